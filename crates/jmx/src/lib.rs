@@ -1,0 +1,1 @@
+//! JMeter test plans into load plans, with positions.

@@ -1,0 +1,1 @@
+//! Text, HTML, Markdown from stored runs.

@@ -1,0 +1,1 @@
+//! One real trial: set, start, warm up, measure, drain.

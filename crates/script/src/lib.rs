@@ -1,0 +1,1 @@
+//! Variables and functions of load plans.

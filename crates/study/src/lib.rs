@@ -1,0 +1,1 @@
+//! Searches, designs, settings derived, findings.

@@ -1,0 +1,1 @@
+//! Servers under test: stages, settings, start, stop, put back.
