@@ -1,1 +1,47 @@
-//! The trial record and the run directory.
+//! What a trial leaves behind: its record, its seconds, its histograms, the run directory.
+//!
+//! One trial is one measured run of one [`Treatment`]. While it runs, the load engine delivers one
+//! [`LoadSecond`] a second and the probe one reading of signals; both land in a [`Timeline`], the
+//! response times in [`IntervalHistograms`]. [`evaluate()`] turns the seconds
+//! that count into a [`TrialRecord`]: every figure with its interval. Records, results and
+//! timelines are stored in a [`RunDirectory`] that can be read without Weir.
+//!
+//! [`TrialRunner`] is the seam of the whole program: searches ask for treatments and get records,
+//! whether the runner is the real rig, the simulator, or the [`Replay`] of a stored run.
+//!
+//! Invariants: no wall clock is read here (moments are arguments); a signal that was not read is
+//! absent, never 0; a second that was not watched is missed, never interpolated.
+
+mod evaluate;
+mod histograms;
+mod jtl;
+mod load_second;
+mod replay;
+mod result;
+mod run_dir;
+mod runner;
+mod timeline;
+mod treatment;
+mod trial;
+
+pub use evaluate::{
+    Context, Decision, EvaluateError, Recording, STEAL_MAX, WindowProgress, decide, evaluate, names,
+};
+pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
+pub use jtl::{DataType, JtlError, JtlReader, JtlWriter, SampleRow};
+pub use load_second::{ClassSecond, LoadSecond};
+pub use replay::Replay;
+pub use result::{
+    Answer, Column, Figure, Finding, Held, RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult,
+    SettingDetail, Status, StudyResult, SweepRow, SweepTable,
+};
+pub use run_dir::{
+    RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, write_json, write_whole,
+};
+pub use runner::{
+    CpuScope, NoObserver, SecondView, Stage, TargetFacts, TrialError, TrialObserver, TrialRunner,
+    WhenFull,
+};
+pub use timeline::{Reading, Timeline, TimelineError};
+pub use treatment::{Level, Levels, Role, Treatment, Window};
+pub use trial::{ClassRecord, CpuRecord, Errors, ResponseTime, TrialRecord};

@@ -1,0 +1,56 @@
+//! What the load engine counted in one second.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+/// One second of load, all runtimes together, counted from the time origin of the trial.
+#[derive(Debug, Clone)]
+pub struct LoadSecond {
+    /// Which second: 0 is the first after the origin.
+    pub second: u64,
+    /// What was finished in this second, by sample label, in the plan's order.
+    pub classes: Vec<ClassSecond>,
+    /// Users that were running at the end of the second.
+    pub users: u32,
+    /// Samples that were in flight at the end of the second.
+    pub in_flight: u32,
+    /// Sockets open at the end of the second.
+    pub sockets: u32,
+    /// How late users woke from their timers, in microseconds; empty when none woke.
+    pub lateness_us: Histogram<u64>,
+}
+
+/// The samples of one label that ended in one second.
+#[derive(Debug, Clone)]
+pub struct ClassSecond {
+    /// The label of the samples.
+    pub label: String,
+    /// Samples that succeeded.
+    pub succeeded: u64,
+    /// Samples that failed.
+    pub failed: u64,
+    /// Failed samples by response code (`503`, `Non HTTP response code: …`).
+    pub failed_by_code: BTreeMap<String, u64>,
+    /// Response times of all samples, failed ones included, in microseconds.
+    pub response_us: Histogram<u64>,
+}
+
+impl LoadSecond {
+    /// Samples that ended in the second, whatever their outcome.
+    pub fn completed(&self) -> u64 {
+        self.classes.iter().map(ClassSecond::completed).sum()
+    }
+
+    /// Samples that failed in the second.
+    pub fn failed(&self) -> u64 {
+        self.classes.iter().map(|class| class.failed).sum()
+    }
+}
+
+impl ClassSecond {
+    /// Samples that ended in the second, whatever their outcome.
+    pub fn completed(&self) -> u64 {
+        self.succeeded + self.failed
+    }
+}

@@ -1,0 +1,221 @@
+//! The result of a run: what `result.json` holds.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_stats::Estimate;
+
+use crate::runner::TargetFacts;
+use crate::treatment::Levels;
+use crate::trial::TrialRecord;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// There is an answer, and all that was asked holds.
+    Answered,
+    /// There is an answer, but a requirement or the check is not met.
+    NotMet,
+    /// The goal cannot be reached, whatever the level.
+    Never,
+    /// A comparison found no difference that matters.
+    Same,
+    /// The trials do not decide it.
+    Undecided,
+    /// What was measured cannot be used.
+    Invalid,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// Schema of a result that a study wrote.
+pub const RESULT_SCHEMA: &str = "weir/result/1";
+/// Schema of a result that a single load test wrote.
+pub const RUN_SCHEMA: &str = "weir/run/1";
+
+/// The result of `weir tune` and `weir sweep`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StudyResult {
+    /// `weir/result/1`.
+    pub schema: String,
+    /// Version of Weir.
+    pub weir: String,
+    /// Name of the run directory.
+    pub run: String,
+    /// Exit code of the program.
+    pub exit_code: u8,
+    /// How the run ended.
+    pub status: Status,
+    /// The study's question.
+    pub question: String,
+    /// The target as it was found.
+    pub target: TargetFacts,
+    /// The answer in one sentence.
+    pub summary: String,
+    /// The answer; null for a sweep and when there is none.
+    pub answer: Option<Answer>,
+    /// The setting of every stage that was derived.
+    pub settings: BTreeMap<String, f64>,
+    /// Where each setting comes from.
+    pub settings_detail: Vec<SettingDetail>,
+    /// The check that the settings hold under more users than the answer.
+    pub held: Option<Held>,
+    /// The table of a sweep.
+    pub table: Option<SweepTable>,
+    /// What else the run showed.
+    pub findings: Vec<Finding>,
+    /// Every trial, in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// The result of `weir run`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// `weir/run/1`.
+    pub schema: String,
+    /// Version of Weir.
+    pub weir: String,
+    /// Name of the run directory, when one was written.
+    pub run: Option<String>,
+    /// Exit code of the program.
+    pub exit_code: u8,
+    /// How the run ended.
+    pub status: Status,
+    /// The one trial.
+    pub trial: TrialRecord,
+}
+
+/// The level that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The factor that was varied.
+    pub factor: String,
+    /// The answer.
+    pub value: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Confidence of the interval.
+    pub confidence: f64,
+    /// Virtual users of all thread groups together at the answer.
+    pub population: u32,
+    /// The stage or the range that stopped the search before the goal did; null otherwise.
+    pub limited_by: Option<String>,
+    /// The requirement that binds at the answer.
+    pub binding: Option<String>,
+    /// Fitted figures at the answer: `cpu`, `throughput_per_s` …
+    pub at_value: BTreeMap<String, f64>,
+    /// Fitted figures at the next level.
+    pub at_next: BTreeMap<String, f64>,
+    /// The fitted curves, for drawing and for reading the answer off: figure name → points.
+    pub curves: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+/// Where one setting comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SettingDetail {
+    /// The stage.
+    pub stage: String,
+    /// The server's own word for it.
+    pub native: Option<String>,
+    /// The limit as found.
+    pub from: Option<f64>,
+    /// The limit to set.
+    pub to: f64,
+    /// Why.
+    pub because: String,
+    /// The trials that speak for it.
+    pub trials: Vec<u32>,
+}
+
+/// The check that the settings hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Held {
+    /// Virtual users in the check.
+    pub population: u32,
+    /// Whether all of it holds.
+    pub passed: bool,
+    /// The trials of the check.
+    pub trials: Vec<u32>,
+    /// What was asked and what was found.
+    pub requirements: Vec<RequirementCheck>,
+    /// Time-averaged waiting requests by stage.
+    pub waiting: BTreeMap<String, f64>,
+    /// Mean wait by stage, in milliseconds.
+    pub wait_ms: BTreeMap<String, f64>,
+    /// What the limits cost at the answer itself, in words with figures; null when not measured.
+    pub cost_at_answer: Option<String>,
+}
+
+/// One thing that was asked of the check.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequirementCheck {
+    /// The requirement, as text.
+    pub says: String,
+    /// What was measured, in the requirement's base unit.
+    pub value: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Whether it is met.
+    pub met: bool,
+}
+
+/// Something that the run showed beside its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// A stable short name: `pool-waits`, `refused-by-connections`.
+    pub id: String,
+    /// The finding in a sentence, with figures.
+    pub says: String,
+    /// The trials it rests on.
+    pub trials: Vec<u32>,
+}
+
+/// The table of a designed experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepTable {
+    /// The columns behind the case's name and levels.
+    pub columns: Vec<Column>,
+    /// One row per case, in the study's order.
+    pub rows: Vec<SweepRow>,
+}
+
+/// One column of a sweep's table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// What stands above it.
+    pub title: String,
+    /// The signal or figure it shows.
+    pub signal: String,
+    /// Its unit, for people.
+    pub unit: String,
+}
+
+/// One case of a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepRow {
+    /// The case's name.
+    pub case: String,
+    /// Its levels.
+    pub levels: Levels,
+    /// The trials of the case.
+    pub trials: Vec<u32>,
+    /// One cell per column; null where nothing was read.
+    pub cells: Vec<Option<Figure>>,
+    /// What was published for each column, as written in the study; null where nothing was.
+    pub published: Vec<Option<String>>,
+}
+
+/// A figure over the replicates of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Mean over the replicates.
+    pub value: f64,
+    /// How sure it is; null where a single trial gives no interval for it.
+    pub interval: Option<Estimate>,
+}

@@ -1,0 +1,326 @@
+//! The directory of one run: plain files, readable without Weir.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::StudyResult;
+use crate::trial::TrialRecord;
+
+/// Where runs lie, below the current directory.
+pub const RUNS: &str = "weir-runs";
+
+/// A run directory.
+///
+/// ```text
+/// weir-runs/<study>-<time>/
+///   run.toml                     the full treatment: study, seed, versions, machine
+///   trials/001/trial.json        the record
+///   trials/001/timeline.csv      one row a second
+///   trials/001/samples.jtl       one row a sample
+///   trials/001/responses.hlog    response times of each second
+///   trials/001/target.log        what the target printed
+///   result.json, report.html
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDirectory {
+    path: PathBuf,
+}
+
+/// What `run.toml` holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RunManifest {
+    /// `weir/manifest/1`.
+    pub schema: String,
+    /// Version of Weir.
+    pub weir: String,
+    /// When the run started, RFC 3339.
+    pub started: String,
+    /// Seed of all randomness of the run.
+    pub seed: u64,
+    /// The command line.
+    pub command: Vec<String>,
+    /// Directory that relative paths of the study refer to.
+    pub base: PathBuf,
+    /// The study as it was read.
+    pub study: String,
+    /// Facts of the machine: CPU model, kernel …
+    pub machine: BTreeMap<String, String>,
+}
+
+/// The paths of one trial's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialFiles {
+    /// The trial's directory.
+    pub directory: PathBuf,
+}
+
+impl TrialFiles {
+    /// `trial.json`
+    pub fn record(&self) -> PathBuf {
+        self.directory.join("trial.json")
+    }
+
+    /// `timeline.csv`
+    pub fn timeline(&self) -> PathBuf {
+        self.directory.join("timeline.csv")
+    }
+
+    /// `samples.jtl`
+    pub fn samples(&self) -> PathBuf {
+        self.directory.join("samples.jtl")
+    }
+
+    /// `responses.hlog`
+    pub fn responses(&self) -> PathBuf {
+        self.directory.join("responses.hlog")
+    }
+
+    /// `target.log`
+    pub fn target_log(&self) -> PathBuf {
+        self.directory.join("target.log")
+    }
+}
+
+impl RunDirectory {
+    /// Makes `<runs>/<study>-<time>/`; a number is added when that exists already.
+    pub fn create(runs: &Path, study: &str, time: &str) -> Result<Self, RunDirectoryError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source| RunDirectoryError::Io { path, source }
+        };
+        fs::create_dir_all(runs).map_err(at(runs))?;
+        for attempt in 1..1000 {
+            let suffix = if attempt == 1 {
+                String::new()
+            } else {
+                format!("-{attempt}")
+            };
+            let path = runs.join(format!("{study}-{time}{suffix}"));
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let trials = path.join("trials");
+                    fs::create_dir(&trials).map_err(at(&trials))?;
+                    return Ok(Self { path });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(at(&path)(error)),
+            }
+        }
+        Err(RunDirectoryError::Crowded(runs.to_owned()))
+    }
+
+    /// Finds a run by path, by name below `runs`, or the newest one by `last`.
+    pub fn find(runs: &Path, name: &str) -> Result<Self, RunDirectoryError> {
+        let path = if name == "last" {
+            newest(runs)?
+        } else if Path::new(name).join("run.toml").is_file() {
+            PathBuf::from(name)
+        } else {
+            runs.join(name)
+        };
+        if path.join("run.toml").is_file() {
+            Ok(Self { path })
+        } else {
+            Err(RunDirectoryError::NotThere {
+                name: name.to_owned(),
+                runs: runs.to_owned(),
+            })
+        }
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory's name: the run's id.
+    pub fn id(&self) -> String {
+        self.path
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    /// `result.json`
+    pub fn result_path(&self) -> PathBuf {
+        self.path.join("result.json")
+    }
+
+    /// `report.html`
+    pub fn report_path(&self) -> PathBuf {
+        self.path.join("report.html")
+    }
+
+    /// The files of a trial.
+    pub fn trial(&self, id: u32) -> TrialFiles {
+        TrialFiles {
+            directory: self.path.join("trials").join(format!("{id:03}")),
+        }
+    }
+
+    /// Makes the directory of a trial, emptied when a cut-off attempt lies there.
+    pub fn start_trial(&self, id: u32) -> Result<TrialFiles, RunDirectoryError> {
+        let files = self.trial(id);
+        let failed = |source| RunDirectoryError::Io {
+            path: files.directory.clone(),
+            source,
+        };
+        if files.directory.exists() {
+            fs::remove_dir_all(&files.directory).map_err(failed)?;
+        }
+        fs::create_dir_all(&files.directory).map_err(failed)?;
+        Ok(files)
+    }
+
+    /// Stores what the run is.
+    pub fn write_manifest(&self, manifest: &RunManifest) -> Result<(), RunDirectoryError> {
+        let path = self.path.join("run.toml");
+        let text = toml::to_string_pretty(manifest).map_err(|error| RunDirectoryError::Format {
+            path: path.clone(),
+            says: error.to_string(),
+        })?;
+        write_whole(&path, text.as_bytes())
+    }
+
+    /// Reads what the run is.
+    pub fn manifest(&self) -> Result<RunManifest, RunDirectoryError> {
+        let path = self.path.join("run.toml");
+        let text = read(&path)?;
+        toml::from_str(&text).map_err(|error| RunDirectoryError::Format {
+            path,
+            says: error.to_string(),
+        })
+    }
+
+    /// Stores the record of a trial: after this the trial counts.
+    pub fn write_record(&self, record: &TrialRecord) -> Result<(), RunDirectoryError> {
+        write_json(&self.trial(record.id).record(), record)
+    }
+
+    /// The records of all finished trials, in order.
+    pub fn records(&self) -> Result<Vec<TrialRecord>, RunDirectoryError> {
+        let mut records = Vec::new();
+        for id in 1.. {
+            let path = self.trial(id).record();
+            if !path.is_file() {
+                break;
+            }
+            records.push(read_json(&path)?);
+        }
+        Ok(records)
+    }
+
+    /// Stores the result.
+    pub fn write_result(&self, result: &StudyResult) -> Result<(), RunDirectoryError> {
+        write_json(&self.result_path(), result)
+    }
+
+    /// Reads the result.
+    pub fn result(&self) -> Result<StudyResult, RunDirectoryError> {
+        read_json(&self.result_path())
+    }
+}
+
+fn newest(runs: &Path) -> Result<PathBuf, RunDirectoryError> {
+    let entries = fs::read_dir(runs).map_err(|_| RunDirectoryError::NotThere {
+        name: "last".to_owned(),
+        runs: runs.to_owned(),
+    })?;
+    entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| {
+            let started = fs::metadata(entry.path().join("run.toml"))
+                .and_then(|facts| facts.modified())
+                .ok()?;
+            Some((started, entry.path()))
+        })
+        .max()
+        .map(|(_, path)| path)
+        .ok_or_else(|| RunDirectoryError::NotThere {
+            name: "last".to_owned(),
+            runs: runs.to_owned(),
+        })
+}
+
+fn read(path: &Path) -> Result<String, RunDirectoryError> {
+    fs::read_to_string(path).map_err(|source| RunDirectoryError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunDirectoryError> {
+    serde_json::from_str(&read(path)?).map_err(|error| RunDirectoryError::Format {
+        path: path.to_owned(),
+        says: error.to_string(),
+    })
+}
+
+/// Writes a value as JSON so that a reader sees the old file or the new one, never half of it.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), RunDirectoryError> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(|error| RunDirectoryError::Format {
+        path: path.to_owned(),
+        says: error.to_string(),
+    })?;
+    text.push(b'\n');
+    write_whole(path, &text)
+}
+
+/// Writes a file beside its place, then moves it there.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RunDirectoryError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let written = fs::File::create(&beside).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    written.map_err(|source| {
+        // What could not be written whole is worth nothing; the first error is the one to tell.
+        let _ = fs::remove_file(&beside);
+        RunDirectoryError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    })
+}
+
+/// Why a run directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirectoryError {
+    /// The operating system refused.
+    #[error("use `{path}`: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What it said.
+        #[source]
+        source: io::Error,
+    },
+    /// A stored file does not read.
+    #[error("read or write `{path}`: {says}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        says: String,
+    },
+    /// No run of this name.
+    #[error(
+        "find the run `{name}`: it is no run directory, and none of that name lies in `{runs}`"
+    )]
+    NotThere {
+        /// What was asked for.
+        name: String,
+        /// Where it was looked for.
+        runs: PathBuf,
+    },
+    /// Too many runs of one name in one second.
+    #[error("make a new run directory in `{0}`: a thousand of that name are there")]
+    Crowded(PathBuf),
+}

@@ -1,0 +1,104 @@
+//! What a trial is asked to do.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The value of one factor in one trial.
+///
+/// A number for counts and limits, text for anything else (`as-published`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Level {
+    /// A count, a limit, a length.
+    Number(f64),
+    /// Anything else.
+    Text(String),
+}
+
+impl Level {
+    /// The number, when it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl From<f64> for Level {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The factors of a trial and their levels: `users`, the stages' limits, `param.NAME`.
+pub type Levels = BTreeMap<String, Level>;
+
+/// Why a trial is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The same levels again and again, to see spread and drift.
+    Reference,
+    /// A step of a search.
+    Search,
+    /// The proof that a setting holds.
+    Check,
+    /// A case of a designed experiment.
+    Case,
+}
+
+/// How long a trial measures, after its warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Seconds that are never counted, at the start.
+    pub warm_up_min: Duration,
+    /// The shortest measured window.
+    pub min: Duration,
+    /// The longest measured window; equal to `min` for a fixed one.
+    pub max: Duration,
+    /// The window ends early once throughput and CPU are known to this relative half-width.
+    pub precision: f64,
+}
+
+impl Window {
+    /// A window of exactly this length after this warm-up.
+    pub fn fixed(warm_up: Duration, length: Duration) -> Self {
+        Self {
+            warm_up_min: warm_up,
+            min: length,
+            max: length,
+            precision: 0.0,
+        }
+    }
+}
+
+/// One trial to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Treatment {
+    /// Number of the trial in its run, from 1.
+    pub id: u32,
+    /// Why it is run.
+    pub role: Role,
+    /// The case of the design that it belongs to.
+    pub case: Option<String>,
+    /// The level of every factor that is set; factors not named stay as found.
+    pub levels: Levels,
+    /// How long to measure.
+    pub window: Window,
+    /// Seed of the load's randomness.
+    pub seed: u64,
+}

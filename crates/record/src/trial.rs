@@ -1,0 +1,127 @@
+//! The record of one trial: what `trial.json` holds.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_stats::Estimate;
+
+use crate::treatment::{Levels, Role};
+
+/// Everything that is known about one trial; all figures are over its measured window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialRecord {
+    /// Number of the trial in its run, from 1.
+    pub id: u32,
+    /// Why it was run.
+    pub role: Role,
+    /// The case of the design that it belongs to.
+    pub case: Option<String>,
+    /// The level of every factor that was set.
+    pub levels: Levels,
+    /// Virtual users of all thread groups together.
+    pub population: u32,
+    /// Seconds from the start of the load to the measured window.
+    pub warm_up_s: f64,
+    /// Length of the measured window in seconds.
+    pub window_s: f64,
+    /// How often the trial had been thrown away and run again before this attempt.
+    pub repeats: u32,
+    /// Whether its figures may be used.
+    pub valid: bool,
+    /// Why not; empty when valid.
+    pub invalid_because: Vec<String>,
+    /// What a reader should know although the trial is valid.
+    pub notes: Vec<String>,
+    /// Samples answered per second, failed ones included.
+    pub throughput_per_s: f64,
+    /// Response times in milliseconds.
+    pub response_time_ms: ResponseTime,
+    /// Samples that failed.
+    pub errors: Errors,
+    /// CPU of the target's CPUs; absent when it could not be read.
+    pub cpu: Option<CpuRecord>,
+    /// Means over the window of every signal that was read, by name.
+    pub signals: BTreeMap<String, f64>,
+    /// The same figures for each sample label.
+    pub classes: BTreeMap<String, ClassRecord>,
+    /// The interval of each figure that has one: `throughput_per_s`, `cpu`,
+    /// `response_time_ms.mean`, `response_time_ms.p50` …
+    pub intervals: BTreeMap<String, Estimate>,
+}
+
+impl TrialRecord {
+    /// The level of a factor, when it is a number.
+    pub fn level(&self, factor: &str) -> Option<f64> {
+        self.levels.get(factor)?.number()
+    }
+
+    /// Time-averaged number of requests that waited to get into a stage.
+    pub fn waiting(&self, stage: &str) -> Option<f64> {
+        self.signals.get(&format!("{stage}.waiting")).copied()
+    }
+
+    /// Time-averaged occupancy of a stage.
+    pub fn occupancy(&self, stage: &str) -> Option<f64> {
+        self.signals.get(&format!("{stage}.occupancy")).copied()
+    }
+
+    /// Mean wait to get into a stage, in seconds.
+    pub fn wait_s(&self, stage: &str) -> Option<f64> {
+        self.signals.get(&format!("{stage}.wait")).copied()
+    }
+}
+
+/// Response times in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseTime {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Longest.
+    pub max: f64,
+}
+
+/// Samples that failed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Errors {
+    /// How many.
+    pub count: u64,
+    /// Share of all samples, from 0 to 1.
+    pub share: f64,
+    /// How many of each response code.
+    pub by_code: BTreeMap<String, u64>,
+}
+
+/// CPU of the CPUs that the target may use, as shares of one of all of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CpuRecord {
+    /// User code.
+    pub user: f64,
+    /// The kernel, interrupts included.
+    pub system: f64,
+    /// Time that the hypervisor gave to others, as a share of all time.
+    pub steal: f64,
+    /// Busy share: busy / (total − steal).
+    pub total: f64,
+}
+
+/// Figures of one sample label.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ClassRecord {
+    /// Samples answered per second, failed ones included.
+    pub throughput_per_s: f64,
+    /// Response times in milliseconds.
+    pub response_time_ms: ResponseTime,
+    /// Samples that failed.
+    pub errors: Errors,
+}
