@@ -1,1 +1,16 @@
-//! Servers under test: stages, settings, start, stop, put back.
+//! The servers under test: what stages they have, how to start, set and stop them.
+//!
+//! Each kind of server has a file of its own that describes its funnel (stage, limit, what happens
+//! when full) and knows how to start it, change its limits and put them back. Today there is one:
+//! [`Builtin`], the sample server, run as a child process.
+//!
+//! Invariants: a server that Weir started is never left running (the child ends when Weir does,
+//! whatever way it ends); limits that a trial does not name are as they were found; nothing here
+//! measures anything.
+
+mod builtin;
+mod child;
+mod error;
+
+pub use builtin::{Builtin, BuiltinOptions, WhenConnectionsFull};
+pub use error::TargetError;

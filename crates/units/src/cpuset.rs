@@ -35,6 +35,25 @@ impl CpuSet {
         self.0.contains(&cpu)
     }
 
+    /// Keeps the calling thread, and every thread and process that it starts, on these CPUs.
+    pub fn pin_this_thread(&self) -> std::io::Result<()> {
+        let mut mask = rustix::thread::CpuSet::new();
+        for cpu in self.iter() {
+            if cpu < rustix::thread::CpuSet::MAX_CPU {
+                mask.set(cpu);
+            }
+        }
+        Ok(rustix::thread::sched_setaffinity(None, &mask)?)
+    }
+
+    /// The CPUs that the calling thread may use.
+    pub fn of_this_thread() -> std::io::Result<Option<Self>> {
+        let mask = rustix::thread::sched_getaffinity(None)?;
+        Ok(Self::new(
+            (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| mask.is_set(*cpu)),
+        ))
+    }
+
     /// The CPUs of this set that are not in `other`, or `None` when none are left.
     pub fn without(&self, other: &Self) -> Option<Self> {
         Self::new(self.0.difference(&other.0).copied())
@@ -109,6 +128,18 @@ mod tests {
         for text in ["", "a", "1-", "3-1", "1,,2", "99999"] {
             assert!(text.parse::<CpuSet>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_thread_can_be_pinned() {
+        std::thread::spawn(|| {
+            let all = CpuSet::of_this_thread().unwrap().unwrap();
+            let first = CpuSet::new(all.iter().take(1)).unwrap();
+            first.pin_this_thread().unwrap();
+            assert_eq!(CpuSet::of_this_thread().unwrap(), Some(first));
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -1,0 +1,276 @@
+//! The built-in sample server as a target.
+//!
+//! Its stages carry the names of the funnel as they are. Thread, pool and connection limits change
+//! while it runs, over its admin endpoint; the backlog belongs to the listening socket, so changing
+//! it starts the server again.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::error::TargetError;
+
+/// How long the server may take to fill its table and listen.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// How long the admin endpoint may take to answer.
+const ADMIN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The settings of the funnel, outermost first: stage, flag of `weir sample-server`.
+const SETTINGS: [(&str, &str); 4] = [
+    ("backlog", "--backlog"),
+    ("connections", "--max-connections"),
+    ("threads", "--threads"),
+    ("pool.db", "--pool"),
+];
+/// The one that needs a new start.
+const NEEDS_START: &str = "backlog";
+
+/// What happens to a connection that comes when as many are open as may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenConnectionsFull {
+    /// It is accepted and closed at once.
+    Close,
+    /// It waits in the backlog.
+    #[default]
+    Wait,
+}
+
+/// How to start the sample server.
+#[derive(Debug, Clone)]
+pub struct BuiltinOptions {
+    /// The program that has the `sample-server` command: Weir itself.
+    pub program: PathBuf,
+    /// Port of the application on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// CPUs that it may use; `None`: all.
+    pub cpus: Option<CpuSet>,
+    /// Limits to start with, by stage; stages not named have the server's defaults.
+    pub settings: BTreeMap<String, f64>,
+    /// What happens when the connection limit is reached.
+    pub when_full: WhenConnectionsFull,
+    /// File that gets what the server prints.
+    pub log: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+struct Addresses {
+    listen: SocketAddr,
+    admin: SocketAddr,
+}
+
+/// A running sample server.
+#[derive(Debug)]
+pub struct Builtin {
+    options: BuiltinOptions,
+    process: ServerProcess,
+    addresses: Addresses,
+    agent: ureq::Agent,
+    found: BTreeMap<String, f64>,
+    current: BTreeMap<String, f64>,
+}
+
+impl Builtin {
+    /// Starts the server and reads its limits.
+    pub fn start(options: BuiltinOptions) -> Result<Self, TargetError> {
+        for stage in options.settings.keys() {
+            known_stage(stage)?;
+        }
+        let (process, addresses) = launch(&options, &options.settings)?;
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(ADMIN_PATIENCE))
+            .http_status_as_error(false)
+            .build()
+            .into();
+        let mut server = Self {
+            options,
+            process,
+            addresses,
+            agent,
+            found: BTreeMap::new(),
+            current: BTreeMap::new(),
+        };
+        server.found = server.read_limits()?;
+        server.current = server.found.clone();
+        Ok(server)
+    }
+
+    /// Address of the application.
+    pub fn address(&self) -> SocketAddr {
+        self.addresses.listen
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// URL of its metrics.
+    pub fn metrics_url(&self) -> String {
+        format!("http://{}/metrics", self.addresses.admin)
+    }
+
+    /// Its funnel, with the limits as found.
+    pub fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let full = match self.options.when_full {
+            WhenConnectionsFull::Close => WhenFull::Refuse,
+            WhenConnectionsFull::Wait => WhenFull::Wait,
+        };
+        let stage = |name: &str, settable: bool, when_full| Stage {
+            name: name.to_owned(),
+            native: SETTINGS
+                .iter()
+                .find(|(stage, _)| *stage == name)
+                .map(|(_, flag)| (*flag).to_owned()),
+            limit: self.found.get(name).copied(),
+            settable,
+            when_full,
+        };
+        TargetFacts {
+            name: "sample server".to_owned(),
+            kind: "builtin".to_owned(),
+            cpus,
+            cpu_scope,
+            stages: vec![
+                stage("backlog", true, WhenFull::Refuse),
+                stage("connections", true, full),
+                stage("request-queue", false, WhenFull::Wait),
+                stage("threads", true, WhenFull::Wait),
+                stage("pool.db", true, WhenFull::Block),
+                stage("database", false, WhenFull::Block),
+            ],
+        }
+    }
+
+    /// Sets the limits that are named and puts all others back to what was found.
+    pub fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let mut wanted = self.found.clone();
+        for (stage, limit) in limits {
+            known_stage(stage)?;
+            if !(*limit >= 1.0 && limit.fract() == 0.0) {
+                return Err(TargetError::Limit {
+                    stage: stage.clone(),
+                    value: limit.to_string(),
+                });
+            }
+            wanted.insert(stage.clone(), *limit);
+        }
+        if wanted.get(NEEDS_START) != self.current.get(NEEDS_START) {
+            self.restart(&wanted)?;
+        }
+        let changes: Vec<String> = wanted
+            .iter()
+            .filter(|(stage, limit)| self.current.get(*stage) != Some(limit))
+            .map(|(stage, limit)| format!("{stage}={limit}"))
+            .collect();
+        if !changes.is_empty() {
+            let url = format!(
+                "http://{}/limits?{}",
+                self.addresses.admin,
+                changes.join("&")
+            );
+            let answer = self.agent.put(&url).send_empty();
+            self.current = read_answer(&url, answer)?;
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        self.process.stop();
+        // The load already knows the port, so the new server gets the same one.
+        self.options.port = self.addresses.listen.port();
+        (self.process, self.addresses) = launch(&self.options, limits)?;
+        self.current = self.read_limits()?;
+        Ok(())
+    }
+
+    fn read_limits(&self) -> Result<BTreeMap<String, f64>, TargetError> {
+        let url = format!("http://{}/limits", self.addresses.admin);
+        let answer = self.agent.get(&url).call();
+        read_answer(&url, answer)
+    }
+
+    /// An error when the server has ended by itself.
+    pub fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive()
+    }
+
+    /// Where its log stands now, in bytes.
+    pub fn log_length(&self) -> u64 {
+        self.process.log_length()
+    }
+
+    /// Copies what it has printed since `from` into a file.
+    pub fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.process.copy_log(from, to)
+    }
+
+    /// Stops the server and waits until it has ended.
+    pub fn stop(mut self) {
+        self.process.stop();
+    }
+}
+
+fn known_stage(stage: &str) -> Result<(), TargetError> {
+    if SETTINGS.iter().any(|(known, _)| *known == stage) {
+        Ok(())
+    } else {
+        Err(TargetError::NoSuchStage {
+            stage: stage.to_owned(),
+            known: SETTINGS.map(|(known, _)| known).join(", "),
+        })
+    }
+}
+
+fn launch(
+    options: &BuiltinOptions,
+    limits: &BTreeMap<String, f64>,
+) -> Result<(ServerProcess, Addresses), TargetError> {
+    let mut command = Command::new(&options.program);
+    command
+        .arg("sample-server")
+        .arg("--with-parent")
+        .arg(format!("--listen=127.0.0.1:{}", options.port))
+        .arg("--admin=127.0.0.1:0")
+        .arg(match options.when_full {
+            WhenConnectionsFull::Close => "--when-full=close",
+            WhenConnectionsFull::Wait => "--when-full=wait",
+        });
+    for (stage, flag) in SETTINGS {
+        if let Some(limit) = limits.get(stage) {
+            command.arg(format!("{flag}={limit}"));
+        }
+    }
+    let (process, line) =
+        ServerProcess::start(command, options.cpus.as_ref(), &options.log, START_PATIENCE)?;
+    let addresses = serde_json::from_str(&line).map_err(|error| TargetError::Admin {
+        url: "the server's first line".to_owned(),
+        says: format!("{error} in `{line}`"),
+    })?;
+    Ok((process, addresses))
+}
+
+fn read_answer(
+    url: &str,
+    answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+) -> Result<BTreeMap<String, f64>, TargetError> {
+    let failed = |says: String| TargetError::Admin {
+        url: url.to_owned(),
+        says,
+    };
+    let mut answer = answer.map_err(|error| failed(error.to_string()))?;
+    let text = answer
+        .body_mut()
+        .read_to_string()
+        .map_err(|error| failed(error.to_string()))?;
+    if !answer.status().is_success() {
+        return Err(failed(text));
+    }
+    serde_json::from_str(&text).map_err(|error| failed(format!("{error} in `{text}`")))
+}

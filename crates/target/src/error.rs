@@ -1,0 +1,86 @@
+//! What can go wrong with a server.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a server cannot be started, set or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The program does not run at all.
+    #[error("start the target `{program}`: {source}")]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The log cannot be written.
+    #[error("write the target's log `{path}`: {source}")]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// It ended before it answered.
+    #[error(
+        "start the target: it ended before it was ready ({status}); its last words: {last_words}"
+    )]
+    EndedAtStart {
+        /// How it ended.
+        status: String,
+        /// The end of its log.
+        last_words: String,
+    },
+    /// It does not answer in time.
+    #[error("start the target: it was not ready after {seconds} s; its log is `{log}`")]
+    NotReady {
+        /// How long was waited.
+        seconds: u64,
+        /// Its log.
+        log: PathBuf,
+    },
+    /// It ended while it should run.
+    #[error("keep the target running: it ended by itself ({status}); its last words: {last_words}")]
+    Ended {
+        /// How it ended.
+        status: String,
+        /// The end of its log.
+        last_words: String,
+    },
+    /// The admin endpoint refuses or does not answer.
+    #[error("set or read the target's limits at {url}: {says}")]
+    Admin {
+        /// What was asked.
+        url: String,
+        /// What came back.
+        says: String,
+    },
+    /// The server has no such stage, or its limit cannot be set.
+    #[error("set `{stage}`: the target has the settings {known}")]
+    NoSuchStage {
+        /// The name as given.
+        stage: String,
+        /// What there is.
+        known: String,
+    },
+    /// The limit is not one that can be set.
+    #[error("set `{stage}` to {value}: a limit is a whole number from 1")]
+    Limit {
+        /// The stage.
+        stage: String,
+        /// The value as given.
+        value: String,
+    },
+    /// The CPUs cannot be used.
+    #[error("run on the CPUs {cpus}: {source}")]
+    Cpus {
+        /// The CPUs asked for.
+        cpus: String,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+}
