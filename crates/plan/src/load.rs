@@ -43,8 +43,11 @@ pub struct LoadPlan {
     pub name: String,
     /// The file it was read from.
     pub source: Option<PathBuf>,
-    /// User-defined variables, in file order: a later one of the same name wins.
-    pub variables: Vec<Variable>,
+    /// User-defined variables: one list per element that defines some, in file order.
+    ///
+    /// Within a list the first of a name counts and none sees the others; a later list replaces
+    /// what an earlier one defined and may use it.
+    pub variables: Vec<Vec<Variable>>,
     /// The thread groups that are enabled, in file order.
     pub groups: Vec<ThreadGroup>,
 }
@@ -164,7 +167,7 @@ pub struct Argument {
     pub value: Template,
     /// Encode name and value; otherwise the text is taken as already encoded.
     pub always_encode: bool,
-    /// Write `=` also when the value is empty.
+    /// Write `=` between name and value in a query; a form always has it.
     pub use_equals: bool,
 }
 

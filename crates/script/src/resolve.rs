@@ -1,0 +1,375 @@
+//! From the plan as written to the plan as run, or to everything that is wrong with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use weir_plan::{Argument, HttpRequest, Iterations, LoadPlan, Position, Step, Template};
+use weir_plan::{ThreadGroup, Timer, Variable};
+
+use crate::resolved::{
+    ResolvedArgument, ResolvedGroup, ResolvedPlan, ResolvedRequest, ResolvedStep, ResolvedTimer,
+};
+use crate::scope::Shared;
+use crate::text::Compiler;
+use crate::{GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, visit};
+
+/// Most users in one group; more are more likely a slip of the pen than a plan.
+const USERS_MAX: u32 = 1_000_000;
+
+/// When and with what seed a test starts: what user-defined variables may depend on, because they
+/// are evaluated once before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// For `__Random` and `__UUID` in user-defined variables.
+    pub seed: u64,
+    /// Milliseconds since 1970, for `__time` in user-defined variables.
+    pub epoch_ms: i64,
+}
+
+/// Makes a plan ready to run with these properties.
+///
+/// # Errors
+/// Everything in the plan that cannot be run: all problems at once, in the order of the file.
+pub fn resolve(
+    plan: &LoadPlan,
+    properties: &Properties,
+    origin: Origin,
+) -> Result<ResolvedPlan, ResolveError> {
+    let mut resolver = Resolver {
+        compiler: Compiler {
+            globals: GlobalVariables::default(),
+            set_by_functions: visit::set_by_functions(plan),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        },
+        timer_factor: 1.0,
+    };
+    resolver.define_variables(plan, properties, origin);
+    resolver.read_timer_factor(properties);
+    let groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
+    if groups.is_empty() {
+        let says = "the plan has no thread group that is enabled";
+        resolver.problem(Position::default(), says, "enable or add a thread group");
+    }
+    let Compiler {
+        globals,
+        problems,
+        mut warnings,
+        ..
+    } = resolver.compiler;
+    ResolveError::check(plan.source.as_deref(), problems)?;
+    warnings.sort_by_key(|warning| warning.at);
+    warnings.dedup();
+    Ok(ResolvedPlan {
+        name: plan.name.clone(),
+        source: plan.source.clone(),
+        variables: globals,
+        groups,
+        warnings,
+    })
+}
+
+struct Resolver {
+    compiler: Compiler,
+    timer_factor: f32,
+}
+
+impl Resolver {
+    fn problem(&mut self, at: Position, says: impl Into<String>, instead: impl Into<String>) {
+        let problem = Problem::new(at, says).instead(instead);
+        self.compiler.problems.push(problem);
+    }
+
+    /// Evaluates the user-defined variables, one list after the other.
+    fn define_variables(&mut self, plan: &LoadPlan, properties: &Properties, origin: Origin) {
+        self.set_globals(BTreeMap::new(), properties);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(origin.seed);
+        for list in &plan.variables {
+            let mut scope = Scope {
+                variables: Variables::new(self.compiler.globals.clone()),
+                user: 0,
+                group: "".into(),
+                random: random.clone(),
+                epoch_ms: origin.epoch_ms,
+            };
+            let mut defined = BTreeSet::new();
+            let mut values = Vec::new();
+            for variable in list {
+                let (name, value) = self.variable(variable, &mut scope);
+                if defined.insert(name.clone()) {
+                    values.push((name, value));
+                }
+            }
+            let mut all = self.compiler.globals.shared.variables.clone();
+            all.extend(
+                scope
+                    .variables
+                    .own()
+                    .map(|(n, v)| (n.to_owned(), v.to_owned())),
+            );
+            all.extend(values);
+            self.set_globals(all, properties);
+            random = scope.random;
+        }
+    }
+
+    fn set_globals(&mut self, variables: BTreeMap<String, String>, properties: &Properties) {
+        self.compiler.globals = GlobalVariables {
+            shared: Arc::new(Shared {
+                variables,
+                properties: properties.clone(),
+            }),
+        };
+    }
+
+    fn variable(&mut self, variable: &Variable, scope: &mut Scope) -> (String, String) {
+        let mut evaluate = |template: &Template| {
+            let text = self.compiler.compile(template);
+            if text.depends_on_user() {
+                let says = format!(
+                    "the user-defined variable \"{}\" depends on the user, but is evaluated once",
+                    variable.name.text
+                );
+                let instead = "use the function where the variable is used";
+                self.problem(template.at, says, instead);
+            }
+            text.rendered(scope)
+        };
+        (evaluate(&variable.name), evaluate(&variable.value))
+    }
+
+    fn read_timer_factor(&mut self, properties: &Properties) {
+        let Some(text) = properties.get("timer.factor") else {
+            return;
+        };
+        match text.trim().parse::<f32>() {
+            Ok(factor) if factor.is_finite() && factor >= 0.0 => self.timer_factor = factor,
+            _ => self.problem(
+                Position::default(),
+                format!("the property timer.factor is \"{text}\""),
+                "write a number that is not negative",
+            ),
+        }
+    }
+
+    fn group(&mut self, group: &ThreadGroup) -> ResolvedGroup {
+        let name = self.fixed(&group.name, "name of the thread group");
+        let users = self.users(&group.users);
+        let (duration, delay) = match &group.schedule {
+            Some(schedule) => (
+                Some(self.duration(&schedule.duration_s)),
+                self.seconds(&schedule.delay_s, "start-up delay"),
+            ),
+            None => (None, Duration::ZERO),
+        };
+        if group.steps.is_empty() {
+            let says = format!("the thread group \"{name}\" sends nothing");
+            self.compiler.warnings.push(Problem::new(group.at, says));
+        }
+        self.refuse_shared_random_delays(group);
+        ResolvedGroup {
+            users,
+            ramp_up: self.seconds(&group.ramp_up_s, "ramp-up time"),
+            iterations: match &group.iterations {
+                Iterations::Forever => None,
+                // JMeter: any negative number means for ever.
+                Iterations::Count(count) => self
+                    .whole_number(count, "number of loops")
+                    .and_then(|count| u64::try_from(count).ok()),
+            },
+            duration,
+            delay,
+            on_error: group.on_error,
+            steps: group.steps.iter().map(|step| self.step(step)).collect(),
+            at: group.at,
+            name,
+        }
+    }
+
+    fn users(&mut self, users: &Template) -> u32 {
+        let count = self.whole_number(users, "number of users").unwrap_or(0);
+        match u32::try_from(count) {
+            Ok(count) if count <= USERS_MAX => count,
+            _ => {
+                let says = format!("the number of users is {count}{}", origin_of(users));
+                self.problem(users.at, says, format!("write 0 to {USERS_MAX}"));
+                0
+            }
+        }
+    }
+
+    /// JMeter does not start a group whose scheduler is on without a duration.
+    fn duration(&mut self, template: &Template) -> Duration {
+        let duration = self.seconds(template, "duration");
+        if duration.is_zero() {
+            let says = format!(
+                "the scheduler is on, but the duration is 0{}",
+                origin_of(template)
+            );
+            self.problem(template.at, says, "write the seconds that the group lasts");
+        }
+        duration
+    }
+
+    fn seconds(&mut self, template: &Template, what: &str) -> Duration {
+        let seconds = self.whole_number(template, what).unwrap_or(0);
+        // JMeter treats negative times like none.
+        Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
+    }
+
+    fn milliseconds(&mut self, template: &Template, what: &str) -> Option<Duration> {
+        let milliseconds = self.whole_number(template, what)?;
+        let milliseconds = u64::try_from(milliseconds).ok().filter(|ms| *ms > 0)?;
+        Some(Duration::from_millis(milliseconds))
+    }
+
+    /// A number that has to be known before the start; `None` when it is empty or wrong.
+    ///
+    /// JMeter reads what is not a number as 0. A load of 0 users for 0 seconds helps nobody, so
+    /// here it is a problem.
+    fn whole_number(&mut self, template: &Template, what: &str) -> Option<i64> {
+        let text = self.fixed(template, what);
+        if text.is_empty() {
+            return None;
+        }
+        // `Integer.parseInt`: a sign and digits, nothing around them, 32 bits.
+        if let Ok(number) = text.parse::<i32>() {
+            return Some(i64::from(number));
+        }
+        let says = format!("the {what} is \"{text}\"{}", origin_of(template));
+        self.problem(template.at, says, "write a whole number");
+        None
+    }
+
+    /// A text that has to be known before the start; empty when it is not.
+    fn fixed(&mut self, template: &Template, what: &str) -> String {
+        let text = self.compiler.compile(template);
+        if let Some(text) = text.constant() {
+            return text.to_owned();
+        }
+        let says = format!(
+            "the {what} \"{}\" changes while the test runs",
+            template.text
+        );
+        let instead = "write a text, a property or a user-defined variable";
+        self.problem(template.at, says, instead);
+        String::new()
+    }
+
+    fn step(&mut self, step: &Step) -> ResolvedStep {
+        ResolvedStep {
+            label: self.compiler.compile(&step.label),
+            request: self.request(&step.request, step.at),
+            timers: step.timers.iter().map(|timer| self.timer(timer)).collect(),
+            at: step.at,
+        }
+    }
+
+    fn request(&mut self, request: &HttpRequest, at: Position) -> ResolvedRequest {
+        self.check_encoding(&request.encoding);
+        ResolvedRequest {
+            protocol: self.compiler.compile(&request.protocol),
+            host: self.compiler.compile(&request.host),
+            port: self.compiler.compile(&request.port),
+            path: self.compiler.compile(&request.path),
+            method: self.compiler.compile(&request.method),
+            arguments: request.arguments.iter().map(|a| self.argument(a)).collect(),
+            raw_body: request.raw_body,
+            headers: request
+                .headers
+                .iter()
+                .map(|(name, value)| (self.compiler.compile(name), self.compiler.compile(value)))
+                .collect(),
+            keep_alive: request.keep_alive,
+            connect_timeout: self.milliseconds(&request.connect_timeout_ms, "connect time-out"),
+            response_timeout: self.milliseconds(&request.response_timeout_ms, "response time-out"),
+            at,
+        }
+    }
+
+    fn argument(&mut self, argument: &Argument) -> ResolvedArgument {
+        ResolvedArgument {
+            name: self.compiler.compile(&argument.name),
+            value: self.compiler.compile(&argument.value),
+            always_encode: argument.always_encode,
+            use_equals: argument.use_equals,
+        }
+    }
+
+    fn check_encoding(&mut self, encoding: &Template) {
+        let name = self.fixed(encoding, "content encoding");
+        let utf8 = ["", "utf-8", "utf8"];
+        if !utf8.contains(&name.trim().to_ascii_lowercase().as_str()) {
+            let says = format!("the content encoding \"{name}\" is not supported");
+            self.problem(encoding.at, says, "write UTF-8 or nothing");
+        }
+    }
+
+    fn timer(&mut self, timer: &Timer) -> ResolvedTimer {
+        match timer {
+            Timer::Constant { delay_ms } => ResolvedTimer::Constant {
+                delay_ms: self.delay(delay_ms),
+            },
+            Timer::Gaussian {
+                delay_ms,
+                deviation_ms,
+            } => ResolvedTimer::Gaussian {
+                delay_ms: self.delay(delay_ms),
+                deviation_ms: self.deviation(deviation_ms),
+                factor: self.timer_factor,
+            },
+        }
+    }
+
+    fn delay(&mut self, template: &Template) -> Text {
+        let text = self.compiler.compile(template);
+        if text.constant().is_some() {
+            self.whole_number(template, "delay in milliseconds");
+        }
+        text
+    }
+
+    fn deviation(&mut self, template: &Template) -> Text {
+        let text = self.compiler.compile(template);
+        if let Some(constant) = text.constant()
+            && !constant.is_empty()
+            && !constant.parse::<f64>().is_ok_and(f64::is_finite)
+        {
+            let says = format!("the deviation is \"{constant}\"{}", origin_of(template));
+            self.problem(template.at, says, "write a number of milliseconds");
+        }
+        text
+    }
+
+    /// JMeter evaluates a delay once in an iteration of the group, for all samplers in the timer's
+    /// scope; here it is evaluated before each sample. That is the same unless a delay that changes
+    /// by itself stands above several samplers.
+    fn refuse_shared_random_delays(&mut self, group: &ThreadGroup) {
+        let mut seen = BTreeSet::new();
+        for timer in group.steps.iter().flat_map(|step| &step.timers) {
+            let (Timer::Constant { delay_ms } | Timer::Gaussian { delay_ms, .. }) = timer;
+            if !seen.insert(delay_ms.at)
+                && delay_ms.at != Position::default()
+                && self.compiler.compile(delay_ms).constant().is_none()
+            {
+                let says = format!(
+                    "the delay \"{}\" changes by itself and is shared by several samplers",
+                    delay_ms.text
+                );
+                self.problem(delay_ms.at, says, "give each sampler a timer of its own");
+            }
+        }
+    }
+}
+
+/// Says what a value was made from, when the plan does not hold the value itself.
+fn origin_of(template: &Template) -> String {
+    if template.text.contains("${") {
+        format!(" from {}", template.text)
+    } else {
+        String::new()
+    }
+}

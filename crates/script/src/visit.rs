@@ -1,0 +1,140 @@
+//! All texts of a plan, and what they say about properties and variables before any is compiled.
+
+use std::collections::BTreeSet;
+
+use weir_plan::{Iterations, LoadPlan, Position, Step, Template, ThreadGroup, Timer};
+
+use crate::function;
+use crate::parse::{self, Call, Part};
+
+/// A property that a plan asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PropertyUse {
+    /// Its name.
+    pub name: String,
+    /// What stands in the plan when it is not set; `None` when that changes while the test runs.
+    pub default: Option<String>,
+    /// Where it is asked for.
+    pub at: Position,
+}
+
+/// Every place where the plan asks for a property by a fixed name, in the order of the file.
+///
+/// A study names the property that holds the number of users; a name that is not in this list
+/// would change nothing.
+pub fn properties_used(plan: &LoadPlan) -> Vec<PropertyUse> {
+    let mut uses = Vec::new();
+    for template in templates(plan) {
+        for_each_call(template, &mut |call| {
+            uses.extend(property_use(call, template.at))
+        });
+    }
+    uses.sort_by_key(|property| property.at);
+    uses.dedup();
+    uses
+}
+
+fn property_use(call: &Call, at: Position) -> Option<PropertyUse> {
+    let name = literal(call.arguments.first()?)?;
+    let default = match call.function.as_str() {
+        "__P" => call
+            .arguments
+            .get(1)
+            .map_or(Some("1".into()), |parts| literal(parts)),
+        "__property" => call
+            .arguments
+            .get(2)
+            .map_or(Some(name.clone()), |parts| literal(parts)),
+        _ => return None,
+    };
+    Some(PropertyUse { name, default, at })
+}
+
+/// The names of the variables that functions set; `None` for one whose name is not fixed.
+pub(crate) fn set_by_functions(plan: &LoadPlan) -> BTreeSet<Option<String>> {
+    let mut names = BTreeSet::new();
+    for template in templates(plan) {
+        for_each_call(template, &mut |call| {
+            let variable = function::variable_set(call).map(literal);
+            names.extend(variable.map(|name| name.map(|name| name.trim().to_owned())));
+        });
+    }
+    names
+}
+
+fn literal(parts: &[Part]) -> Option<String> {
+    match parts {
+        [] => Some(String::new()),
+        [Part::Text(text)] => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn for_each_call(template: &Template, visit: &mut impl FnMut(&Call)) {
+    // A text that cannot be read is a problem when it is compiled.
+    visit_parts(&parse::parse(&template.text).unwrap_or_default(), visit);
+}
+
+fn visit_parts(parts: &[Part], visit: &mut impl FnMut(&Call)) {
+    for part in parts {
+        if let Part::Call(call) = part {
+            visit(call);
+            for argument in &call.arguments {
+                visit_parts(argument, visit);
+            }
+        }
+    }
+}
+
+/// Every text of the plan.
+fn templates(plan: &LoadPlan) -> Vec<&Template> {
+    let variables = plan.variables.iter().flatten();
+    let variables = variables.flat_map(|variable| [&variable.name, &variable.value]);
+    variables
+        .chain(plan.groups.iter().flat_map(group_templates))
+        .collect()
+}
+
+fn group_templates(group: &ThreadGroup) -> Vec<&Template> {
+    let mut all = vec![&group.name, &group.users, &group.ramp_up_s];
+    if let Iterations::Count(count) = &group.iterations {
+        all.push(count);
+    }
+    if let Some(schedule) = &group.schedule {
+        all.extend([&schedule.duration_s, &schedule.delay_s]);
+    }
+    all.extend(group.steps.iter().flat_map(step_templates));
+    all
+}
+
+fn step_templates(step: &Step) -> Vec<&Template> {
+    let request = &step.request;
+    let mut all = vec![
+        &step.label,
+        &request.protocol,
+        &request.host,
+        &request.port,
+        &request.path,
+        &request.method,
+        &request.encoding,
+        &request.connect_timeout_ms,
+        &request.response_timeout_ms,
+    ];
+    all.extend(request.arguments.iter().flat_map(|a| [&a.name, &a.value]));
+    all.extend(
+        request
+            .headers
+            .iter()
+            .flat_map(|(name, value)| [name, value]),
+    );
+    for timer in &step.timers {
+        match timer {
+            Timer::Constant { delay_ms } => all.push(delay_ms),
+            Timer::Gaussian {
+                delay_ms,
+                deviation_ms,
+            } => all.extend([delay_ms, deviation_ms]),
+        }
+    }
+    all
+}
