@@ -1,0 +1,150 @@
+//! Every signal: its name, unit and definition.
+//!
+//! Parts of names in capitals stand for what differs from target to target: `PORT` for a port
+//! number, `STAGE` for the name of a stage (`backlog`, `connections`, `request-queue`, `threads`,
+//! `pool.NAME`, `database`).
+
+/// A signal and what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signal {
+    /// Its name, with `PORT` or `STAGE` where names differ.
+    pub name: &'static str,
+    /// Its unit: `1` for a share of one, `s`, `By`, `/s`, or what is counted in braces, as in UCUM.
+    pub unit: &'static str,
+    /// What it is, in a sentence.
+    pub definition: &'static str,
+}
+
+/// All signals in the order of documentation.
+pub fn catalogue() -> &'static [Signal] {
+    CATALOGUE
+}
+
+/// The entry of a signal by its full name, such as `tcp.8080.established` or `pool.db.wait`.
+pub fn describe(name: &str) -> Option<&'static Signal> {
+    CATALOGUE.iter().find(|signal| fits(signal.name, name))
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    for place in ["PORT", "STAGE"] {
+        if let Some((before, after)) = pattern.split_once(place) {
+            let filled = name
+                .strip_prefix(before)
+                .and_then(|rest| rest.strip_suffix(after));
+            return filled.is_some_and(|filled| fills(place, filled));
+        }
+    }
+    pattern == name
+}
+
+fn fills(place: &str, filled: &str) -> bool {
+    match place {
+        "PORT" => filled.parse::<u16>().is_ok(),
+        _ => crate::stages::is_stage(filled),
+    }
+}
+
+const fn signal(name: &'static str, unit: &'static str, definition: &'static str) -> Signal {
+    Signal {
+        name,
+        unit,
+        definition,
+    }
+}
+
+#[rustfmt::skip] // One signal, one line: this is a table.
+const CATALOGUE: &[Signal] = &[
+    signal("cpu", "1", "Busy share of the CPUs that the target may use, of the time that was not stolen: busy / (total − steal). Counts everything that runs on them."),
+    signal("cpu.user", "1", "Share of the target's CPUs' time spent in user mode, niced included; the total includes stolen time."),
+    signal("cpu.system", "1", "Share of the target's CPUs' time spent in the kernel, interrupts included."),
+    signal("cpu.iowait", "1", "Share of the target's CPUs' time spent idle while a task waited for storage; a lower bound of such waiting."),
+    signal("cpu.steal", "1", "Share of the target's CPUs' time in which the hypervisor ran something else: steal / total."),
+    signal("machine.cpu.user", "1", "Share of all CPUs' time spent in user mode, niced included."),
+    signal("machine.cpu.system", "1", "Share of all CPUs' time spent in the kernel, interrupts included."),
+    signal("machine.cpu.iowait", "1", "Share of all CPUs' time spent idle while a task waited for storage."),
+    signal("machine.cpu.steal", "1", "Share of all CPUs' time in which the hypervisor ran something else."),
+    signal("machine.cpu.idle", "1", "Share of all CPUs' time spent idle."),
+    signal("machine.context-switches", "/s", "Context switches of all CPUs."),
+    signal("target.cpu.user", "{cpu}", "CPU seconds per second that the target's processes spent in user mode, children that ended included."),
+    signal("target.cpu.system", "{cpu}", "CPU seconds per second that the kernel spent for the target's processes, children that ended included."),
+    signal("target.memory.rss", "By", "Resident memory of the target's processes; memory that they share counts in each."),
+    signal("target.threads", "{thread}", "Threads of the target's processes."),
+    signal("target.run-queue-wait", "1", "Seconds per second that the target's threads were ready to run and waited for a CPU, summed over the threads; above 500 threads estimated from those read in turn."),
+    signal("target.run-queue-wait.coverage", "1", "Share of the target's threads that were read for the run-queue wait of this second."),
+    signal("target.context-switches.voluntary", "/s", "Context switches of the target's threads because they waited for something; above 64 threads estimated from those read in turn."),
+    signal("target.context-switches.involuntary", "/s", "Context switches of the target's threads because the CPU was given to another; above 64 threads estimated from those read in turn."),
+    signal("target.context-switches.coverage", "1", "Share of the target's threads that were read for the context switches of this second."),
+    signal("pressure.cpu.some", "1", "Share of the second in which at least one task of the machine was ready and waited for a CPU."),
+    signal("pressure.io.some", "1", "Share of the second in which at least one task of the machine waited for storage."),
+    signal("pressure.memory.some", "1", "Share of the second in which at least one task of the machine waited for memory."),
+    signal("tcp.PORT.syn-recv", "{connection}", "Connections of the port whose handshake is not complete."),
+    signal("tcp.PORT.established", "{connection}", "Open connections of the port, those included that wait to be accepted."),
+    signal("tcp.PORT.fin-wait", "{connection}", "Connections of the port that the server closed and the client did not yet (FIN-WAIT-1 and FIN-WAIT-2)."),
+    signal("tcp.PORT.close-wait", "{connection}", "Connections of the port that the client closed and the server did not yet."),
+    signal("tcp.PORT.last-ack", "{connection}", "Connections of the port closed by the client, then by the server, whose end is not acknowledged."),
+    signal("tcp.PORT.closing", "{connection}", "Connections of the port that both sides closed at the same time."),
+    signal("tcp.PORT.time-wait", "{connection}", "Connections of the port that are closed and kept for late packets; the side that closed first keeps them."),
+    signal("tcp.PORT.accept-queue", "{connection}", "Connections of the port that are complete and wait to be accepted; all its listeners together."),
+    signal("tcp.PORT.accept-queue.limit", "{connection}", "Most connections that may wait to be accepted, as the listener asked for (at most somaxconn); the kernel lets one more wait. Absent where only /proc/net/tcp can be read."),
+    signal("tcp.listen-overflows", "/s", "Connections that found an accept queue full (TcpExt ListenOverflows), all ports."),
+    signal("tcp.listen-drops", "/s", "Connection attempts that a listener dropped for any reason (TcpExt ListenDrops), all ports."),
+    signal("tcp.syn-retries", "/s", "SYN and SYN-ACK packets sent again (TcpExt TCPSynRetrans), all connections of the machine."),
+    signal("tcp.retransmissions", "/s", "Segments sent again (Tcp RetransSegs), all connections of the machine."),
+    signal("tcp.resets", "/s", "Segments sent with the reset flag (Tcp OutRsts), all connections of the machine."),
+    signal("STAGE.limit", "{place}", "Most that may be in the stage at once."),
+    signal("STAGE.occupancy", "{place}", "How many are in the stage: the average over the second where the server tells the time integral, else one reading."),
+    signal("STAGE.waiting", "{place}", "How many wait to get into the stage: the average over the second where the server tells the time integral, else one reading."),
+    signal("STAGE.wait", "s", "Mean of the waits for the stage that ended in this second; absent when none did."),
+    signal("STAGE.entries", "/s", "How many got into the stage, whether they waited or not."),
+    signal("STAGE.refused", "/s", "How many the stage turned away because it was full."),
+    signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool's own process, watching included."),
+    signal("load.memory.rss", "By", "Resident memory of the load tool's own process."),
+    signal("load.sockets", "{socket}", "Sockets that the load tool's own process has open, of any kind."),
+    signal("watch.cpu", "{cpu}", "CPU seconds per second of the thread that watches; the cost of all these signals."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_short_dotted_and_lower_case() {
+        let names: BTreeSet<&str> = CATALOGUE.iter().map(|signal| signal.name).collect();
+        assert_eq!(names.len(), CATALOGUE.len());
+        for signal in CATALOGUE {
+            let plain = signal
+                .name
+                .replace("PORT", "80")
+                .replace("STAGE", "threads");
+            let allowed =
+                |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
+            assert!(plain.chars().all(allowed), "{}", signal.name);
+            assert!(signal.definition.ends_with('.'), "{}", signal.name);
+            assert_eq!(describe(&plain), Some(signal));
+        }
+    }
+
+    #[test]
+    fn full_names_find_their_entry() {
+        for (name, entry) in [
+            ("tcp.8080.accept-queue", Some("tcp.PORT.accept-queue")),
+            (
+                "tcp.8080.accept-queue.limit",
+                Some("tcp.PORT.accept-queue.limit"),
+            ),
+            ("pool.db.wait", Some("STAGE.wait")),
+            ("pool.orders.limit.limit", Some("STAGE.limit")),
+            ("request-queue.occupancy", Some("STAGE.occupancy")),
+            ("target.cpu.user", Some("target.cpu.user")),
+            ("tcp.70000.established", None),
+            ("tcp.x.established", None),
+            ("pool..wait", None),
+            ("disks.wait", None),
+            ("STAGE.wait", None),
+            ("", None),
+        ] {
+            assert_eq!(describe(name).map(|signal| signal.name), entry, "{name}");
+        }
+    }
+}

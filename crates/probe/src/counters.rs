@@ -1,0 +1,147 @@
+//! The kernel's TCP counters: `/proc/net/netstat` and `/proc/net/snmp`.
+//!
+//! Both files hold pairs of lines: the names of the counters, then their values. They count for
+//! the whole network namespace, so the load tool's own connections are in them when it runs on
+//! the same machine.
+
+use std::time::Instant;
+
+use crate::kept_file::{KeptFile, Scratch};
+use crate::kernel_text::{lines, number, words};
+use crate::reading::{Reading, put, rate};
+
+/// Signals from the group `TcpExt:` of `/proc/net/netstat`.
+const EXTENDED: [(&str, &[u8]); 3] = [
+    ("tcp.listen-overflows", b"ListenOverflows"),
+    ("tcp.listen-drops", b"ListenDrops"),
+    ("tcp.syn-retries", b"TCPSynRetrans"),
+];
+
+/// Signals from the group `Tcp:` of `/proc/net/snmp`.
+const BASIC: [(&str, &[u8]); 2] = [
+    ("tcp.retransmissions", b"RetransSegs"),
+    ("tcp.resets", b"OutRsts"),
+];
+
+/// The counters and their last reading.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    extended: Group<3>,
+    basic: Group<2>,
+}
+
+impl Counters {
+    pub(crate) fn new() -> Self {
+        Self {
+            extended: Group::new("/proc/net/netstat", b"TcpExt:", EXTENDED),
+            basic: Group::new("/proc/net/snmp", b"Tcp:", BASIC),
+        }
+    }
+
+    pub(crate) fn sample(&mut self, now: Instant, scratch: &mut Scratch, reading: &mut Reading) {
+        self.extended.sample(now, scratch, reading);
+        self.basic.sample(now, scratch, reading);
+    }
+}
+
+/// The counters of one group of one file.
+#[derive(Debug)]
+struct Group<const N: usize> {
+    file: KeptFile,
+    prefix: &'static [u8],
+    counters: [(&'static str, &'static [u8]); N],
+    last: Option<(Instant, [Option<u64>; N])>,
+}
+
+impl<const N: usize> Group<N> {
+    fn new(
+        path: &str,
+        prefix: &'static [u8],
+        counters: [(&'static str, &'static [u8]); N],
+    ) -> Self {
+        Self {
+            file: KeptFile::new(path),
+            prefix,
+            counters,
+            last: None,
+        }
+    }
+
+    fn sample(&mut self, now: Instant, scratch: &mut Scratch, reading: &mut Reading) {
+        let text = self.file.read(scratch);
+        let values = text.map(|text| values(text, self.prefix, self.counters.map(|(_, key)| key)));
+        if let (Some(values), Some((then, before))) = (values, self.last) {
+            let elapsed_s = now.duration_since(then).as_secs_f64();
+            for (at, (signal, _)) in self.counters.iter().enumerate() {
+                let grown = before[at]
+                    .zip(values[at])
+                    .and_then(|(before, value)| rate(before, value, elapsed_s));
+                put(reading, *signal, grown);
+            }
+        }
+        self.last = values.map(|values| (now, values));
+    }
+}
+
+/// The values of the named counters of one group; `None` for one that this kernel does not have.
+fn values<const N: usize>(text: &[u8], prefix: &[u8], keys: [&[u8]; N]) -> [Option<u64>; N] {
+    let mut found = [None; N];
+    let mut group = lines(text).filter_map(|line| line.strip_prefix(prefix));
+    if let (Some(names), Some(numbers)) = (group.next(), group.next()) {
+        for (name, value) in words(names).zip(words(numbers)) {
+            if let Some(at) = keys.iter().position(|key| *key == name) {
+                found[at] = number(value);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_value_stands_below_its_name() {
+        let text = b"TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPSynRetrans\n\
+            TcpExt: 0 537 5447 153\n\
+            IpExt: ListenDrops\nIpExt: 1\n";
+        let keys = EXTENDED.map(|(_, key)| key);
+        assert_eq!(
+            values(text, b"TcpExt:", keys),
+            [Some(537), Some(5447), Some(153)]
+        );
+    }
+
+    #[test]
+    fn the_group_is_taken_by_its_whole_name() {
+        let text = b"TcpX: RetransSegs\nTcpX: 9\n\
+            Tcp: RtoAlgorithm MaxConn RetransSegs OutRsts\nTcp: 1 -1 12 34\n";
+        assert_eq!(
+            values(text, b"Tcp:", BASIC.map(|(_, key)| key)),
+            [Some(12), Some(34)]
+        );
+        assert_eq!(
+            values(text, b"Tcp:", [b"MaxConn"]),
+            [None],
+            "a negative value is none"
+        );
+    }
+
+    #[test]
+    fn a_counter_this_kernel_lacks_is_absent() {
+        assert_eq!(
+            values(b"TcpExt: A B\nTcpExt: 1\n", b"TcpExt:", [b"B", b"C"]),
+            [None, None]
+        );
+        assert_eq!(values(b"", b"TcpExt:", [b"A"]), [None]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text: Vec<u8>) {
+            let _ = values(&text, b"TcpExt:", EXTENDED.map(|(_, key)| key));
+        }
+    }
+}

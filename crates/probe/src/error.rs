@@ -1,0 +1,40 @@
+//! What keeps a watch from starting. What goes wrong later is an absent signal, not an error.
+
+use std::io;
+
+use weir_units::CpuSet;
+
+/// A watch that cannot be started; each message fits after "failed to ...".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeError {
+    /// The address of the metrics is not one that can be read.
+    #[error("use `{url}` as the address of metrics: {why}")]
+    MetricsUrl {
+        /// The address as given.
+        url: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The host of the metrics has no address.
+    #[error("find the host of the metrics at `{url}`")]
+    MetricsHost {
+        /// The address as given.
+        url: String,
+        /// What the resolver said.
+        #[source]
+        source: io::Error,
+    },
+    /// The system gave no thread.
+    #[error("start the thread that watches")]
+    Thread(#[source] io::Error),
+    /// The thread cannot be bound to the CPUs asked for.
+    #[error("bind the thread that watches to CPUs {cpus}")]
+    Affinity {
+        /// The CPUs asked for.
+        cpus: CpuSet,
+        /// What the kernel said.
+        #[source]
+        source: io::Error,
+    },
+}

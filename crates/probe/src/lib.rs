@@ -1,0 +1,52 @@
+//! Watching: what the operating system, the target and the load tool themselves say, each second.
+//!
+//! A [`Watcher`] reads everything that a [`WatchPlan`] names and turns it into a [`Reading`]: a map
+//! from signal name to a number. A [`WatchThread`] does so once a second, on the second, beside a
+//! running load. [`catalogue`] lists every signal with its unit and definition.
+//!
+//! Why not an existing agent: a trial needs seconds that are aligned with the load's seconds, a
+//! cost that is known and small (files are kept open and read again, sockets are counted by the
+//! kernel's socket monitor), and figures that are honest about what was not seen.
+//!
+//! Invariants:
+//!
+//! * A signal that could not be read is absent, never 0.
+//! * A second that was not watched is missed, never interpolated.
+//! * Rates come from the difference of two counters and the instants that the caller gives.
+//! * Nothing on the system is changed; no privilege is needed.
+//!
+//! ```
+//! use std::time::Instant;
+//! use weir_probe::{WatchPlan, Watcher};
+//!
+//! let mut watcher = Watcher::new(WatchPlan { own_process: true, ..WatchPlan::default() });
+//! watcher.sample(Instant::now()); // The first reading has levels, but no rates yet.
+//! let reading = watcher.sample(Instant::now());
+//! assert!(reading["load.memory.rss"] > 0.0);
+//! assert!(!reading.contains_key("target.memory.rss"), "no target was named");
+//! ```
+
+mod catalogue;
+mod counters;
+mod cpu;
+mod error;
+mod kept_file;
+mod kernel_text;
+mod machine;
+mod own;
+mod pressure;
+mod reading;
+mod stages;
+mod target;
+mod tcp;
+mod ticks;
+mod watch_thread;
+mod watcher;
+
+pub use catalogue::{Signal, catalogue, describe};
+pub use error::ProbeError;
+pub use machine::{MachineFacts, machine_facts};
+pub use reading::{Reading, SignalName};
+pub use stages::MetricsUrl;
+pub use watch_thread::{TimedReading, WatchThread};
+pub use watcher::{WatchPlan, Watcher};

@@ -1,0 +1,155 @@
+//! Where a server's metrics are read: plain HTTP on this machine or a private network.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::str::FromStr;
+
+use crate::error::ProbeError;
+
+/// The address of a page of metrics, found and checked: `http://127.0.0.1:9081/metrics`.
+///
+/// The host must be loopback or private. Reading metrics each second is load, and a public host
+/// has not been asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetricsUrl {
+    authority: String,
+    path: String,
+    pub(super) address: SocketAddr,
+}
+
+impl MetricsUrl {
+    /// The request that is sent, as bytes.
+    pub(super) fn request(&self) -> Vec<u8> {
+        format!(
+            "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nUser-Agent: weir\r\n\r\n",
+            self.path, self.authority
+        )
+        .into_bytes()
+    }
+}
+
+impl fmt::Display for MetricsUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.path)
+    }
+}
+
+impl FromStr for MetricsUrl {
+    type Err = ProbeError;
+
+    fn from_str(url: &str) -> Result<Self, ProbeError> {
+        let wrong = |why| ProbeError::MetricsUrl {
+            url: url.to_owned(),
+            why,
+        };
+        let rest = url
+            .strip_prefix("http://")
+            .ok_or_else(|| wrong("it does not start with http://"))?;
+        if !rest.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(wrong(
+                "it has spaces or characters that must be percent-encoded",
+            ));
+        }
+        let (authority, path) = match rest.find(['/', '?', '#']) {
+            Some(end) if rest[end..].starts_with('/') => rest.split_at(end),
+            Some(_) => return Err(wrong("the path does not start with a slash")),
+            None => (rest, "/"),
+        };
+        if authority.is_empty() || authority.contains('@') {
+            return Err(wrong("it has no plain host"));
+        }
+        let address = resolve(authority).map_err(|source| ProbeError::MetricsHost {
+            url: url.to_owned(),
+            source,
+        })?;
+        let address = address.ok_or_else(|| wrong("the host is neither loopback nor private"))?;
+        Ok(Self {
+            authority: authority.to_owned(),
+            path: path.split('#').next().unwrap_or(path).to_owned(),
+            address,
+        })
+    }
+}
+
+/// The host's first address, or `None` when one of its addresses is public.
+fn resolve(authority: &str) -> std::io::Result<Option<SocketAddr>> {
+    let port_given = authority
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| !port.ends_with(']'));
+    let addresses: Vec<SocketAddr> = if port_given {
+        authority.to_socket_addrs()?.collect()
+    } else {
+        format!("{authority}:80").to_socket_addrs()?.collect()
+    };
+    let all_near = addresses.iter().all(|address| is_near(address.ip()));
+    Ok(addresses.first().copied().filter(|_| all_near))
+}
+
+/// Loopback, private (RFC 1918, RFC 4193) or link-local.
+fn is_near(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or_else(
+            || v6.is_loopback() || is_unique_local(v6) || v6.is_unicast_link_local(),
+            |v4| is_near(v4.into()),
+        ),
+    }
+}
+
+fn is_unique_local(address: Ipv6Addr) -> bool {
+    address.segments()[0] & 0xfe00 == 0xfc00
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_can_be_read() {
+        for (url, address, request) in [
+            (
+                "http://127.0.0.1:9081/metrics",
+                "127.0.0.1:9081",
+                "GET /metrics HTTP/1.1",
+            ),
+            ("http://10.1.2.3", "10.1.2.3:80", "GET / HTTP/1.1"),
+            (
+                "http://[::1]:8080/a?b=c#d",
+                "[::1]:8080",
+                "GET /a?b=c HTTP/1.1",
+            ),
+            ("http://[fd00::7]/m", "[fd00::7]:80", "GET /m HTTP/1.1"),
+        ] {
+            let read: MetricsUrl = url.parse().unwrap();
+            assert_eq!(read.address.to_string(), address, "{url}");
+            assert!(read.request().starts_with(request.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_are_refused_say_why() {
+        for (url, why) in [
+            ("https://127.0.0.1/metrics", "http://"),
+            ("127.0.0.1:9081/metrics", "http://"),
+            ("http://", "no plain host"),
+            ("http://user@127.0.0.1/", "no plain host"),
+            ("http://127.0.0.1/a b", "percent-encoded"),
+            ("http://127.0.0.1/\r\nX: y", "percent-encoded"),
+            ("http://127.0.0.1?x", "slash"),
+            ("http://8.8.8.8/metrics", "neither loopback nor private"),
+            (
+                "http://[2001:4860::8888]/metrics",
+                "neither loopback nor private",
+            ),
+            (
+                "http://[::ffff:8.8.8.8]/metrics",
+                "neither loopback nor private",
+            ),
+            ("http://127.0.0.1:99999/metrics", "find the host"),
+        ] {
+            let message = url.parse::<MetricsUrl>().unwrap_err().to_string();
+            assert!(message.contains(why), "{url}: {message}");
+        }
+    }
+}

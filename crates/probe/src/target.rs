@@ -1,0 +1,69 @@
+//! The target's processes: their CPU, memory, threads, waiting for a CPU, context switches.
+
+mod family;
+mod process;
+mod rotation;
+mod threads;
+
+use std::time::Instant;
+
+use rustix::process::Pid;
+use rustix::thread::sched_getaffinity;
+use weir_units::CpuSet;
+
+use crate::kept_file::Scratch;
+use crate::reading::{Reading, put};
+
+use family::Family;
+use threads::Threads;
+
+/// The target's processes and all that is followed of them.
+#[derive(Debug)]
+pub(crate) struct Target {
+    roots: Vec<u32>,
+    family: Family,
+    threads: Threads,
+}
+
+impl Target {
+    /// The processes with these ids and all that descend from them.
+    pub(crate) fn new(roots: &[u32]) -> Self {
+        Self {
+            roots: roots.to_vec(),
+            family: Family::new(roots),
+            threads: Threads::new(),
+        }
+    }
+
+    /// The CPUs that the first of the processes may use.
+    pub(crate) fn allowed_cpus(&self) -> Option<CpuSet> {
+        let pid = Pid::from_raw(i32::try_from(*self.roots.first()?).ok()?)?;
+        let mask = sched_getaffinity(Some(pid)).ok()?;
+        CpuSet::new((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)))
+    }
+
+    /// Reads everything; `forks` is the machine's count of started processes and threads, which
+    /// tells whether new ones have to be looked for at all.
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        forks: Option<u64>,
+        scratch: &mut Scratch,
+        reading: &mut Reading,
+    ) {
+        let Some(spent) = self.family.sample(now, forks, scratch) else {
+            self.threads.forget();
+            return;
+        };
+        put(reading, "target.cpu.user", spent.user_cpus);
+        put(reading, "target.cpu.system", spent.system_cpus);
+        put(
+            reading,
+            "target.memory.rss",
+            Some(spent.resident_bytes as f64),
+        );
+        put(reading, "target.threads", Some(spent.threads as f64));
+        self.threads
+            .sample(now, forks, self.family.thread_counts(), scratch, reading);
+    }
+}

@@ -1,0 +1,225 @@
+//! The target's processes: those named and all that descend from them.
+//!
+//! Looking for new children means listing `/proc`. It is done only when the machine has started a
+//! process or thread since, and opens only what was not there before. A child whose parent ended
+//! before the next reading (a daemon that forks twice) cannot be traced to the target and is not
+//! counted.
+//!
+//! CPU time is conserved: what a child used moves into its parent's account for ended children
+//! when the parent waits for it, so children that live for less than a second are counted too.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Instant;
+
+use crate::kept_file::{KeptFile, Scratch};
+use crate::kernel_text::number;
+
+use super::process::ProcessStat;
+
+/// What the processes spent since the last reading, and what they hold now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Spent {
+    /// CPUs in use in user mode; `None` in the first reading.
+    pub(crate) user_cpus: Option<f64>,
+    /// CPUs in use in the kernel; `None` in the first reading.
+    pub(crate) system_cpus: Option<f64>,
+    pub(crate) resident_bytes: u64,
+    pub(crate) threads: u64,
+}
+
+/// The processes that belong to the target.
+#[derive(Debug)]
+pub(crate) struct Family {
+    roots: Vec<u32>,
+    members: BTreeMap<u32, Member>,
+    /// Processes known not to belong to it.
+    strangers: HashSet<u32>,
+    forks: Option<u64>,
+    last: Option<Instant>,
+    ticks_per_s: f64,
+    page_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Member {
+    file: KeptFile,
+    last: Option<ProcessStat>,
+}
+
+/// Clock ticks of user and system time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Ticks {
+    user: u64,
+    system: u64,
+}
+
+impl Family {
+    pub(crate) fn new(roots: &[u32]) -> Self {
+        Self {
+            roots: roots.to_vec(),
+            members: roots.iter().map(|&pid| (pid, Member::new(pid))).collect(),
+            strangers: HashSet::new(),
+            forks: None,
+            last: None,
+            ticks_per_s: rustix::param::clock_ticks_per_second() as f64,
+            page_bytes: rustix::param::page_size() as u64,
+        }
+    }
+
+    /// Reads every process. `None` when one of the named processes is gone: a sum over the others
+    /// would pass for the whole.
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        forks: Option<u64>,
+        scratch: &mut Scratch,
+    ) -> Option<Spent> {
+        if forks.is_none() || forks != self.forks {
+            self.find_children(scratch);
+            self.forks = forks;
+        }
+        let elapsed_s = self.last.map(|then| now.duration_since(then).as_secs_f64());
+        let spent = self.read_all(scratch);
+        self.last = Some(now);
+        let roots_live = self.roots.iter().all(|pid| {
+            let last = self.members.get(pid).and_then(|root| root.last);
+            last.is_some_and(|stat| !stat.has_ended())
+        });
+        if !roots_live {
+            self.last = None;
+            return None;
+        }
+        let cpus = |ticks: u64| {
+            let elapsed_s = elapsed_s.filter(|&elapsed_s| elapsed_s > 0.0)?;
+            Some(ticks as f64 / self.ticks_per_s / elapsed_s)
+        };
+        let live = || self.live().map(|(_, stat)| stat);
+        Some(Spent {
+            user_cpus: cpus(spent.user),
+            system_cpus: cpus(spent.system),
+            resident_bytes: live().map(|stat| stat.resident_pages).sum::<u64>() * self.page_bytes,
+            threads: live().map(|stat| stat.threads).sum(),
+        })
+    }
+
+    /// Id and number of threads of every process.
+    pub(crate) fn thread_counts(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.live().map(|(pid, stat)| (pid, stat.threads))
+    }
+
+    fn live(&self) -> impl Iterator<Item = (u32, ProcessStat)> {
+        let stats = self
+            .members
+            .iter()
+            .filter_map(|(&pid, m)| Some((pid, m.last?)));
+        stats.filter(|(_, stat)| !stat.has_ended())
+    }
+
+    /// Reads all members, drops those that are gone, and returns what was spent since the last time.
+    fn read_all(&mut self, scratch: &mut Scratch) -> Ticks {
+        let first = self.last.is_none();
+        let mut own = Ticks::default();
+        let mut inherited = Ticks::default();
+        let mut departed = Ticks::default();
+        self.members.retain(|_, member| {
+            let before = member.last;
+            let stat = member.file.read(scratch).and_then(ProcessStat::parse);
+            // Another process may have the id by now.
+            let same = |stat: &ProcessStat| before.is_none_or(|before| before.start == stat.start);
+            let Some(stat) = stat.filter(same) else {
+                departed.add(before, |b| {
+                    (b.user + b.children_user, b.system + b.children_system)
+                });
+                return false;
+            };
+            own.add(Some(stat), |s| {
+                let (user, system) = before.map_or((0, 0), |b| (b.user, b.system));
+                (s.user.saturating_sub(user), s.system.saturating_sub(system))
+            });
+            inherited.add(Some(stat), |s| {
+                let (user, system) =
+                    before.map_or((0, 0), |b| (b.children_user, b.children_system));
+                (
+                    s.children_user.saturating_sub(user),
+                    s.children_system.saturating_sub(system),
+                )
+            });
+            member.last = Some(stat);
+            true
+        });
+        if first {
+            return Ticks::default();
+        }
+        Ticks {
+            user: own.user + inherited.user.saturating_sub(departed.user),
+            system: own.system + inherited.system.saturating_sub(departed.system),
+        }
+    }
+
+    /// Takes in the processes that have come since and have a member as parent.
+    fn find_children(&mut self, scratch: &mut Scratch) {
+        let present = numbered("/proc");
+        let present_set: HashSet<u32> = present.iter().copied().collect();
+        self.strangers.retain(|pid| present_set.contains(pid));
+        let mut unknown: Vec<(u32, u32)> = present
+            .into_iter()
+            .filter(|pid| !self.members.contains_key(pid) && !self.strangers.contains(pid))
+            .filter_map(|pid| {
+                let stat = stat_file(pid).read(scratch).and_then(ProcessStat::parse)?;
+                Some((pid, stat.parent))
+            })
+            .collect();
+        // A new process may descend from another new one, so until nothing is added.
+        loop {
+            let before = unknown.len();
+            unknown.retain(|&(pid, parent)| {
+                let belongs = self.members.contains_key(&parent);
+                if belongs {
+                    self.members.insert(pid, Member::new(pid));
+                }
+                !belongs
+            });
+            if unknown.len() == before {
+                break;
+            }
+        }
+        self.strangers
+            .extend(unknown.into_iter().map(|(pid, _)| pid));
+    }
+}
+
+impl Member {
+    fn new(pid: u32) -> Self {
+        Self {
+            file: stat_file(pid),
+            last: None,
+        }
+    }
+}
+
+impl Ticks {
+    fn add(&mut self, stat: Option<ProcessStat>, part: impl Fn(&ProcessStat) -> (u64, u64)) {
+        if let Some(stat) = stat {
+            let (user, system) = part(&stat);
+            self.user += user;
+            self.system += system;
+        }
+    }
+}
+
+fn stat_file(pid: u32) -> KeptFile {
+    KeptFile::new(format!("/proc/{pid}/stat"))
+}
+
+/// The entries of a directory of `/proc` whose names are numbers.
+pub(crate) fn numbered(directory: &str) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| {
+            let id = number(entry.ok()?.file_name().as_encoded_bytes())?;
+            u32::try_from(id).ok()
+        })
+        .collect()
+}

@@ -1,0 +1,280 @@
+//! Following counters of many threads while reading only so many of their files a second.
+//!
+//! Up to the budget all threads are read each second and their files stay open. Above it they are
+//! read in turn: the growth of each over the time since its own last reading gives its rate, and
+//! the sum over those that were read is scaled to all of them. Over one full turn this is the sum
+//! of all threads' rates; within a second it is an estimate, and its coverage is told with it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::ops::Bound;
+use std::time::Instant;
+
+use rustix::process::{Resource, getrlimit};
+
+use crate::kept_file::Scratch;
+
+/// Process and thread.
+pub(crate) type ThreadId = (u32, u32);
+
+/// `N` counters of every thread, all in one file per thread.
+#[derive(Debug)]
+pub(crate) struct Rotation<const N: usize> {
+    file_name: &'static str,
+    parse: fn(&[u8]) -> Option<[u64; N]>,
+    budget: usize,
+    /// How many files may stay open: an eighth of what the process may open at most, because the
+    /// load's connections need them more.
+    keep_at_most: usize,
+    threads: BTreeMap<ThreadId, Followed<N>>,
+    read_last: ThreadId,
+    turn: Vec<ThreadId>,
+}
+
+#[derive(Debug)]
+struct Followed<const N: usize> {
+    file: Option<File>,
+    last: Option<(Instant, [u64; N])>,
+}
+
+/// The sum over all threads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Summed<const N: usize> {
+    /// Growth of each counter per second.
+    pub(crate) per_s: [f64; N],
+    /// Share of the threads that were read for it.
+    pub(crate) coverage: f64,
+}
+
+impl<const N: usize> Rotation<N> {
+    pub(crate) fn new(
+        file_name: &'static str,
+        budget: usize,
+        parse: fn(&[u8]) -> Option<[u64; N]>,
+    ) -> Self {
+        let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        Self {
+            file_name,
+            parse,
+            budget,
+            keep_at_most: usize::try_from(allowed / 8).unwrap_or(usize::MAX),
+            threads: BTreeMap::new(),
+            read_last: (0, 0),
+            turn: Vec::with_capacity(budget),
+        }
+    }
+
+    /// Follows these threads of a process and no others of it. One that has started since
+    /// `born_after` counts from nothing; one that was there before the watch (`None`) is only
+    /// noted when it is first read.
+    pub(crate) fn set_threads(
+        &mut self,
+        pid: u32,
+        tids: &HashSet<u32>,
+        born_after: Option<Instant>,
+    ) {
+        let followed = self.threads.range((pid, 0)..=(pid, u32::MAX));
+        let gone: Vec<ThreadId> = followed
+            .map(|(&thread, _)| thread)
+            .filter(|(_, tid)| !tids.contains(tid))
+            .collect();
+        for thread in gone {
+            self.threads.remove(&thread);
+        }
+        for &tid in tids {
+            self.threads.entry((pid, tid)).or_insert_with(|| Followed {
+                file: None,
+                last: born_after.map(|then| (then, [0; N])),
+            });
+        }
+    }
+
+    /// Reads those whose turn it is, of so many threads that the target has. `None` when none of
+    /// them had been read before.
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        threads: u64,
+        scratch: &mut Scratch,
+    ) -> Option<Summed<N>> {
+        self.choose();
+        let keep_open = self.threads.len() <= self.budget.min(self.keep_at_most);
+        let mut per_s = [0.0; N];
+        let mut read = 0_u64;
+        for thread in &self.turn {
+            let Some(followed) = self.threads.get_mut(thread) else {
+                continue;
+            };
+            let Some(counters) = followed.read(*thread, self.file_name, self.parse, scratch) else {
+                self.threads.remove(thread);
+                continue;
+            };
+            if !keep_open {
+                followed.file = None;
+            }
+            let before = followed.last.replace((now, counters));
+            read += u64::from(add_rates(&mut per_s, before, now, counters));
+        }
+        // More are read than the target has when one has ended in between.
+        let coverage = (read > 0).then(|| read as f64 / threads.max(read) as f64)?;
+        Some(Summed {
+            per_s: per_s.map(|sum| sum / coverage),
+            coverage,
+        })
+    }
+
+    /// The next ones after those that were read last, once around at most.
+    fn choose(&mut self) {
+        let after = (Bound::Excluded(self.read_last), Bound::Unbounded);
+        let later = self.threads.range(after);
+        let earlier = self.threads.range(..=self.read_last);
+        self.turn.clear();
+        self.turn.extend(
+            later
+                .chain(earlier)
+                .map(|(&thread, _)| thread)
+                .take(self.budget),
+        );
+        if let Some(&last) = self.turn.last() {
+            self.read_last = last;
+        }
+    }
+}
+
+impl<const N: usize> Followed<N> {
+    fn read(
+        &mut self,
+        (pid, tid): ThreadId,
+        file_name: &str,
+        parse: fn(&[u8]) -> Option<[u64; N]>,
+        scratch: &mut Scratch,
+    ) -> Option<[u64; N]> {
+        if self.file.is_none() {
+            self.file = File::open(format!("/proc/{pid}/task/{tid}/{file_name}")).ok();
+        }
+        parse(scratch.start(self.file.as_ref()?)?)
+    }
+}
+
+/// Adds the growth per second since `before`; false when there is nothing to compare with.
+fn add_rates<const N: usize>(
+    per_s: &mut [f64; N],
+    before: Option<(Instant, [u64; N])>,
+    now: Instant,
+    counters: [u64; N],
+) -> bool {
+    let Some((then, before)) = before else {
+        return false;
+    };
+    let elapsed_s = now.duration_since(then).as_secs_f64();
+    if elapsed_s <= 0.0 {
+        return false;
+    }
+    for at in 0..N {
+        per_s[at] += counters[at].saturating_sub(before[at]) as f64 / elapsed_s;
+    }
+    true
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Barrier, mpsc};
+    use std::time::Duration;
+
+    /// With counters that are always 7, what each thread adds is known.
+    fn sevens(text: &[u8]) -> Option<[u64; 1]> {
+        (!text.is_empty()).then_some([7])
+    }
+
+    fn own_tid() -> u32 {
+        rustix::thread::gettid()
+            .as_raw_nonzero()
+            .get()
+            .unsigned_abs()
+    }
+
+    /// Threads that live until someone else waits at the returned barrier.
+    fn parked_threads(count: usize) -> (HashSet<u32>, Arc<Barrier>) {
+        let barrier = Arc::new(Barrier::new(count + 1));
+        let (tell, told) = mpsc::channel();
+        for _ in 0..count {
+            let (tell, barrier) = (tell.clone(), Arc::clone(&barrier));
+            std::thread::spawn(move || {
+                tell.send(own_tid()).unwrap();
+                barrier.wait();
+            });
+        }
+        (told.iter().take(count).collect(), barrier)
+    }
+
+    #[test]
+    fn above_the_budget_the_threads_take_turns_and_the_sum_is_scaled() {
+        let (tids, release) = parked_threads(20);
+        let mut rotation = Rotation::new("schedstat", 8, sevens);
+        let start = Instant::now();
+        rotation.set_threads(std::process::id(), &tids, Some(start));
+        let mut scratch = Scratch::new();
+        let mut turns = HashSet::new();
+        let mut sums = Vec::new();
+        for second in 1..=3 {
+            let now = start + Duration::from_secs(second);
+            let summed = rotation.sample(now, 20, &mut scratch).unwrap();
+            assert!((summed.coverage - 0.4).abs() < 1e-12);
+            sums.push(summed.per_s[0]);
+            turns.extend(rotation.turn.iter().map(|&(_, tid)| tid));
+            assert!(
+                rotation
+                    .threads
+                    .values()
+                    .all(|thread| thread.file.is_none())
+            );
+        }
+        release.wait();
+        assert_eq!(turns, tids, "three turns of eight reach all twenty");
+        // Eight threads at 7 in a second, eight at 7 in two; then four at 7 in three seconds and
+        // four that have not moved since they were read. Scaled from eight to twenty.
+        let expected = [8.0 * 7.0, 8.0 * 3.5, 4.0 * 7.0 / 3.0].map(|sum| sum * 20.0 / 8.0);
+        for (sum, expected) in sums.iter().zip(expected) {
+            assert!((sum - expected).abs() < 1e-9, "{sum} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_was_there_before_is_only_noted() {
+        let mut rotation = Rotation::new("schedstat", 500, sevens);
+        rotation.set_threads(std::process::id(), &HashSet::from([own_tid()]), None);
+        let start = Instant::now();
+        let mut scratch = Scratch::new();
+        assert_eq!(rotation.sample(start, 1, &mut scratch), None);
+        let later = start + Duration::from_secs(1);
+        let summed = rotation.sample(later, 1, &mut scratch).unwrap();
+        assert_eq!((summed.per_s, summed.coverage), ([0.0], 1.0));
+    }
+
+    #[test]
+    fn a_thread_born_since_counts_from_nothing() {
+        let mut rotation = Rotation::new("schedstat", 500, sevens);
+        let start = Instant::now();
+        rotation.set_threads(std::process::id(), &HashSet::from([own_tid()]), Some(start));
+        let later = start + Duration::from_secs(2);
+        let summed = rotation.sample(later, 1, &mut Scratch::new()).unwrap();
+        assert_eq!((summed.per_s, summed.coverage), ([3.5], 1.0));
+    }
+
+    #[test]
+    fn threads_that_are_gone_are_dropped() {
+        let mut rotation = Rotation::new("schedstat", 500, sevens);
+        let start = Instant::now();
+        let nobody = HashSet::from([u32::MAX]);
+        rotation.set_threads(std::process::id(), &nobody, Some(start));
+        let later = start + Duration::from_secs(1);
+        assert_eq!(rotation.sample(later, 1, &mut Scratch::new()), None);
+        assert!(rotation.threads.is_empty());
+        rotation.set_threads(7, &HashSet::from([7, 8]), None);
+        rotation.set_threads(7, &HashSet::from([8]), None);
+        let followed: Vec<ThreadId> = rotation.threads.keys().copied().collect();
+        assert_eq!(followed, [(7, 8)]);
+    }
+}

@@ -1,0 +1,166 @@
+//! What only the files of single threads tell: waiting for a CPU, and context switches by kind.
+//!
+//! `schedstat` has the nanoseconds that a runnable thread waited for a CPU (kernel documentation,
+//! scheduler/sched-stats). `status` has the switches; it is a page of text of which two lines are
+//! needed and costs about five times as much, hence its smaller budget.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Instant;
+
+use crate::kept_file::Scratch;
+use crate::kernel_text::{number, number_after, words};
+use crate::reading::{Reading, put};
+
+use super::family::numbered;
+use super::rotation::Rotation;
+
+/// Threads whose waiting is read in one second: about 3 ms.
+const WAITS_PER_SECOND: usize = 500;
+/// Threads whose switches are read in one second: about 2 ms.
+const SWITCHES_PER_SECOND: usize = 64;
+/// Above the budget, threads are listed anew at most every so many readings unless their number
+/// changed: listing 10,000 of them costs more than reading 500.
+const READINGS_PER_LISTING: u32 = 10;
+
+/// All threads of the target.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    waits: Rotation<1>,
+    switches: Rotation<2>,
+    /// Threads of each process when they were last listed.
+    listed: BTreeMap<u32, u64>,
+    forks: Option<u64>,
+    readings_since_listing: u32,
+    last: Option<Instant>,
+}
+
+impl Threads {
+    pub(crate) fn new() -> Self {
+        Self {
+            waits: Rotation::new("schedstat", WAITS_PER_SECOND, run_queue_wait_ns),
+            switches: Rotation::new("status", SWITCHES_PER_SECOND, context_switches),
+            listed: BTreeMap::new(),
+            forks: None,
+            readings_since_listing: 0,
+            last: None,
+        }
+    }
+
+    /// Forgets everything: the target is gone.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::new();
+    }
+
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        forks: Option<u64>,
+        counts: impl Iterator<Item = (u32, u64)>,
+        scratch: &mut Scratch,
+        reading: &mut Reading,
+    ) {
+        let counts = counts.collect();
+        self.list(forks, &counts);
+        let threads = counts.values().sum();
+        if let Some(waits) = self.waits.sample(now, threads, scratch) {
+            put(reading, "target.run-queue-wait", Some(waits.per_s[0] / 1e9));
+            put(
+                reading,
+                "target.run-queue-wait.coverage",
+                Some(waits.coverage),
+            );
+        }
+        if let Some(switches) = self.switches.sample(now, threads, scratch) {
+            let [voluntary, involuntary] = switches.per_s;
+            put(
+                reading,
+                "target.context-switches.voluntary",
+                Some(voluntary),
+            );
+            put(
+                reading,
+                "target.context-switches.involuntary",
+                Some(involuntary),
+            );
+            put(
+                reading,
+                "target.context-switches.coverage",
+                Some(switches.coverage),
+            );
+        }
+        self.last = Some(now);
+    }
+
+    /// Brings the list of threads up to date, as far as it may have changed.
+    fn list(&mut self, forks: Option<u64>, counts: &BTreeMap<u32, u64>) {
+        let threads: u64 = counts.values().sum();
+        self.readings_since_listing += 1;
+        let due = threads <= WAITS_PER_SECOND as u64
+            || self.readings_since_listing >= READINGS_PER_LISTING;
+        let started = forks.is_none() || forks != self.forks;
+        for (&pid, &count) in counts {
+            let listed = self.listed.get(&pid).copied();
+            if listed.is_none() || (due && (started || listed != Some(count))) {
+                self.list_process(pid, count);
+            }
+        }
+        let no_threads = HashSet::new();
+        for (&pid, _) in self
+            .listed
+            .iter()
+            .filter(|(pid, _)| !counts.contains_key(pid))
+        {
+            self.waits.set_threads(pid, &no_threads, None);
+            self.switches.set_threads(pid, &no_threads, None);
+        }
+        self.listed.retain(|pid, _| counts.contains_key(pid));
+        if due {
+            self.readings_since_listing = 0;
+            self.forks = forks;
+        }
+    }
+
+    fn list_process(&mut self, pid: u32, count: u64) {
+        let tids: HashSet<u32> = match count {
+            // The only thread of a process has the process's id.
+            1 => HashSet::from([pid]),
+            _ => numbered(&format!("/proc/{pid}/task")).into_iter().collect(),
+        };
+        self.waits.set_threads(pid, &tids, self.last);
+        self.switches.set_threads(pid, &tids, self.last);
+        self.listed.insert(pid, count);
+    }
+}
+
+/// The second number: nanoseconds runnable but not running.
+fn run_queue_wait_ns(text: &[u8]) -> Option<[u64; 1]> {
+    words(text).nth(1).and_then(number).map(|wait| [wait])
+}
+
+/// Switches because the thread waited for something, and because it was made to.
+fn context_switches(text: &[u8]) -> Option<[u64; 2]> {
+    Some([
+        number_after(text, b"voluntary_ctxt_switches:")?,
+        number_after(text, b"nonvoluntary_ctxt_switches:")?,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_the_second_number() {
+        assert_eq!(run_queue_wait_ns(b"787471 12345 17\n"), Some([12_345]));
+        assert_eq!(run_queue_wait_ns(b"787471\n"), None);
+        assert_eq!(run_queue_wait_ns(b""), None);
+    }
+
+    #[test]
+    fn switches_by_kind() {
+        let status = b"Name:\tjava\nThreads:\t57\nMems_allowed_list:\t0\n\
+            voluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+        assert_eq!(context_switches(status), Some([150, 545]));
+        assert_eq!(context_switches(b"Name:\tjava\n"), None);
+    }
+}

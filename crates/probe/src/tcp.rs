@@ -1,0 +1,245 @@
+//! The connections of the watched ports by TCP state, and the accept queues.
+//!
+//! A connection counts to the port that it was accepted on (its local port); the clients' ends of
+//! connections over loopback are not counted. The kernel's socket monitor, `sock_diag(7)`, is asked
+//! for the watched ports only and counts quickly; where it is refused, `/proc/net/tcp` is read,
+//! which costs about twice as much and does not know the limit of an accept queue.
+
+mod diag;
+mod table;
+
+use crate::kept_file::{KeptFile, Scratch};
+use crate::reading::{Reading, put};
+
+use diag::SockDiag;
+
+/// The states that are told apart, in the order of a connection's life.
+///
+/// `fin-wait` is FIN-WAIT-1 and FIN-WAIT-2 together: the other side has not closed yet.
+const STATES: [&str; 7] = [
+    "syn-recv",
+    "established",
+    "fin-wait",
+    "close-wait",
+    "last-ack",
+    "closing",
+    "time-wait",
+];
+
+/// Place in [`STATES`] of a state as the kernel numbers it (`include/net/tcp_states.h`); `None` for
+/// states that no accepted connection is in. 12 is a half-open connection as the kernel keeps it.
+fn place(state: u8) -> Option<usize> {
+    Some(match state {
+        3 | 12 => 0,
+        1 => 1,
+        4 | 5 => 2,
+        8 => 3,
+        9 => 4,
+        11 => 5,
+        6 => 6,
+        _ => return None,
+    })
+}
+
+/// The kernel's number of a listening socket's state.
+const LISTEN: u8 = 10;
+
+/// A socket as either source tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Socket {
+    local_port: u16,
+    state: u8,
+    /// Of a listening socket: connections that wait to be accepted.
+    receive_queue: u64,
+    /// Of a listening socket: the most that may wait, where the source knows it.
+    queue_limit: Option<u64>,
+}
+
+/// What was counted for one port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PortCount {
+    port: u16,
+    connections: [u64; STATES.len()],
+    listeners: u64,
+    accept_queue: u64,
+    accept_queue_limit: Option<u64>,
+}
+
+/// What was counted for all watched ports in one second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Counts(Vec<PortCount>);
+
+impl Counts {
+    fn none(ports: &[u16]) -> Self {
+        let none = |&port| PortCount {
+            port,
+            connections: [0; STATES.len()],
+            listeners: 0,
+            accept_queue: 0,
+            accept_queue_limit: Some(0),
+        };
+        Self(ports.iter().map(none).collect())
+    }
+
+    fn add(&mut self, socket: Socket) {
+        let Some(count) = self
+            .0
+            .iter_mut()
+            .find(|count| count.port == socket.local_port)
+        else {
+            return;
+        };
+        if socket.state == LISTEN {
+            count.listeners += 1;
+            count.accept_queue += socket.receive_queue;
+            let limits = count.accept_queue_limit.zip(socket.queue_limit);
+            count.accept_queue_limit = limits.map(|(sum, limit)| sum + limit);
+        } else if let Some(place) = place(socket.state) {
+            count.connections[place] += 1;
+        }
+    }
+
+    fn put_into(&self, reading: &mut Reading) {
+        for count in &self.0 {
+            let port = count.port;
+            for (state, connections) in STATES.iter().zip(count.connections) {
+                put(
+                    reading,
+                    format!("tcp.{port}.{state}"),
+                    Some(connections as f64),
+                );
+            }
+            // Without a listener there is no queue, which is not the same as an empty one.
+            if count.listeners > 0 {
+                let queue = count.accept_queue as f64;
+                put(reading, format!("tcp.{port}.accept-queue"), Some(queue));
+                let limit = count.accept_queue_limit.map(|limit| limit as f64);
+                put(reading, format!("tcp.{port}.accept-queue.limit"), limit);
+            }
+        }
+    }
+}
+
+/// The watched ports and where their sockets are read.
+#[derive(Debug)]
+pub(crate) struct Tcp {
+    ports: Vec<u16>,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Monitor(SockDiag),
+    Tables([KeptFile; 2]),
+}
+
+impl Source {
+    fn tables() -> Self {
+        Self::Tables([
+            KeptFile::new("/proc/net/tcp"),
+            KeptFile::new("/proc/net/tcp6"),
+        ])
+    }
+}
+
+impl Tcp {
+    pub(crate) fn new(ports: &[u16]) -> Self {
+        let mut ports = ports.to_vec();
+        ports.sort_unstable();
+        ports.dedup();
+        let source = SockDiag::open(&ports).map_or_else(|_| Source::tables(), Source::Monitor);
+        Self { ports, source }
+    }
+
+    pub(crate) fn sample(&mut self, scratch: &mut Scratch, reading: &mut Reading) {
+        if let Some(counts) = self.count(scratch) {
+            counts.put_into(reading);
+        }
+    }
+
+    fn count(&mut self, scratch: &mut Scratch) -> Option<Counts> {
+        if let Source::Monitor(monitor) = &mut self.source {
+            let mut counts = Counts::none(&self.ports);
+            if monitor.each(|socket| counts.add(socket)).is_ok() {
+                return Some(counts);
+            }
+            // Refused, or too old for the question: the tables from now on.
+            self.source = Source::tables();
+        }
+        let Source::Tables([version4, version6]) = &mut self.source else {
+            return None;
+        };
+        let mut counts = Counts::none(&self.ports);
+        table::sockets(version4.read(scratch)?).for_each(|socket| counts.add(socket));
+        // A machine without IPv6 has no second table.
+        if let Some(text) = version6.read(scratch) {
+            table::sockets(text).for_each(|socket| counts.add(socket));
+        }
+        Some(counts)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[expect(clippy::float_cmp, reason = "the figures are whole numbers")]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    fn connection(local_port: u16, state: u8) -> Socket {
+        Socket {
+            local_port,
+            state,
+            receive_queue: 0,
+            queue_limit: None,
+        }
+    }
+
+    #[test]
+    fn two_listeners_on_a_port_add_up() {
+        let mut counts = Counts::none(&[80, 81]);
+        for (receive_queue, limit) in [(3, 128), (4, 511)] {
+            counts.add(Socket {
+                local_port: 80,
+                state: LISTEN,
+                receive_queue,
+                queue_limit: Some(limit),
+            });
+        }
+        counts.add(connection(80, 12));
+        counts.add(connection(80, 3));
+        counts.add(connection(4000, 1));
+        let mut reading = Reading::new();
+        counts.put_into(&mut reading);
+        assert_eq!(reading["tcp.80.accept-queue"], 7.0);
+        assert_eq!(reading["tcp.80.accept-queue.limit"], 639.0);
+        assert_eq!(reading["tcp.80.syn-recv"], 2.0);
+        assert_eq!(reading["tcp.80.established"], 0.0, "none is a count");
+        assert!(!reading.contains_key("tcp.81.accept-queue"), "no listener");
+        assert!(!reading.keys().any(|name| name.as_str().contains("4000")));
+    }
+
+    #[test]
+    fn both_sources_count_the_same() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let clients: Vec<TcpStream> = (0..5)
+            .map(|_| TcpStream::connect(address).unwrap())
+            .collect();
+        let _accepted = [listener.accept().unwrap(), listener.accept().unwrap()];
+        let mut scratch = Scratch::new();
+        let mut tcp = Tcp::new(&[address.port()]);
+        assert!(matches!(tcp.source, Source::Monitor(_)));
+        let by_monitor = tcp.count(&mut scratch).unwrap();
+        tcp.source = Source::tables();
+        let mut by_tables = tcp.count(&mut scratch).unwrap();
+        assert_eq!(by_tables.0[0].accept_queue_limit, None);
+        by_tables.0[0].accept_queue_limit = by_monitor.0[0].accept_queue_limit;
+        assert_eq!(by_monitor, by_tables);
+        assert_eq!(
+            by_monitor.0[0].connections,
+            [0, clients.len() as u64, 0, 0, 0, 0, 0]
+        );
+        assert_eq!(by_monitor.0[0].accept_queue, 3);
+    }
+}
