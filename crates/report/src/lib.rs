@@ -1,1 +1,52 @@
-//! Text, HTML, Markdown from stored runs.
+//! What people look at: the end of a terminal run, a page, a text for a ticket.
+//!
+//! Everything here is made from stored facts alone: the result, the manifest, and the seconds of
+//! each trial. So a report can be written again at any time from a run directory, and says the same.
+//!
+//! * [`html()`] is one self-contained page that works offline: the answer, the settings, the check,
+//!   charts with intervals, the funnel as a picture, the timeline of any trial.
+//! * [`markdown()`] is for a ticket.
+//! * [`text`] is for the terminal: a line a trial, and the end of a run.
+//!
+//! Invariants: no clock, no environment, no files; a figure is never shown without its interval
+//! where it has one; what was not read is left out or shown as `–`, never as 0; nothing is told by
+//! colour alone. All text that comes from outside is escaped.
+
+use std::collections::BTreeMap;
+
+use weir_record::{RunManifest, StudyResult, Timeline};
+
+mod figures;
+mod grid;
+mod html;
+mod markdown;
+mod standing;
+mod sweep;
+pub mod text;
+mod words;
+
+pub use html::html;
+pub use markdown::markdown;
+
+/// The facts of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportInput<'a> {
+    /// The result, with every trial.
+    pub result: &'a StudyResult,
+    /// What was run, by which version, on which machine.
+    pub manifest: &'a RunManifest,
+    /// The seconds of the trials, by the trials' numbers; a trial without seconds is shown without
+    /// a timeline.
+    pub timelines: &'a BTreeMap<u32, Timeline>,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The page's template refused a value.
+    #[error("fill in the report's page")]
+    Page(#[from] askama::Error),
+    /// The data of the charts cannot be written.
+    #[error("write the data of the report's charts")]
+    Data(#[from] serde_json::Error),
+}

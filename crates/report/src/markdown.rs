@@ -1,0 +1,240 @@
+//! The report as a text for a ticket: GitHub's Markdown, readable as it stands.
+
+use weir_record::{StudyResult, TrialRecord};
+
+use crate::ReportInput;
+use crate::figures::{Kind, number};
+use crate::standing::Standing;
+use crate::sweep::{column_head, has_published, measured, published};
+use crate::words;
+
+/// The answer, the settings, the check, the findings and every trial, as Markdown.
+pub fn markdown(input: &ReportInput<'_>) -> String {
+    let result = input.result;
+    let mut parts = vec![format!("# {}\n", escape(&result.question)), answer(result)];
+    parts.extend(settings(result));
+    parts.extend(check(result));
+    parts.extend(sweep(result));
+    parts.extend(findings(result));
+    parts.push(trials(result));
+    parts.push(source(input));
+    parts.join("\n")
+}
+
+fn answer(result: &StudyResult) -> String {
+    let mut text = format!(
+        "**{}** ({})\n",
+        escape(&result.summary),
+        words::status(result.status)
+    );
+    let Some(answer) = &result.answer else {
+        return text;
+    };
+    let fitted = words::fitted(answer);
+    if !fitted.is_empty() {
+        let here = words::at_level(answer, answer.value);
+        let next = words::at_level(answer, answer.value + 1.0);
+        let rows = fitted.into_iter().map(|(name, at, next)| [name, at, next]);
+        text.push('\n');
+        text.push_str(&table(&["fitted", &here, &next], ":--|--:|--:", rows));
+    }
+    if let Some(limited) = &answer.limited_by {
+        text.push_str(&format!("\nLimited by: {}\n", escape(limited)));
+    }
+    text
+}
+
+fn settings(result: &StudyResult) -> Option<String> {
+    let rows = result.settings_detail.iter().map(|setting| {
+        [
+            setting.stage.clone(),
+            setting.native.clone().unwrap_or_default(),
+            words::limit(setting.from),
+            number(setting.to),
+            setting.because.clone(),
+        ]
+    });
+    let heads = ["stage", "server's word", "from", "to", "because"];
+    let table = table(&heads, ":--|:--|--:|--:|:--", rows);
+    (!result.settings_detail.is_empty()).then(|| format!("## Settings\n\n{table}"))
+}
+
+fn check(result: &StudyResult) -> Option<String> {
+    let held = result.held.as_ref()?;
+    let rows = held.requirements.iter().map(|requirement| {
+        let kind = Kind::of_requirement(&requirement.says);
+        [
+            if requirement.met { "met" } else { "**NOT MET**" }.to_owned(),
+            requirement.says.clone(),
+            kind.with_interval(requirement.value, requirement.low, requirement.high),
+        ]
+    });
+    let mut text = format!(
+        "## Check: {}\n\n{}",
+        words::check(held),
+        raw_first(&["", "requirement", "measured"], ":--|:--|--:", rows)
+    );
+    let waits = words::waits(result, held);
+    if !waits.is_empty() {
+        let rows = waits
+            .into_iter()
+            .map(|(stage, waiting, wait)| [stage, waiting, wait]);
+        let heads = ["waits for", "mean waiting", "mean wait"];
+        text.push('\n');
+        text.push_str(&table(&heads, ":--|--:|--:", rows));
+    }
+    if let Some(cost) = &held.cost_at_answer {
+        text.push_str(&format!("\nCost at the answer: {}\n", escape(cost)));
+    }
+    Some(text)
+}
+
+fn sweep(result: &StudyResult) -> Option<String> {
+    let sweep = result.table.as_ref()?;
+    let mut heads = vec!["case".to_owned()];
+    for (at, column) in sweep.columns.iter().enumerate() {
+        heads.push(column_head(column));
+        if has_published(sweep, at) {
+            heads.push("published".to_owned());
+        }
+    }
+    let rows = sweep.rows.iter().map(|row| {
+        let mut cells = vec![row.case.clone()];
+        for at in 0..sweep.columns.len() {
+            cells.push(measured(sweep, row, at));
+            if has_published(sweep, at) {
+                cells.push(published(row, at));
+            }
+        }
+        cells
+    });
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let align = format!(":--{}", "|--:".repeat(heads.len() - 1));
+    let table = table(&heads, &align, rows);
+    Some(format!(
+        "## Cases\n\nMean over the trials (95 % interval).\n\n{table}"
+    ))
+}
+
+fn findings(result: &StudyResult) -> Option<String> {
+    let lines: Vec<String> = result
+        .findings
+        .iter()
+        .map(|finding| {
+            let trials = words::trials(&finding.trials);
+            let trials = if trials.is_empty() {
+                trials
+            } else {
+                format!(" ({trials})")
+            };
+            format!("- {}{trials}\n", escape(&finding.says))
+        })
+        .collect();
+    (!lines.is_empty()).then(|| format!("## Findings\n\n{}", lines.concat()))
+}
+
+fn trials(result: &StudyResult) -> String {
+    let heads = [
+        "trial",
+        "for",
+        "levels",
+        "throughput",
+        "mean",
+        "p99",
+        "CPU",
+        "failed",
+        "validity",
+    ];
+    let rows = result.trials.iter().map(trial_row);
+    let table = table(&heads, "--:|:--|:--|--:|--:|--:|--:|--:|:--", rows);
+    format!("## Trials\n\nFigures with 95 % intervals.\n\n{table}")
+}
+
+fn trial_row(trial: &TrialRecord) -> [String; 9] {
+    let interval = |figure: &str| trial.intervals.get(figure);
+    let response = &trial.response_time_ms;
+    let standing = Standing::of(trial);
+    let mut validity = standing.brief();
+    if !standing.valid() {
+        validity = format!("{validity}: {}", standing.invalid_because.join("; "));
+    }
+    [
+        trial.id.to_string(),
+        words::purpose(trial).to_owned(),
+        words::levels(&trial.levels),
+        Kind::PerSecond.with_estimate(trial.throughput_per_s, interval("throughput_per_s")),
+        Kind::Milliseconds.with_estimate(response.mean, interval("response_time_ms.mean")),
+        Kind::Milliseconds.with_estimate(response.p99, interval("response_time_ms.p99")),
+        trial.cpu.map_or_else(
+            || "–".to_owned(),
+            |cpu| Kind::Share.with_estimate(cpu.total, interval("cpu")),
+        ),
+        number(trial.errors.count as f64),
+        validity,
+    ]
+}
+
+fn source(input: &ReportInput<'_>) -> String {
+    let ReportInput {
+        result, manifest, ..
+    } = input;
+    let machine: Vec<String> = manifest
+        .machine
+        .iter()
+        .map(|(name, fact)| format!("{name}: {fact}"))
+        .collect();
+    format!(
+        "Run `{}`, Weir {}, started {}, seed {}. {}\n",
+        result.run.replace('`', "'"),
+        escape(&result.weir),
+        escape(&manifest.started),
+        manifest.seed,
+        escape(&machine.join("; "))
+    )
+}
+
+fn table<R: IntoIterator<Item = String>>(
+    heads: &[&str],
+    align: &str,
+    rows: impl Iterator<Item = R>,
+) -> String {
+    let rows = rows.map(|row| row.into_iter().map(|cell| escape(&cell)).collect());
+    lines(heads, align, rows)
+}
+
+/// A table whose first cells are ours and hold Markdown.
+fn raw_first<const N: usize>(
+    heads: &[&str],
+    align: &str,
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let rows = rows.map(|row| {
+        let cells = row.into_iter().enumerate();
+        cells
+            .map(|(at, cell)| if at == 0 { cell } else { escape(&cell) })
+            .collect()
+    });
+    lines(heads, align, rows)
+}
+
+fn lines(heads: &[&str], align: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let heads: Vec<String> = heads.iter().map(|head| escape(head)).collect();
+    let mut text = format!("| {} |\n|{align}|\n", heads.join(" | "));
+    for row in rows {
+        text.push_str(&format!("| {} |\n", row.join(" | ")));
+    }
+    text
+}
+
+/// Text from outside, so that it neither ends a table cell nor becomes markup.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' | '`' | '*' | '<' | '|' | '[' => escaped.extend(['\\', character]),
+            '\n' | '\r' | '\t' => escaped.push(' '),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,47 @@
+//! The cells of a sweep's table: what was measured, with its interval, and what was published.
+
+use weir_record::{Column, SweepRow, SweepTable};
+
+use crate::figures::Kind;
+
+/// The title of a column; the unit stands in its cells.
+pub(crate) fn column_head(column: &Column) -> String {
+    column.title.clone()
+}
+
+/// Whether anything was published for a column.
+pub(crate) fn has_published(table: &SweepTable, column: usize) -> bool {
+    table
+        .rows
+        .iter()
+        .any(|row| row.published.get(column).is_some_and(Option::is_some))
+}
+
+/// What was measured in a cell, with its interval.
+pub(crate) fn measured(table: &SweepTable, row: &SweepRow, column: usize) -> String {
+    let Some(Some(figure)) = row.cells.get(column) else {
+        return "–".to_owned();
+    };
+    kind(&table.columns[column]).with_estimate(figure.value, figure.interval.as_ref())
+}
+
+/// What was published for a cell, as it stands in the study.
+pub(crate) fn published(row: &SweepRow, column: usize) -> String {
+    match row.published.get(column) {
+        Some(Some(text)) => text.clone(),
+        _ => "–".to_owned(),
+    }
+}
+
+/// The kind of a column's figures: its unit says it, and its signal where the unit is empty.
+fn kind(column: &Column) -> Kind {
+    match column.unit.as_str() {
+        "%" => Kind::Share,
+        "ms" => Kind::Milliseconds,
+        "s" => Kind::Seconds,
+        "/s" => Kind::PerSecond,
+        "B" | "bytes" => Kind::Bytes,
+        "" => Kind::of_name(&column.signal),
+        _ => Kind::Count,
+    }
+}

@@ -1,0 +1,324 @@
+//! Plain text for the terminal: lines up without colour, and fits the width that it is given.
+
+use weir_record::{ClassRecord, Errors, ResponseTime, StudyResult, SweepTable, TrialRecord};
+
+use crate::figures::{Kind, number};
+use crate::grid::{Align, Grid, cut, wrap};
+use crate::standing::Standing;
+use crate::sweep::{column_head, has_published, measured, published};
+use crate::words;
+
+/// The width that everything here fits into when nothing else is known.
+pub const WIDTH: usize = 100;
+
+/// Labels of a run's table are not cut below this.
+const LABEL_WIDTH: usize = 8;
+
+/// One line for a trial that has just ended.
+///
+/// ```text
+///   6  search     41 users   120 ±1.2 /s  p50 12.1 ms  p99 87.3 ms  CPU 79.3 ±1.4 %  0 errors  valid
+/// ```
+pub fn trial_line(trial: &TrialRecord) -> String {
+    let response = &trial.response_time_ms;
+    let throughput =
+        Kind::PerSecond.plus_minus(trial.throughput_per_s, interval(trial, "throughput_per_s"));
+    let cpu = trial.cpu.map_or_else(
+        || "CPU not read".to_owned(),
+        |cpu| {
+            let figure = Kind::Share.plus_minus(cpu.total, interval(trial, "cpu"));
+            format!("CPU {figure}")
+        },
+    );
+    let line = format!(
+        "{:>3} {:<9} {:>6} users{} {throughput:>14} p50 {:>7} p99 {:>7} {cpu:<16} {} {}",
+        trial.id,
+        cut(words::purpose(trial), 9),
+        number(f64::from(trial.population)),
+        set_levels(trial),
+        Kind::Milliseconds.text(response.p50),
+        Kind::Milliseconds.text(response.p99),
+        errors(&trial.errors),
+        Standing::of(trial).brief(),
+    );
+    line.trim_end().to_owned()
+}
+
+/// The levels beside the population: ` threads 29 pool.db 4`; the population is shown anyway.
+fn set_levels(trial: &TrialRecord) -> String {
+    let beside: Vec<String> = trial
+        .levels
+        .iter()
+        .filter(|(name, _)| *name != "users")
+        .map(|(name, level)| format!(" {name} {}", words::level(level)))
+        .collect();
+    cut(&beside.concat(), 24)
+}
+
+fn errors(errors: &Errors) -> String {
+    match errors.count {
+        0 => "0 errors".to_owned(),
+        count => format!(
+            "{} errors ({})",
+            number(count as f64),
+            Kind::Share.text(errors.share)
+        ),
+    }
+}
+
+fn interval<'a>(trial: &'a TrialRecord, figure: &str) -> Option<&'a weir_stats::Estimate> {
+    trial.intervals.get(figure)
+}
+
+/// The end of a run: the answer first, then the settings, the check, the findings, the table of a
+/// sweep. Ends with a line break.
+pub fn summary(result: &StudyResult, width: usize) -> String {
+    let mut parts = vec![answer(result, width)];
+    parts.extend(settings(result, width));
+    parts.extend(check(result, width));
+    parts.extend(result.table.as_ref().map(|table| sweep(table, width)));
+    parts.extend(findings(result, width));
+    parts.extend(unusable(result, width));
+    parts.join("\n")
+}
+
+fn answer(result: &StudyResult, width: usize) -> String {
+    let mut text = wrap("", "", &result.summary, width);
+    let Some(answer) = &result.answer else {
+        return text;
+    };
+    let (here, next) = (
+        words::at_level(answer, answer.value),
+        words::at_level(answer, answer.value + 1.0),
+    );
+    let mut grid = Grid::new(&[
+        ("fitted", Align::Left),
+        (&here, Align::Right),
+        (&next, Align::Right),
+    ]);
+    for (name, at, next) in words::fitted(answer) {
+        grid.row(vec![name, at, next]);
+    }
+    if !answer.at_value.is_empty() {
+        text.push('\n');
+        text.push_str(&grid.lines("  "));
+    }
+    if let Some(limited) = &answer.limited_by {
+        text.push_str(&wrap("", "", &format!("Limited by: {limited}"), width));
+    }
+    text
+}
+
+fn settings(result: &StudyResult, width: usize) -> Option<String> {
+    if result.settings_detail.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new(&[
+        ("stage", Align::Left),
+        ("server's word", Align::Left),
+        ("from", Align::Right),
+        ("to", Align::Right),
+    ]);
+    for setting in &result.settings_detail {
+        grid.row(vec![
+            setting.stage.clone(),
+            setting.native.clone().unwrap_or_default(),
+            words::limit(setting.from),
+            number(setting.to),
+        ]);
+    }
+    let mut text = format!("Settings\n{}", grid.lines("  "));
+    for setting in &result.settings_detail {
+        let because = with_trials(
+            &format!("{}: {}", setting.stage, setting.because),
+            &setting.trials,
+        );
+        text.push_str(&wrap("  ", "    ", &because, width));
+    }
+    Some(text)
+}
+
+fn with_trials(says: &str, trials: &[u32]) -> String {
+    if trials.is_empty() {
+        says.to_owned()
+    } else {
+        format!("{says} ({})", words::trials(trials))
+    }
+}
+
+fn check(result: &StudyResult, width: usize) -> Option<String> {
+    let held = result.held.as_ref()?;
+    let mut text = format!("Check: {}\n", words::check(held));
+    let widest = held
+        .requirements
+        .iter()
+        .map(|requirement| {
+            let kind = Kind::of_requirement(&requirement.says);
+            kind.with_interval(requirement.value, requirement.low, requirement.high)
+        })
+        .map(|figure| figure.chars().count())
+        .max()
+        .unwrap_or(0);
+    for requirement in &held.requirements {
+        let kind = Kind::of_requirement(&requirement.says);
+        let verdict = if requirement.met { "met" } else { "NOT MET" };
+        let figure = kind.with_interval(requirement.value, requirement.low, requirement.high);
+        let first = format!("  {verdict:<7}  {figure:<widest$}  ");
+        let hang = " ".repeat(first.chars().count());
+        text.push_str(&wrap(&first, &hang, &requirement.says, width));
+    }
+    let waits: Vec<String> = words::waits(result, held)
+        .into_iter()
+        .map(|(stage, waiting, wait)| format!("{stage} {waiting} ({wait})"))
+        .collect();
+    if !waits.is_empty() {
+        let waits = format!("Waiting, mean (mean wait): {}", waits.join(", "));
+        text.push_str(&wrap("  ", "    ", &waits, width));
+    }
+    if let Some(cost) = &held.cost_at_answer {
+        let cost = format!("Cost at the answer: {cost}");
+        text.push_str(&wrap("  ", "    ", &cost, width));
+    }
+    Some(text)
+}
+
+fn findings(result: &StudyResult, width: usize) -> Option<String> {
+    if result.findings.is_empty() {
+        return None;
+    }
+    let mut text = "Findings\n".to_owned();
+    for finding in &result.findings {
+        let says = with_trials(&finding.says, &finding.trials);
+        text.push_str(&wrap("  - ", "    ", &says, width));
+    }
+    Some(text)
+}
+
+fn unusable(result: &StudyResult, width: usize) -> Option<String> {
+    let mut text = String::new();
+    for trial in result.trials.iter().filter(|trial| !trial.valid) {
+        let why = format!(
+            "trial {} is not used: {}",
+            trial.id,
+            trial.invalid_because.join("; ")
+        );
+        text.push_str(&wrap("  - ", "    ", &why, width));
+    }
+    (!text.is_empty()).then(|| format!("Invalid trials\n{text}"))
+}
+
+/// The table of a sweep: one line a case when that fits, else a block a case.
+fn sweep(table: &SweepTable, width: usize) -> String {
+    let heads: Vec<String> = table.columns.iter().map(column_head).collect();
+    let mut columns = vec![("case", Align::Left)];
+    for (at, head) in heads.iter().enumerate() {
+        columns.push((head, Align::Right));
+        if has_published(table, at) {
+            columns.push(("published", Align::Right));
+        }
+    }
+    let mut grid = Grid::new(&columns);
+    for row in &table.rows {
+        let mut cells = vec![row.case.clone()];
+        for at in 0..table.columns.len() {
+            cells.push(measured(table, row, at));
+            if has_published(table, at) {
+                cells.push(published(row, at));
+            }
+        }
+        grid.row(cells);
+    }
+    let body = if grid.width() + 2 <= width {
+        grid.lines("  ")
+    } else {
+        blocks(table, width)
+    };
+    format!("Cases: mean over the trials (95 % interval)\n{body}")
+}
+
+fn blocks(table: &SweepTable, width: usize) -> String {
+    let mut text = String::new();
+    for row in &table.rows {
+        let levels = words::levels(&row.levels);
+        let head = if levels.is_empty() {
+            row.case.clone()
+        } else {
+            format!("{} ({levels})", row.case)
+        };
+        text.push_str(&wrap("  ", "    ", &head, width));
+        let mut grid = Grid::new(&[
+            ("", Align::Left),
+            ("measured", Align::Right),
+            ("published", Align::Right),
+        ]);
+        for (at, column) in table.columns.iter().enumerate() {
+            grid.row(vec![
+                column_head(column),
+                measured(table, row, at),
+                published(row, at),
+            ]);
+        }
+        grid.shrink(0, width.saturating_sub(4));
+        text.push_str(&grid.lines("    "));
+    }
+    text
+}
+
+/// The table at the end of `weir run`: one line per label and one for all together.
+pub fn run_table(trial: &TrialRecord, width: usize) -> String {
+    let mut grid = Grid::new(&[
+        ("label", Align::Left),
+        ("samples", Align::Right),
+        ("errors", Align::Right),
+        ("throughput", Align::Right),
+        ("mean", Align::Right),
+        ("p50", Align::Right),
+        ("p90", Align::Right),
+        ("p99", Align::Right),
+        ("max", Align::Right),
+    ]);
+    for (label, class) in &trial.classes {
+        grid.row(run_row(label, class, trial.window_s));
+    }
+    let all = ClassRecord {
+        throughput_per_s: trial.throughput_per_s,
+        response_time_ms: trial.response_time_ms,
+        errors: trial.errors.clone(),
+    };
+    if trial.classes.len() != 1 {
+        grid.row(run_row("all", &all, trial.window_s));
+    }
+    grid.shrink(0, width.max(LABEL_WIDTH));
+    let mut text = grid.lines("");
+    for (code, count) in &trial.errors.by_code {
+        let line = format!("{} × {code}", number(*count as f64));
+        text.push_str(&wrap("failed: ", "  ", &line, width));
+    }
+    for why in &trial.invalid_because {
+        text.push_str(&wrap("INVALID: ", "  ", why, width));
+    }
+    for note in &trial.notes {
+        text.push_str(&wrap("note: ", "  ", note, width));
+    }
+    text
+}
+
+fn run_row(label: &str, class: &ClassRecord, window_s: f64) -> Vec<String> {
+    let ResponseTime {
+        mean,
+        p50,
+        p90,
+        p99,
+        max,
+        ..
+    } = class.response_time_ms;
+    let samples = (class.throughput_per_s * window_s).round();
+    let mut cells = vec![
+        label.to_owned(),
+        number(samples),
+        number(class.errors.count as f64),
+        Kind::PerSecond.text(class.throughput_per_s),
+    ];
+    cells.extend([mean, p50, p90, p99, max].map(|time| Kind::Milliseconds.text(time)));
+    cells
+}

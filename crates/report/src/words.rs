@@ -1,0 +1,164 @@
+//! The words that all forms of the report share: names of figures, levels, roles, states.
+
+use weir_record::{
+    Answer, Held, Level, Levels, Role, SettingDetail, Status, StudyResult, TrialRecord,
+};
+
+use crate::figures::{Kind, number};
+
+/// How a run ended, for people.
+pub(crate) fn status(status: Status) -> &'static str {
+    match status {
+        Status::Answered => "answered",
+        Status::NotMet => "requirement not met",
+        Status::Never => "goal never reached",
+        Status::Same => "no difference that matters",
+        Status::Undecided => "undecided",
+        Status::Invalid => "measurement not valid",
+        Status::Interrupted => "interrupted",
+    }
+}
+
+/// Why a trial was run, for people.
+pub(crate) fn role(role: Role) -> &'static str {
+    match role {
+        Role::Reference => "reference",
+        Role::Search => "search",
+        Role::Check => "check",
+        Role::Case => "case",
+    }
+}
+
+/// The case of a trial, or its role where it belongs to none.
+pub(crate) fn purpose(trial: &TrialRecord) -> &str {
+    trial.case.as_deref().unwrap_or_else(|| role(trial.role))
+}
+
+/// The name of a figure: `response_time_ms.p99` → `response time p99`.
+pub(crate) fn figure(name: &str) -> String {
+    match name {
+        "cpu" => "CPU".to_owned(),
+        "throughput_per_s" | "throughput" => "throughput".to_owned(),
+        "errors.share" => "failed".to_owned(),
+        "response.mean" => "response time mean".to_owned(),
+        _ => {
+            let name = name.trim_end_matches("_per_s");
+            let name = name.strip_suffix("_ms").unwrap_or(name);
+            name.replace("_ms.", " ").replace('_', " ")
+        }
+    }
+}
+
+/// One level: `20`, `20,000`, `as-published`.
+pub(crate) fn level(level: &Level) -> String {
+    match level {
+        Level::Number(value) => number(*value),
+        Level::Text(text) => text.clone(),
+    }
+}
+
+/// All levels of a trial, the population's factor first: `users 41, threads 29`.
+pub(crate) fn levels(levels: &Levels) -> String {
+    let users = levels.iter().filter(|(name, _)| *name == "users");
+    let others = levels.iter().filter(|(name, _)| *name != "users");
+    let parts: Vec<String> = users
+        .chain(others)
+        .map(|(name, at)| format!("{name} {}", level(at)))
+        .collect();
+    parts.join(", ")
+}
+
+/// A limit that may not be there.
+pub(crate) fn limit(limit: Option<f64>) -> String {
+    limit.map_or_else(|| "–".to_owned(), number)
+}
+
+/// The trials that something rests on: `trial 9`, `trials 8, 9`.
+pub(crate) fn trials(ids: &[u32]) -> String {
+    let list: Vec<String> = ids.iter().map(u32::to_string).collect();
+    match ids.len() {
+        0 => String::new(),
+        1 => format!("trial {}", list[0]),
+        _ => format!("trials {}", list.join(", ")),
+    }
+}
+
+/// What stands above the figures at a level: `at users 41`.
+pub(crate) fn at_level(answer: &Answer, value: f64) -> String {
+    format!("at {} {}", number(value), answer.factor)
+}
+
+/// The fitted figures at the answer and at the next level: name, at the answer, at the next.
+pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
+    let text = |name: &str, value: Option<&f64>| {
+        value.map_or_else(
+            || "–".to_owned(),
+            |value| Kind::of_name(name).text(*value),
+        )
+    };
+    answer
+        .at_value
+        .iter()
+        .map(|(name, at)| {
+            (
+                figure(name),
+                text(name, Some(at)),
+                text(name, answer.at_next.get(name)),
+            )
+        })
+        .collect()
+}
+
+/// Where a setting stands: `threads (maxThreads)`.
+pub(crate) fn stage_name(setting: &SettingDetail) -> String {
+    setting.native.as_ref().map_or_else(
+        || setting.stage.clone(),
+        |native| format!("{} ({native})", setting.stage),
+    )
+}
+
+/// The heading of the check: `passed with 62 users (trial 9)`.
+pub(crate) fn check(held: &Held) -> String {
+    let verdict = if held.passed { "passed" } else { "NOT passed" };
+    let trials = trials(&held.trials);
+    let trials = if trials.is_empty() {
+        trials
+    } else {
+        format!(" ({trials})")
+    };
+    format!(
+        "{verdict} with {} users{trials}",
+        number(f64::from(held.population))
+    )
+}
+
+/// Where the check's surplus waits: stage, mean waiting, mean wait; outermost first as the target
+/// lists its stages.
+pub(crate) fn waits(result: &StudyResult, held: &Held) -> Vec<(String, String, String)> {
+    let place = |stage: &str| {
+        let stages = &result.target.stages;
+        stages.iter().position(|known| known.name == stage)
+    };
+    let mut stages: Vec<&String> = held.waiting.keys().collect();
+    stages.extend(
+        held.wait_ms
+            .keys()
+            .filter(|stage| !held.waiting.contains_key(*stage)),
+    );
+    stages.sort_by_key(|stage| place(stage).unwrap_or(usize::MAX));
+    stages
+        .into_iter()
+        .map(|stage| {
+            let waiting = held.waiting.get(stage);
+            let wait = held.wait_ms.get(stage);
+            (
+                stage.clone(),
+                waiting.map_or_else(|| "–".to_owned(), |waiting| number(*waiting)),
+                wait.map_or_else(
+                    || "–".to_owned(),
+                    |wait| Kind::Milliseconds.text(*wait),
+                ),
+            )
+        })
+        .collect()
+}
