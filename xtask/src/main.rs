@@ -1,1 +1,79 @@
-fn main() {}
+//! Development tasks: what continuous integration runs and what a developer runs.
+//!
+//! `cargo xtask test` builds and runs every test; `cargo xtask ci` checks everything else. Tooling is Rust rather than
+//! shell so that it works the same everywhere and can be tested itself.
+//!
+//! A task prints what it does and ends with one line that says how it went; the exit code is 0 only if all of it went
+//! well.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a development task talks to the person who started it"
+)]
+
+mod ci;
+mod error;
+mod generate;
+mod needs;
+mod process;
+mod tally;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::TaskError;
+use crate::workspace::Workspace;
+
+/// Development tasks of Weir.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct CommandLine {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run every test: unit and integration tests, then the system profile
+    ///
+    /// The system profile drives the real program and a real Chromium. What it needs is installed with apt-get when
+    /// that is possible, else named.
+    Test {
+        /// Leave the system profile out
+        #[arg(long)]
+        fast: bool,
+    },
+    /// Check formatting, lints, structure, generated files, documentation and dependencies
+    Ci,
+    /// Check the structure: crate edges, the crate table, files
+    Tidy,
+    /// Write the generated files: schemas and reference pages
+    Generate,
+}
+
+fn main() -> ExitCode {
+    let task = CommandLine::parse().task;
+    match perform(&task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("failed to {}", error::chain(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(task: &Task) -> Result<(), TaskError> {
+    let workspace = Workspace::read()?;
+    match task {
+        Task::Test { fast: true } => test::fast(&workspace),
+        Task::Test { fast: false } => test::everything(&workspace),
+        Task::Ci => ci::check(&workspace),
+        Task::Tidy => tidy::check(&workspace),
+        Task::Generate => generate::write(&workspace),
+    }
+}

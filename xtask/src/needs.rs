@@ -1,0 +1,141 @@
+//! Programs that the tests need beside a Rust toolchain, and how to get them.
+//!
+//! On a fresh Debian machine a container's root can have them installed by the test command itself; anybody else is
+//! told which packages to install. Nothing is installed when nothing is missing.
+
+use std::env;
+use std::process::Command;
+
+use crate::error::TaskError;
+use crate::process;
+
+/// A program that the tests need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Need {
+    what: &'static str,
+    why: &'static str,
+    /// Any of these in `PATH` will do.
+    programs: &'static [&'static str],
+    /// This variable may name one that stands elsewhere.
+    variable: &'static str,
+    /// Debian packages that hold it.
+    packages: &'static [&'static str],
+}
+
+/// Builds the SQLite that the sample server carries.
+pub(crate) const C_COMPILER: Need = Need {
+    what: "a C compiler",
+    why: "SQLite is built from source",
+    programs: &["cc", "gcc", "clang"],
+    variable: "CC",
+    packages: &["gcc", "libc6-dev"],
+};
+
+/// Opens the report.
+pub(crate) const BROWSER: Need = Need {
+    what: "Chromium",
+    why: "a test opens the report in a real browser",
+    programs: &["chromium", "chromium-browser", "google-chrome"],
+    variable: "CHROME",
+    packages: &["chromium", "fonts-dejavu-core"],
+};
+
+impl Need {
+    fn is_met(&self) -> bool {
+        env::var_os(self.variable).is_some()
+            || self.programs.iter().any(|name| process::installed(name))
+    }
+}
+
+/// Makes sure that all of it is there: installs what is missing when that is possible, else names it.
+pub(crate) fn provide(needs: &[Need]) -> Result<(), TaskError> {
+    if missing(needs).is_empty() {
+        return Ok(());
+    }
+    if rustix::process::geteuid().is_root() && process::installed("apt-get") {
+        install(&missing(needs))?;
+    }
+    match missing(needs) {
+        still if still.is_empty() => Ok(()),
+        still => Err(missing_error(&still)),
+    }
+}
+
+fn missing(needs: &[Need]) -> Vec<Need> {
+    needs
+        .iter()
+        .filter(|need| !need.is_met())
+        .copied()
+        .collect()
+}
+
+fn install(needs: &[Need]) -> Result<(), TaskError> {
+    for need in needs {
+        println!("{} is missing ({}): installing it", need.what, need.why);
+    }
+    let apt_get = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive");
+        process::run(&mut command)
+    };
+    // Without this a failed download ends in apt-get's own words, which do not say what it was for.
+    let explain = |_| missing_error(needs);
+    apt_get(&["update", "--quiet"]).map_err(explain)?;
+    let mut arguments = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
+    arguments.extend(needs.iter().flat_map(|need| need.packages));
+    apt_get(&arguments).map_err(explain)
+}
+
+fn missing_error(needs: &[Need]) -> TaskError {
+    let what: Vec<String> = needs
+        .iter()
+        .map(|need| format!("{} ({})", need.what, need.why))
+        .collect();
+    let packages: Vec<&str> = needs
+        .iter()
+        .flat_map(|need| need.packages)
+        .copied()
+        .collect();
+    TaskError::Missing {
+        what: what.join(" and "),
+        packages: packages.join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOWHERE: Need = Need {
+        what: "a unicorn",
+        why: "to ride on",
+        programs: &["no-such-program-anywhere"],
+        variable: "NO_SUCH_VARIABLE_ANYWHERE",
+        packages: &["unicorn", "unicorn-data"],
+    };
+
+    const EVERYWHERE: Need = Need {
+        programs: &["no-such-program-anywhere", "sh"],
+        ..NOWHERE
+    };
+
+    #[test]
+    fn only_what_is_not_there_is_missing() {
+        let named: Vec<&str> = missing(&[NOWHERE, EVERYWHERE])
+            .iter()
+            .map(|need| need.programs[0])
+            .collect();
+        assert_eq!(named, ["no-such-program-anywhere"]);
+        assert!(missing(&[EVERYWHERE]).is_empty());
+    }
+
+    #[test]
+    fn the_message_names_purpose_packages_and_the_way_on() {
+        let message = missing_error(&[NOWHERE]).to_string();
+        for part in ["a unicorn (to ride on)", "unicorn unicorn-data", "--fast"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}

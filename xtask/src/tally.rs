@@ -1,0 +1,79 @@
+//! Counting test results in what `cargo test` prints.
+
+use std::ops::AddAssign;
+
+/// Tests that passed and tests that failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Tests that passed.
+    pub(crate) passed: u64,
+    /// Tests that failed.
+    pub(crate) failed: u64,
+}
+
+impl Tally {
+    /// Adds what one line says, if it is the closing line of a test program:
+    /// `test result: ok. 3 passed; 0 failed; …`.
+    pub(crate) fn add_line(&mut self, line: &str) {
+        let Some(result) = line.trim_start().strip_prefix("test result: ") else {
+            return;
+        };
+        let Some((_, counts)) = result.split_once(". ") else {
+            return;
+        };
+        for count in counts.split("; ") {
+            match count.split_once(' ') {
+                Some((number, "passed")) => self.passed += number.parse().unwrap_or(0),
+                Some((number, "failed")) => self.failed += number.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(lines: &[&str]) -> Tally {
+        let mut tally = Tally::default();
+        for line in lines {
+            tally.add_line(line);
+        }
+        tally
+    }
+
+    #[test]
+    fn closing_lines_are_summed() {
+        let lines = [
+            "running 3 tests",
+            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+            "test result: FAILED. 10 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 1.00s",
+        ];
+        assert_eq!(
+            tally(&lines),
+            Tally {
+                passed: 13,
+                failed: 2
+            }
+        );
+    }
+
+    #[test]
+    fn other_lines_count_nothing() {
+        let lines = [
+            "test tally::tests::closing_lines_are_summed ... ok",
+            "5 passed; 1 failed",
+            "the test result: ok. 5 passed; 1 failed",
+            "test result: ",
+        ];
+        assert_eq!(tally(&lines), Tally::default());
+    }
+}
