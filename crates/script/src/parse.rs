@@ -48,11 +48,7 @@ pub(crate) enum SyntaxError {
 /// Reads a text; without references the answer is at most one [`Part::Text`], as it stands.
 pub(crate) fn parse(text: &str) -> Result<Vec<Part>, SyntaxError> {
     let parts = parse_compound(text, 0)?;
-    let raw = match parts.as_slice() {
-        [] => true,
-        [Part::Text(_)] => true,
-        _ => false,
-    };
+    let raw = matches!(parts.as_slice(), [] | [Part::Text(_)]);
     if !raw {
         return Ok(parts);
     }

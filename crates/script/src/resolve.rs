@@ -89,11 +89,9 @@ impl Resolver {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(origin.seed);
         for list in &plan.variables {
             let mut scope = Scope {
-                variables: Variables::new(self.compiler.globals.clone()),
-                user: 0,
-                group: "".into(),
                 random: random.clone(),
                 epoch_ms: origin.epoch_ms,
+                ..Scope::nobody(Variables::new(self.compiler.globals.clone()))
             };
             let mut defined = BTreeSet::new();
             let mut values = Vec::new();
@@ -302,7 +300,7 @@ impl Resolver {
     fn check_encoding(&mut self, encoding: &Template) {
         let name = self.fixed(encoding, "content encoding");
         let utf8 = ["", "utf-8", "utf8"];
-        if !utf8.contains(&name.trim().to_ascii_lowercase().as_str()) {
+        if !utf8.contains(&name.to_ascii_lowercase().as_str()) {
             let says = format!("the content encoding \"{name}\" is not supported");
             self.problem(encoding.at, says, "write UTF-8 or nothing");
         }

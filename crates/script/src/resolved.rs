@@ -52,7 +52,8 @@ pub struct ResolvedGroup {
 /// One sample and the timers that are waited for before it.
 #[derive(Debug, Clone)]
 pub struct ResolvedStep {
-    /// The label of the sample in results; render it once for each sample, before the request.
+    /// The label of the sample in results; render it once for each sample, after the request, as
+    /// JMeter does: functions of the request may set variables that it shows.
     pub label: Text,
     /// What is sent.
     pub request: ResolvedRequest,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Properties;
@@ -91,4 +92,17 @@ pub struct Scope {
     pub random: Xoshiro256PlusPlus,
     /// Milliseconds since 1970 at which the current sample starts; the engine keeps it up to date.
     pub epoch_ms: i64,
+}
+
+impl Scope {
+    /// No user: what is evaluated before there are any.
+    pub(crate) fn nobody(variables: Variables) -> Self {
+        Self {
+            variables,
+            user: 0,
+            group: "".into(),
+            random: Xoshiro256PlusPlus::seed_from_u64(0),
+            epoch_ms: 0,
+        }
+    }
 }

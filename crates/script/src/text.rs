@@ -1,5 +1,6 @@
 //! Compiled texts.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use weir_plan::{Position, Template};
@@ -86,6 +87,22 @@ impl Text {
     /// each time. A variable that has no value stays as `${name}`, as in JMeter.
     pub fn render(&self, scope: &mut Scope, out: &mut String) {
         render_pieces(&self.pieces, scope, out);
+    }
+
+    /// The text as it is for this user now, borrowed when it never changes.
+    pub(crate) fn as_rendered(&self, scope: &mut Scope) -> Cow<'_, str> {
+        match self.constant() {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.rendered(scope)),
+        }
+    }
+
+    /// What the text starts with, whoever the user is.
+    pub(crate) fn start(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Literal(text)) => text,
+            _ => "",
+        }
     }
 
     /// The text as it is for this user now.

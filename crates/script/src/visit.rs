@@ -26,7 +26,7 @@ pub fn properties_used(plan: &LoadPlan) -> Vec<PropertyUse> {
     let mut uses = Vec::new();
     for template in templates(plan) {
         for_each_call(template, &mut |call| {
-            uses.extend(property_use(call, template.at))
+            uses.extend(property_use(call, template.at));
         });
     }
     uses.sort_by_key(|property| property.at);
@@ -55,8 +55,11 @@ pub(crate) fn set_by_functions(plan: &LoadPlan) -> BTreeSet<Option<String>> {
     let mut names = BTreeSet::new();
     for template in templates(plan) {
         for_each_call(template, &mut |call| {
-            let variable = function::variable_set(call).map(literal);
-            names.extend(variable.map(|name| name.map(|name| name.trim().to_owned())));
+            if let Some(variable) = function::variable_set(call).map(literal) {
+                // Some functions trim the name, some do not.
+                names.insert(variable.as_deref().map(|name| name.trim().to_owned()));
+                names.insert(variable);
+            }
         });
     }
     names

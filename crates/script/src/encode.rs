@@ -1,0 +1,244 @@
+//! Encoding and decoding of characters as JMeter's HTTP library does it, to the byte.
+
+use std::fmt::Write as _;
+
+/// Appends form-encoded text: `java.net.URLEncoder` with UTF-8 keeps ASCII letters, digits and
+/// `. - * _`, writes a space as `+`, and `%XX` for every byte of anything else.
+pub(crate) fn push_form(out: &mut String, text: &str) {
+    // The URL standard's set for forms is the same: `*`, `-`, `.`, `_` and alphanumerics.
+    out.extend(form_urlencoded::byte_serialize(text.as_bytes()));
+}
+
+/// Why a field that is taken as already encoded is not; the texts are `java.net.URLDecoder`'s.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DecodeError {
+    #[error("URLDecoder: Incomplete trailing escape (%) pattern")]
+    Incomplete,
+    #[error("URLDecoder: Illegal hex characters in escape (%) pattern - negative value")]
+    Negative,
+    #[error(
+        "URLDecoder: Illegal hex characters in escape (%) pattern - Error at index {index} in: \
+         \"{digits}\""
+    )]
+    NotHex { index: usize, digits: String },
+}
+
+/// Decodes form-encoded text as `java.net.URLDecoder` with UTF-8 does: `+` is a space, a run of
+/// `%XX` is UTF-8 whose malformed parts become U+FFFD, and other characters stand as they are.
+pub(crate) fn decode_form(text: &str) -> Result<String, DecodeError> {
+    let mut out = String::with_capacity(text.len());
+    let mut run = Vec::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c == '%' {
+            run.push(decode_escape(&mut rest)?);
+            continue;
+        }
+        push_run(&mut out, &mut run);
+        out.push(if c == '+' { ' ' } else { c });
+    }
+    push_run(&mut out, &mut run);
+    Ok(out)
+}
+
+fn push_run(out: &mut String, run: &mut Vec<u8>) {
+    if !run.is_empty() {
+        out.push_str(&String::from_utf8_lossy(run));
+        run.clear();
+    }
+}
+
+/// Two characters after `%`, as `Integer.parseInt` reads them: a sign is allowed.
+fn decode_escape(rest: &mut std::str::Chars<'_>) -> Result<u8, DecodeError> {
+    let (Some(first), Some(second)) = (rest.next(), rest.next()) else {
+        return Err(DecodeError::Incomplete);
+    };
+    let not_hex = |index| DecodeError::NotHex {
+        index,
+        digits: [first, second].iter().collect(),
+    };
+    let high = match first {
+        '+' | '-' => 0,
+        _ => first.to_digit(16).ok_or_else(|| not_hex(0))?,
+    };
+    let low = second.to_digit(16).ok_or_else(|| not_hex(1))?;
+    if first == '-' && low > 0 {
+        return Err(DecodeError::Negative);
+    }
+    Ok((high * 16 + low) as u8)
+}
+
+/// Appends the path of a request line: empty segments dropped (except a last one) and, only if
+/// there were some, every segment decoded and encoded again; other text in ASCII as it is.
+///
+/// This is what Apache `HttpClient` 4.5.14 does. One difference is on purpose: where it drops empty
+/// segments of a path that has characters beyond ASCII, it garbles those; here they are UTF-8.
+pub(crate) fn push_path(out: &mut String, path: &str) {
+    let segments = path.strip_prefix('/').unwrap_or(path);
+    if !segments.contains("//") && !segments.starts_with('/') {
+        out.push('/');
+        push_ascii(out, segments);
+        return;
+    }
+    let ends_empty = segments.ends_with('/');
+    for segment in segments.split('/').filter(|segment| !segment.is_empty()) {
+        out.push('/');
+        push_segment(out, &decode_segment(segment));
+    }
+    if ends_empty {
+        out.push('/');
+    }
+}
+
+fn decode_segment(segment: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment;
+    while let Some((plain, escape)) = rest.split_once('%') {
+        bytes.extend_from_slice(plain.as_bytes());
+        // The URL has been checked: two hexadecimal digits follow.
+        let digits = escape.get(..2).unwrap_or_default();
+        bytes.push(u8::from_str_radix(digits, 16).unwrap_or(b'%'));
+        rest = escape.get(2..).unwrap_or_default();
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
+}
+
+fn push_segment(out: &mut String, segment: &[u8]) {
+    for byte in segment {
+        let kept = byte.is_ascii_alphanumeric() || b"-_.~!*'();:@&=+$,".contains(byte);
+        if kept {
+            out.push(char::from(*byte));
+        } else {
+            push_escape(out, *byte);
+        }
+    }
+}
+
+/// Appends text with everything beyond ASCII as `%XX` of its UTF-8.
+pub(crate) fn push_ascii(out: &mut String, text: &str) {
+    for byte in text.bytes() {
+        if byte.is_ascii() {
+            out.push(char::from(byte));
+        } else {
+            push_escape(out, byte);
+        }
+    }
+}
+
+fn push_escape(out: &mut String, byte: u8) {
+    write!(out, "%{byte:02X}").expect("writing to a String never fails");
+}
+
+/// Appends a header field's text as bytes: line ends become spaces, so that no value can end the
+/// line, and what ISO 8859-1 does not have becomes `?`.
+pub(crate) fn push_header_text(out: &mut Vec<u8>, text: &str) {
+    out.extend(text.chars().map(|c| match c {
+        '\n' | '\r' | '\x0b' | '\x0c' => b' ',
+        '\t' | ' '..='~' | '\u{a0}'..='\u{ff}' => c as u32 as u8,
+        _ => b'?',
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Measured with JMeter 5.6.3.
+    #[test]
+    fn forms() {
+        let encoded = |text| {
+            let mut out = String::new();
+            push_form(&mut out, text);
+            out
+        };
+        assert_eq!(encoded("é&=*-._~!"), "%C3%A9%26%3D*-._%7E%21");
+        assert_eq!(encoded("x y"), "x+y");
+        for (text, decoded) in [
+            ("%41%2b+%C3%A9", "A+ é"),
+            ("%ff", "\u{fffd}"),
+            ("%+1x", "\u{1}x"),
+            ("%41%f0%9f%98z", "A\u{fffd}z"),
+            ("%41%C3", "A\u{fffd}"),
+        ] {
+            assert_eq!(decode_form(text), Ok(decoded.to_owned()), "{text}");
+        }
+    }
+
+    /// Measured with JMeter 5.6.3.
+    #[test]
+    fn what_cannot_be_decoded() {
+        for (text, message) in [
+            ("100%", "Incomplete trailing escape (%) pattern"),
+            ("1%2", "Incomplete trailing escape (%) pattern"),
+            (
+                "%-1",
+                "Illegal hex characters in escape (%) pattern - negative value",
+            ),
+            (
+                "1%zz",
+                "Illegal hex characters in escape (%) pattern - Error at index 0 in: \"zz\"",
+            ),
+            (
+                "x%41%4g%42",
+                "Illegal hex characters in escape (%) pattern - Error at index 1 in: \"4g\"",
+            ),
+        ] {
+            let error = decode_form(text).map_err(|error| error.to_string());
+            assert_eq!(error, Err(format!("URLDecoder: {message}")), "{text}");
+        }
+    }
+
+    /// Measured with JMeter 5.6.3, except the last.
+    #[test]
+    fn paths() {
+        for (path, sent) in [
+            ("", "/"),
+            ("/", "/"),
+            ("//", "/"),
+            ("///", "/"),
+            ("//a", "/a"),
+            ("/a//", "/a/"),
+            ("/a//b/../c/./d", "/a/b/../c/./d"),
+            ("//..//x", "/../x"),
+            ("/a//b%2fc%c3%bc", "/a/b%2Fc%C3%BC"),
+            ("/a%C3%bc%2f", "/a%C3%bc%2f"),
+            ("/%7e//x%20y", "/~/x%20y"),
+            (
+                "/a//b+c;d=e:f@g&h=i,j$k!l*m'(n)~",
+                "/a/b+c;d=e:f@g&h=i,j$k!l*m'(n)~",
+            ),
+            ("/é%2f", "/%C3%A9%2f"),
+            ("/ü//b", "/%C3%BC/b"),
+        ] {
+            let mut out = String::new();
+            push_path(&mut out, path);
+            assert_eq!(out, sent, "{path}");
+        }
+    }
+
+    /// Measured with JMeter 5.6.3.
+    #[test]
+    fn header_texts() {
+        let mut out = Vec::new();
+        push_header_text(&mut out, "a\nb\t\u{20ac}é\u{85}");
+        assert_eq!(out, b"a b\t?\xe9?");
+    }
+
+    proptest! {
+        #[test]
+        fn decodes_what_was_encoded(text in "\\PC{0,40}") {
+            let mut encoded = String::new();
+            push_form(&mut encoded, &text);
+            prop_assert_eq!(decode_form(&encoded), Ok(text));
+        }
+
+        #[test]
+        fn any_text_gives_an_answer(text in "([%+0-9a-g/-]|\\PC){0,40}") {
+            let _ = decode_form(&text);
+            push_path(&mut String::new(), &text);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Whom a plan is going to load, before it does.
+
+use std::collections::BTreeSet;
+
+use weir_plan::Position;
+
+use crate::resolved::{ResolvedPlan, ResolvedRequest};
+use crate::url::{self, Parts};
+use crate::{Problem, ResolveError, Target};
+
+/// A server that gets requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// Protocol, name and port.
+    pub server: Target,
+    /// The first sampler that loads it.
+    pub at: Position,
+}
+
+impl ResolvedPlan {
+    /// Every server that the plan loads, each once, in the order of the file; only the target, if
+    /// one is given.
+    ///
+    /// # Errors
+    /// Samplers whose server is known only at run time, or is none: all of them at once.
+    pub fn hosts(&self, target: Option<&Target>) -> Result<Vec<Host>, ResolveError> {
+        let mut hosts = Vec::new();
+        let mut problems = Vec::new();
+        let mut seen = BTreeSet::new();
+        for step in self.groups.iter().flat_map(|group| &group.steps) {
+            let server = match target {
+                Some(target) => Ok(target.clone()),
+                None => server_of(&step.request),
+            };
+            match server {
+                Ok(server) => {
+                    if seen.insert(server.clone()) {
+                        hosts.push(Host {
+                            server,
+                            at: step.request.at,
+                        });
+                    }
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        ResolveError::check(self.source.as_deref(), problems)?;
+        Ok(hosts)
+    }
+}
+
+const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";
+
+fn server_of(request: &ResolvedRequest) -> Result<Target, Problem> {
+    let problem = |says: &str| Problem::new(request.at, says).instead(INSTEAD);
+    let start = request.path.start();
+    if url::is_whole(start) {
+        // The server is known if its name ends inside the part of the text that never changes.
+        let ends = Parts::of(start).is_some_and(|parts| !parts.tail.is_empty());
+        if ends || request.path.constant().is_some() {
+            return server_of_url(start).map_err(|says| problem(&says));
+        }
+        return Err(problem(
+            "the server in the path changes while the test runs",
+        ));
+    }
+    if request.path.constant().is_none() && "http".starts_with(start.get(..4).unwrap_or(start)) {
+        return Err(problem(
+            "the path may turn out to be a whole URL while the test runs",
+        ));
+    }
+    let fixed = (
+        request.protocol.constant(),
+        request.host.constant(),
+        request.port.constant(),
+    );
+    let (Some(protocol), Some(host), Some(port)) = fixed else {
+        return Err(problem("the server changes while the test runs"));
+    };
+    if host.is_empty() {
+        return Err(problem("the request names no server"));
+    }
+    if !port.trim().is_empty() && port.trim().parse::<u16>().is_err() {
+        return Err(problem(&format!("the port is \"{port}\"")));
+    }
+    let mut url = String::new();
+    url::push_origin(&mut url, protocol, host, port).map_err(|e| problem(e.message()))?;
+    server_of_url(&url).map_err(|says| problem(&says))
+}
+
+fn server_of_url(url: &str) -> Result<Target, String> {
+    let parts = Parts::of(url).ok_or("the path is not a URL")?;
+    let origin = &url[..url.len() - parts.tail.len()];
+    url::check(origin).map_err(|error| error.message().to_owned())?;
+    let (host, port) = url::host_and_port(&parts).map_err(|e| e.message().to_owned())?;
+    Ok(Target {
+        scheme: parts.scheme,
+        host: host.to_owned(),
+        port: port.unwrap_or(parts.scheme.default_port()),
+    })
+}

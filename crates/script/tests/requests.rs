@@ -1,0 +1,652 @@
+//! The bytes that go out, against what JMeter 5.6.3 sent for the same sampler.
+//!
+//! Each case was run through a real JMeter 5.6.3 (Java 17) against a server that recorded what
+//! arrived; only `User-Agent` is Weir's own. Failures are the columns of JMeter's results.
+
+use proptest::prelude::*;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use weir_plan::{
+    Argument, HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Step, Template,
+    ThreadGroup,
+};
+use weir_script::{
+    Origin, Properties, ResolveError, ResolvedPlan, SentRequest, Target, Unsendable, resolve,
+    write_request,
+};
+
+fn request(method: &str, path: &str) -> HttpRequest {
+    HttpRequest {
+        host: Template::literal("127.0.0.1"),
+        port: Template::literal("19741"),
+        path: Template::literal(path),
+        method: Template::literal(method),
+        ..HttpRequest::default()
+    }
+}
+
+/// Arguments as `name=value`; `!` in front: encode them; `~`: written without `=`.
+fn with_arguments(mut request: HttpRequest, arguments: &[&str]) -> HttpRequest {
+    for text in arguments {
+        let encoded = text.strip_prefix('!');
+        let bare = text.strip_prefix('~');
+        let (name, value) = encoded.or(bare).unwrap_or(text).split_once('=').unwrap();
+        request.arguments.push(Argument {
+            name: Template::literal(name),
+            value: Template::literal(value),
+            always_encode: encoded.is_some(),
+            use_equals: bare.is_none(),
+        });
+    }
+    request
+}
+
+fn with_headers(mut request: HttpRequest, headers: &[(&str, &str)]) -> HttpRequest {
+    let templates = headers
+        .iter()
+        .map(|(n, v)| (Template::literal(*n), Template::literal(*v)));
+    request.headers.extend(templates);
+    request
+}
+
+fn raw(mut request: HttpRequest) -> HttpRequest {
+    request.raw_body = true;
+    request
+}
+
+fn plan_of(requests: Vec<HttpRequest>) -> ResolvedPlan {
+    try_plan_of(requests).unwrap()
+}
+
+fn try_plan_of(requests: Vec<HttpRequest>) -> Result<ResolvedPlan, ResolveError> {
+    let steps = requests.into_iter().map(|request| Step {
+        label: Template::literal("sample"),
+        request,
+        timers: Vec::new(),
+        at: Position::default(),
+    });
+    let plan = LoadPlan {
+        name: "plan".to_owned(),
+        groups: vec![ThreadGroup {
+            name: Template::literal("G"),
+            users: Template::literal("1"),
+            ramp_up_s: Template::literal("0"),
+            iterations: Iterations::Forever,
+            schedule: None,
+            on_error: OnSampleError::Continue,
+            steps: steps.collect(),
+            at: Position::default(),
+        }],
+        ..LoadPlan::default()
+    };
+    resolve(&plan, &Properties::new(), Origin::default())
+}
+
+fn send(request: HttpRequest, target: Option<&Target>) -> (SentRequest, Result<(), Unsendable>) {
+    let plan = plan_of(vec![request]);
+    let mut scope = plan.scope("G", 1, Xoshiro256PlusPlus::seed_from_u64(1));
+    let mut sent = SentRequest::default();
+    let request = &plan.groups[0].steps[0].request;
+    let written = write_request(request, target, &mut scope, &mut sent);
+    (sent, written)
+}
+
+/// What was sent, with characters for bytes and without the fields that are always the same.
+fn shown(sent: &SentRequest) -> String {
+    let text: String = sent.bytes.iter().copied().map(char::from).collect();
+    let agent = concat!("User-Agent: weir/", env!("CARGO_PKG_VERSION"), "\r\n");
+    text.replacen(agent, "", 1)
+        .replacen("Connection: close\r\n", "", 1)
+        .replacen("Host: 127.0.0.1:19741\r\n", "<host>\r\n", 1)
+}
+
+fn check(request: HttpRequest, expect: &str) {
+    let input = format!("{request:?}");
+    let (sent, written) = send(request, None);
+    assert_eq!(written, Ok(()), "{input}");
+    assert_eq!(shown(&sent), expect.replace('\n', "\r\n"), "{input}");
+}
+
+fn check_url(request: HttpRequest, line: &str, url: &str) {
+    let (sent, written) = send(request, None);
+    assert_eq!(written, Ok(()), "{url}");
+    assert_eq!(
+        shown(&sent).lines().next(),
+        Some(&*format!("{line} HTTP/1.1"))
+    );
+    assert_eq!(sent.url, format!("http://127.0.0.1:19741{url}"));
+}
+
+fn check_failure(request: HttpRequest, class: &str, message: &str, url: &str) {
+    let (sent, written) = send(request, None);
+    let unsendable = written.expect_err(message);
+    assert_eq!(
+        unsendable.response_code(),
+        format!("Non HTTP response code: {class}")
+    );
+    assert_eq!(
+        unsendable.response_message(),
+        format!("Non HTTP response message: {message}")
+    );
+    assert_eq!(sent.url, url);
+    assert!(sent.bytes.is_empty(), "{message}");
+}
+
+const FORM: &str = "Content-Type: application/x-www-form-urlencoded; charset=UTF-8\n";
+const TEXT: &str = "Content-Type: text/plain; charset=UTF-8\n";
+
+fn expect(line: &str, content_type: &str, body: &str) -> String {
+    let length = body.chars().count();
+    format!("{line} HTTP/1.1\nContent-Length: {length}\n{content_type}<host>\n\n{body}")
+}
+
+#[test]
+fn whole_head() {
+    let (sent, _) = send(request("GET", "/p"), None);
+    let agent = concat!("User-Agent: weir/", env!("CARGO_PKG_VERSION"), "\r\n\r\n");
+    let head = "GET /p HTTP/1.1\r\nConnection: close\r\nHost: 127.0.0.1:19741\r\n";
+    assert_eq!(
+        String::from_utf8(sent.bytes).unwrap(),
+        format!("{head}{agent}")
+    );
+    assert_eq!(
+        (&*sent.host, sent.port, sent.is_head),
+        ("127.0.0.1", 19741, false)
+    );
+    let mut kept = request("HEAD", "/p");
+    kept.keep_alive = true;
+    let (sent, _) = send(kept, None);
+    assert!(sent.is_head);
+    assert!(
+        sent.bytes
+            .starts_with(b"HEAD /p HTTP/1.1\r\nConnection: keep-alive\r\nHost: ")
+    );
+}
+
+#[test]
+fn queries() {
+    let get = |path, arguments: &[&str]| with_arguments(request("GET", path), arguments);
+    for (path, arguments, line, url) in [
+        (
+            "/p",
+            &[
+                "!a=x y",
+                "b=x%20y",
+                "=skip",
+                "!c d=é&=",
+                "~e=",
+                "f=",
+                "~g=v",
+                "!j=*-._~!",
+            ][..],
+            "GET /p?a=x+y&b=x%20y&c+d=%C3%A9%26%3D&e&f=&gv&j=*-._%7E%21",
+            "/p?a=x+y&b=x%20y&c+d=%C3%A9%26%3D&e&f=&gv&j=*-._%7E%21",
+        ),
+        ("/p?z=1", &["a=1"], "GET /p?z=1&a=1", "/p?z=1&a=1"),
+        (
+            "/p",
+            &["!${undef}=1"],
+            "GET /p?%24%7Bundef%7D=1",
+            "/p?%24%7Bundef%7D=1",
+        ),
+        ("/p", &["! =1", "a=1"], "GET /p?+=1&a=1", "/p?+=1&a=1"),
+        ("/p", &["a=ü"], "GET /p?a=%C3%BC", "/p?a=ü"),
+        ("/p", &["a=x#y"], "GET /p?a=x", "/p?a=x#y"),
+    ] {
+        check_url(get(path, arguments), line, url);
+    }
+    check_url(
+        with_arguments(request("OPTIONS", "/p"), &["a=1"]),
+        "OPTIONS /p?a=1",
+        "/p?a=1",
+    );
+    check_url(
+        with_arguments(request("HEAD", "/p"), &["a=1"]),
+        "HEAD /p",
+        "/p",
+    );
+    check_url(
+        with_arguments(request("TRACE", "/p"), &["a=1"]),
+        "TRACE /p",
+        "/p",
+    );
+}
+
+#[test]
+fn paths() {
+    for (path, sent, url) in [
+        ("", "/", "/"),
+        ("a b", "/a%20b", "/a%20b"),
+        ("?x=1", "/?x=1", "/?x=1"),
+        ("/a?", "/a?", "/a?"),
+        ("/a?b=c d", "/a?b=c%20d", "/a?b=c%20d"),
+        ("/a?q=[a]", "/a?q=[a]", "/a?q=[a]"),
+        ("/a??b", "/a??b", "/a??b"),
+        ("/a#f?x", "/a", "/a#f?x"),
+        ("/ü", "/%C3%BC", "/ü"),
+        ("/a?ü=1", "/a?%C3%BC=1", "/a?ü=1"),
+        ("/\u{1f600}", "/%F0%9F%98%80", "/\u{1f600}"),
+        ("/a//b?x//y", "/a/b?x//y", "/a//b?x//y"),
+        (
+            "HTTP://localhost:1/u",
+            "/HTTP:/localhost:1/u",
+            "/HTTP://localhost:1/u",
+        ),
+    ] {
+        check_url(request("GET", path), &format!("GET {sent}"), url);
+    }
+}
+
+#[test]
+fn whole_urls() {
+    for (path, line, host) in [
+        (
+            "http://127.0.0.1:19741/full?x",
+            "GET /full?x",
+            "127.0.0.1:19741",
+        ),
+        ("http://localhost:19741", "GET /", "localhost:19741"),
+        ("http://127.0.0.1:19741?q", "GET /?q", "127.0.0.1:19741"),
+        ("http://127.0.0.1:19741#f", "GET /", "127.0.0.1:19741"),
+        ("http://u:p@127.0.0.1:19741/x", "GET /x", "127.0.0.1:19741"),
+    ] {
+        let (sent, written) = send(with_arguments(request("GET", path), &["a=1"]), None);
+        assert_eq!(written, Ok(()), "{path}");
+        let text = String::from_utf8(sent.bytes).unwrap();
+        assert!(text.starts_with(&format!("{line} HTTP/1.1\r\n")), "{text}");
+        assert!(text.contains(&format!("\r\nHost: {host}\r\n")), "{text}");
+        assert_eq!(sent.url, path);
+    }
+    let post = with_arguments(request("POST", "http://127.0.0.1:19741/x"), &["a=1"]);
+    check(post, &expect("POST /x", FORM, "a=1"));
+}
+
+#[test]
+fn forms() {
+    let form = |method, arguments: &[&str]| with_arguments(request(method, "/p"), arguments);
+    check(
+        form(
+            "POST",
+            &[
+                "!a=x y",
+                "b=x%20y+z",
+                "!c d=é&=*-._~!",
+                "~e=",
+                "~g=v",
+                "=skip",
+                "${undef}=u",
+            ],
+        ),
+        &expect(
+            "POST /p",
+            FORM,
+            "a=x+y&b=x+y+z&c+d=%C3%A9%26%3D*-._%7E%21&e=&g=v",
+        ),
+    );
+    for (argument, body) in [
+        ("a=%ff", "a=%EF%BF%BD"),
+        ("b=%41%2b+%C3%A9", "b=A%2B+%C3%A9"),
+        ("a%20b=1", "a+b=1"),
+        ("${a}${b}=3", ""),
+        ("! =1", ""),
+        ("x${undef}=1", "x%24%7Bundef%7D=1"),
+        ("a=${undef}", "a=%24%7Bundef%7D"),
+    ] {
+        check(form("POST", &[argument]), &expect("POST /p", FORM, body));
+    }
+    for method in ["POST", "PUT", "DELETE", "FOO"] {
+        check(
+            request(method, "/p"),
+            &expect(&format!("{method} /p"), FORM, ""),
+        );
+    }
+    for method in ["PUT", "PATCH", "PROPFIND", "get"] {
+        check(
+            form(method, &["a=1"]),
+            &expect(&format!("{method} /p"), FORM, "a=1"),
+        );
+    }
+    check(
+        form("DELETE", &["!a=1 2"]),
+        &expect("DELETE /p?a=1+2", FORM, "a=1+2"),
+    );
+    let with_query = with_arguments(request("POST", "/p?z=1"), &["a=1"]);
+    check(with_query, &expect("POST /p?z=1", FORM, "a=1"));
+}
+
+#[test]
+fn raw_bodies() {
+    let with = |method, arguments: &[&str]| with_arguments(request(method, "/p"), arguments);
+    check(
+        with("GET", &["=x y", "!=z&"]),
+        &expect("GET /p", TEXT, "x yz%26"),
+    );
+    check(
+        with("POST", &["={\"a\":\"e b\"}", "!=x y"]),
+        &expect("POST /p", TEXT, "{\"a\":\"e b\"}x+y"),
+    );
+    check(
+        raw(with("POST", &["!n=x y"])),
+        &expect("POST /p", TEXT, "x+y"),
+    );
+    check(
+        raw(with("GET", &["n=xy", "=z"])),
+        &expect("GET /p?n=xy", TEXT, "xyz"),
+    );
+    for method in ["DELETE", "FOO"] {
+        check(
+            with(method, &["=1"]),
+            &expect(&format!("{method} /p"), TEXT, "1"),
+        );
+    }
+    for method in ["GET", "POST"] {
+        check(
+            with(method, &["="]),
+            &expect(&format!("{method} /p"), TEXT, ""),
+        );
+        check(
+            raw(request(method, "/p")),
+            &expect(&format!("{method} /p"), TEXT, ""),
+        );
+    }
+    for method in ["HEAD", "OPTIONS", "TRACE"] {
+        check(
+            with(method, &["=1"]),
+            &format!("{method} /p HTTP/1.1\n<host>\n\n"),
+        );
+    }
+    let (sent, _) = send(with("POST", &["=é\n"]), None);
+    assert!(sent.bytes.ends_with(b"\r\n\r\n\xc3\xa9\n"));
+}
+
+#[test]
+fn header_fields() {
+    let form = with_arguments(request("POST", "/p"), &["a=1"]);
+    check(
+        with_headers(
+            form,
+            &[
+                ("X-A", "1"),
+                ("Content-Type", "application/x"),
+                ("Content-Length", "99"),
+                ("X-a", "2"),
+                ("Host", "other"),
+                ("Connection", "foo"),
+                ("User-Agent", "me"),
+                ("", "empty"),
+                ("X-E", ""),
+                ("Accept", "é"),
+            ],
+        ),
+        "POST /p HTTP/1.1\nX-A: 1\nContent-Type: application/x\nX-a: 2\nHost: other:19741\n\
+         Connection: foo\nUser-Agent: me\n: empty\nX-E: \nAccept: é\nContent-Length: 3\n\na=1",
+    );
+    check(
+        with_headers(
+            request("GET", "/p"),
+            &[
+                ("X-N", "a\nb"),
+                ("X-T", "a\tb"),
+                ("HOST", "other:99"),
+                ("content-type", "x"),
+            ],
+        ),
+        "GET /p HTTP/1.1\nX-N: a b\nX-T: a\tb\nHost: other:99\ncontent-type: x\n\n",
+    );
+    let body = with_arguments(request("GET", "/p"), &["=body"]);
+    check(
+        with_headers(body, &[("Content-Type", "application/json")]),
+        "GET /p HTTP/1.1\nContent-Type: application/json\nContent-Length: 4\n<host>\n\nbody",
+    );
+}
+
+#[test]
+fn failures_before_sending() {
+    const SYNTAX: &str = "java.net.URISyntaxException";
+    const ARGUMENT: &str = "java.lang.IllegalArgumentException";
+    const MALFORMED: &str = "java.net.MalformedURLException";
+    let origin = "http://127.0.0.1:19741";
+    for (path, says) in [
+        ("/a|b", "Illegal character in path at index 24"),
+        ("/a%zz", "Malformed escape pair at index 24"),
+        ("/a%", "Malformed escape pair at index 24"),
+        ("/a%1", "Malformed escape pair at index 24"),
+        ("/a?%", "Malformed escape pair at index 25"),
+        ("/a?q={a}", "Illegal character in query at index 27"),
+        ("/a[1]", "Illegal character in path at index 24"),
+        ("/a\\b", "Illegal character in path at index 24"),
+        ("/a\u{a0}b", "Illegal character in path at index 24"),
+        ("/a\u{85}b", "Illegal character in path at index 24"),
+        ("/a\u{2028}b", "Illegal character in path at index 24"),
+        ("/a\tb", "Illegal character in path at index 24"),
+        ("/a#f|", "Illegal character in fragment at index 26"),
+        ("/a?b#c#d", "Illegal character in fragment at index 28"),
+    ] {
+        let url = format!("{origin}{path}");
+        check_failure(
+            request("GET", path),
+            SYNTAX,
+            &format!("{says}: {url}"),
+            &url,
+        );
+    }
+    let spaced = with_arguments(request("GET", "/p"), &["a=x y"]);
+    let url = format!("{origin}/p?a=x y");
+    let says = format!("Illegal character in query at index 28: {url}");
+    check_failure(spaced, SYNTAX, &says, &url);
+    let url = format!("{origin}/p");
+    for method in ["", "P Q", "É", " GET "] {
+        let says = format!("Unexpected method: '{method}'");
+        check_failure(request(method, "/p"), ARGUMENT, &says, &url);
+    }
+    let percent = with_arguments(request("POST", "/p"), &["a=100%"]);
+    let says = "URLDecoder: Incomplete trailing escape (%) pattern";
+    check_failure(percent, ARGUMENT, says, &url);
+    let mut foo = request("GET", "/p");
+    foo.protocol = Template::literal("foo");
+    check_failure(foo, MALFORMED, "unknown protocol: foo", "");
+}
+
+#[test]
+fn servers() {
+    let at = |protocol: &str, host: &str, port: &str| {
+        let mut request = request("GET", "/p");
+        request.protocol = Template::literal(protocol);
+        request.host = Template::literal(host);
+        request.port = Template::literal(port);
+        request
+    };
+    for (host, port, url, host_field, connects) in [
+        (
+            "127.0.0.1",
+            "abc",
+            "http://127.0.0.1/p",
+            "127.0.0.1",
+            ("127.0.0.1", 80),
+        ),
+        (
+            "127.0.0.1",
+            "-1",
+            "http://127.0.0.1/p",
+            "127.0.0.1",
+            ("127.0.0.1", 80),
+        ),
+        (
+            "127.0.0.1",
+            "80",
+            "http://127.0.0.1/p",
+            "127.0.0.1",
+            ("127.0.0.1", 80),
+        ),
+        (
+            "LOCALHOST",
+            " 81 ",
+            "http://LOCALHOST:81/p",
+            "LOCALHOST:81",
+            ("LOCALHOST", 81),
+        ),
+        ("::1", "81", "http://[::1]:81/p", "[::1]:81", ("::1", 81)),
+        ("[::1]", "81", "http://[::1]:81/p", "[::1]:81", ("::1", 81)),
+        (
+            "ü.invalid",
+            "81",
+            "http://ü.invalid:81/p",
+            "?",
+            ("ü.invalid", 81),
+        ),
+    ] {
+        let (sent, written) = send(at("HTTP", host, port), None);
+        assert_eq!((written, &*sent.url), (Ok(()), url));
+        assert_eq!((&*sent.host, sent.port), connects);
+        if host_field != "?" {
+            let text = String::from_utf8(sent.bytes).unwrap();
+            assert!(
+                text.contains(&format!("\r\nHost: {host_field}\r\n")),
+                "{text}"
+            );
+        }
+    }
+    for (host, port, class, message) in [
+        (
+            "",
+            "1",
+            "org.apache.http.client.ClientProtocolException",
+            "URI does not specify a valid host name: http://:1/p",
+        ),
+        (
+            " 127.0.0.1",
+            "1",
+            "java.net.URISyntaxException",
+            "Illegal character in authority at index 7: http:// 127.0.0.1:1/p",
+        ),
+        (
+            "a b",
+            "1",
+            "java.net.URISyntaxException",
+            "Illegal character in authority at index 7: http://a b:1/p",
+        ),
+        (
+            "127.0.0.1:99",
+            "1",
+            "java.net.URISyntaxException",
+            "Malformed IPv6 address at index 8: http://[127.0.0.1:99]:1/p",
+        ),
+        (
+            "h",
+            "70000",
+            "java.lang.IllegalArgumentException",
+            "port out of range:70000",
+        ),
+    ] {
+        let url = message
+            .rfind("http:")
+            .map_or("http://h:70000/p", |i| &message[i..]);
+        check_failure(at("", host, port), class, message, url);
+    }
+}
+
+/// Not JMeter's: a target takes the place of protocol, host and port everywhere.
+#[test]
+fn targets() {
+    let target: Target = "http://[::1]:81".parse().unwrap();
+    for (path, url) in [
+        ("/p", "http://[::1]:81/p"),
+        ("https://other:444/q?x", "http://[::1]:81/q?x"),
+    ] {
+        let (sent, written) = send(request("GET", path), Some(&target));
+        assert_eq!(
+            (written, &*sent.url, &*sent.host, sent.port),
+            (Ok(()), url, "::1", 81)
+        );
+    }
+    assert_eq!(target.to_string(), "http://[::1]:81");
+    assert_eq!("http://h/".parse::<Target>().unwrap().port, 80);
+    for text in [
+        "h:80",
+        "http://",
+        "http://h:80/path",
+        "http://a b",
+        "http://h:x",
+        "ftp://h",
+    ] {
+        let error = text.parse::<Target>().unwrap_err().to_string();
+        assert!(
+            error.contains(text) && error.contains("http://HOST:PORT"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn prepared_once_when_nothing_changes() {
+    let constant = with_arguments(request("POST", "/p"), &["a=1"]);
+    let changing = with_arguments(request("POST", "/p"), &["a=${__threadNum}"]);
+    let plan = plan_of(vec![constant.clone(), changing]);
+    let steps = &plan.groups[0].steps;
+    let prepared = steps[0].request.prepare(None).unwrap().unwrap();
+    assert_eq!(prepared.bytes, send(constant, None).0.bytes);
+    assert!(steps[1].request.prepare(None).is_none());
+}
+
+/// The functions of one text are asked once for one sample, wherever the text goes.
+#[test]
+fn each_text_is_rendered_once() {
+    let random = "${__Random(1,1000000000)}";
+    let plan = plan_of(vec![with_arguments(
+        request("DELETE", "/p"),
+        &[&format!("a={random}")],
+    )]);
+    let mut scope = plan.scope("G", 1, Xoshiro256PlusPlus::seed_from_u64(7));
+    let mut sent = SentRequest::default();
+    write_request(
+        &plan.groups[0].steps[0].request,
+        None,
+        &mut scope,
+        &mut sent,
+    )
+    .unwrap();
+    let text = String::from_utf8(sent.bytes).unwrap();
+    let query = text.split_once('?').unwrap().1.split_once(' ').unwrap().0;
+    assert!(text.ends_with(&format!("\r\n\r\n{query}")), "{text}");
+}
+
+proptest! {
+    /// Whatever a plan says, the head has as many lines as it has fields, and the body is as long
+    /// as its head says.
+    #[test]
+    fn no_text_breaks_the_head(
+        method in "([A-Z]{1,7}|\\PC{0,5})",
+        path in "\\PC{0,20}",
+        name in "\\PC{0,10}",
+        value in "(?s:.{0,10})",
+        header in "(?s:.{0,20})",
+        always_encode: bool,
+        raw_body: bool,
+    ) {
+        let mut request = request(&method, &path);
+        request.raw_body = raw_body;
+        request.arguments.push(Argument {
+            name: Template::literal(name),
+            value: Template::literal(value),
+            always_encode,
+            use_equals: true,
+        });
+        request.headers.push((Template::literal("X-H"), Template::literal(header)));
+        let Ok(plan) = try_plan_of(vec![request]) else {
+            // Not a text that can be compiled: `${__` and the like.
+            return Ok(());
+        };
+        let mut scope = plan.scope("G", 1, Xoshiro256PlusPlus::seed_from_u64(1));
+        let mut sent = SentRequest::default();
+        let request = &plan.groups[0].steps[0].request;
+        if write_request(request, None, &mut scope, &mut sent).is_ok() {
+            let end = sent.bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
+            let head: String = sent.bytes[..end].iter().copied().map(char::from).collect();
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+            let length: usize = length.map_or(0, |length| length.parse().unwrap());
+            prop_assert_eq!(sent.bytes.len() - end - 4, length);
+            prop_assert_eq!(head.matches('\r').count(), head.matches('\n').count());
+            prop_assert!(head.lines().count() <= 7);
+        }
+    }
+}
