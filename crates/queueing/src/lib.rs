@@ -10,7 +10,7 @@
 //! * [`ClosedNetwork`]: the exact solution for any number of stations with several servers each;
 //! * [`ClosedCpu`]: think time and one CPU station, with the inverse questions a search asks;
 //! * [`ThreadLimited`]: a thread limit around CPU and connection pool;
-//! * [`sim`]: a discrete-event simulator of the whole funnel, for what no formula covers, and `SimulatedServer`, which
+//! * [`sim`]: a discrete-event simulator of the whole funnel, for what no formula covers, and [`SimulatedServer`], which
 //!   runs trials on it.
 //!
 //! All times are in seconds, all rates per second. Nothing here reads a clock or draws an unseeded random number.
@@ -23,9 +23,11 @@ pub mod laws;
 mod network;
 pub mod open;
 pub mod sim;
+mod simulated_server;
 mod thread_limited;
 
 pub use closed_cpu::{ClosedCpu, CpuPoint, ThinkFit};
 pub use finite_source::{FiniteSource, FiniteSourceSolution};
 pub use network::{ClosedNetwork, LargestUsers, NetworkSolution, Station, StationSolution};
+pub use simulated_server::SimulatedServer;
 pub use thread_limited::{LargestThreads, Pool, PoolUse, ThreadLimited, ThreadLimitedSolution};

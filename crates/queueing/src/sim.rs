@@ -15,9 +15,9 @@ mod scenario;
 mod second;
 
 pub use duration::Duration;
-pub use engine::{Response, simulate};
+pub use engine::{Response, Simulation, simulate};
 pub use scenario::{
     ConnectionLimit, Discipline, Disturbances, Pauses, Phase, PoolLimit, Ramp, Scenario,
-    ServerModel, UserClass, WhenConnectionsFull,
+    ServerModel, StressRequest, UserClass, WhenConnectionsFull,
 };
 pub use second::{Averages, PoolAverages, Second, StageSecond};

@@ -27,19 +27,38 @@ pub struct Response {
     pub refused: bool,
 }
 
-/// Runs `scenario` for whole seconds from an empty server; hears of every response as it ends.
+/// Runs `scenario` for whole seconds from an empty server.
 ///
 /// Panics if the scenario contradicts itself (a phase names no pool, a server without CPU or thread, no user).
-pub fn simulate(
-    scenario: &Scenario,
-    seconds: u32,
-    seed: u64,
-    on_response: impl FnMut(Response),
-) -> Vec<Second> {
-    scenario.check();
-    let mut engine = Engine::new(scenario, seed, on_response);
-    engine.run(seconds);
-    engine.seconds
+pub fn simulate(scenario: &Scenario, seconds: u32, seed: u64) -> Vec<Second> {
+    let mut simulation = Simulation::new(scenario, seed);
+    (0..seconds).map(|_| simulation.next_second()).collect()
+}
+
+/// A server under load that goes on second by second.
+pub struct Simulation<'a> {
+    engine: Engine<'a>,
+}
+
+impl<'a> Simulation<'a> {
+    /// Starts from an empty server. Panics as [`simulate`] does.
+    pub fn new(scenario: &'a Scenario, seed: u64) -> Self {
+        scenario.check();
+        Self {
+            engine: Engine::new(scenario, seed),
+        }
+    }
+
+    /// Goes on for one second.
+    pub fn next_second(&mut self) -> Second {
+        self.engine.responses.clear();
+        self.engine.next_second()
+    }
+
+    /// What ended in the last second, in its order.
+    pub fn responses(&self) -> &[Response] {
+        &self.engine.responses
+    }
 }
 
 /// A limit with a queue in front, and the integrals over both.
@@ -126,10 +145,10 @@ enum State {
     InServer,
 }
 
-struct Engine<'a, F> {
+struct Engine<'a> {
     scenario: &'a Scenario,
     random: Xoshiro256PlusPlus,
-    on_response: F,
+    responses: Vec<Response>,
     now: f64,
     users: Vec<User>,
     timers: BinaryHeap<Reverse<(Ordered, u32)>>,
@@ -144,11 +163,11 @@ struct Engine<'a, F> {
     pause_ends: f64,
     busy_before: f64,
     second: Second,
-    seconds: Vec<Second>,
+    ended: u32,
 }
 
-impl<'a, F: FnMut(Response)> Engine<'a, F> {
-    fn new(scenario: &'a Scenario, seed: u64, on_response: F) -> Self {
+impl<'a> Engine<'a> {
+    fn new(scenario: &'a Scenario, seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let Disturbances {
             between_trials,
@@ -177,7 +196,7 @@ impl<'a, F: FnMut(Response)> Engine<'a, F> {
             timers: timers.collect(),
             scenario,
             random,
-            on_response,
+            responses: Vec::new(),
             now: 0.0,
             users,
             cpu: Cpu::new(server.cores, 1.0 - steal, server.discipline),
@@ -194,17 +213,16 @@ impl<'a, F: FnMut(Response)> Engine<'a, F> {
             pause_ends: f64::INFINITY,
             busy_before: 0.0,
             second: Second::default(),
-            seconds: Vec::new(),
+            ended: 0,
         }
     }
 
-    fn run(&mut self, seconds: u32) {
-        for second in 1..=seconds {
-            let end = f64::from(second);
-            while self.step(end) {}
-            self.now = end;
-            self.close_second();
-        }
+    fn next_second(&mut self) -> Second {
+        self.ended += 1;
+        let end = f64::from(self.ended);
+        while self.step(end) {}
+        self.now = end;
+        self.close_second()
     }
 
     /// Does the next thing that happens before `end`; says whether there was one.
@@ -328,7 +346,7 @@ impl<'a, F: FnMut(Response)> Engine<'a, F> {
     fn answer(&mut self, user: u32, refused: bool) {
         let User { class, sent_at, .. } = self.users[user as usize];
         let response_s = self.now - sent_at;
-        (self.on_response)(Response {
+        self.responses.push(Response {
             end_s: self.now,
             response_s,
             class,
@@ -378,7 +396,7 @@ impl<'a, F: FnMut(Response)> Engine<'a, F> {
             .push(Reverse((Ordered(self.now + pause_s), user)));
     }
 
-    fn close_second(&mut self) {
+    fn close_second(&mut self) -> Second {
         let busy = self.cpu.busy_integral(self.now);
         let started = self.second.users;
         let mut second = std::mem::take(&mut self.second);
@@ -393,6 +411,6 @@ impl<'a, F: FnMut(Response)> Engine<'a, F> {
             .collect();
         self.busy_before = busy;
         self.second.users = started;
-        self.seconds.push(second);
+        second
     }
 }

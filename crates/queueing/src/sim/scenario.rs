@@ -103,6 +103,36 @@ impl Phase {
     }
 }
 
+/// A request of the stress application of the published WebSphere experiment.
+///
+/// It holds a connection for the search, computes two primes, sleeps some times, and holds a connection for the update.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StressRequest {
+    /// Index of the pool.
+    pub pool: usize,
+    /// How long the search holds a connection.
+    pub search: Duration,
+    /// CPU time of the primes.
+    pub primes: Duration,
+    /// One sleep.
+    pub interval: Duration,
+    /// How many sleeps.
+    pub times: u32,
+    /// How long the update holds a connection; 1 ms in the published program, whatever was asked for.
+    pub update: Duration,
+}
+
+impl StressRequest {
+    /// Its phases, in order.
+    pub fn phases(&self) -> Vec<Phase> {
+        let mut phases = Phase::hold(self.pool, self.search).to_vec();
+        phases.push(Phase::Cpu(self.primes));
+        phases.extend((0..self.times).map(|_| Phase::Sleep(self.interval)));
+        phases.extend(Phase::hold(self.pool, self.update));
+        phases
+    }
+}
+
 /// How users start: one after the other, evenly spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ramp {

@@ -4,7 +4,7 @@
 use crate::cases::{Case, cases};
 use weir_queueing::sim::{
     Averages, ConnectionLimit, Discipline, Disturbances, Duration, Pauses, Phase, PoolLimit, Ramp,
-    Scenario, ServerModel, UserClass, WhenConnectionsFull, simulate,
+    Scenario, ServerModel, Simulation, StressRequest, UserClass, WhenConnectionsFull, simulate,
 };
 use weir_queueing::{ClosedCpu, LargestThreads, LargestUsers, ThreadLimited};
 
@@ -44,7 +44,7 @@ fn class(users: u32, think: Duration, request: Vec<Phase>) -> UserClass {
 
 /// Averages over `seconds` after `dropped` seconds of warm-up.
 fn run(scenario: &Scenario, dropped: u32, seconds: u32) -> Averages {
-    let all = simulate(scenario, dropped + seconds, 1, |_| ());
+    let all = simulate(scenario, dropped + seconds, 1);
     Averages::of(&all[dropped as usize..])
 }
 
@@ -171,18 +171,20 @@ fn published(users_each: u32, pool: u32, second_hold_s: [f64; 2]) -> Scenario {
         mean_s: 0.5,
         deviation_s: 0.5,
     };
-    let request = |first_hold_s: f64, sleep_s: f64, second_hold_s: f64| {
-        let mut request = Phase::hold(0, Duration::Constant(first_hold_s)).to_vec();
-        request.extend([
-            Phase::Cpu(Duration::Exponential(0.05)),
-            Phase::Sleep(Duration::Constant(sleep_s)),
-        ]);
-        request.extend(Phase::hold(0, Duration::Constant(second_hold_s)));
-        request
+    let request = |search_s: f64, interval_s: f64, times: u32, update_s: f64| {
+        StressRequest {
+            pool: 0,
+            search: Duration::Constant(search_s),
+            primes: Duration::Exponential(0.05),
+            interval: Duration::Constant(interval_s),
+            times,
+            update: Duration::Constant(update_s),
+        }
+        .phases()
     };
     let classes = vec![
-        class(users_each, think, request(10.0, 0.1, second_hold_s[0])),
-        class(users_each, think, request(0.02, 1.0, second_hold_s[1])),
+        class(users_each, think, request(10.0, 0.1, 1, second_hold_s[0])),
+        class(users_each, think, request(0.02, 0.5, 2, second_hold_s[1])),
     ];
     scenario(server(2, Some(50), &[pool]), classes)
 }
@@ -304,8 +306,15 @@ fn waiting_connections_are_served_in_the_end() {
 fn the_same_seed_gives_the_same_trial_and_another_one_another() {
     let scenario = worked_example(40, 30);
     let trial = |seed| {
+        let mut simulation = Simulation::new(&scenario, seed);
         let mut responses = Vec::new();
-        let seconds = simulate(&scenario, 60, seed, |response| responses.push(response));
+        let seconds: Vec<_> = (0..60)
+            .map(|_| {
+                let second = simulation.next_second();
+                responses.extend_from_slice(simulation.responses());
+                second
+            })
+            .collect();
         (seconds, responses)
     };
     assert_eq!(trial(5), trial(5));
@@ -388,7 +397,7 @@ fn disturbances_do_what_they_say() {
     disturbed.disturbances.between_trials = 0.05;
     let cpus: Vec<f64> = (0..200)
         .map(|seed| {
-            let seconds = simulate(&disturbed, 120, seed, |_| ());
+            let seconds = simulate(&disturbed, 120, seed);
             Averages::of(&seconds[20..]).cpu
         })
         .collect();

@@ -1,0 +1,306 @@
+//! Simulated trials through the same recording and evaluation as real ones.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time;
+
+use weir_queueing::SimulatedServer;
+use weir_queueing::sim::{
+    ConnectionLimit, Discipline, Disturbances, Duration, Phase, PoolLimit, Ramp, Scenario,
+    ServerModel, StressRequest, UserClass, WhenConnectionsFull,
+};
+use weir_record::{
+    Level, Levels, NoObserver, Role, SecondView, Treatment, TrialError, TrialObserver, TrialRecord,
+    TrialRunner, Window,
+};
+
+/// A short transaction: 20 ms of CPU on 2 CPUs, two short holds of a connection, two sleeps.
+fn short_transactions() -> Scenario {
+    let request = StressRequest {
+        pool: 0,
+        search: Duration::Constant(0.02),
+        primes: Duration::Gamma {
+            mean_s: 0.02,
+            variation: 0.5,
+        },
+        interval: Duration::Constant(0.05),
+        times: 2,
+        update: Duration::Constant(0.02),
+    };
+    Scenario {
+        server: ServerModel {
+            cores: 2,
+            discipline: Discipline::ProcessorSharing,
+            connections: Some(ConnectionLimit {
+                limit: 20_000,
+                when_full: WhenConnectionsFull::Wait,
+            }),
+            threads: Some(50),
+            pools: vec![PoolLimit {
+                name: Some("db".to_owned()),
+                limit: 10,
+            }],
+        },
+        classes: vec![UserClass {
+            label: "short".to_owned(),
+            users: 1,
+            think: Duration::FoldedGaussian {
+                mean_s: 0.3,
+                deviation_s: 0.1,
+            },
+            request: request.phases(),
+        }],
+        ramp: Ramp { seconds: 1.0 },
+        disturbances: Disturbances::default(),
+    }
+}
+
+/// The same without pool and thread limit: the family in which the exact model holds.
+fn only_cpu(between_trials: f64) -> Scenario {
+    let mut scenario = short_transactions();
+    scenario.server.threads = None;
+    scenario.server.connections = None;
+    scenario.server.pools.clear();
+    scenario.classes[0].request = vec![
+        Phase::Cpu(Duration::Exponential(0.02)),
+        Phase::Sleep(Duration::Constant(0.14)),
+    ];
+    scenario.disturbances.between_trials = between_trials;
+    scenario
+}
+
+fn levels(pairs: &[(&str, f64)]) -> Levels {
+    pairs
+        .iter()
+        .map(|&(factor, level)| (factor.to_owned(), Level::Number(level)))
+        .collect()
+}
+
+fn treatment(levels: Levels, seconds: u64, seed: u64) -> Treatment {
+    let window = Window::fixed(
+        time::Duration::from_secs(5),
+        time::Duration::from_secs(seconds),
+    );
+    Treatment {
+        id: 1,
+        role: Role::Search,
+        case: None,
+        levels,
+        window,
+        seed,
+    }
+}
+
+fn trial(
+    server: &mut SimulatedServer,
+    pairs: &[(&str, f64)],
+    seconds: u64,
+    seed: u64,
+) -> TrialRecord {
+    server
+        .run(&treatment(levels(pairs), seconds, seed), &mut NoObserver)
+        .unwrap()
+}
+
+#[test]
+fn a_trial_has_the_figures_of_a_real_one() {
+    let mut server = SimulatedServer::new(short_transactions());
+    let record = trial(
+        &mut server,
+        &[("users", 30.0), ("threads", 10.0), ("pool.db", 3.0)],
+        60,
+        1,
+    );
+    assert!(record.valid, "{:?}", record.invalid_because);
+    assert_eq!((record.population, record.window_s as u64), (30, 60));
+    assert_eq!(record.errors.count, 0);
+    for signal in [
+        "connections.occupancy",
+        "request-queue.waiting",
+        "request-queue.wait",
+        "threads.occupancy",
+        "threads.limit",
+        "pool.db.occupancy",
+        "pool.db.waiting",
+        "pool.db.wait",
+    ] {
+        assert!(record.signals.contains_key(signal), "{signal}");
+    }
+    assert!((record.signals["threads.limit"] - 10.0).abs() < 1e-9);
+    assert!(record.occupancy("threads").unwrap() > 9.0);
+    // Little's law on each stage with waiters: number = rate times wait.
+    for stage in ["request-queue", "pool.db"] {
+        let rate = record.signals[&format!("{stage}.entries")];
+        let (waiting, wait) = (
+            record.waiting(stage).unwrap(),
+            record.wait_s(stage).unwrap(),
+        );
+        assert!(
+            (rate * wait - waiting).abs() < 0.03 * waiting + 0.02,
+            "{stage}: {rate} {wait} {waiting}"
+        );
+    }
+    let cpu = &record.intervals["cpu"];
+    assert!(cpu.low < record.cpu.unwrap().total && record.cpu.unwrap().total < cpu.high);
+    assert!(record.intervals.contains_key("response_time_ms.p90"));
+}
+
+#[test]
+fn the_same_treatment_gives_the_same_record() {
+    let run = |seed| {
+        trial(
+            &mut SimulatedServer::new(short_transactions()),
+            &[("users", 20.0)],
+            20,
+            seed,
+        )
+    };
+    assert_eq!(run(3), run(3));
+    assert_ne!(run(3), run(4));
+}
+
+#[test]
+fn a_full_server_that_closes_gives_errors_by_their_name() {
+    let mut scenario = short_transactions();
+    scenario.server.connections = Some(ConnectionLimit {
+        limit: 5,
+        when_full: WhenConnectionsFull::Close,
+    });
+    let record = trial(
+        &mut SimulatedServer::new(scenario),
+        &[("users", 60.0)],
+        30,
+        1,
+    );
+    assert!(record.errors.share > 0.5, "{}", record.errors.share);
+    assert_eq!(
+        record.errors.by_code.values().sum::<u64>(),
+        record.errors.count
+    );
+    assert!(record.signals["connections.refused"] > 0.0);
+}
+
+#[test]
+fn the_intervals_of_trials_cover_the_truth() {
+    // 150 trials of 60 s, no noise between them; a right 95 % interval covers fewer than 130 of 150 for one set of seeds
+    // in two thousand. Measured with these seeds: see the assertion.
+    let mut server = SimulatedServer::new(only_cpu(0.0));
+    let truth = server.exact_model().unwrap().solve(30);
+    let (mut cpu, mut throughput) = (0, 0);
+    for seed in 0..150 {
+        let record = trial(&mut server, &[("users", 30.0)], 60, seed);
+        let covers = |name: &str, value: f64| {
+            let interval = &record.intervals[name];
+            u32::from(interval.low <= value && value <= interval.high)
+        };
+        cpu += covers("cpu", truth.utilization);
+        throughput += covers("throughput_per_s", truth.throughput_per_s);
+    }
+    assert!(
+        (132..=150).contains(&cpu) && (132..=150).contains(&throughput),
+        "{cpu} {throughput}"
+    );
+}
+
+#[test]
+fn the_truth_by_model_and_by_long_runs_agree() {
+    let exact = SimulatedServer::new(only_cpu(0.05));
+    let by_model = exact
+        .largest_level("users", &Levels::new(), 0.8, 1..=500)
+        .unwrap()
+        .unwrap();
+    // A limit that never binds takes the model away, so that long runs have to answer.
+    let mut scenario = only_cpu(0.05);
+    scenario.server.threads = Some(10_000);
+    let limited = SimulatedServer::new(scenario);
+    assert!(limited.exact_model().is_none());
+    let by_runs = limited
+        .largest_level("users", &Levels::new(), 0.8, 1..=500)
+        .unwrap()
+        .unwrap();
+    assert!(by_model.abs_diff(by_runs) <= 1, "{by_model} {by_runs}");
+    assert_eq!(
+        exact
+            .largest_level("users", &Levels::new(), 0.8, 200..=500)
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        exact
+            .largest_level("users", &Levels::new(), 0.8, 1..=5)
+            .unwrap(),
+        Some(5)
+    );
+}
+
+#[test]
+fn the_largest_thread_limit_holds_the_cpu_under_a_surplus() {
+    let server = SimulatedServer::new(short_transactions());
+    let surplus = levels(&[("users", 80.0)]);
+    let threads = server
+        .largest_level("threads", &surplus, 0.8, 1..=50)
+        .unwrap()
+        .unwrap();
+    let cpu_with = |threads: u32| {
+        let mut levels = surplus.clone();
+        levels.insert("threads".to_owned(), Level::Number(f64::from(threads)));
+        server.truth_at(&levels).unwrap().cpu
+    };
+    assert!(cpu_with(threads) <= 0.8 && cpu_with(threads + 1) > 0.8);
+}
+
+#[test]
+fn noise_between_trials_is_one_factor_per_trial() {
+    let mut server = SimulatedServer::new(only_cpu(0.05));
+    let cpus: Vec<f64> = (0..60)
+        .map(|seed| {
+            trial(&mut server, &[("users", 20.0)], 60, seed)
+                .cpu
+                .unwrap()
+                .total
+        })
+        .collect();
+    let mean = cpus.iter().sum::<f64>() / 60.0;
+    let spread = (cpus
+        .iter()
+        .map(|cpu| (cpu / mean - 1.0).powi(2))
+        .sum::<f64>()
+        / 59.0)
+        .sqrt();
+    assert!((0.035..0.07).contains(&spread), "{spread}");
+}
+
+#[test]
+fn wrong_levels_say_which() {
+    let server = SimulatedServer::new(short_transactions());
+    for (factor, level) in [
+        ("pool.web", Level::Number(3.0)),
+        ("threads", Level::Number(0.0)),
+        ("users", Level::Text("many".to_owned())),
+        ("param.form", Level::Number(1.0)),
+    ] {
+        let wrong = server
+            .scenario_at(&Levels::from([(factor.to_owned(), level)]))
+            .unwrap_err();
+        assert!(
+            matches!(&wrong, TrialError::Input(text) if text.contains(factor)),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn the_observer_hears_every_second() {
+    struct Count(Vec<u64>);
+    impl TrialObserver for Count {
+        fn second(&mut self, view: &SecondView) {
+            self.0.push(view.elapsed_s);
+        }
+        fn note(&mut self, _: &str) {}
+    }
+    let mut heard = Count(Vec::new());
+    let mut server = SimulatedServer::new(short_transactions());
+    server
+        .run(&treatment(levels(&[("users", 5.0)]), 20, 1), &mut heard)
+        .unwrap();
+    assert_eq!(heard.0, (1..=25).collect::<Vec<u64>>());
+}
