@@ -3,7 +3,9 @@
 //! They are committed, so that a reader finds them and a change of a format is seen in review; `cargo xtask ci` checks
 //! that they are what the code says.
 
+mod cli;
 mod schemas;
+mod signals;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,16 +22,28 @@ struct Generated {
     text: String,
 }
 
-/// Every generated file.
-fn generated() -> Result<Vec<Generated>, TaskError> {
-    schemas::all()
+/// What follows from the libraries alone.
+fn from_types() -> Result<Vec<Generated>, TaskError> {
+    let mut files = schemas::all()?;
+    files.push(signals::page());
+    Ok(files)
+}
+
+/// What only the built program can say.
+fn from_program(root: &Path) -> Result<Vec<Generated>, TaskError> {
+    Ok(vec![cli::page(root)?])
 }
 
 /// Writes every generated file that is not up to date.
 pub(crate) fn write(workspace: &Workspace) -> Result<(), TaskError> {
-    let stale = stale(&workspace.root, generated()?);
-    for file in &stale {
-        let path = workspace.root.join(file.path);
+    // The first half is written even when the program does not build.
+    write_stale(&workspace.root, from_types()?)?;
+    write_stale(&workspace.root, from_program(&workspace.root)?)
+}
+
+fn write_stale(root: &Path, files: Vec<Generated>) -> Result<(), TaskError> {
+    for file in stale(root, files) {
+        let path = root.join(file.path);
         let error = |source| TaskError::File {
             doing: "write",
             path: path.clone(),
@@ -41,15 +55,14 @@ pub(crate) fn write(workspace: &Workspace) -> Result<(), TaskError> {
         fs::write(&path, &file.text).map_err(error)?;
         println!("wrote {}", file.path);
     }
-    if stale.is_empty() {
-        println!("generated files were up to date");
-    }
     Ok(())
 }
 
 /// Checks that every generated file is up to date.
 pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
-    let stale = stale(&workspace.root, generated()?);
+    let mut files = from_types()?;
+    files.extend(from_program(&workspace.root)?);
+    let stale = stale(&workspace.root, files);
     if stale.is_empty() {
         return Ok(());
     }
@@ -87,17 +100,19 @@ mod tests {
         let files = vec![
             file("same.md", "same"),
             file("old.md", "new"),
-            file("none.md", "some"),
+            file("below/none.md", "some"),
         ];
-        let paths: Vec<&str> = stale(root.path(), files)
+        let paths: Vec<&str> = stale(root.path(), files.clone())
             .iter()
             .map(|file| file.path)
             .collect();
-        assert_eq!(paths, ["old.md", "none.md"]);
+        assert_eq!(paths, ["old.md", "below/none.md"]);
+        write_stale(root.path(), files.clone()).unwrap();
+        assert!(stale(root.path(), files).is_empty());
     }
 
     #[test]
     fn the_same_code_generates_the_same_text() {
-        assert_eq!(generated().unwrap(), generated().unwrap());
+        assert_eq!(from_types().unwrap(), from_types().unwrap());
     }
 }
