@@ -128,7 +128,7 @@ pub struct SecondView {
     /// Seconds since the load started.
     pub elapsed_s: u64,
     /// Seconds until the trial ends, as far as is known now.
-    pub remaining_s: u64,
+    pub remaining_s: Option<u64>,
     /// Users that are running.
     pub users: u32,
     /// Samples answered in this second.

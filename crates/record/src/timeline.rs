@@ -13,12 +13,13 @@ const MISSED: &str = "missed";
 
 /// The seconds of a trial, from its time origin.
 ///
-/// As CSV (`timeline.csv`) it has one row a second: `second`, `missed` (1 when nothing was read in
+/// As CSV (`timeline.csv`) it has one row a second: `second`, `missed` (1 when the watch missed
 /// that second), then every signal in alphabetical order; an empty cell is a signal that was not
-/// read.
+/// read. A missed second may still have what the load engine counted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Timeline {
     rows: Vec<Option<Reading>>,
+    missed: BTreeSet<usize>,
 }
 
 impl Timeline {
@@ -36,6 +37,11 @@ impl Timeline {
         self.rows[at].get_or_insert_default().extend(reading);
     }
 
+    /// Notes that the watch missed a second.
+    pub fn miss(&mut self, second: u64) {
+        self.missed.insert(second as usize);
+    }
+
     /// How many seconds there are, missed ones included.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -51,9 +57,9 @@ impl Timeline {
         self.rows.get(second)?.as_ref()
     }
 
-    /// Whether nothing was read in this second.
+    /// Whether the watch missed this second.
     pub fn missed(&self, second: usize) -> bool {
-        self.second(second).is_none()
+        self.missed.contains(&second) || self.second(second).is_none()
     }
 
     /// The values of one signal over a range of seconds; absent where it was not read.
@@ -78,7 +84,10 @@ impl Timeline {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record([SECOND, MISSED].into_iter().chain(signals.iter().copied()))?;
         for (second, row) in self.rows.iter().enumerate() {
-            let mut cells = vec![second.to_string(), u8::from(row.is_none()).to_string()];
+            let mut cells = vec![
+                second.to_string(),
+                u8::from(self.missed(second)).to_string(),
+            ];
             cells.extend(signals.iter().map(|signal| {
                 row.as_ref()
                     .and_then(|row| row.get(*signal))
@@ -104,21 +113,19 @@ impl Timeline {
                     cell: cell.to_owned(),
                 })
             };
-            let mut row = Some(Reading::new());
+            let second = timeline.rows.len();
+            let mut row = Reading::new();
             for (name, cell) in header.iter().zip(record.iter()) {
                 match name {
-                    MISSED if cell == "1" => row = None,
+                    MISSED if cell == "1" => timeline.miss(second as u64),
                     SECOND | MISSED => {}
                     _ if cell.is_empty() => {}
                     signal => {
-                        let value = number(cell)?;
-                        if let Some(row) = &mut row {
-                            row.insert(signal.to_owned(), value);
-                        }
+                        row.insert(signal.to_owned(), number(cell)?);
                     }
                 }
             }
-            timeline.rows.push(row);
+            timeline.rows.push((!row.is_empty()).then_some(row));
         }
         Ok(timeline)
     }
@@ -172,15 +179,18 @@ mod tests {
         timeline.add(0, reading(&[("cpu", 0.5)]));
         timeline.add(0, reading(&[("throughput", 100.0)]));
         timeline.add(2, reading(&[("throughput", 0.0)]));
+        timeline.add(3, reading(&[("throughput", 5.0)]));
+        timeline.miss(1);
+        timeline.miss(3);
         let mut text = Vec::new();
         timeline.write_csv(&mut text).unwrap();
         assert_eq!(
             String::from_utf8(text.clone()).unwrap(),
-            "second,missed,cpu,throughput\n0,0,0.5,100\n1,1,,\n2,0,,0\n"
+            "second,missed,cpu,throughput\n0,0,0.5,100\n1,1,,\n2,0,,0\n3,1,,5\n"
         );
         let read = Timeline::read_csv(text.as_slice()).unwrap();
         assert_eq!(read, timeline);
-        assert!(read.missed(1) && !read.missed(2) && read.missed(3));
+        assert!(read.missed(1) && !read.missed(2) && read.missed(3) && read.missed(4));
         assert_eq!(read.series("cpu", 0..3), vec![Some(0.5), None, None]);
     }
 
