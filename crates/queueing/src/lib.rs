@@ -13,6 +13,18 @@
 //! * [`sim`]: a discrete-event simulator of the whole funnel, for what no formula covers, and [`SimulatedServer`], which
 //!   runs trials on it.
 //!
+//! ```
+//! use weir_queueing::{ClosedCpu, LargestUsers};
+//!
+//! // Requests that need 60 ms on 2 CPUs and spend a second in sleep; users think for half a second.
+//! let server = ClosedCpu { think_s: 1.5, demand_s: 0.06, servers: 2 };
+//! let LargestUsers::Users { users, utilization_at, .. } = server.largest_users(0.8) else {
+//!     unreachable!("enough users fill any CPU");
+//! };
+//! assert_eq!(users, 43);
+//! assert!((utilization_at - 0.791).abs() < 0.001);
+//! ```
+//!
 //! All times are in seconds, all rates per second. Nothing here reads a clock or draws an unseeded random number.
 
 mod birth_death;

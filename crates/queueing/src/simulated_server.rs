@@ -14,8 +14,8 @@ use weir_record::{
 
 use crate::ClosedCpu;
 use crate::sim::{
-    Averages, Disturbances, Phase, Response, Scenario, Second, Simulation, StageSecond,
-    WhenConnectionsFull, simulate,
+    Averages, Discipline, Disturbances, Duration, Phase, Response, Scenario, Second, Simulation,
+    StageSecond, WhenConnectionsFull, simulate,
 };
 
 /// Users of every class, as the one property of a load plan would set them.
@@ -115,7 +115,7 @@ impl SimulatedServer {
     /// Think time and CPU as the exact model of one class of users, if nothing else can hold a request: no limit of
     /// threads, connections or pools, and no pauses.
     ///
-    /// Exact for any think time and, under processor sharing, any CPU demand; in order of arrival for an exponential
+    /// Exact for any think time and, under processor sharing, any CPU demand; in order of arrival for one exponential
     /// demand.
     pub fn exact_model(&self) -> Option<ClosedCpu> {
         let [class] = self.scenario.classes.as_slice() else {
@@ -132,6 +132,18 @@ impl SimulatedServer {
             demand_s: 0.0,
             servers: server.cores,
         };
+        let cpu_phases = class
+            .request
+            .iter()
+            .filter(|phase| matches!(phase, Phase::Cpu(_)));
+        let exponential = |phase: &&Phase| matches!(phase, Phase::Cpu(Duration::Exponential(_)));
+        let in_order = server.discipline == Discipline::FirstComeFirstServed;
+        if in_order
+            && (cpu_phases.clone().count() != 1
+                || !cpu_phases.clone().all(|phase| exponential(&phase)))
+        {
+            return None;
+        }
         for phase in &class.request {
             match phase {
                 Phase::Cpu(demand) => {

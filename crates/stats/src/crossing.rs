@@ -31,10 +31,13 @@ pub struct Point {
 }
 
 impl Point {
-    /// One over the variance of the trial's mean. A response of exactly 0 has at least the variance of a millionth.
-    pub(crate) fn weight(&self, spread_relative: f64) -> f64 {
+    /// One over the variance of the trial's mean, which is taken to be at least `(RESIDUAL_FLOOR scale)^2`: a response
+    /// of exactly 0 (no errors, nobody waiting) must not outweigh all others.
+    pub(crate) fn weight(&self, spread_relative: f64, scale: f64) -> f64 {
         let variance = (spread_relative * self.value).powi(2) + self.half_width.powi(2) / 4.0;
-        1.0 / variance.max(1e-12)
+        1.0 / variance
+            .max((RESIDUAL_FLOOR * scale).powi(2))
+            .max(f64::MIN_POSITIVE)
     }
 }
 
@@ -201,7 +204,7 @@ struct Line {
 fn weighted_line(points: &[Point], origin: f64, target: f64, spread: &Spread, df: f64) -> Line {
     let weights: Vec<f64> = points
         .iter()
-        .map(|point| point.weight(spread.relative))
+        .map(|point| point.weight(spread.relative, target))
         .collect();
     let total: f64 = weights.iter().sum();
     let average = |of: &dyn Fn(&Point) -> f64| {

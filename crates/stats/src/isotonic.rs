@@ -67,6 +67,10 @@ impl IsotonicFit {
     /// Fits the points; repeats of a level count as one with their weighted mean. `spread_relative` is the relative
     /// standard deviation between trials.
     pub fn of(points: &[Point], spread_relative: f64) -> Result<Self, StatsError> {
+        let scale = points
+            .iter()
+            .map(|point| point.value.abs())
+            .fold(0.0, f64::max);
         let mut sorted = points.to_vec();
         sorted.sort_by(|a, b| a.level.total_cmp(&b.level));
         let mut levels = Vec::new();
@@ -75,11 +79,11 @@ impl IsotonicFit {
         for group in sorted.chunk_by(|a, b| a.level.total_cmp(&b.level).is_eq()) {
             let weight: f64 = group
                 .iter()
-                .map(|point| point.weight(spread_relative))
+                .map(|point| point.weight(spread_relative, scale))
                 .sum();
             let total: f64 = group
                 .iter()
-                .map(|point| point.weight(spread_relative) * point.value)
+                .map(|point| point.weight(spread_relative, scale) * point.value)
                 .sum();
             levels.push(group[0].level);
             values.push(total / weight);
@@ -132,6 +136,25 @@ mod tests {
         assert!((fit.crossing(0.8).unwrap() - 25.0).abs() < 1e-9);
         assert_eq!(fit.crossing(0.95), None);
         assert_eq!(fit.crossing(0.2), None);
+    }
+
+    #[test]
+    fn trials_without_any_response_do_not_outweigh_the_others() {
+        // Nobody waits in the first trials and in one lucky one behind them.
+        let point = |level, value| Point {
+            level,
+            value,
+            half_width: 0.0,
+        };
+        let trials = [
+            point(1.0, 0.0),
+            point(2.0, 0.0),
+            point(3.0, 4.0),
+            point(4.0, 0.0),
+            point(5.0, 5.0),
+        ];
+        let fit = IsotonicFit::of(&trials, 0.01).unwrap();
+        assert!((fit.fitted[2] - 2.0).abs() < 0.1, "{:?}", fit.fitted);
     }
 
     proptest! {
