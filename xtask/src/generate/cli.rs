@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use crate::error::TaskError;
-use crate::generate::Generated;
 use crate::process;
 
 /// Width to which clap wraps what it says, so that the page does not depend on a terminal.
@@ -23,16 +22,12 @@ This is what `weir COMMAND --help` says. `weir run` has two grammars and says ea
 ";
 
 /// Builds the program and writes down its help.
-pub(crate) fn page(root: &Path) -> Result<Generated, TaskError> {
-    let text = page_of(&|words| {
+pub(crate) fn page(root: &Path) -> Result<String, TaskError> {
+    page_of(&|words| {
         let mut arguments = vec!["run", "--quiet", "--package", "weir", "--"];
         arguments.extend(words);
         arguments.push("--help");
         process::output(process::cargo(root, &arguments).env("COLUMNS", COLUMNS))
-    })?;
-    Ok(Generated {
-        path: "docs/reference/cli.md",
-        text,
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weir_probe::{Signal, catalogue};
 use weir_record::names;
 
-use crate::generate::Generated;
+use crate::Generated;
 
 const INTRODUCTION: &str = "\
 # Signals
@@ -74,8 +74,31 @@ const fn figure(name: &'static str, unit: &'static str, definition: &'static str
     }
 }
 
-/// The page.
-pub(crate) fn page() -> Generated {
+#[test]
+fn the_page_of_signals_is_up_to_date() {
+    page().settle();
+}
+
+#[test]
+fn every_signal_has_one_row() {
+    let text = page().text;
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .collect();
+    assert_eq!(rows.len(), catalogue().len() + LOAD_FIGURES.len());
+    for signal in catalogue() {
+        let begin = format!("| `{}` |", signal.name);
+        let count = rows.iter().filter(|row| row.starts_with(&begin)).count();
+        assert_eq!(count, 1, "{begin}");
+    }
+    assert!(
+        rows.iter().all(|row| row.matches(" | ").count() == 2),
+        "a definition holds a bar"
+    );
+}
+
+fn page() -> Generated {
     let text = [
         INTRODUCTION.to_owned(),
         table(catalogue()),
@@ -99,31 +122,4 @@ fn table(signals: &[Signal]) -> String {
         .expect("text takes all that is written to it");
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_signal_has_one_row() {
-        let text = page().text;
-        let rows: Vec<&str> = text
-            .lines()
-            .filter(|line| line.starts_with("| `"))
-            .collect();
-        assert_eq!(rows.len(), catalogue().len() + LOAD_FIGURES.len());
-        for signal in catalogue() {
-            let begin = format!("| `{}` |", signal.name);
-            assert_eq!(
-                rows.iter().filter(|row| row.starts_with(&begin)).count(),
-                1,
-                "{begin}"
-            );
-        }
-        assert!(
-            rows.iter().all(|row| row.matches(" | ").count() == 2),
-            "a definition holds a bar"
-        );
-    }
 }

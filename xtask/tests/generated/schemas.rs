@@ -1,0 +1,30 @@
+//! JSON schemas of the files that Weir writes, from the types that it writes them with.
+
+use schemars::{JsonSchema, schema_for};
+use weir_record::{RunResult, StudyResult, TrialRecord};
+
+use crate::Generated;
+
+#[test]
+fn the_schema_of_a_study_is_up_to_date() {
+    schema::<StudyResult>("docs/schemas/result.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_a_single_run_is_up_to_date() {
+    schema::<RunResult>("docs/schemas/run.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_a_trial_is_up_to_date() {
+    let schema = schema::<TrialRecord>("docs/schemas/trial.schema.json");
+    let says = "\"description\": \"Samples answered per second, failed ones included.\"";
+    assert!(schema.text.contains(says), "a schema describes its fields");
+    schema.settle();
+}
+
+fn schema<T: JsonSchema>(path: &'static str) -> Generated {
+    let mut text = serde_json::to_string_pretty(&schema_for!(T)).unwrap();
+    text.push('\n');
+    Generated { path, text }
+}
