@@ -1,1 +1,54 @@
-//! The load engine.
+//! The load engine: virtual users, their pacing, the HTTP client, and the tool's own lateness.
+//!
+//! [`start`] runs a [`ResolvedPlan`](weir_script::ResolvedPlan): one single-threaded runtime per
+//! load CPU, one task per virtual user, one loop for all of them. What differs between users is
+//! data: when a user starts, what it waits before a sample, how often it goes round and when it
+//! ends are values that the loop reads. The caller hears once a second what all runtimes counted
+//! ([`RunningLoad::seconds`]) and gets the sums at the end ([`RunningLoad::join`]).
+//!
+//! Why not an existing client: a load generator that is late, or that spends the CPU it is meant to
+//! measure, spoils the figures it reports. Timers here are exact to tens of microseconds, what a
+//! user sends is built before the test where it can be, a response is read into one buffer that
+//! the whole runtime shares, and every wake that came late is counted.
+//!
+//! Definitions:
+//! - The *response time* of a sample runs from its start (the user is awake, nothing is connected
+//!   yet) to the last byte of the response. Timers are not part of it. That is JMeter's `elapsed`;
+//!   in a closed workload the user has nothing to wait for before that moment.
+//! - The *lateness* of a wake is the time from the moment a user was meant to wake to the moment
+//!   it runs. It is the engine's self-check: it is not part of any response time.
+//! - What a request did (time-out, 503, reset) is an outcome under JMeter's name, never an error.
+//!
+//! One rule is not JMeter's: when a connection that was kept from an earlier sample turns out to be
+//! closed before one byte of the response came, the request is sent once more on a fresh one. The
+//! server closed an idle connection while the request was on its way; JMeter looks for that before
+//! it sends and so misses the last moment. Such samples are counted ([`LoadSummary::resent`]).
+//!
+//! Deliberately absent: studies, targets, conclusions. TLS, redirects and open workloads are not
+//! there; a plan that needs TLS is refused before the first request.
+
+mod clock;
+mod connection;
+mod control;
+mod core;
+mod counts;
+mod error;
+mod exchange;
+mod names;
+mod open_files;
+mod outcome;
+mod response;
+mod running;
+mod samples;
+mod settings;
+mod start;
+mod status_texts;
+mod timers;
+mod user;
+mod work;
+
+pub use error::LoadError;
+pub use running::{LoadSummary, RunningLoad};
+pub use samples::SampleSink;
+pub use settings::{Authority, Length, LoadSettings};
+pub use start::start;

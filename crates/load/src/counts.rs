@@ -1,0 +1,247 @@
+//! What one runtime counts in a second, and how the runtimes' seconds become one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hdrhistogram::Histogram;
+use weir_record::{ClassSecond, LoadSecond, response_histogram};
+
+/// Labels that are counted each on their own. A plan whose labels differ from sample to sample gets
+/// one more class for all others.
+const LABELS_MAX: usize = 1_000;
+const OTHER_LABELS: &str = "(other labels)";
+
+/// Samples of one label.
+#[derive(Debug)]
+pub(crate) struct ClassCounts {
+    pub(crate) label: Arc<str>,
+    succeeded: u64,
+    failed: u64,
+    failed_by_code: Vec<(Arc<str>, u64)>,
+    response_us: Histogram<u64>,
+}
+
+impl ClassCounts {
+    fn new(label: Arc<str>) -> Self {
+        Self {
+            label,
+            succeeded: 0,
+            failed: 0,
+            failed_by_code: Vec::new(),
+            response_us: response_histogram(),
+        }
+    }
+
+    /// The same class for the next second; its histogram is as large as this one has become.
+    fn next(&self) -> Self {
+        Self {
+            response_us: Histogram::new_from(&self.response_us),
+            ..Self::new(Arc::clone(&self.label))
+        }
+    }
+
+    fn record(&mut self, response_us: u64, failed_with: Option<&Arc<str>>) {
+        record(&mut self.response_us, response_us);
+        let Some(code) = failed_with else {
+            self.succeeded += 1;
+            return;
+        };
+        self.failed += 1;
+        match self
+            .failed_by_code
+            .iter_mut()
+            .find(|(known, _)| known == code)
+        {
+            Some((_, count)) => *count += 1,
+            None => self.failed_by_code.push((Arc::clone(code), 1)),
+        }
+    }
+}
+
+/// What a runtime counted in one second.
+#[derive(Debug)]
+pub(crate) struct CoreSecond {
+    pub(crate) second: u64,
+    pub(crate) classes: Vec<ClassCounts>,
+    pub(crate) lateness_us: Histogram<u64>,
+    pub(crate) gauges: Gauges,
+}
+
+/// What there is at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Gauges {
+    pub(crate) users: u32,
+    pub(crate) in_flight: u32,
+    pub(crate) sockets: u32,
+}
+
+/// Counts for one runtime, second by second.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    second: u64,
+    classes: Vec<ClassCounts>,
+    lateness_us: Histogram<u64>,
+}
+
+impl Counts {
+    /// Counts from the first second; the first classes are those of the labels that are known.
+    pub(crate) fn new(labels: &[Arc<str>]) -> Self {
+        Self {
+            second: 0,
+            classes: labels.iter().cloned().map(ClassCounts::new).collect(),
+            lateness_us: response_histogram(),
+        }
+    }
+
+    /// Class of a label that is known only now, and the label.
+    pub(crate) fn class_of(&mut self, label: &str) -> (usize, Arc<str>) {
+        let known = self.classes.iter().position(|class| *class.label == *label);
+        match known {
+            Some(at) => (at, Arc::clone(&self.classes[at].label)),
+            None if self.classes.len() < LABELS_MAX || label == OTHER_LABELS => {
+                let label: Arc<str> = label.into();
+                self.classes.push(ClassCounts::new(Arc::clone(&label)));
+                (self.classes.len() - 1, label)
+            }
+            None => (self.class_of(OTHER_LABELS).0, label.into()),
+        }
+    }
+
+    /// Counts a sample that ended.
+    pub(crate) fn sample(
+        &mut self,
+        class: usize,
+        response_us: u64,
+        failed_with: Option<&Arc<str>>,
+    ) {
+        self.classes[class].record(response_us, failed_with);
+    }
+
+    /// Counts a wake.
+    pub(crate) fn woke(&mut self, late_us: u64) {
+        record(&mut self.lateness_us, late_us);
+    }
+
+    /// The next second that ended before `second`, if any; empty ones too.
+    pub(crate) fn roll(&mut self, second: u64, gauges: Gauges) -> Option<CoreSecond> {
+        (self.second < second).then(|| self.take(gauges))
+    }
+
+    /// The second that has begun.
+    pub(crate) fn take(&mut self, gauges: Gauges) -> CoreSecond {
+        let second = self.second;
+        self.second += 1;
+        let next = self.classes.iter().map(ClassCounts::next).collect();
+        let next_lateness = Histogram::new_from(&self.lateness_us);
+        CoreSecond {
+            second,
+            classes: std::mem::replace(&mut self.classes, next),
+            lateness_us: std::mem::replace(&mut self.lateness_us, next_lateness),
+            gauges,
+        }
+    }
+}
+
+/// Puts the seconds of all runtimes together.
+#[derive(Debug)]
+pub(crate) struct Merger {
+    labels: Vec<Arc<str>>,
+    /// For each runtime the first second that it has not delivered; `None` when it has ended.
+    next_of_core: Vec<Option<u64>>,
+    next: u64,
+    pending: BTreeMap<u64, LoadSecond>,
+}
+
+impl Merger {
+    /// Nothing delivered yet.
+    pub(crate) fn new(labels: &[Arc<str>], cores: usize) -> Self {
+        Self {
+            labels: labels.to_vec(),
+            next_of_core: vec![Some(0); cores],
+            next: 0,
+            pending: BTreeMap::new(),
+        }
+    }
+
+    /// A runtime has delivered a second.
+    pub(crate) fn add(&mut self, core: usize, part: &CoreSecond) {
+        self.next_of_core[core] = Some(part.second + 1);
+        let labels = &self.labels;
+        let second = self.pending.entry(part.second);
+        let second = second.or_insert_with(|| empty_second(part.second, labels));
+        second.users += part.gauges.users;
+        second.in_flight += part.gauges.in_flight;
+        second.sockets += part.gauges.sockets;
+        add(&mut second.lateness_us, &part.lateness_us);
+        for class in &part.classes {
+            add_class(&mut second.classes, class);
+        }
+    }
+
+    /// A runtime will deliver nothing more.
+    pub(crate) fn end(&mut self, core: usize) {
+        self.next_of_core[core] = None;
+    }
+
+    /// The next second that is complete.
+    pub(crate) fn next(&mut self) -> Option<LoadSecond> {
+        let complete = self
+            .next_of_core
+            .iter()
+            .flatten()
+            .all(|next| *next > self.next);
+        let second = complete
+            .then(|| self.pending.remove(&self.next))
+            .flatten()?;
+        self.next += 1;
+        Some(second)
+    }
+}
+
+fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
+    LoadSecond {
+        second,
+        classes: labels.iter().map(|label| empty_class(label)).collect(),
+        users: 0,
+        in_flight: 0,
+        sockets: 0,
+        lateness_us: response_histogram(),
+    }
+}
+
+fn empty_class(label: &str) -> ClassSecond {
+    ClassSecond {
+        label: label.to_owned(),
+        succeeded: 0,
+        failed: 0,
+        failed_by_code: BTreeMap::new(),
+        response_us: response_histogram(),
+    }
+}
+
+fn add_class(classes: &mut Vec<ClassSecond>, part: &ClassCounts) {
+    let known = classes.iter().position(|class| *class.label == *part.label);
+    let at = known.unwrap_or_else(|| {
+        classes.push(empty_class(&part.label));
+        classes.len() - 1
+    });
+    let class = &mut classes[at];
+    class.succeeded += part.succeeded;
+    class.failed += part.failed;
+    for (code, count) in &part.failed_by_code {
+        *class.failed_by_code.entry(code.to_string()).or_default() += count;
+    }
+    add(&mut class.response_us, &part.response_us);
+}
+
+fn record(histogram: &mut Histogram<u64>, value: u64) {
+    histogram
+        .record(value)
+        .expect("the histogram grows to any number of microseconds");
+}
+
+/// Adds one histogram of microseconds to another.
+pub(crate) fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+    sum.add(part)
+        .expect("the histogram grows to any number of microseconds");
+}

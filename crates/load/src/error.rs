@@ -1,0 +1,67 @@
+//! Why a load cannot start.
+
+use std::io;
+use std::path::PathBuf;
+
+use weir_plan::Position;
+use weir_script::{ResolveError, Target};
+use weir_units::CpuSet;
+
+/// Why a load cannot start. Nothing was sent.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The plan has no user that would do anything.
+    #[error("start a load with no users that send anything")]
+    NoUsers,
+    /// A server is not known before the test.
+    #[error("find out whom the plan loads: {0}")]
+    Hosts(#[from] ResolveError),
+    /// A sampler needs TLS.
+    #[error(
+        "load {server} (line {}): https is not supported yet; use http, or override the server with a target",
+        at.line
+    )]
+    Tls {
+        /// The server.
+        server: Target,
+        /// The sampler.
+        at: Position,
+    },
+    /// The file for samples cannot be opened.
+    #[error("open {} for samples", path.display())]
+    OpenSamples {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The process may not open as many sockets as there are users.
+    #[error(
+        "open {needed} files, one for each connection: the limit is {limit}; raise it (`ulimit -n {needed}`) or use fewer users"
+    )]
+    OpenFiles {
+        /// How many are needed.
+        needed: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// A runtime could not be set up.
+    #[error("set up a load runtime: {what}")]
+    Runtime {
+        /// What failed.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A runtime could not be bound to its CPU.
+    #[error("run on CPU {cpus}: it does not exist or this process may not use it")]
+    Cpus {
+        /// The CPU.
+        cpus: CpuSet,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+}

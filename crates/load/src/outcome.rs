@@ -1,0 +1,333 @@
+//! What went wrong with a request, under the names that JMeter 5.6.3 gives it.
+//!
+//! JMeter shows the class and the message of the Java exception that ended a sample. Those of
+//! refused, reset, unanswered and cut connections and of time-outs were measured with JMeter; the
+//! others are what its HTTP library (Apache `HttpClient` 4.5, `HttpCore` 4.4) is known to throw.
+
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+
+use weir_script::SentRequest;
+
+/// Why a sample has no complete response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The server's name has no address.
+    UnknownHost,
+    /// No address of the server could be connected to, for this reason.
+    Connect(ConnectFailure),
+    /// The connection was reset.
+    Reset,
+    /// The connection failed in another way; the operating system's text.
+    Socket(String),
+    /// The connection ended before the first byte of the response.
+    NoResponse,
+    /// Nothing was received for the response time-out.
+    ReadTimeOut,
+    /// The body ended before its announced length.
+    ShortBody { expected: u64, received: u64 },
+    /// The body ended inside a chunk.
+    ShortChunk { expected: u64, received: u64 },
+    /// The body ended where the size of a chunk should stand.
+    NoClosingChunk,
+    /// The body is not in chunks although its head says so.
+    BadChunk(BadChunk),
+    /// What came is no HTTP response.
+    NotHttp,
+    /// The head of the response is longer than the engine reads.
+    LongHead,
+}
+
+/// Why a connection could not be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConnectFailure {
+    /// It was refused.
+    Refused,
+    /// The engine's or the system's time for connecting was over.
+    TimeOut,
+    /// There is no way to the host.
+    NoRoute,
+    /// There is no way to the network.
+    NoNetwork,
+    /// This machine has no port left.
+    NoLocalPort,
+    /// This process may not open more files.
+    NoFiles,
+    /// Anything else.
+    Other,
+}
+
+/// What is wrong with a body in chunks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BadChunk {
+    /// The line that should hold a size.
+    Size(String),
+    /// More bytes than announced.
+    Surplus,
+    /// The body ended right after a chunk.
+    NoLineEnd,
+}
+
+/// Where a request went, as messages show it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The host as the plan names it.
+    pub(crate) host: &'a str,
+    /// The port.
+    pub(crate) port: u16,
+    /// The addresses that were tried.
+    pub(crate) addresses: &'a [IpAddr],
+}
+
+impl<'a> Place<'a> {
+    /// The place of a request whose host has no address.
+    pub(crate) fn named(sent: &'a SentRequest) -> Self {
+        Self {
+            host: &sent.host,
+            port: sent.port,
+            addresses: &[],
+        }
+    }
+}
+
+impl Failure {
+    /// What reading or writing an open connection failed with.
+    pub(crate) fn of_io(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::ConnectionReset => Self::Reset,
+            _ => Self::Socket(system_text(error)),
+        }
+    }
+
+    /// The connection died before the server can have said anything: on a connection that was kept
+    /// from an earlier sample this means that the server had closed it.
+    pub(crate) fn is_closed_connection(&self) -> bool {
+        matches!(self, Self::Reset | Self::Socket(_) | Self::NoResponse)
+    }
+
+    /// The failure is this machine's own: it ran out of something, whatever the server does.
+    pub(crate) fn is_local(&self) -> bool {
+        use ConnectFailure::{NoFiles, NoLocalPort};
+        matches!(self, Self::Connect(NoFiles | NoLocalPort))
+    }
+
+    /// Class name of the exception that JMeter reports.
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::UnknownHost => "java.net.UnknownHostException",
+            Self::Connect(failure) => failure.class(),
+            Self::Reset | Self::Socket(_) => "java.net.SocketException",
+            Self::NoResponse => "org.apache.http.NoHttpResponseException",
+            Self::ReadTimeOut => "java.net.SocketTimeoutException",
+            Self::ShortBody { .. } | Self::NoClosingChunk => {
+                "org.apache.http.ConnectionClosedException"
+            }
+            Self::ShortChunk { .. } => "org.apache.http.TruncatedChunkException",
+            Self::BadChunk(_) => "org.apache.http.MalformedChunkCodingException",
+            Self::NotHttp => "org.apache.http.client.ClientProtocolException",
+            Self::LongHead => "org.apache.http.MessageConstraintException",
+        }
+    }
+
+    /// Message of the exception that JMeter reports.
+    pub(crate) fn message(&self, place: Place<'_>) -> String {
+        let Place { host, port, .. } = place;
+        match self {
+            Self::UnknownHost => format!("{host}: Name or service not known"),
+            Self::Connect(failure) => failure.message(place),
+            Self::Reset => "Connection reset".to_owned(),
+            Self::Socket(text) => text.clone(),
+            Self::NoResponse => format!("{host}:{port} failed to respond"),
+            Self::ReadTimeOut => "Read timed out".to_owned(),
+            Self::ShortBody { expected, received } => format!(
+                "Premature end of Content-Length delimited message body (expected: {}; received: {})",
+                Grouped(*expected),
+                Grouped(*received)
+            ),
+            Self::ShortChunk { expected, received } => format!(
+                "Truncated chunk (expected size: {}; actual size: {})",
+                Grouped(*expected),
+                Grouped(*received)
+            ),
+            Self::NoClosingChunk => {
+                "Premature end of chunk coded message body: closing chunk expected".to_owned()
+            }
+            Self::BadChunk(BadChunk::Size(line)) => format!("Bad chunk header: {line}"),
+            Self::BadChunk(BadChunk::Surplus) => {
+                "Unexpected content at the end of chunk".to_owned()
+            }
+            Self::BadChunk(BadChunk::NoLineEnd) => "CRLF expected at end of chunk".to_owned(),
+            // The exception wraps another one and has no message of its own.
+            Self::NotHttp => "null".to_owned(),
+            Self::LongHead => "Maximum line length limit exceeded".to_owned(),
+        }
+    }
+}
+
+impl ConnectFailure {
+    /// What opening a socket or connecting it failed with.
+    pub(crate) fn of_io(error: &io::Error) -> Self {
+        use rustix::io::Errno;
+        match error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::CONNREFUSED) => Self::Refused,
+            Some(Errno::TIMEDOUT) => Self::TimeOut,
+            Some(Errno::HOSTUNREACH) => Self::NoRoute,
+            Some(Errno::NETUNREACH) => Self::NoNetwork,
+            Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE) => Self::NoLocalPort,
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Self::NoFiles,
+            _ => Self::Other,
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::Refused => "org.apache.http.conn.HttpHostConnectException",
+            Self::TimeOut => "org.apache.http.conn.ConnectTimeoutException",
+            Self::NoRoute => "java.net.NoRouteToHostException",
+            Self::NoLocalPort => "java.net.BindException",
+            Self::NoNetwork | Self::NoFiles | Self::Other => "java.net.SocketException",
+        }
+    }
+
+    fn message(self, place: Place<'_>) -> String {
+        let says = match self {
+            Self::Refused => "Connection refused",
+            Self::TimeOut => "Connect timed out",
+            Self::NoRoute => return "No route to host".to_owned(),
+            Self::NoNetwork => return "Network is unreachable".to_owned(),
+            Self::NoLocalPort => return "Cannot assign requested address".to_owned(),
+            Self::NoFiles => return "Too many open files".to_owned(),
+            Self::Other => return "Connection failed".to_owned(),
+        };
+        let Place {
+            host,
+            port,
+            addresses,
+        } = place;
+        // As Java shows addresses: `name/address`, without a name when the plan has none.
+        let name = if host.parse::<IpAddr>().is_ok() {
+            ""
+        } else {
+            host
+        };
+        let shown: Vec<String> = addresses.iter().map(|ip| format!("{name}/{ip}")).collect();
+        format!(
+            "Connect to {host}:{port} [{}] failed: {says}",
+            shown.join(", ")
+        )
+    }
+}
+
+/// The operating system's text, as Java shows it: without Rust's error number.
+fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((says, _)) => says.to_owned(),
+        None => text,
+    }
+}
+
+/// A number with commas between thousands, as Java's `%,d` writes it.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (at, digit) in digits.chars().enumerate() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The set measured with JMeter 5.6.3.
+    #[test]
+    fn names_what_jmeter_names() {
+        let addresses = [IpAddr::from([127, 0, 0, 1])];
+        let place = Place {
+            host: "127.0.0.1",
+            port: 9080,
+            addresses: &addresses,
+        };
+        let check = |failure: Failure, class: &str, message: &str| {
+            assert_eq!(failure.class(), class);
+            assert_eq!(failure.message(place), message);
+        };
+        check(
+            Failure::Connect(ConnectFailure::Refused),
+            "org.apache.http.conn.HttpHostConnectException",
+            "Connect to 127.0.0.1:9080 [/127.0.0.1] failed: Connection refused",
+        );
+        check(
+            Failure::UnknownHost,
+            "java.net.UnknownHostException",
+            "127.0.0.1: Name or service not known",
+        );
+        check(
+            Failure::ReadTimeOut,
+            "java.net.SocketTimeoutException",
+            "Read timed out",
+        );
+        check(
+            Failure::Reset,
+            "java.net.SocketException",
+            "Connection reset",
+        );
+        check(
+            Failure::NoResponse,
+            "org.apache.http.NoHttpResponseException",
+            "127.0.0.1:9080 failed to respond",
+        );
+        check(
+            Failure::ShortBody {
+                expected: 100,
+                received: 5,
+            },
+            "org.apache.http.ConnectionClosedException",
+            "Premature end of Content-Length delimited message body (expected: 100; received: 5)",
+        );
+    }
+
+    #[test]
+    fn names_have_their_addresses() {
+        let addresses = [IpAddr::from([127, 0, 0, 1]), IpAddr::from([10, 0, 0, 1])];
+        let place = Place {
+            host: "localhost",
+            port: 80,
+            addresses: &addresses,
+        };
+        assert_eq!(
+            Failure::Connect(ConnectFailure::TimeOut).message(place),
+            "Connect to localhost:80 [localhost/127.0.0.1, localhost/10.0.0.1] failed: Connect timed out"
+        );
+    }
+
+    #[test]
+    fn groups_thousands() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(Grouped(number).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn system_errors_lose_their_number() {
+        let error = io::Error::from_raw_os_error(32);
+        assert_eq!(
+            Failure::of_io(&error),
+            Failure::Socket("Broken pipe".to_owned())
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! A load that runs: its seconds, its end, its sums.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use weir_record::LoadSecond;
+
+use crate::control::{Control, Stage};
+use crate::core::{Report, Tally};
+use crate::counts::Merger;
+use crate::samples::Written;
+
+/// Seconds that are kept for a caller that does not take them.
+pub(crate) const SECONDS_MAX: usize = 3_600;
+
+/// A load that runs until its plan is done or it is told to end. Dropping it aborts it.
+#[derive(Debug)]
+pub struct RunningLoad {
+    pub(crate) planned_end: Option<Duration>,
+    pub(crate) control: Control,
+    pub(crate) seconds: Receiver<LoadSecond>,
+    pub(crate) summary: Receiver<Summed>,
+    pub(crate) gather: Option<JoinHandle<()>>,
+    pub(crate) cores: Vec<JoinHandle<()>>,
+    pub(crate) writer: Option<JoinHandle<Written>>,
+}
+
+/// Sums over a whole load.
+#[derive(Debug, Clone)]
+pub struct LoadSummary {
+    /// Users that started.
+    pub users_started: u64,
+    /// Users that came to their end; the others were cut off.
+    pub users_finished: u64,
+    /// Samples that ended.
+    pub samples: u64,
+    /// Samples among them that failed.
+    pub failed: u64,
+    /// Samples that were cut off while they ran. They are in no second and no row.
+    pub cut: u64,
+    /// Bytes received, heads and bodies as they were on the wire.
+    pub received_bytes: u64,
+    /// Bytes sent in samples that were answered.
+    pub sent_bytes: u64,
+    /// Samples whose request was sent twice: see the crate's documentation.
+    pub resent: u64,
+    /// Writes to a socket that had to wait for room in its send buffer.
+    pub blocked_sends: u64,
+    /// Connections that this machine could not open because it had no port or file left. With one
+    /// of them the load was not the plan's.
+    pub local_failures: u64,
+    /// Lateness of all wakes, in microseconds.
+    pub lateness_us: Histogram<u64>,
+    /// Rows written for samples.
+    pub rows: u64,
+    /// How long runtimes stood still because rows could not be written fast enough.
+    pub waited_for_rows: Duration,
+    /// Whether the load ended within the time that [`RunningLoad::join`] was given; if not, the
+    /// samples that still ran were cut off.
+    pub in_time: bool,
+    /// Why the load was ended early, or why something that was measured is lost.
+    pub problem: Option<String>,
+}
+
+impl RunningLoad {
+    /// One message a second, counted from the time origin; every second that has begun, also when
+    /// nothing happened in it. The last one is as long as the load was, and the channel ends after
+    /// it. All runtimes are in it.
+    pub fn seconds(&self) -> &Receiver<LoadSecond> {
+        &self.seconds
+    }
+
+    /// When the load ends by itself, from the time origin, if the plan says so in time; samples
+    /// that run then still finish.
+    pub fn planned_end(&self) -> Option<Duration> {
+        self.planned_end
+    }
+
+    /// Tells all users to end: none starts another sample, those that wait leave at once, samples
+    /// that run finish. Returns at once.
+    pub fn stop(&self) {
+        self.control.order(Stage::Stopping);
+    }
+
+    /// Cuts off everything. Returns at once.
+    pub fn abort(&self) {
+        self.control.order(Stage::Aborting);
+    }
+
+    /// Whether all users have come to their end.
+    pub fn is_finished(&self) -> bool {
+        self.gather.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits until the load ends, which it has to be told first unless its plan has an end. After
+    /// the given time everything is cut off.
+    pub fn join(mut self, patience: Duration) -> LoadSummary {
+        let mut in_time = true;
+        let summed = match self.summary.recv_timeout(patience) {
+            Err(RecvTimeoutError::Timeout) => {
+                in_time = false;
+                self.abort();
+                self.summary.recv().ok()
+            }
+            summed => summed.ok(),
+        };
+        // A thread of the engine ends early only by a panic, which goes on here.
+        for thread in self.cores.drain(..).chain(self.gather.take()) {
+            joined(thread);
+        }
+        let written = self.writer.take().map_or_else(Written::default, joined);
+        let summed = summed.expect("the thread that adds up was joined without a panic");
+        summary(summed, written, in_time)
+    }
+}
+
+impl Drop for RunningLoad {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    match thread.join() {
+        Ok(value) => value,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
+    let Summed { tally, problem } = summed;
+    LoadSummary {
+        users_started: tally.users_started,
+        users_finished: tally.users_finished,
+        samples: tally.samples,
+        failed: tally.failed,
+        cut: tally.cut,
+        received_bytes: tally.received_bytes,
+        sent_bytes: tally.sent_bytes,
+        resent: tally.resent,
+        blocked_sends: tally.blocked_sends,
+        local_failures: tally.local_failures,
+        lateness_us: tally.lateness_us,
+        rows: written.rows,
+        waited_for_rows: tally.waited_for_rows,
+        in_time,
+        problem: written.problem.or(problem),
+    }
+}
+
+/// All runtimes' sums.
+#[derive(Debug, Default)]
+pub(crate) struct Summed {
+    tally: Tally,
+    problem: Option<String>,
+}
+
+/// Puts together what the runtimes report.
+#[derive(Debug)]
+pub(crate) struct Gathering {
+    pub(crate) reports: Receiver<(usize, Report)>,
+    pub(crate) control: Control,
+    pub(crate) labels: Vec<Arc<str>>,
+    pub(crate) cores: usize,
+    pub(crate) seconds: SyncSender<LoadSecond>,
+}
+
+impl Gathering {
+    /// Passes seconds on as they become complete; returns when all runtimes have ended.
+    pub(crate) fn run(self) -> Summed {
+        let mut merger = Merger::new(&self.labels, self.cores);
+        let mut summed = Summed::default();
+        for (core, report) in &self.reports {
+            match report {
+                Report::Second(second) => merger.add(core, &second),
+                Report::Ended(tally) => {
+                    merger.end(core);
+                    summed.tally.merge(&tally);
+                }
+            }
+            while let Some(second) = merger.next() {
+                // A caller that has let go of its end wants no more seconds.
+                if let Err(TrySendError::Full(_)) = self.seconds.try_send(second) {
+                    self.control.order(Stage::Stopping);
+                    summed.problem = Some(format!(
+                        "failed to keep the seconds of the load: nobody took one for {SECONDS_MAX} seconds"
+                    ));
+                }
+            }
+        }
+        summed
+    }
+}

@@ -1,0 +1,248 @@
+//! Rows for each sample, written beside the runtimes.
+//!
+//! A runtime collects rows and hands them over in batches; one thread formats and writes them. When
+//! that thread falls far behind, the runtimes wait for it, which makes users late: rows are never
+//! dropped, and the lateness shows. Rows stand nearly, not exactly, in the order of their ends.
+
+use std::cell::{Cell, RefCell};
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::time::{Duration, Instant};
+
+use weir_record::{JtlError, JtlWriter, SampleRow};
+
+use crate::control::{Control, Stage};
+use crate::error::LoadError;
+
+/// Rows in a batch.
+const BATCH_ROWS: usize = 512;
+/// Batches that wait to be written, all runtimes together: about 8 MB.
+const BATCHES_MAX: usize = 64;
+
+/// A file that gets a row for each sample, in JMeter's format.
+///
+/// As with JMeter, a file that has rows already is continued without a second header.
+#[derive(Debug, Clone)]
+pub struct SampleSink {
+    path: PathBuf,
+}
+
+impl SampleSink {
+    /// Rows into this file, which is created if need be.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Opens the file.
+    pub(crate) fn open(self) -> Result<RowWriter, LoadError> {
+        let opened = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.path);
+        let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
+        match opened {
+            Ok((length, file)) => Ok(RowWriter {
+                has_header: length > 0,
+                file,
+                path: self.path,
+            }),
+            Err(source) => Err(LoadError::OpenSamples {
+                path: self.path,
+                source,
+            }),
+        }
+    }
+}
+
+/// The writing side: an open file.
+#[derive(Debug)]
+pub(crate) struct RowWriter {
+    path: PathBuf,
+    file: File,
+    has_header: bool,
+}
+
+/// What became of the rows.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Rows in the file.
+    pub(crate) rows: u64,
+    /// Why there are not more.
+    pub(crate) problem: Option<String>,
+}
+
+/// Where runtimes send their batches.
+pub(crate) type Batches = SyncSender<Vec<SampleRow>>;
+
+/// The bounded way from the runtimes to the writer.
+pub(crate) fn batches() -> (Batches, Receiver<Vec<SampleRow>>) {
+    sync_channel(BATCHES_MAX)
+}
+
+impl RowWriter {
+    /// Writes all batches until there are no more. If that fails (the disk is full), the load is
+    /// stopped and what still comes is thrown away.
+    pub(crate) fn run(self, batches: &Receiver<Vec<SampleRow>>, control: &Control) -> Written {
+        let mut written = Written::default();
+        if let Err(error) = self.write_all(batches, &mut written.rows) {
+            control.order(Stage::Stopping);
+            written.problem = Some(format!(
+                "failed to write {} after {} samples: {}",
+                self.path.display(),
+                written.rows,
+                root_cause(&error)
+            ));
+            while batches.recv().is_ok() {}
+        }
+        written
+    }
+
+    fn write_all(
+        &self,
+        batches: &Receiver<Vec<SampleRow>>,
+        rows: &mut u64,
+    ) -> Result<(), JtlError> {
+        let mut jtl = if self.has_header {
+            JtlWriter::without_header(&self.file)
+        } else {
+            JtlWriter::new(&self.file)?
+        };
+        let mut unsure = 0;
+        loop {
+            let batch = match batches.try_recv() {
+                Ok(batch) => batch,
+                // With nothing else to do, everything goes to the file: who follows it sees it, and
+                // an interrupted program loses at most what has not been handed over.
+                Err(TryRecvError::Empty) => {
+                    jtl.flush()?;
+                    *rows += std::mem::take(&mut unsure);
+                    match batches.recv() {
+                        Ok(batch) => batch,
+                        Err(_) => return Ok(()),
+                    }
+                }
+                Err(TryRecvError::Disconnected) => break,
+            };
+            for row in &batch {
+                jtl.write(row)?;
+            }
+            unsure += batch.len() as u64;
+        }
+        jtl.flush()?;
+        *rows += unsure;
+        Ok(())
+    }
+}
+
+/// The text of the innermost error, which is the operating system's.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+/// One runtime's rows that are not handed over yet.
+#[derive(Debug)]
+pub(crate) struct RowBatch {
+    rows: RefCell<Vec<SampleRow>>,
+    batches: Batches,
+    waited: Cell<Duration>,
+}
+
+impl RowBatch {
+    /// An empty batch for this writer.
+    pub(crate) fn new(batches: Batches) -> Self {
+        Self {
+            rows: RefCell::new(Vec::with_capacity(BATCH_ROWS)),
+            batches,
+            waited: Cell::new(Duration::ZERO),
+        }
+    }
+
+    /// Adds a row, and hands the batch over when it is full.
+    pub(crate) fn push(&self, row: SampleRow) {
+        let mut rows = self.rows.borrow_mut();
+        rows.push(row);
+        if rows.len() == BATCH_ROWS {
+            drop(rows);
+            self.hand_over();
+        }
+    }
+
+    /// Hands over what there is; waits if the writer is far behind.
+    pub(crate) fn hand_over(&self) {
+        let rows = self.rows.replace(Vec::with_capacity(BATCH_ROWS));
+        if rows.is_empty() {
+            return;
+        }
+        // A writer that is gone has been dropped with its thread; there is nobody to tell.
+        if let Err(TrySendError::Full(rows)) = self.batches.try_send(rows) {
+            let from = Instant::now();
+            let _ = self.batches.send(rows);
+            self.waited.set(self.waited.get() + from.elapsed());
+        }
+    }
+
+    /// How long the runtime has waited for the writer.
+    pub(crate) fn waited(&self) -> Duration {
+        self.waited.get()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn write(path: &std::path::Path, rows: usize) -> (Written, Control) {
+        let writer = SampleSink::new(path).open().unwrap();
+        let (batches, received) = batches();
+        let control = Control::new();
+        let thread = std::thread::spawn({
+            let control = control.clone();
+            move || writer.run(&received, &control)
+        });
+        let batch = RowBatch::new(batches);
+        for at in 0..rows {
+            batch.push(SampleRow {
+                timestamp_ms: at as u64,
+                ..SampleRow::default()
+            });
+        }
+        batch.hand_over();
+        drop(batch);
+        (thread.join().unwrap(), control)
+    }
+
+    #[test]
+    fn a_file_is_continued_without_a_second_header() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.jtl");
+        assert_eq!(write(&path, 1_000).0.rows, 1_000);
+        assert_eq!(write(&path, 3).0.rows, 3);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 1_004);
+        assert_eq!(text.matches("timeStamp").count(), 1);
+    }
+
+    #[test]
+    fn a_full_disk_stops_the_load_and_says_so() {
+        let (written, control) = write("/dev/full".as_ref(), 100_000);
+        assert_eq!(written.rows, 0);
+        let problem = written.problem.unwrap();
+        assert!(
+            problem.starts_with("failed to write /dev/full after 0 samples: No space left"),
+            "{problem}"
+        );
+        assert_eq!(control.stage(), Stage::Stopping);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_named() {
+        let error = SampleSink::new("/nowhere/out.jtl").open().unwrap_err();
+        assert_eq!(error.to_string(), "open /nowhere/out.jtl for samples");
+    }
+}

@@ -1,0 +1,79 @@
+//! What a load is started with.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::{Instant, SystemTime};
+
+use weir_script::{ResolvedPlan, Scheme, Target};
+use weir_units::CpuSet;
+
+use crate::samples::SampleSink;
+
+/// Everything that decides what is sent and when.
+#[derive(Debug)]
+pub struct LoadSettings {
+    /// The plan, ready to run.
+    pub plan: ResolvedPlan,
+    /// Overrides host and port of every sampler.
+    pub target: Option<Authority>,
+    /// One runtime on each of these CPUs, and only there; without, one for each CPU that this
+    /// process may use, wherever the kernel puts them.
+    pub cpus: Option<CpuSet>,
+    /// Where all random numbers come from: the same seed gives every user the same think times,
+    /// whatever the number of runtimes.
+    pub seed: u64,
+    /// When the users end.
+    pub length: Length,
+    /// Where a row for each sample goes.
+    pub samples: Option<SampleSink>,
+    /// Start of the test and time origin of the seconds. When it has passed before everything is
+    /// set up, the test starts then, and the seconds still count from here.
+    pub origin: Instant,
+    /// The wall-clock time of `origin`: the only one that is used, so that a clock that is set
+    /// while the test runs changes nothing.
+    pub started: SystemTime,
+}
+
+/// When the users end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// As the plan says.
+    AsPlanned,
+    /// When they are stopped: iterations, delay and duration of the plan's groups do not count;
+    /// the ramp-up does.
+    UntilStopped,
+}
+
+/// Host and port that get all requests, whatever hosts the plan names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authority {
+    /// Host name or address; an IPv6 address without brackets.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl From<SocketAddr> for Authority {
+    fn from(address: SocketAddr) -> Self {
+        Self {
+            host: address.ip().to_string(),
+            port: address.port(),
+        }
+    }
+}
+
+impl fmt::Display for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+impl From<Authority> for Target {
+    fn from(authority: Authority) -> Self {
+        Self {
+            scheme: Scheme::Http,
+            host: authority.host,
+            port: authority.port,
+        }
+    }
+}
