@@ -171,13 +171,7 @@ impl Resolver {
         ResolvedGroup {
             users,
             ramp_up: self.seconds(&group.ramp_up_s, "ramp-up time"),
-            iterations: match &group.iterations {
-                Iterations::Forever => None,
-                // JMeter: any negative number means for ever.
-                Iterations::Count(count) => self
-                    .whole_number(count, "number of loops")
-                    .and_then(|count| u64::try_from(count).ok()),
-            },
+            iterations: self.iterations(&group.iterations),
             duration,
             delay,
             on_error: group.on_error,
@@ -187,8 +181,16 @@ impl Resolver {
         }
     }
 
+    fn iterations(&mut self, iterations: &Iterations) -> Option<u64> {
+        let Iterations::Count(count) = iterations else {
+            return None;
+        };
+        // JMeter: any negative number means for ever.
+        u64::try_from(self.given_number(count, "number of loops")).ok()
+    }
+
     fn users(&mut self, users: &Template) -> u32 {
-        let count = self.whole_number(users, "number of users").unwrap_or(0);
+        let count = self.given_number(users, "number of users");
         match u32::try_from(count) {
             Ok(count) if count <= USERS_MAX => count,
             _ => {
@@ -222,6 +224,17 @@ impl Resolver {
         let milliseconds = self.whole_number(template, what)?;
         let milliseconds = u64::try_from(milliseconds).ok().filter(|ms| *ms > 0)?;
         Some(Duration::from_millis(milliseconds))
+    }
+
+    /// A number that has to be given: JMeter reads nothing as 0, and the group does nothing.
+    fn given_number(&mut self, template: &Template, what: &str) -> i64 {
+        let problems = self.compiler.problems.len();
+        let number = self.whole_number(template, what);
+        if number.is_none() && self.compiler.problems.len() == problems {
+            let says = format!("the {what} is empty{}", origin_of(template));
+            self.problem(template.at, says, "write a whole number");
+        }
+        number.unwrap_or(0)
     }
 
     /// A number that has to be known before the start; `None` when it is empty or wrong.

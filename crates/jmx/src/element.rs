@@ -1,0 +1,182 @@
+//! One element of a plan: its type, its name, its properties.
+//!
+//! JMeter has saved the same property in different ways over its versions (`stringProp`,
+//! `intProp`, `boolProp`), so properties are read by name, and converted leniently.
+
+use roxmltree::Node;
+use weir_plan::{Position, Template};
+
+use crate::document::Document;
+
+/// Elements that JMeter knows under more than one name.
+const ALIASES: [(&str, &str); 2] = [
+    ("HTTPSampler", "HTTPSamplerProxy"),
+    ("HTTPSampler2", "HTTPSamplerProxy"),
+];
+
+/// JMeter's own classes may be written with their package.
+const PACKAGE: &str = "org.apache.jmeter.";
+
+const PROPERTY_TAGS: [&str; 6] = [
+    "stringProp",
+    "boolProp",
+    "intProp",
+    "longProp",
+    "doubleProp",
+    "FloatProperty",
+];
+
+/// An element of the test plan, or an `elementProp` inside one.
+#[derive(Clone, Copy)]
+pub(crate) struct Element<'a> {
+    node: Node<'a, 'a>,
+    document: &'a Document<'a>,
+}
+
+impl<'a> Element<'a> {
+    pub(crate) fn new(node: Node<'a, 'a>, document: &'a Document<'a>) -> Self {
+        Self { node, document }
+    }
+
+    /// The element's type: `testclass` decides, else the tag.
+    pub(crate) fn class(&self) -> &'a str {
+        let class = match self.attribute("testclass") {
+            "" => self.node.tag_name().name(),
+            class => class,
+        };
+        let short = match class.strip_prefix(PACKAGE) {
+            Some(path) => path.rsplit('.').next().unwrap_or(path),
+            None => class,
+        };
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == short);
+        alias.map_or(short, |(_, class)| class)
+    }
+
+    /// The name that the user gave it.
+    pub(crate) fn name(&self) -> &'a str {
+        self.attribute("testname")
+    }
+
+    /// The name as a text that may hold variables.
+    pub(crate) fn name_template(&self) -> Template {
+        Template {
+            text: self.name().to_owned(),
+            at: self.at(),
+        }
+    }
+
+    /// An XML attribute; empty if there is none.
+    pub(crate) fn attribute(&self, name: &str) -> &'a str {
+        self.node.attribute(name).unwrap_or_default()
+    }
+
+    /// Disabled elements are as good as deleted, with all that is below them.
+    pub(crate) fn is_enabled(&self) -> bool {
+        !self.attribute("enabled").eq_ignore_ascii_case("false")
+    }
+
+    pub(crate) fn at(&self) -> Position {
+        self.document.position(self.node)
+    }
+
+    /// A property as it was written; `None` if it is not there.
+    pub(crate) fn text(&self, property: &str) -> Option<Template> {
+        let node = self.properties(property).last()?;
+        Some(Template {
+            text: property_text(node),
+            at: self.document.position(node),
+        })
+    }
+
+    /// A property as it was written; without one, an empty text where the element stands.
+    pub(crate) fn text_or_empty(&self, property: &str) -> Template {
+        self.text(property).unwrap_or_else(|| Template {
+            text: String::new(),
+            at: self.at(),
+        })
+    }
+
+    /// A property that is true or false; `None` if it is not there. Only `true` in any case is
+    /// true.
+    pub(crate) fn flag(&self, property: &str) -> Option<bool> {
+        let text = self.text(property)?.text;
+        Some(text.eq_ignore_ascii_case("true"))
+    }
+
+    /// An `elementProp`.
+    pub(crate) fn element(&self, property: &str) -> Option<Self> {
+        let node = self
+            .children()
+            .filter(|node| node.has_tag_name("elementProp"))
+            .rfind(|node| node.attribute("name") == Some(property))?;
+        Some(Self::new(node, self.document))
+    }
+
+    /// The `elementProp`s of a `collectionProp`.
+    pub(crate) fn collection(&self, property: &str) -> Vec<Self> {
+        self.children()
+            .filter(|node| node.has_tag_name("collectionProp"))
+            .filter(|node| node.attribute("name") == Some(property))
+            .flat_map(|node| node.children())
+            .filter(|node| node.has_tag_name("elementProp"))
+            .map(|node| Self::new(node, self.document))
+            .collect()
+    }
+
+    fn children(&self) -> impl DoubleEndedIterator<Item = Node<'a, 'a>> + use<'a> {
+        self.node.children().filter(Node::is_element)
+    }
+
+    fn properties(&self, property: &str) -> impl Iterator<Item = Node<'a, 'a>> {
+        self.children().filter(move |node| {
+            PROPERTY_TAGS.contains(&node.tag_name().name()) && property_name(*node) == property
+        })
+    }
+}
+
+/// The name is an attribute, or, in numbers with a fraction, a child.
+fn property_name<'a>(node: Node<'a, 'a>) -> &'a str {
+    node.attribute("name")
+        .or_else(|| child_named(node, "name")?.text())
+        .unwrap_or_default()
+}
+
+fn property_text(node: Node<'_, '_>) -> String {
+    let value = child_named(node, "value").unwrap_or(node);
+    let texts = value.children().filter(Node::is_text);
+    texts.filter_map(|text| text.text()).collect()
+}
+
+fn child_named<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
+    node.children().find(|child| child.has_tag_name(name))
+}
+
+/// An element and what stands in the `hashTree` that follows it.
+pub(crate) struct Branch<'a> {
+    pub(crate) element: Element<'a>,
+    pub(crate) below: Vec<Branch<'a>>,
+}
+
+impl<'a> Branch<'a> {
+    /// The branches of a `hashTree`: each element takes the `hashTree` that follows it, if one
+    /// does.
+    ///
+    /// It calls itself once per level; the document bounds the levels.
+    pub(crate) fn of_tree(tree: Node<'a, 'a>, document: &'a Document<'a>) -> Vec<Self> {
+        let mut branches: Vec<Self> = Vec::new();
+        let mut open = false;
+        for node in tree.children().filter(Node::is_element) {
+            if !node.has_tag_name("hashTree") {
+                branches.push(Self {
+                    element: Element::new(node, document),
+                    below: Vec::new(),
+                });
+                open = true;
+            } else if let Some(last) = branches.last_mut().filter(|_| open) {
+                last.below = Self::of_tree(node, document);
+                open = false;
+            }
+        }
+        branches
+    }
+}

@@ -1,0 +1,497 @@
+//! What a plan means once its properties are known, and what is said when it means nothing.
+//!
+//! Expected texts were printed by JMeter 5.6.3 for the same text as a sampler's name, run with
+//! `-J PP=pv` unless a test says otherwise.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use weir_plan::{
+    HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Schedule, Step, Template,
+    ThreadGroup, Timer, Variable,
+};
+use weir_script::{
+    Origin, Properties, ResolveError, ResolvedPlan, Scope, Target, properties_used, resolve,
+};
+
+/// A text on a line of its own, so that problems can be told apart.
+fn on_line(line: u32, text: &str) -> Template {
+    Template {
+        text: text.to_owned(),
+        at: Position { line, column: 1 },
+    }
+}
+
+fn plan() -> LoadPlan {
+    LoadPlan {
+        name: "plan".to_owned(),
+        source: Some("plan.jmx".into()),
+        variables: Vec::new(),
+        groups: vec![ThreadGroup {
+            name: on_line(1, "G"),
+            users: on_line(2, "${__P(USERS)}"),
+            ramp_up_s: on_line(3, "1"),
+            iterations: Iterations::Forever,
+            schedule: None,
+            on_error: OnSampleError::Continue,
+            steps: vec![Step {
+                label: on_line(4, "label"),
+                request: HttpRequest {
+                    host: on_line(5, "127.0.0.1"),
+                    port: on_line(6, "${__P(PORT,9080)}"),
+                    method: Template::literal("GET"),
+                    ..HttpRequest::default()
+                },
+                timers: Vec::new(),
+                at: Position { line: 4, column: 1 },
+            }],
+            at: Position { line: 1, column: 1 },
+        }],
+    }
+}
+
+fn with(change: impl FnOnce(&mut LoadPlan, &mut ThreadGroup)) -> LoadPlan {
+    let mut plan = plan();
+    let mut group = plan.groups.remove(0);
+    change(&mut plan, &mut group);
+    plan.groups.push(group);
+    plan
+}
+
+fn labelled(label: &str) -> LoadPlan {
+    with(|_, group| group.steps[0].label = on_line(4, label))
+}
+
+fn properties(pairs: &[(&str, &str)]) -> Properties {
+    pairs.iter().copied().collect()
+}
+
+fn resolved(plan: &LoadPlan, pairs: &[(&str, &str)]) -> Result<ResolvedPlan, ResolveError> {
+    resolve(plan, &properties(pairs), Origin::default())
+}
+
+fn user(plan: &ResolvedPlan, number: u32) -> Scope {
+    plan.scope(
+        "G",
+        number,
+        Xoshiro256PlusPlus::seed_from_u64(u64::from(number)),
+    )
+}
+
+/// The problems, one text each, after checking that the plan has some.
+fn problems(plan: &LoadPlan, pairs: &[(&str, &str)]) -> Vec<String> {
+    let error = resolved(plan, pairs).unwrap_err();
+    error.problems.iter().map(ToString::to_string).collect()
+}
+
+fn check_label(label: &str, expect: &str) {
+    let plan = resolved(&labelled(label), &[("PP", "pv")]).unwrap();
+    let step = &plan.groups[0].steps[0];
+    assert_eq!(step.label.rendered(&mut user(&plan, 1)), expect, "{label}");
+}
+
+#[test]
+fn texts_as_jmeter_prints_them() {
+    for (label, expect) in [
+        (r"\${idx} \\ \, x", r"\${idx} \\ \, x"),
+        ("unterminated ${abc", "unterminated abc"),
+        ("${abc", "${abc"),
+        (r"a\,b ${__threadNum} c\,d\e", r"a,b 1 c,d\e"),
+        ("$${__threadNum}", "$1"),
+        ("${__threadNum}${__threadGroupName}", "1G"),
+        ("${__P(nope)}", "1"),
+        ("${__P(nope,def)}", "def"),
+        ("${__P(nope,)}", ""),
+        ("${__P(a b,d)}", "d"),
+        ("${__P( PP ,dd)}", "dd"),
+        ("${__P(PP,x)}", "pv"),
+        ("${__property(nope)}", "nope"),
+        ("${__property(nope,,d)}", "d"),
+        ("${__property(x,,)}", ""),
+        ("${__property(PP,vv,x)} ${vv} end\\", "pv pv end\\"),
+        ("${__P(${undef},q)}", "q"),
+        (
+            "${__threadNum()}|${__P((a),b(c))}|${__P(a{b,d)}",
+            "1|b(c)|d",
+        ),
+        ("rand ${__Random( 5 , 5 , rv )} ${rv}", "rand 5 5"),
+        ("${undefinedvar}", "${undefinedvar}"),
+    ] {
+        check_label(label, expect);
+    }
+}
+
+#[test]
+fn user_defined_variables_are_evaluated_once_in_order() {
+    let list = |pairs: &[(&str, &str)]| -> Vec<Variable> {
+        pairs
+            .iter()
+            .map(|(name, value)| Variable {
+                name: Template::literal(*name),
+                value: Template::literal(*value),
+            })
+            .collect()
+    };
+    let mut plan = labelled("${dup}|${A}|${B}|${C}|${D}|${E}|${esc}");
+    plan.variables = vec![
+        list(&[("dup", "1"), ("dup", "2"), ("A", "a"), ("B", "${A}b")]),
+        list(&[
+            ("C", "${A}c"),
+            ("A", "a2"),
+            ("D", "${A}d"),
+            ("esc", r"x\,y"),
+        ]),
+        list(&[("E", "${D}${C}")]),
+    ];
+    let resolved = resolved(&plan, &[]).unwrap();
+    let label = &resolved.groups[0].steps[0].label;
+    assert_eq!(label.constant(), Some(r"1|a2|${A}b|ac|ad|adac|x\,y"));
+    plan.variables = vec![list(&[
+        ("r", "${__Random(1,1000000)}"),
+        ("t", "${__time(/1000)}"),
+    ])];
+    let once = |seed| {
+        let origin = Origin {
+            seed,
+            epoch_ms: 1_795_219_360_475,
+        };
+        let plan = resolve(&plan, &Properties::new(), origin).unwrap();
+        let get = |name| plan.variables.get(name).unwrap().to_owned();
+        (get("r"), get("t"))
+    };
+    assert_eq!(once(1), once(1));
+    assert_ne!(once(1).0, once(2).0);
+    assert_eq!(once(1).1, "1795219360");
+}
+
+#[test]
+fn each_user_has_its_own_variables() {
+    let plan = resolved(&labelled("${__Random(1,1000000,own)} ${own}"), &[]).unwrap();
+    let label = &plan.groups[0].steps[0].label;
+    let (mut first, mut second) = (user(&plan, 1), user(&plan, 2));
+    for scope in [&mut first, &mut second] {
+        let text = label.rendered(scope);
+        let (drawn, kept) = text.split_once(' ').unwrap();
+        assert_eq!(drawn, kept);
+        assert_eq!(scope.variables.get("own"), Some(drawn));
+    }
+    assert_ne!(first.variables.get("own"), second.variables.get("own"));
+}
+
+#[test]
+fn functions_that_draw() {
+    let plan = resolved(&labelled("${__Random(-2,2)}"), &[]).unwrap();
+    let mut scope = user(&plan, 1);
+    let label = &plan.groups[0].steps[0].label;
+    let mut drawn: Vec<i32> = (0..500)
+        .map(|_| label.rendered(&mut scope).parse().unwrap())
+        .collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    // One of five values missing in 500 draws: 5 × 0.8^500, never.
+    assert_eq!(drawn, [-2, -1, 0, 1, 2]);
+    let plan = resolved(&labelled("${__UUID}"), &[]).unwrap();
+    let uuid = plan.groups[0].steps[0].label.rendered(&mut scope);
+    let shape: String = uuid
+        .chars()
+        .map(|c| if c == '-' { '-' } else { 'x' })
+        .collect();
+    assert_eq!(shape, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
+    assert_eq!(&uuid[14..15], "4");
+    assert!("89ab".contains(&uuid[19..20]), "{uuid}");
+}
+
+#[test]
+fn numbers_of_a_group() {
+    let plan = with(|_, group| {
+        group.schedule = Some(Schedule {
+            duration_s: on_line(7, "${__P(SUSTAIN)}"),
+            delay_s: on_line(8, ""),
+        });
+        group.iterations = Iterations::Count(on_line(9, "-1"));
+        group.steps[0].request.response_timeout_ms = on_line(10, "250");
+        group.steps[0].request.connect_timeout_ms = on_line(11, "-5");
+    });
+    let resolved = resolved(&plan, &[("USERS", "14"), ("SUSTAIN", "300")]).unwrap();
+    let group = &resolved.groups[0];
+    assert_eq!((group.users, group.ramp_up), (14, Duration::from_secs(1)));
+    assert_eq!(group.duration, Some(Duration::from_secs(300)));
+    assert_eq!((group.delay, group.iterations), (Duration::ZERO, None));
+    let request = &group.steps[0].request;
+    assert_eq!(request.response_timeout, Some(Duration::from_millis(250)));
+    assert_eq!(request.connect_timeout, None);
+    // A property that is not set reads as 1, as in JMeter.
+    let unset = resolve(&plan, &Properties::new(), Origin::default()).unwrap();
+    assert_eq!(
+        (
+            unset.groups[0].users,
+            unset.groups[0].duration.unwrap().as_secs()
+        ),
+        (1, 1)
+    );
+}
+
+#[test]
+fn all_problems_at_once_with_line_and_value() {
+    let plan = with(|plan, group| {
+        group.ramp_up_s = on_line(3, "1.5");
+        group.iterations = Iterations::Count(on_line(7, ""));
+        group.schedule = Some(Schedule {
+            duration_s: on_line(8, "0"),
+            delay_s: on_line(9, "soon"),
+        });
+        let step = &mut group.steps[0];
+        step.label = on_line(10, "${__groovy(1+2)} ${__P} ${__P(a} ${__jm__Loop__idx}");
+        step.request.encoding = on_line(11, "Shift_JIS");
+        step.request.path = on_line(12, "/${__Random(1)}/${__Random(9,1)}/${__time(yyyy)}");
+        step.timers = vec![Timer::Gaussian {
+            delay_ms: on_line(13, "x"),
+            deviation_ms: on_line(14, "500,0"),
+        }];
+        plan.variables = vec![vec![Variable {
+            name: on_line(15, "v"),
+            value: on_line(16, "${__threadNum}"),
+        }]];
+    });
+    let found = problems(&plan, &[("USERS", "many")]);
+    let expect = [
+        "line 2, column 1: the number of users is \"many\" from ${__P(USERS)}",
+        "line 3, column 1: the ramp-up time is \"1.5\"",
+        "line 7, column 1: the number of loops is empty",
+        "line 8, column 1: the scheduler is on, but the duration is 0",
+        "line 9, column 1: the start-up delay is \"soon\"",
+        "line 10, column 1: the call of __P has no }",
+        "line 11, column 1: the content encoding \"Shift_JIS\" is not supported",
+        "line 12, column 1: the function __Random has 1 arguments, but takes 2 to 3 arguments",
+        "line 12, column 1: __Random has a minimum of 9 above its maximum of 1",
+        "line 12, column 1: the format \"yyyy\" of __time is not supported",
+        "line 13, column 1: the delay in milliseconds is \"x\"",
+        "line 14, column 1: the deviation is \"500,0\"",
+        "line 16, column 1: the user-defined variable \"v\" depends on the user",
+    ];
+    assert_eq!(found.len(), expect.len(), "{found:#?}");
+    for (found, expect) in found.iter().zip(expect) {
+        assert!(found.starts_with(expect), "{found}\n{expect}");
+    }
+    let message = resolved(&plan, &[]).unwrap_err().to_string();
+    assert!(
+        message.starts_with("resolve plan.jmx\n  line 3, column 1: "),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_is_not_supported_in_texts_is_named() {
+    for (label, part) in [
+        ("${__groovy(1+2)}", "the function __groovy is not supported"),
+        ("${__nosuch}", "the function __nosuch is not supported"),
+        ("${__P}", "the function __P has 0 arguments"),
+        ("${__UUID(x)}", "takes no argument"),
+        (
+            "${__jm__Loop Controller__idx}",
+            "JMeter's own variable ${__jm__Loop Controller__idx}",
+        ),
+        ("${START.MS}", "JMeter's own variable ${START.MS}"),
+        ("${JMeterThread.last_sample_ok}", "JMeter's own variable"),
+        (
+            "${__Random(1,${__threadNum})}",
+            "the maximum of __Random changes",
+        ),
+        ("${__Random(1,x)}", "the maximum of __Random is \"x\""),
+    ] {
+        let found = problems(&labelled(label), &[]);
+        assert!(
+            found.len() == 1 && found[0].contains(part),
+            "{label}: {found:?}"
+        );
+    }
+    let changing = with(|_, group| group.users = on_line(2, "${__Random(1,2)}"));
+    assert!(problems(&changing, &[])[0].contains("changes while the test runs"));
+}
+
+#[test]
+fn a_variable_without_value_is_a_warning() {
+    let plan = resolved(&labelled("${undef} ${undef}"), &[]).unwrap();
+    let warnings: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("line 4, column 1: the variable ${undef} has no value"));
+    assert_eq!(
+        plan.groups[0].steps[0].label.constant(),
+        Some("${undef} ${undef}")
+    );
+}
+
+#[test]
+fn a_delay_that_changes_belongs_to_one_sampler() {
+    let timer = |delay: &str| Timer::Constant {
+        delay_ms: on_line(20, delay),
+    };
+    let two = |delay: &str| {
+        with(|_, group| {
+            group.steps[0].timers = vec![timer(delay)];
+            let step = group.steps[0].clone();
+            group.steps.push(step);
+        })
+    };
+    assert!(problems(&two("${__Random(1,9)}"), &[])[0].contains("shared by several samplers"));
+    assert!(resolved(&two("300"), &[]).is_ok());
+}
+
+#[test]
+fn properties_that_a_plan_asks_for() {
+    let plan =
+        labelled("${__property(a,,b)} ${__P(${__P(c,d)},e)} ${__property(f)} ${__P(PORT,1)}");
+    let used: Vec<(String, Option<String>, u32)> = properties_used(&plan)
+        .into_iter()
+        .map(|used| (used.name, used.default, used.at.line))
+        .collect();
+    let expect = [
+        ("USERS", "1", 2),
+        ("a", "b", 4),
+        ("c", "d", 4),
+        ("f", "f", 4),
+        ("PORT", "1", 4),
+        ("PORT", "9080", 6),
+    ]
+    .map(|(name, default, line)| (name.to_owned(), Some(default.to_owned()), line));
+    assert_eq!(used, expect);
+}
+
+#[test]
+fn hosts_before_the_first_request() {
+    let hosts = |plan: &LoadPlan, target: Option<&Target>| -> Result<Vec<String>, Vec<String>> {
+        match resolved(plan, &[("PORT", "81")]).unwrap().hosts(target) {
+            Ok(hosts) => Ok(hosts.iter().map(|host| host.server.to_string()).collect()),
+            Err(error) => Err(error.problems.iter().map(ToString::to_string).collect()),
+        }
+    };
+    let path = |path: &str| with(|_, group| group.steps[0].request.path = on_line(7, path));
+    let ok = |server: &str| Ok(vec![server.to_owned()]);
+    assert_eq!(hosts(&plan(), None), ok("http://127.0.0.1:81"));
+    assert_eq!(
+        hosts(&path("/a${__threadNum}"), None),
+        ok("http://127.0.0.1:81")
+    );
+    assert_eq!(
+        hosts(&path("https://h/x${__threadNum}"), None),
+        ok("https://h:443")
+    );
+    let mut twice = plan();
+    twice.groups.push(twice.groups[0].clone());
+    assert_eq!(hosts(&twice, None), ok("http://127.0.0.1:81"));
+    let target: Target = "http://other:82".parse().unwrap();
+    for (text, says) in [
+        ("http://h${__threadNum}/x", "the server in the path changes"),
+        ("${__threadNum}", "may turn out to be a whole URL"),
+        ("ht${__threadNum}", "may turn out to be a whole URL"),
+        ("http:///x", "URI does not specify a valid host name"),
+    ] {
+        let error = hosts(&path(text), None).unwrap_err();
+        assert!(error[0].contains(says), "{text}: {error:?}");
+        assert_eq!(hosts(&path(text), Some(&target)), ok("http://other:82"));
+    }
+    for (host, port, says) in [
+        ("", "80", "names no server"),
+        ("h${__threadNum}", "80", "changes while the test runs"),
+        ("h", "http", "the port is \"http\""),
+        ("h", "70000", "the port is \"70000\""),
+        ("a/b", "80", "Illegal character found in host"),
+    ] {
+        let plan = with(|_, group| {
+            group.steps[0].request.host = on_line(5, host);
+            group.steps[0].request.port = on_line(6, port);
+        });
+        let error = hosts(&plan, None).unwrap_err();
+        assert!(error[0].contains(says), "{host}: {error:?}");
+    }
+}
+
+/// |N(m,s)| cut to whole milliseconds, against its distribution function at nine points.
+///
+/// 20,000 draws; by the Dvoretzky–Kiefer–Wolfowitz bound the empirical distribution leaves a band
+/// of 0.0155 with a probability of at most 2·exp(−2·20000·0.0155²) = 1.4e-4. Fixed seed.
+#[test]
+fn gaussian_delays() {
+    let plan = with(|_, group| {
+        group.steps[0].timers = vec![Timer::Gaussian {
+            delay_ms: on_line(20, "500"),
+            deviation_ms: on_line(21, "500.0"),
+        }];
+    });
+    let resolved = resolved(&plan, &[]).unwrap();
+    let mut scope = user(&resolved, 1);
+    let step = &resolved.groups[0].steps[0];
+    let draws: Vec<i64> = (0..20_000).map(|_| step.delay_ms(&mut scope)).collect();
+    assert!(draws.iter().all(|delay| *delay >= 0));
+    // P(|N(500,500)| < x) = Φ((x−500)/500) − Φ((−x−500)/500); Φ from a table.
+    for (below, probability) in [
+        (250.0, 0.308_54 - 0.066_81),
+        (500.0, 0.5 - 0.022_75),
+        (750.0, 0.691_46 - 0.006_21),
+        (1000.0, 0.841_34 - 0.001_35),
+        (1500.0, 0.977_25 - 0.000_03),
+        (2000.0, 0.998_65),
+    ] {
+        let share = draws
+            .iter()
+            .filter(|delay| (**delay as f64) < below)
+            .count() as f64;
+        let difference = (share / 20_000.0 - probability).abs();
+        assert!(difference < 0.0155, "below {below}: off by {difference}");
+    }
+}
+
+#[test]
+fn delays_add_up_and_may_be_scaled() {
+    let constant = |text: &str| Timer::Constant {
+        delay_ms: on_line(20, text),
+    };
+    let gaussian = Timer::Gaussian {
+        delay_ms: on_line(21, "-101"),
+        deviation_ms: on_line(22, ""),
+    };
+    let plan = with(|_, group| {
+        group.steps[0].timers = vec![constant("300"), constant("-50"), constant(""), gaussian];
+    });
+    let delay = |pairs: &[(&str, &str)]| {
+        let resolved = resolved(&plan, pairs).unwrap();
+        resolved.groups[0].steps[0].delay_ms(&mut user(&resolved, 1))
+    };
+    // Negative draws are folded; nothing else is.
+    assert_eq!(delay(&[]), 300 - 50 + 101);
+    // Only random timers are scaled: 101 × 0.5 is rounded up.
+    assert_eq!(delay(&[("timer.factor", "0.5")]), 300 - 50 + 51);
+    assert!(problems(&plan, &[("timer.factor", "x")])[0].contains("timer.factor is \"x\""));
+}
+
+proptest! {
+    #[test]
+    fn any_plan_gives_an_answer(texts in prop::collection::vec(
+        r"(\$\{__[A-Za-z]{1,8}\(|[$\\{}(),0-9a]|\PC){0,20}", 8
+    )) {
+        let plan = with(|plan, group| {
+            group.name = on_line(1, &texts[0]);
+            group.users = on_line(2, &texts[1]);
+            group.steps[0].label = on_line(3, &texts[2]);
+            group.steps[0].request.host = on_line(4, &texts[3]);
+            group.steps[0].request.path = on_line(5, &texts[4]);
+            group.steps[0].timers = vec![Timer::Constant { delay_ms: on_line(6, &texts[5]) }];
+            plan.variables = vec![vec![Variable {
+                name: on_line(7, &texts[6]),
+                value: on_line(8, &texts[7]),
+            }]];
+        });
+        let _ = properties_used(&plan);
+        if let Ok(resolved) = resolved(&plan, &[]) {
+            let _ = resolved.hosts(None);
+            let mut scope = user(&resolved, 1);
+            let step = &resolved.groups[0].steps[0];
+            step.label.rendered(&mut scope);
+            step.delay_ms(&mut scope);
+        }
+    }
+}
