@@ -85,6 +85,7 @@ fn server_of(request: &ResolvedRequest) -> Result<Target, Problem> {
     }
     let mut url = String::new();
     url::push_origin(&mut url, protocol, host, port).map_err(|e| problem(e.message()))?;
+    url::check_host(host, &url).map_err(|error| problem(error.message()))?;
     server_of_url(&url).map_err(|says| problem(&says))
 }
 

@@ -184,13 +184,15 @@ fn write_url(
         // JMeter 5.6.3 sends no query arguments with a whole URL.
         return write_whole_url(&path, target, out);
     }
+    let mut host = Ok(());
     if let Some(target) = target {
         write_target(target, out);
     } else {
-        let host = request.host.as_rendered(scope);
+        let name = request.host.as_rendered(scope);
         let protocol = request.protocol.as_rendered(scope);
         let port = request.port.as_rendered(scope);
-        url::push_origin(out, &protocol, &host, &port).inspect_err(|_| out.clear())?;
+        url::push_origin(out, &protocol, &name, &port).inspect_err(|_| out.clear())?;
+        host = url::check_host(&name, out);
     }
     if !path.starts_with('/') {
         out.push('/');
@@ -199,7 +201,8 @@ fn write_url(
     if matches!(method, "GET" | "DELETE" | "OPTIONS") {
         push_query(fields, path.contains('?'), out);
     }
-    Ok(())
+    // Last, because results show the whole URL beside a host that is refused.
+    host
 }
 
 fn write_whole_url(

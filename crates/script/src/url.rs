@@ -182,6 +182,20 @@ pub(crate) fn push_origin(
     Ok(())
 }
 
+/// Whether a host given by itself can be one; the origin is the URL that it stands in so far.
+pub(crate) fn check_host(host: &str, origin: &str) -> Result<(), Unsendable> {
+    match host.chars().find(|c| matches!(c, '@' | '?' | '#')) {
+        None => Ok(()),
+        Some(c) => {
+            let authority = origin
+                .split_once("://")
+                .map_or(origin, |(_, authority)| authority);
+            let says = format!("Illegal character found in host: '{c}': {authority}");
+            Err(Unsendable::uri_syntax(says))
+        }
+    }
+}
+
 /// Whether `java.net.URI` takes the URL.
 pub(crate) fn check(url: &str) -> Result<(), Unsendable> {
     let Some(parts) = Parts::of(url) else {
@@ -220,6 +234,12 @@ fn check_authority(url: &str, authority: &str, start: usize) -> Result<(), Unsen
         }
         return Ok(());
     }
+    if authority
+        .match_indices('%')
+        .any(|(index, _)| !is_escape(&authority[index..]))
+    {
+        return Err(syntax(url, "Malformed escape pair", start));
+    }
     let legal = |c: char| is_unreserved(c) || "$,;:@&=+[]%".contains(c) || is_other(c);
     if authority.chars().all(legal) {
         Ok(())
@@ -237,8 +257,7 @@ fn check_characters(
     for (offset, c) in url[range.clone()].char_indices() {
         let index = range.start + offset;
         if c == '%' {
-            let digits = url[index + 1..range.end].bytes().take(2);
-            if digits.filter(u8::is_ascii_hexdigit).count() < 2 {
+            if !is_escape(&url[index..range.end]) {
                 return Err(syntax(url, "Malformed escape pair", index));
             }
         } else if !legal(c) && !is_other(c) {
@@ -247,6 +266,12 @@ fn check_characters(
         }
     }
     Ok(())
+}
+
+/// Whether a text starts with `%` and two hexadecimal digits.
+fn is_escape(text: &str) -> bool {
+    let digits = text.as_bytes().get(1..3);
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Java counts in UTF-16 units.

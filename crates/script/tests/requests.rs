@@ -449,15 +449,16 @@ fn failures_before_sending() {
     check_failure(foo, MALFORMED, "unknown protocol: foo", "");
 }
 
+fn at(protocol: &str, host: &str, port: &str) -> HttpRequest {
+    let mut request = request("GET", "/p");
+    request.protocol = Template::literal(protocol);
+    request.host = Template::literal(host);
+    request.port = Template::literal(port);
+    request
+}
+
 #[test]
 fn servers() {
-    let at = |protocol: &str, host: &str, port: &str| {
-        let mut request = request("GET", "/p");
-        request.protocol = Template::literal(protocol);
-        request.host = Template::literal(host);
-        request.port = Template::literal(port);
-        request
-    };
     for (host, port, url, host_field, connects) in [
         (
             "127.0.0.1",
@@ -508,6 +509,10 @@ fn servers() {
             );
         }
     }
+}
+
+#[test]
+fn servers_that_are_none() {
     for (host, port, class, message) in [
         (
             "",
@@ -545,6 +550,19 @@ fn servers() {
             .map_or("http://h:70000/p", |i| &message[i..]);
         check_failure(at("", host, port), class, message, url);
     }
+    for (host, says) in [
+        ("user@h", "Illegal character found in host: '@': user@h:1"),
+        ("a?b", "Illegal character found in host: '?': a?b:1"),
+    ] {
+        let url = format!("http://{host}:1/p");
+        check_failure(at("", host, "1"), "java.net.URISyntaxException", says, &url);
+    }
+    check_failure(
+        at("", "a/b", "1"),
+        "java.net.MalformedURLException",
+        "Illegal character found in host: '/'",
+        "",
+    );
 }
 
 /// Not JMeter's: a target takes the place of protocol, host and port everywhere.

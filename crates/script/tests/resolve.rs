@@ -400,6 +400,7 @@ fn hosts_before_the_first_request() {
         ("h", "http", "the port is \"http\""),
         ("h", "70000", "the port is \"70000\""),
         ("a/b", "80", "Illegal character found in host"),
+        ("user@h", "80", "Illegal character found in host"),
     ] {
         let plan = with(|_, group| {
             group.steps[0].request.host = on_line(5, host);
