@@ -183,22 +183,44 @@ impl Reader {
         enabled
     }
 
-    /// Names an element that has no meaning here, and all that is below it.
+    /// Names an element that has no meaning here, and what below it has none anywhere.
     fn refuse(&mut self, branch: &Branch<'_>) {
         let element = &branch.element;
-        let class = element.class();
-        let supported_elsewhere = ["TestPlan", "ThreadGroup", "HTTPSamplerProxy"];
-        let says = if supported_elsewhere.contains(&class) || Scope::default().take(*element) {
+        let says = if is_supported_somewhere(element) {
             "it is not supported at this place".to_owned()
         } else {
-            format!("{class} is not supported")
+            format!("{} is not supported", element.class())
         };
-        self.findings
-            .unsupported(element, says, "remove or disable it");
-        for below in self.enabled(&branch.below) {
-            self.refuse(below);
+        let instead = if branch.below.is_empty() {
+            "remove or disable it"
+        } else {
+            "remove or disable it, with all that is below it"
+        };
+        self.findings.unsupported(element, says, instead);
+        self.refuse_below(&branch.below);
+    }
+
+    /// What would be understood elsewhere goes with the element above it, which is named already.
+    fn refuse_below(&mut self, branches: &[Branch<'_>]) {
+        for branch in self.enabled(branches) {
+            if is_supported_somewhere(&branch.element) {
+                self.refuse_below(&branch.below);
+            } else {
+                self.refuse(branch);
+            }
         }
     }
+}
+
+fn is_supported_somewhere(element: &Element<'_>) -> bool {
+    let elements = [
+        "TestPlan",
+        "ThreadGroup",
+        "HTTPSamplerProxy",
+        "Arguments",
+        "ResultCollector",
+    ];
+    elements.contains(&element.class()) || Scope::default().take(*element)
 }
 
 /// Gathers findings.

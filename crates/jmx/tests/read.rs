@@ -157,13 +157,12 @@ fn every_element_is_named() {
             "CookieManager Unsupported: CookieManager is not supported",
             "ResponseAssertion Unsupported: ResponseAssertion is not supported",
             "IfController Unsupported: IfController is not supported",
-            "HTTPSamplerProxy Unsupported: it is not supported at this place",
             "RegexExtractor Unsupported: RegexExtractor is not supported",
             "com.example.ThreadGroup Unsupported: com.example.ThreadGroup is not supported",
         ]
     );
     let reading = read_ok(&xml);
-    assert_eq!(reading.unsupported().count(), 6);
+    assert_eq!(reading.unsupported().count(), 5);
     let first = &reading.findings[0];
     assert_eq!((first.at.line, first.at.column), (3, 139));
     assert_eq!(
