@@ -12,6 +12,7 @@
     reason = "a development task talks to the person who started it"
 )]
 
+mod bench;
 mod ci;
 mod error;
 mod generate;
@@ -54,6 +55,19 @@ enum Task {
     Tidy,
     /// Write the generated files: schemas and reference pages
     Generate,
+    /// Run a long measurement; the machine should have nothing else to do
+    #[command(subcommand)]
+    Bench(Bench),
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Compare the answers of `weir tune` with exact closed MVA
+    Tune {
+        /// How often to tune
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+        runs: u32,
+    },
 }
 
 fn main() -> ExitCode {
@@ -75,5 +89,6 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Ci => ci::check(&workspace),
         Task::Tidy => tidy::check(&workspace),
         Task::Generate => generate::write(&workspace),
+        Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),
     }
 }

@@ -26,6 +26,16 @@ pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
     check(command, status.success(), &status.to_string())
 }
 
+/// Announces and runs a program whose exit code is part of its answer.
+pub(crate) fn run_any_end(command: &mut Command) -> Result<(), TaskError> {
+    announce(command);
+    command
+        .stdin(Stdio::null())
+        .status()
+        .map(drop)
+        .map_err(|source| start_error(command, source))
+}
+
 /// Announces and runs tests; passes on what they say and counts the results. Failed tests are in the tally, not an
 /// error; tests that could not be built or run to their end count as one that failed.
 pub(crate) fn run_tests(command: &mut Command) -> Result<Tally, TaskError> {

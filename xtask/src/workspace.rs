@@ -44,20 +44,31 @@ impl Workspace {
 
     /// The crates of the product, by name; `xtask` is not one of them.
     pub(crate) fn crates(&self) -> Result<Vec<Crate>, TaskError> {
-        let text = process::output(&mut process::cargo(
+        Ok(crates_in(self.metadata()?))
+    }
+
+    /// Where cargo puts what it builds.
+    pub(crate) fn target_directory(&self) -> Result<PathBuf, TaskError> {
+        Ok(self.metadata()?.target_directory)
+    }
+
+    fn metadata(&self) -> Result<Metadata, TaskError> {
+        parse(&process::output(&mut process::cargo(
             &self.root,
             &["metadata", "--format-version", "1", "--no-deps"],
-        ))?;
-        crates_in(&text)
+        ))?)
     }
 }
 
 /// Reads the output of `cargo metadata --no-deps`.
-fn crates_in(metadata: &str) -> Result<Vec<Crate>, TaskError> {
-    let metadata: Metadata = serde_json::from_str(metadata).map_err(|error| TaskError::Form {
+fn parse(metadata: &str) -> Result<Metadata, TaskError> {
+    serde_json::from_str(metadata).map_err(|error| TaskError::Form {
         what: "the output of `cargo metadata`".to_owned(),
         why: error.to_string(),
-    })?;
+    })
+}
+
+fn crates_in(metadata: Metadata) -> Vec<Crate> {
     let product = metadata.workspace_root.join("crates");
     let mut crates: Vec<Crate> = metadata
         .packages
@@ -66,7 +77,7 @@ fn crates_in(metadata: &str) -> Result<Vec<Crate>, TaskError> {
         .map(|package| package.into_crate(&metadata.workspace_root))
         .collect();
     crates.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(crates)
+    crates
 }
 
 /// The short name of one of our packages: `weir-stats` is `stats`, `weir` is itself.
@@ -74,13 +85,14 @@ pub(crate) fn short_name(package: &str) -> &str {
     package.strip_prefix("weir-").unwrap_or(package)
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
     workspace_root: PathBuf,
+    target_directory: PathBuf,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Package {
     name: String,
     manifest_path: PathBuf,
@@ -88,7 +100,7 @@ struct Package {
     targets: Vec<Target>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Dependency {
     name: String,
     /// Null for a normal dependency, else `dev` or `build`.
@@ -97,7 +109,7 @@ struct Dependency {
     path: Option<PathBuf>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Target {
     name: String,
     kind: Vec<String>,
@@ -144,7 +156,7 @@ mod tests {
     use super::*;
 
     const METADATA: &str = r#"{
-      "workspace_root": "/made/up",
+      "workspace_root": "/made/up", "target_directory": "/made/up/target",
       "packages": [
         {"name": "xtask", "manifest_path": "/made/up/xtask/Cargo.toml", "dependencies": [], "targets": []},
         {"name": "weir-plan", "manifest_path": "/made/up/crates/plan/Cargo.toml",
@@ -168,12 +180,12 @@ mod tests {
             external: set(&["cc", "serde"]),
             test_targets: vec!["system_plans".to_owned()],
         };
-        assert_eq!(crates_in(METADATA).unwrap(), [expected]);
+        assert_eq!(crates_in(parse(METADATA).unwrap()), [expected]);
     }
 
     #[test]
     fn output_of_another_form_is_an_error() {
-        let error = crates_in("{}").unwrap_err().to_string();
+        let error = parse("{}").unwrap_err().to_string();
         assert!(error.contains("cargo metadata"), "{error}");
     }
 

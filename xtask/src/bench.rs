@@ -1,0 +1,4 @@
+//! Long measurements that are not tests: they need the machine to themselves, and minutes.
+
+mod closed_mva;
+pub(crate) mod tune;
