@@ -75,15 +75,15 @@ impl Content {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.directory.join("posts.sqlite")
+        self.directory.join("weir-sample.sqlite")
     }
 
     pub(crate) fn xml(&self) -> PathBuf {
-        self.directory.join("heavy.xml")
+        self.directory.join("weir-sample.xml")
     }
 
     pub(crate) fn static_file(&self, kib: usize) -> PathBuf {
-        self.directory.join(format!("{kib}k.txt"))
+        self.directory.join(format!("weir-sample-{kib}k.txt"))
     }
 
     fn prepare_database(&self, rows: u32) -> Result<(), SampleError> {
@@ -92,7 +92,7 @@ impl Content {
             return Ok(());
         }
         // Under another name until it is whole, so that an interrupted build is never taken for a database.
-        let partial = self.directory.join("posts.sqlite.partial");
+        let partial = self.directory.join("weir-sample.sqlite.partial");
         match fs::remove_file(&partial) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(SampleError::Data {
@@ -111,6 +111,10 @@ impl Content {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), SampleError> {
+    // Another server that uses the same directory may be reading what is right already.
+    if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+        return Ok(());
+    }
     fs::write(path, text).map_err(|source| SampleError::Data {
         path: path.to_owned(),
         source,
@@ -169,7 +173,7 @@ mod tests {
         };
         let directory = DataDirectory::open(&options).unwrap();
         fs::write(
-            directory.path().join("posts.sqlite.partial"),
+            directory.path().join("weir-sample.sqlite.partial"),
             "left by a crash",
         )
         .unwrap();

@@ -11,7 +11,7 @@ pub(crate) const POOL_MAX: u32 = 1_000;
 /// Most open connections that can be asked for, before the limit on open files cuts it down.
 pub(crate) const CONNECTIONS_MAX: u32 = 1_000_000;
 
-/// What to start: every limit of the funnel, outermost first.
+/// The built-in application server, with every limit of its funnel, outermost first.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Address that serves the application; port 0 takes a free one.

@@ -51,7 +51,7 @@ pub(super) fn answer(content: &Content, parameters: &Parameters) -> Result<Respo
 
     let file = content.xml();
     let unreadable = |why: &dyn std::fmt::Display| {
-        Response::refusal(500, format!("failed to read heavy.xml: {why}"))
+        Response::refusal(500, format!("failed to read the XML file: {why}"))
     };
     let text = fs::read_to_string(file).map_err(|error| unreadable(&error))?;
     let document = Document::parse(&text).map_err(|error| unreadable(&error))?;

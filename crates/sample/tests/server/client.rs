@@ -119,6 +119,16 @@ pub(crate) fn get_at_once(
         .collect()
 }
 
+/// The same GET on `count` connections, sent and not waited for; the connections close when the clients are dropped.
+pub(crate) fn occupy(address: SocketAddr, target: &str, count: u32) -> Vec<Client> {
+    let send = |_| {
+        let mut client = Client::connect(address);
+        client.send(&format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n"));
+        client
+    };
+    (0..count).map(send).collect()
+}
+
 /// Waits for the answers and checks that each is 200.
 pub(crate) fn all_answered(clients: Vec<JoinHandle<Answer>>) {
     for client in clients {

@@ -251,7 +251,7 @@ fn unknown_paths_and_methods() {
         "/",
         "/stressed",
         "/static/3k.txt",
-        "/static/../heavy.xml",
+        "/static/../weir-sample.xml",
         "/static/",
         "/metrics",
     ] {
