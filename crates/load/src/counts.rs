@@ -245,3 +245,100 @@ pub(crate) fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
     sum.add(part)
         .expect("the histogram grows to any number of microseconds");
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn gauges(users: u32) -> Gauges {
+        Gauges {
+            users,
+            in_flight: 1,
+            sockets: 2,
+        }
+    }
+
+    #[test]
+    fn a_second_comes_when_all_runtimes_have_delivered_it() {
+        let labels: [Arc<str>; 2] = ["a".into(), "b".into()];
+        let mut merger = Merger::new(&labels, 2);
+        let (mut first, mut second) = (Counts::new(&labels), Counts::new(&labels));
+        first.sample(0, 1_000, None);
+        second.sample(0, 3_000, Some(&"503".into()));
+        second.sample(1, 5_000, Some(&"503".into()));
+        second.woke(7);
+        merger.add(0, &first.roll(1, gauges(3)).unwrap());
+        merger.add(0, &first.roll(2, gauges(3)).unwrap());
+        assert!(merger.next().is_none());
+        merger.add(1, &second.roll(1, gauges(4)).unwrap());
+        let whole = merger.next().unwrap();
+        assert_eq!(
+            (whole.second, whole.users, whole.in_flight, whole.sockets),
+            (0, 7, 2, 4)
+        );
+        assert_eq!(whole.lateness_us.max(), 7);
+        assert_eq!(
+            (whole.classes[0].succeeded, whole.classes[0].failed),
+            (1, 1)
+        );
+        assert_eq!(whole.classes[0].response_us.len(), 2);
+        assert_eq!(whole.classes[1].failed_by_code["503"], 1);
+        assert!(merger.next().is_none());
+        merger.end(1);
+        assert_eq!(merger.next().unwrap().users, 3);
+        merger.end(0);
+        assert!(merger.next().is_none());
+    }
+
+    #[test]
+    fn labels_are_bounded() {
+        let mut counts = Counts::new(&["known".into()]);
+        for number in 0..3 * LABELS_MAX {
+            let (class, label) = counts.class_of(&number.to_string());
+            assert_eq!(&*label, number.to_string());
+            counts.sample(class, 1, None);
+        }
+        assert_eq!(counts.class_of("known").0, 0);
+        let second = counts.take(Gauges::default());
+        assert_eq!(second.classes.len(), LABELS_MAX + 1);
+        let others = second.classes.last().unwrap();
+        assert_eq!(&*others.label, OTHER_LABELS);
+        assert_eq!(others.succeeded as usize, 2 * LABELS_MAX + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_between_runtimes_and_seconds(
+            samples in proptest::collection::vec((0_usize..3, 0_u64..3, 0_u64..90_000_000), 0..200),
+        ) {
+            let labels: [Arc<str>; 1] = ["a".into()];
+            let mut merger = Merger::new(&labels, 3);
+            let mut counts = [Counts::new(&labels), Counts::new(&labels), Counts::new(&labels)];
+            let mut merged = Vec::new();
+            for (core, later, response_us) in &samples {
+                let counts = &mut counts[*core];
+                let until = counts.second + later;
+                while let Some(over) = counts.roll(until, gauges(1)) {
+                    merger.add(*core, &over);
+                }
+                counts.sample(0, *response_us, None);
+                merged.extend(std::iter::from_fn(|| merger.next()));
+            }
+            for (core, mut counts) in counts.into_iter().enumerate() {
+                merger.add(core, &counts.take(gauges(0)));
+                merger.end(core);
+                merged.extend(std::iter::from_fn(|| merger.next()));
+            }
+            let places: Vec<u64> = merged.iter().map(|second| second.second).collect();
+            prop_assert_eq!(places, (0..merged.len() as u64).collect::<Vec<_>>());
+            let sum: u64 = merged.iter().map(LoadSecond::completed).sum();
+            prop_assert_eq!(sum, samples.len() as u64);
+            let largest = samples.iter().map(|(_, _, us)| *us).max().unwrap_or(0);
+            let seen = merged.iter().map(|s| s.classes[0].response_us.max()).max().unwrap_or(0);
+            prop_assert!(seen >= largest && seen <= largest + largest / 500 + 1);
+        }
+    }
+}

@@ -81,7 +81,7 @@ impl Client {
     ///
     /// A request is sent a second time, on a fresh connection, only if the first connection was
     /// kept from an earlier exchange and ended without a byte of the response.
-    pub(crate) async fn exchange(&mut self, work: &Work, request: Request<'_>) -> Exchange {
+    pub(crate) async fn exchange(&mut self, work: &Work, request: &Request<'_>) -> Exchange {
         let started = self.core.clock.now();
         let server = &work.servers[request.server];
         let mut notes = Notes::default();
@@ -122,7 +122,7 @@ impl Client {
     async fn fresh(
         &mut self,
         server: &Server,
-        request: Request<'_>,
+        request: &Request<'_>,
         notes: &mut Notes,
     ) -> Result<Head, Failure> {
         let socket = self.connect(server, request.connect_timeout).await;
@@ -155,7 +155,7 @@ impl Client {
     async fn attempt(
         &mut self,
         mut socket: Socket,
-        request: Request<'_>,
+        request: &Request<'_>,
         notes: &mut Notes,
     ) -> Result<Head, Failure> {
         self.send(&mut socket, request).await?;
@@ -173,7 +173,7 @@ impl Client {
         Ok(head)
     }
 
-    async fn send(&mut self, socket: &mut Socket, request: Request<'_>) -> Result<(), Failure> {
+    async fn send(&mut self, socket: &mut Socket, request: &Request<'_>) -> Result<(), Failure> {
         let mut rest = request.bytes;
         while !rest.is_empty() {
             let mut blocked = false;
@@ -202,7 +202,7 @@ impl Client {
         &mut self,
         socket: &mut Socket,
         reader: &mut ResponseReader,
-        request: Request<'_>,
+        request: &Request<'_>,
         notes: &mut Notes,
     ) -> Result<(), Failure> {
         while !reader.is_done() {

@@ -334,9 +334,7 @@ impl Fields<'_> {
         };
         match value {
             [] => DataType::Empty,
-            _ if BINARY.iter().any(|p| starts(p)) && !TEXT.iter().any(|p| starts(p)) => {
-                DataType::Binary
-            }
+            _ if BINARY.iter().any(starts) && !TEXT.iter().any(starts) => DataType::Binary,
             _ => DataType::Text,
         }
     }

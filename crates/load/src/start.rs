@@ -140,17 +140,12 @@ impl Cores {
 /// Where each runtime runs; no more of them than there are users.
 fn places(cpus: Option<&CpuSet>, users: u64) -> Vec<Option<CpuSet>> {
     let most = usize::try_from(users).unwrap_or(usize::MAX);
-    match cpus {
-        Some(cpus) => cpus
-            .iter()
-            .take(most)
-            .map(|cpu| CpuSet::new([cpu]))
-            .collect(),
-        None => {
-            let available = thread::available_parallelism().map_or(1, usize::from);
-            vec![None; available.min(most)]
-        }
+    if let Some(cpus) = cpus {
+        let each = cpus.iter().map(|cpu| CpuSet::new([cpu]));
+        return each.take(most).collect();
     }
+    let available = thread::available_parallelism().map_or(1, usize::from);
+    vec![None; available.min(most)]
 }
 
 /// Writes rows on the CPUs of the load, so that the target's stay its own.

@@ -140,17 +140,16 @@ impl User {
     /// Sends one request and counts what became of it; says whether it succeeded.
     async fn sample(&mut self, work: &Work, step: &Step) -> bool {
         let rendered;
-        let (class, label) = match step.label {
-            Some(class) => (class, &work.labels[class]),
-            None => {
-                rendered = self.render_label(step);
-                (rendered.0, &rendered.1)
-            }
+        let (class, label) = if let Some(class) = step.label {
+            (class, &work.labels[class])
+        } else {
+            rendered = self.render_label(step);
+            (rendered.0, &rendered.1)
         };
         self.core.sample_begins();
         if let Some(prepared) = &step.prepared {
             let request = request(step, &prepared.sent, prepared.server);
-            let exchange = self.client.exchange(work, request).await;
+            let exchange = self.client.exchange(work, &request).await;
             let url = &prepared.url;
             return self.record(
                 work,
@@ -172,7 +171,7 @@ impl User {
         let success = match (written, work.server(&sent)) {
             (Ok(()), Some(server)) => {
                 let request = request(step, &sent, server);
-                let exchange = self.client.exchange(work, request).await;
+                let exchange = self.client.exchange(work, &request).await;
                 self.record(work, server, &exchange, sample)
             }
             (Ok(()), None) => {
@@ -308,5 +307,22 @@ fn request<'a>(step: &Step, sent: &'a SentRequest, server: usize) -> Request<'a>
         keep_alive: source.keep_alive,
         connect_timeout: source.connect_timeout,
         response_timeout: source.response_timeout,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size<F: Future>(_: impl Fn(User, Moment) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// What a user costs while it waits, beside its socket: the prototype's 5,000 connections took
+    /// 7 MB in all.
+    #[test]
+    fn a_user_is_small() {
+        let bytes = size(User::live);
+        assert!(bytes <= 1_800, "{bytes} bytes");
     }
 }

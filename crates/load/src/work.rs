@@ -205,3 +205,6 @@ impl Work {
         self.plan.scope(name, start.user + 1, random)
     }
 }
+
+#[cfg(test)]
+mod tests;

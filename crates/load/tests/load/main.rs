@@ -1,0 +1,11 @@
+//! The engine against servers in this process that record what arrives.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+mod client;
+mod ends;
+mod failures;
+mod results;
+mod server;
+mod support;
+mod users;
