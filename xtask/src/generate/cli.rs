@@ -10,8 +10,12 @@ use crate::process;
 
 /// Width to which clap wraps what it says, so that the page does not depend on a terminal.
 const COLUMNS: &str = "100";
-/// Commands whose help depends on what stands before it: each form is asked for by itself.
-const FORMS: [(&str, &[&str]); 1] = [("run", &["PLAN.jmx", "URL"])];
+/// A command whose help depends on what stands before it: what to type for each form, and what stands for it in a
+/// heading.
+const FORMS: (&str, [(&str, &str); 2]) = (
+    "run",
+    [("plan.jmx", "PLAN.jmx"), ("http://localhost/", "URL")],
+);
 
 const INTRODUCTION: &str = "\
 # Command line
@@ -36,16 +40,17 @@ fn page_of(help: &dyn Fn(&[&str]) -> Result<String, TaskError>) -> Result<String
     let whole = help(&[])?;
     let mut text = INTRODUCTION.to_owned();
     text.push_str(&section(&["weir"], &whole));
+    let (with_forms, forms) = FORMS;
     for command in commands(&whole) {
-        let forms = FORMS.iter().find(|(name, _)| *name == command);
-        match forms {
-            None => text.push_str(&section(&["weir", command], &help(&[command])?)),
-            Some((_, forms)) => {
-                for form in *forms {
-                    let says = help(&[command, form])?;
-                    text.push_str(&section(&["weir", command, form], &says));
-                }
+        if command == with_forms {
+            for (typed, form) in forms {
+                text.push_str(&section(
+                    &["weir", command, form],
+                    &help(&[command, typed])?,
+                ));
             }
+        } else {
+            text.push_str(&section(&["weir", command], &help(&[command])?));
         }
     }
     Ok(text)
@@ -112,7 +117,7 @@ mod tests {
             ]
         );
         assert!(
-            page.contains("```text\nabout run+PLAN.jmx\n```\n"),
+            page.contains("```text\nabout run+plan.jmx\n```\n"),
             "{page}"
         );
     }
