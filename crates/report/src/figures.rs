@@ -8,6 +8,9 @@ use weir_plan::Requirement;
 use weir_stats::Estimate;
 use weir_units::{Quantity, Unit};
 
+/// Shares below this are written with two decimals of a percent: error bounds lie there.
+const SMALL_SHARE: f64 = 0.01;
+
 /// What kind of quantity a figure is, and so how it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -36,16 +39,19 @@ struct Scale {
 impl Kind {
     /// The kind of a figure by its name in a record: `cpu`, `response_time_ms.p99` …
     pub(crate) fn of_name(name: &str) -> Self {
+        let last = name.rsplit('.').next().unwrap_or(name);
         match name {
-            "cpu" | "errors.share" | "load.late-share" => Self::Share,
+            "cpu" | "load.late-share" => Self::Share,
             "throughput" | "errors" => Self::PerSecond,
+            _ if name.starts_with("errors.share") => Self::Share,
             _ if name.contains("_ms") => Self::Milliseconds,
-            _ if name.ends_with("_per_s") || name.ends_with(".entries") => Self::PerSecond,
-            _ if name.ends_with(".refused") => Self::PerSecond,
-            _ if name.ends_with(".wait") || name.starts_with("response.") => Self::Seconds,
-            _ if name.ends_with("_s") || name.starts_with("load.lateness") => Self::Seconds,
+            _ if name.contains("_per_s") => Self::PerSecond,
+            _ if matches!(last, "entries" | "refused") => Self::PerSecond,
+            _ if last == "wait" || name.starts_with("response.") => Self::Seconds,
+            _ if name.starts_with("load.lateness") => Self::Seconds,
             _ if name.starts_with("cpu.") || name.starts_with("machine.cpu.") => Self::Share,
-            _ if name.ends_with("memory.rss") => Self::Bytes,
+            _ if name.starts_with("pressure.") => Self::Share,
+            _ if last == "rss" => Self::Bytes,
             _ => Self::Count,
         }
     }
@@ -94,6 +100,7 @@ impl Kind {
             decimals,
         };
         match self {
+            Self::Share if value.abs() < SMALL_SHARE => scale(100.0, " %", Some(2)),
             Self::Share => scale(100.0, " %", Some(1)),
             Self::Milliseconds if value.abs() >= 1e3 => scale(1e-3, " s", None),
             Self::Milliseconds => scale(1.0, " ms", None),
@@ -111,9 +118,13 @@ impl Kind {
         format!("{}{}", scale.number(value), scale.unit)
     }
 
-    /// The value with its unit and the ends of its interval: `79.3 % (77.8–80.6)`.
+    /// The value with its unit and the ends of its interval: `79.3 % (77.8–80.6)`; an interval
+    /// without length says nothing and is left out.
     pub(crate) fn with_interval(self, value: f64, low: f64, high: f64) -> String {
         let scale = self.scale(value);
+        if low >= high {
+            return self.text(value);
+        }
         format!(
             "{}{} ({})",
             scale.number(value),
@@ -149,6 +160,7 @@ impl Scale {
     fn number(self, value: f64) -> String {
         let scaled = value * self.factor;
         match self.decimals {
+            _ if scaled == 0.0 => "0".to_owned(),
             Some(decimals) => fixed(scaled, decimals),
             None => number(scaled),
         }
@@ -256,6 +268,8 @@ mod tests {
         for (kind, value, text) in [
             (Kind::Share, 0.793, "79.3 %"),
             (Kind::Share, 0.8, "80.0 %"),
+            (Kind::Share, 0.0005, "0.05 %"),
+            (Kind::Share, 0.0, "0 %"),
             (Kind::Milliseconds, 151.3, "151 ms"),
             (Kind::Milliseconds, 2506.0, "2.51 s"),
             (Kind::Seconds, 0.1513, "151 ms"),

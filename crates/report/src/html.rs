@@ -1,12 +1,33 @@
-//! The page: one file that holds everything it needs.
+//! The page: one file that holds everything it needs, offline.
+//!
+//! What can be said in text is written here, by the template; the charts are drawn by a script from
+//! data that is embedded once. Pictures and charts have their figures as tables beside them.
 
 use askama::Template as _;
+use serde::Serialize;
 
 use crate::{ReportError, ReportInput};
 
+mod curves;
+mod embed;
+mod funnel;
 mod page;
+mod seconds;
+
+/// The script's data.
+#[derive(Debug, Serialize)]
+struct Data<'a> {
+    curves: &'a [curves::CurveChart],
+    seconds: &'a seconds::Seconds,
+}
 
 /// The report as one self-contained page.
 pub fn html(input: &ReportInput<'_>) -> Result<String, ReportError> {
-    Ok(page::Page::of(input).render()?)
+    let curves = curves::charts(input);
+    let seconds = seconds::seconds(input);
+    let data = embed::json(&Data {
+        curves: &curves,
+        seconds: &seconds,
+    })?;
+    Ok(page::Page::of(input, curves, seconds, data).render()?)
 }

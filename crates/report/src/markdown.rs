@@ -39,7 +39,7 @@ fn answer(result: &StudyResult) -> String {
         text.push_str(&table(&["fitted", &here, &next], ":--|--:|--:", rows));
     }
     if let Some(limited) = &answer.limited_by {
-        text.push_str(&format!("\nLimited by: {}\n", escape(limited)));
+        text.extend(["\nLimited by: ", &escape(limited), "\n"]);
     }
     text
 }
@@ -62,11 +62,15 @@ fn settings(result: &StudyResult) -> Option<String> {
 fn check(result: &StudyResult) -> Option<String> {
     let held = result.held.as_ref()?;
     let rows = held.requirements.iter().map(|requirement| {
-        let kind = Kind::of_requirement(&requirement.says);
         [
-            if requirement.met { "met" } else { "**NOT MET**" }.to_owned(),
+            if requirement.met {
+                "met"
+            } else {
+                "**NOT MET**"
+            }
+            .to_owned(),
             requirement.says.clone(),
-            kind.with_interval(requirement.value, requirement.low, requirement.high),
+            words::found_text(requirement),
         ]
     });
     let mut text = format!(
@@ -84,7 +88,7 @@ fn check(result: &StudyResult) -> Option<String> {
         text.push_str(&table(&heads, ":--|--:|--:", rows));
     }
     if let Some(cost) = &held.cost_at_answer {
-        text.push_str(&format!("\nCost at the answer: {}\n", escape(cost)));
+        text.extend(["\nCost at the answer: ", &escape(cost), "\n"]);
     }
     Some(text)
 }
@@ -221,7 +225,7 @@ fn lines(heads: &[&str], align: &str, rows: impl Iterator<Item = Vec<String>>) -
     let heads: Vec<String> = heads.iter().map(|head| escape(head)).collect();
     let mut text = format!("| {} |\n|{align}|\n", heads.join(" | "));
     for row in rows {
-        text.push_str(&format!("| {} |\n", row.join(" | ")));
+        text.extend(["| ", &row.join(" | "), " |\n"]);
     }
     text
 }
@@ -229,9 +233,13 @@ fn lines(heads: &[&str], align: &str, rows: impl Iterator<Item = Vec<String>>) -
 /// Text from outside, so that it neither ends a table cell nor becomes markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        // `<` begins a tag only in front of one of these; `cpu <= 80 %` stays as it is.
+        let tag = |next: &char| next.is_ascii_alphabetic() || "/!?".contains(*next);
         match character {
-            '\\' | '`' | '*' | '<' | '|' | '[' => escaped.extend(['\\', character]),
+            '<' if rest.peek().is_some_and(tag) => escaped.push_str("\\<"),
+            '\\' | '`' | '*' | '|' | '[' => escaped.extend(['\\', character]),
             '\n' | '\r' | '\t' => escaped.push(' '),
             _ => escaped.push(character),
         }

@@ -17,7 +17,7 @@ pub(crate) struct Standing {
     pub(crate) invalid_because: Vec<String>,
     /// Share of the target's CPU time that went to other virtual machines, when it is too much.
     pub(crate) steal: Option<f64>,
-    /// What was used up: `CPU`, then stages that were full.
+    /// What was used up: `CPU saturated`, `threads full`.
     pub(crate) saturated: Vec<String>,
 }
 
@@ -83,31 +83,30 @@ impl Standing {
             .map(|steal| format!("steal {}", Kind::Share.text(steal)));
         steal
             .into_iter()
-            .chain(self.saturated.iter().map(|what| format!("{what} full")))
+            .chain(self.saturated.iter().cloned())
             .collect()
     }
 }
 
 fn saturated(trial: &TrialRecord) -> Vec<String> {
     let cpu = trial.cpu.filter(|cpu| cpu.total >= CPU_SATURATED);
-    let mut used_up: Vec<String> = cpu.iter().map(|_| "CPU".to_owned()).collect();
+    let mut used_up: Vec<String> = cpu.iter().map(|_| "CPU saturated".to_owned()).collect();
     let stages = trial
         .signals
         .keys()
         .filter_map(|signal| signal.strip_suffix(".limit"));
-    used_up.extend(
-        stages
-            .filter(|stage| is_full(trial, stage))
-            .map(str::to_owned),
-    );
+    let full = stages.filter(|stage| {
+        let limit = trial.signals.get(&format!("{stage}.limit")).copied();
+        is_full(trial.occupancy(stage), limit)
+    });
+    used_up.extend(full.map(|stage| format!("{stage} full")));
     used_up
 }
 
-/// Whether the stage's mean occupancy was at its limit.
-pub(crate) fn is_full(trial: &TrialRecord, stage: &str) -> bool {
-    let limit = trial.signals.get(&format!("{stage}.limit"));
-    match (trial.occupancy(stage), limit) {
-        (Some(occupancy), Some(limit)) => *limit > 0.0 && occupancy >= STAGE_FULL * limit,
+/// Whether a stage of this mean occupancy was at its limit.
+pub(crate) fn is_full(occupancy: Option<f64>, limit: Option<f64>) -> bool {
+    match (occupancy, limit) {
+        (Some(occupancy), Some(limit)) => limit > 0.0 && occupancy >= STAGE_FULL * limit,
         _ => false,
     }
 }

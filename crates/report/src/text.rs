@@ -11,48 +11,34 @@ use crate::words;
 /// The width that everything here fits into when nothing else is known.
 pub const WIDTH: usize = 100;
 
-/// Labels of a run's table are not cut below this.
-const LABEL_WIDTH: usize = 8;
-
-/// One line for a trial that has just ended.
+/// One line for a trial that has just ended; what was set beside the population comes last.
 ///
 /// ```text
-///   6  search     41 users   120 ±1.2 /s  p50 12.1 ms  p99 87.3 ms  CPU 79.3 ±1.4 %  0 errors  valid
+///   6 search      41 users   120 ±1.4 /s  p50 24.3 ms  p99   96 ms  CPU 79.3 ±1.0 %  0 errors  valid
 /// ```
 pub fn trial_line(trial: &TrialRecord) -> String {
     let response = &trial.response_time_ms;
     let throughput =
         Kind::PerSecond.plus_minus(trial.throughput_per_s, interval(trial, "throughput_per_s"));
     let cpu = trial.cpu.map_or_else(
-        || "CPU not read".to_owned(),
-        |cpu| {
-            let figure = Kind::Share.plus_minus(cpu.total, interval(trial, "cpu"));
-            format!("CPU {figure}")
-        },
+        || "not read".to_owned(),
+        |cpu| Kind::Share.plus_minus(cpu.total, interval(trial, "cpu")),
     );
-    let line = format!(
-        "{:>3} {:<9} {:>6} users{} {throughput:>14} p50 {:>7} p99 {:>7} {cpu:<16} {} {}",
+    let mut line = format!(
+        "{:>3} {:<9} {:>5} users {throughput:>13}  p50 {:>7}  p99 {:>7}  CPU {cpu:>11}  {}  {}",
         trial.id,
         cut(words::purpose(trial), 9),
         number(f64::from(trial.population)),
-        set_levels(trial),
         Kind::Milliseconds.text(response.p50),
         Kind::Milliseconds.text(response.p99),
         errors(&trial.errors),
         Standing::of(trial).brief(),
     );
-    line.trim_end().to_owned()
-}
-
-/// The levels beside the population: ` threads 29 pool.db 4`; the population is shown anyway.
-fn set_levels(trial: &TrialRecord) -> String {
-    let beside: Vec<String> = trial
-        .levels
-        .iter()
-        .filter(|(name, _)| *name != "users")
-        .map(|(name, level)| format!(" {name} {}", words::level(level)))
-        .collect();
-    cut(&beside.concat(), 24)
+    for set in words::levels_beside(trial) {
+        line.push_str("  ");
+        line.push_str(&set);
+    }
+    line
 }
 
 fn errors(errors: &Errors) -> String {
@@ -152,17 +138,12 @@ fn check(result: &StudyResult, width: usize) -> Option<String> {
     let widest = held
         .requirements
         .iter()
-        .map(|requirement| {
-            let kind = Kind::of_requirement(&requirement.says);
-            kind.with_interval(requirement.value, requirement.low, requirement.high)
-        })
-        .map(|figure| figure.chars().count())
+        .map(|requirement| words::found_text(requirement).chars().count())
         .max()
         .unwrap_or(0);
     for requirement in &held.requirements {
-        let kind = Kind::of_requirement(&requirement.says);
         let verdict = if requirement.met { "met" } else { "NOT MET" };
-        let figure = kind.with_interval(requirement.value, requirement.low, requirement.high);
+        let figure = words::found_text(requirement);
         let first = format!("  {verdict:<7}  {figure:<widest$}  ");
         let hang = " ".repeat(first.chars().count());
         text.push_str(&wrap(&first, &hang, &requirement.says, width));
@@ -265,7 +246,7 @@ fn blocks(table: &SweepTable, width: usize) -> String {
 }
 
 /// The table at the end of `weir run`: one line per label and one for all together.
-pub fn run_table(trial: &TrialRecord, width: usize) -> String {
+pub fn run_table(trial: &TrialRecord) -> String {
     let mut grid = Grid::new(&[
         ("label", Align::Left),
         ("samples", Align::Right),
@@ -288,17 +269,17 @@ pub fn run_table(trial: &TrialRecord, width: usize) -> String {
     if trial.classes.len() != 1 {
         grid.row(run_row("all", &all, trial.window_s));
     }
-    grid.shrink(0, width.max(LABEL_WIDTH));
+    grid.shrink(0, WIDTH);
     let mut text = grid.lines("");
     for (code, count) in &trial.errors.by_code {
         let line = format!("{} × {code}", number(*count as f64));
-        text.push_str(&wrap("failed: ", "  ", &line, width));
+        text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
     }
     for why in &trial.invalid_because {
-        text.push_str(&wrap("INVALID: ", "  ", why, width));
+        text.push_str(&wrap("INVALID: ", "  ", why, WIDTH));
     }
     for note in &trial.notes {
-        text.push_str(&wrap("note: ", "  ", note, width));
+        text.push_str(&wrap("note: ", "  ", note, WIDTH));
     }
     text
 }

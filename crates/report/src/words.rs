@@ -1,7 +1,7 @@
 //! The words that all forms of the report share: names of figures, levels, roles, states.
 
 use weir_record::{
-    Answer, Held, Level, Levels, Role, SettingDetail, Status, StudyResult, TrialRecord,
+    Answer, Held, Level, Levels, RequirementCheck, Role, Status, StudyResult, TrialRecord,
 };
 
 use crate::figures::{Kind, number};
@@ -68,6 +68,17 @@ pub(crate) fn levels(levels: &Levels) -> String {
     parts.join(", ")
 }
 
+/// The levels of a trial beside the population that is shown anyway: `threads 29`, `pool.db 4`.
+pub(crate) fn levels_beside(trial: &TrialRecord) -> Vec<String> {
+    let population = f64::from(trial.population);
+    let users = |name: &str, at: &Level| name == "users" && at.number() == Some(population);
+    let levels = trial.levels.iter();
+    levels
+        .filter(|(name, at)| !users(name, at))
+        .map(|(name, at)| format!("{name} {}", level(at)))
+        .collect()
+}
+
 /// A limit that may not be there.
 pub(crate) fn limit(limit: Option<f64>) -> String {
     limit.map_or_else(|| "–".to_owned(), number)
@@ -83,7 +94,34 @@ pub(crate) fn trials(ids: &[u32]) -> String {
     }
 }
 
-/// What stands above the figures at a level: `at users 41`.
+/// What a check found for a requirement: the value, and the ends of its interval; both empty-handed
+/// when nothing was read.
+pub(crate) fn found(requirement: &RequirementCheck) -> (String, String) {
+    // The record has no other way to say that a required figure is missing.
+    if requirement.value >= f64::MAX || !requirement.value.is_finite() {
+        return ("not read".to_owned(), String::new());
+    }
+    let kind = Kind::of_requirement(&requirement.says);
+    let RequirementCheck {
+        value, low, high, ..
+    } = *requirement;
+    let interval = if low < high {
+        kind.range(value, low, high)
+    } else {
+        String::new()
+    };
+    (kind.text(value), interval)
+}
+
+/// What a check found, in one: `78.7 % (77.0–80.0)`.
+pub(crate) fn found_text(requirement: &RequirementCheck) -> String {
+    match found(requirement) {
+        (value, interval) if interval.is_empty() => value,
+        (value, interval) => format!("{value} ({interval})"),
+    }
+}
+
+/// What stands above the figures at a level: `at 41 users`.
 pub(crate) fn at_level(answer: &Answer, value: f64) -> String {
     format!("at {} {}", number(value), answer.factor)
 }
@@ -91,10 +129,7 @@ pub(crate) fn at_level(answer: &Answer, value: f64) -> String {
 /// The fitted figures at the answer and at the next level: name, at the answer, at the next.
 pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
     let text = |name: &str, value: Option<&f64>| {
-        value.map_or_else(
-            || "–".to_owned(),
-            |value| Kind::of_name(name).text(*value),
-        )
+        value.map_or_else(|| "–".to_owned(), |value| Kind::of_name(name).text(*value))
     };
     answer
         .at_value
@@ -107,14 +142,6 @@ pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
             )
         })
         .collect()
-}
-
-/// Where a setting stands: `threads (maxThreads)`.
-pub(crate) fn stage_name(setting: &SettingDetail) -> String {
-    setting.native.as_ref().map_or_else(
-        || setting.stage.clone(),
-        |native| format!("{} ({native})", setting.stage),
-    )
 }
 
 /// The heading of the check: `passed with 62 users (trial 9)`.
@@ -154,10 +181,7 @@ pub(crate) fn waits(result: &StudyResult, held: &Held) -> Vec<(String, String, S
             (
                 stage.clone(),
                 waiting.map_or_else(|| "–".to_owned(), |waiting| number(*waiting)),
-                wait.map_or_else(
-                    || "–".to_owned(),
-                    |wait| Kind::Milliseconds.text(*wait),
-                ),
+                wait.map_or_else(|| "–".to_owned(), |wait| Kind::Milliseconds.text(*wait)),
             )
         })
         .collect()

@@ -1,9 +1,20 @@
-//! What stands on the page.
+//! What stands on the page, as text: the template only places it.
 
 use askama::Template;
+use weir_record::{Held, Role, StudyResult, TrialRecord};
+use weir_stats::Method;
 
+use super::curves::{self, CurveChart, ShapeKey};
+use super::funnel::Funnel;
+use super::seconds::Seconds;
 use crate::ReportInput;
+use crate::figures::{Kind, number};
+use crate::standing::Standing;
+use crate::sweep::{column_head, has_published, measured, published};
 use crate::words;
+
+/// Funnels that are drawn for a sweep; more would bury the table.
+const FUNNELS_MAX: usize = 12;
 
 /// The page's texts.
 #[derive(Debug, Template)]
@@ -11,16 +22,528 @@ use crate::words;
 pub(crate) struct Page<'a> {
     question: &'a str,
     status: &'static str,
+    tone: &'static str,
     summary: &'a str,
+    /// What follows the summary's first sentence.
+    more: &'a str,
+    facts: Vec<Fact>,
+    fitted: Option<Fitted>,
+    limited_by: Option<&'a str>,
+    settings: Vec<Setting>,
+    check: Option<Check>,
+    charts: Vec<CurveChart>,
+    shapes: Vec<ShapeKey>,
+    curve_table: Option<(Vec<String>, Vec<Vec<String>>)>,
+    funnels: Vec<Funnel>,
+    funnels_left_out: usize,
+    sweep: Option<Sweep>,
+    findings: Vec<Finding>,
+    seconds: Seconds,
+    chosen: u32,
+    trials: Vec<Trial>,
+    intervals: Vec<Interval>,
+    run: Vec<(&'static str, String)>,
+    machine: Vec<(String, String)>,
+    study: &'a str,
+    weir: &'a str,
+    data: String,
+    assets: Assets,
+}
+
+/// The files that the page holds.
+#[derive(Debug)]
+struct Assets {
+    uplot_script: &'static str,
+    uplot_style: &'static str,
+    uplot_licence: &'static str,
+    script: &'static str,
+    style: &'static str,
+}
+
+const ASSETS: Assets = Assets {
+    uplot_script: include_str!("../../assets/uplot/uPlot.iife.min.js"),
+    uplot_style: include_str!("../../assets/uplot/uPlot.min.css"),
+    uplot_licence: include_str!("../../assets/uplot/LICENSE"),
+    script: include_str!("../../assets/report.js"),
+    style: include_str!("../../assets/report.css"),
+};
+
+/// A figure of the answer, shown large.
+#[derive(Debug)]
+struct Fact {
+    value: String,
+    unit: String,
+    says: String,
+}
+
+/// The fitted figures at the answer and at the next level.
+#[derive(Debug)]
+struct Fitted {
+    at: String,
+    next: String,
+    rows: Vec<(String, String, String)>,
+}
+
+#[derive(Debug)]
+struct Setting {
+    stage: String,
+    native: String,
+    from: String,
+    to: String,
+    because: String,
+    trials: String,
+}
+
+#[derive(Debug)]
+struct Check {
+    passed: bool,
+    heading: String,
+    requirements: Vec<Requirement>,
+    waits: Vec<(String, String, String)>,
+    cost: Option<String>,
+}
+
+#[derive(Debug)]
+struct Requirement {
+    says: String,
+    value: String,
+    interval: String,
+    met: bool,
+}
+
+#[derive(Debug)]
+struct Sweep {
+    heads: Vec<SweepHead>,
+    rows: Vec<SweepRow>,
+}
+
+#[derive(Debug)]
+struct SweepHead {
+    title: String,
+    published: bool,
+}
+
+#[derive(Debug)]
+struct SweepRow {
+    case: String,
+    levels: String,
+    cells: Vec<SweepCell>,
+    trials: String,
+}
+
+#[derive(Debug)]
+struct SweepCell {
+    measured: String,
+    /// `None` when the column has nothing published at all.
+    published: Option<String>,
+}
+
+#[derive(Debug)]
+struct Finding {
+    id: String,
+    says: String,
+    trials: String,
+}
+
+/// A cell whose text is for people and whose number is for sorting.
+#[derive(Debug)]
+struct Cell {
+    text: String,
+    interval: String,
+    sort: f64,
+}
+
+#[derive(Debug)]
+struct Trial {
+    id: u32,
+    /// Whether the page has its timeline.
+    seconds: bool,
+    purpose: String,
+    levels: Vec<String>,
+    population: Cell,
+    figures: Vec<Cell>,
+    valid: bool,
+    remarks: Vec<String>,
+    because: Vec<String>,
+    notes: Vec<String>,
+    codes: Vec<(String, String)>,
+    window: String,
+    repeats: u32,
+}
+
+#[derive(Debug)]
+struct Interval {
+    trial: u32,
+    figure: String,
+    value: String,
+    range: String,
+    confidence: String,
+    count: String,
+    method: &'static str,
 }
 
 impl<'a> Page<'a> {
-    pub(crate) fn of(input: &ReportInput<'a>) -> Self {
+    pub(crate) fn of(
+        input: &ReportInput<'a>,
+        charts: Vec<CurveChart>,
+        seconds: Seconds,
+        data: String,
+    ) -> Self {
         let result = input.result;
+        let (summary, more) = first_sentence(&result.summary);
+        let (funnels, funnels_left_out) = funnels(result);
         Self {
             question: &result.question,
             status: words::status(result.status),
-            summary: &result.summary,
+            tone: tone(result),
+            summary,
+            more,
+            facts: facts(result),
+            fitted: fitted(result),
+            limited_by: result
+                .answer
+                .as_ref()
+                .and_then(|answer| answer.limited_by.as_deref()),
+            settings: settings(result),
+            check: result.held.as_ref().map(|held| check(result, held)),
+            shapes: if charts.is_empty() {
+                Vec::new()
+            } else {
+                curves::shapes(result)
+            },
+            charts,
+            curve_table: curves::curve_table(result),
+            funnels,
+            funnels_left_out,
+            sweep: sweep(result),
+            findings: findings(result),
+            chosen: answer_trial(result).map_or(0, |trial| trial.id),
+            seconds,
+            trials: trials(input),
+            intervals: result.trials.iter().flat_map(intervals).collect(),
+            run: run(input),
+            machine: input.manifest.machine.clone().into_iter().collect(),
+            study: &input.manifest.study,
+            weir: &result.weir,
+            data,
+            assets: ASSETS,
         }
     }
+}
+
+/// The first sentence and the rest: the one is the page's heading.
+fn first_sentence(text: &str) -> (&str, &str) {
+    let end = text.match_indices(". ").find(|(at, _)| {
+        let next = text[at + 2..].chars().next();
+        next.is_some_and(char::is_uppercase)
+    });
+    end.map_or((text, ""), |(at, _)| (&text[..=at], &text[at + 2..]))
+}
+
+/// Which of three tones the status has; its word stands beside it.
+fn tone(result: &StudyResult) -> &'static str {
+    use weir_record::Status::{Answered, Interrupted, Invalid, Never, NotMet, Same, Undecided};
+    match result.status {
+        Answered | Same => "good",
+        NotMet | Never | Invalid => "bad",
+        Undecided | Interrupted => "open",
+    }
+}
+
+fn facts(result: &StudyResult) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(answer) = &result.answer {
+        facts.push(Fact {
+            value: number(answer.value),
+            unit: answer.factor.clone(),
+            says: format!(
+                "{} interval {}–{}",
+                percent(answer.confidence),
+                number(answer.low),
+                number(answer.high)
+            ),
+        });
+        if f64::from(answer.population) > answer.value {
+            facts.push(Fact {
+                value: number(f64::from(answer.population)),
+                unit: "virtual users".to_owned(),
+                says: "all thread groups together".to_owned(),
+            });
+        }
+    }
+    for setting in &result.settings_detail {
+        facts.push(Fact {
+            value: number(setting.to),
+            unit: setting.stage.clone(),
+            says: setting
+                .from
+                .map_or_else(String::new, |from| format!("was {}", number(from))),
+        });
+    }
+    if let Some(held) = &result.held {
+        facts.push(Fact {
+            value: if held.passed {
+                "✓ holds"
+            } else {
+                "✗ fails"
+            }
+            .to_owned(),
+            unit: String::new(),
+            says: format!("check with {} users", number(f64::from(held.population))),
+        });
+    }
+    facts
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", number(share * 100.0))
+}
+
+fn fitted(result: &StudyResult) -> Option<Fitted> {
+    let answer = result.answer.as_ref()?;
+    let rows = words::fitted(answer);
+    (!rows.is_empty()).then(|| Fitted {
+        at: words::at_level(answer, answer.value),
+        next: words::at_level(answer, answer.value + 1.0),
+        rows,
+    })
+}
+
+fn settings(result: &StudyResult) -> Vec<Setting> {
+    let settings = result.settings_detail.iter();
+    settings
+        .map(|setting| Setting {
+            stage: setting.stage.clone(),
+            native: setting.native.clone().unwrap_or_else(|| "–".to_owned()),
+            from: words::limit(setting.from),
+            to: number(setting.to),
+            because: setting.because.clone(),
+            trials: words::trials(&setting.trials),
+        })
+        .collect()
+}
+
+fn check(result: &StudyResult, held: &Held) -> Check {
+    let requirements = held.requirements.iter().map(|requirement| {
+        let (value, interval) = words::found(requirement);
+        Requirement {
+            says: requirement.says.clone(),
+            value,
+            interval,
+            met: requirement.met,
+        }
+    });
+    Check {
+        passed: held.passed,
+        heading: words::check(held),
+        requirements: requirements.collect(),
+        waits: words::waits(result, held),
+        cost: held.cost_at_answer.clone(),
+    }
+}
+
+/// The valid trial that is closest to the answer without derived settings; the last valid one when
+/// there is no answer.
+fn answer_trial(result: &StudyResult) -> Option<&TrialRecord> {
+    let mut valid = result.trials.iter().filter(|trial| trial.valid);
+    let Some(answer) = &result.answer else {
+        return valid.next_back().or(result.trials.last());
+    };
+    let distance =
+        |trial: &TrialRecord| (curves::level(trial, &answer.factor) - answer.value).abs();
+    valid
+        .filter(|trial| trial.role != Role::Check)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+fn funnels(result: &StudyResult) -> (Vec<Funnel>, usize) {
+    let mut wanted: Vec<(String, &TrialRecord)> = Vec::new();
+    let find = |id: &u32| result.trials.iter().find(|trial| trial.id == *id);
+    if let Some(table) = &result.table {
+        for row in &table.rows {
+            let trial = row.trials.iter().filter_map(find).find(|trial| trial.valid);
+            wanted.extend(trial.map(|trial| (row.case.clone(), trial)));
+        }
+    } else {
+        let title = if result.answer.is_some() {
+            "Near the answer, limits as found"
+        } else {
+            "The last valid trial"
+        };
+        wanted.extend(answer_trial(result).map(|trial| (title.to_owned(), trial)));
+        let mut checked = result.held.iter().flat_map(|held| held.trials.iter().rev());
+        let check = checked.find_map(find);
+        wanted.extend(check.map(|trial| ("The check, limits set".to_owned(), trial)));
+    }
+    let left_out = wanted.len().saturating_sub(FUNNELS_MAX);
+    let funnels = wanted.into_iter().take(FUNNELS_MAX).enumerate();
+    let funnels = funnels.filter_map(|(id, (title, trial))| {
+        let users = number(f64::from(trial.population));
+        let title = format!("{title}: {users} users (trial {})", trial.id);
+        Funnel::of(id, title, &result.target.stages, trial)
+    });
+    (funnels.collect(), left_out)
+}
+
+fn sweep(result: &StudyResult) -> Option<Sweep> {
+    let table = result.table.as_ref()?;
+    let heads = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| SweepHead {
+            title: column_head(column),
+            published: has_published(table, at),
+        });
+    let rows = table.rows.iter().map(|row| {
+        let cells = (0..table.columns.len()).map(|at| SweepCell {
+            measured: measured(table, row, at),
+            published: has_published(table, at).then(|| published(row, at)),
+        });
+        SweepRow {
+            case: row.case.clone(),
+            levels: words::levels(&row.levels),
+            cells: cells.collect(),
+            trials: words::trials(&row.trials),
+        }
+    });
+    Some(Sweep {
+        heads: heads.collect(),
+        rows: rows.collect(),
+    })
+}
+
+fn findings(result: &StudyResult) -> Vec<Finding> {
+    let findings = result.findings.iter();
+    findings
+        .map(|finding| Finding {
+            id: finding.id.clone(),
+            says: finding.says.clone(),
+            trials: words::trials(&finding.trials),
+        })
+        .collect()
+}
+
+fn trials(input: &ReportInput<'_>) -> Vec<Trial> {
+    let trials = input.result.trials.iter();
+    trials
+        .map(|record| {
+            let timeline = input.timelines.get(&record.id);
+            trial(record, timeline.is_some_and(|seconds| !seconds.is_empty()))
+        })
+        .collect()
+}
+
+fn trial(trial: &TrialRecord, seconds: bool) -> Trial {
+    let standing = Standing::of(trial);
+    let figure = |name: &str, value: Option<f64>| cell(trial, name, value);
+    let response = &trial.response_time_ms;
+    let codes = trial.errors.by_code.iter();
+    Trial {
+        id: trial.id,
+        seconds,
+        purpose: words::purpose(trial).to_owned(),
+        levels: words::levels_beside(trial),
+        population: Cell {
+            text: number(f64::from(trial.population)),
+            interval: String::new(),
+            sort: f64::from(trial.population),
+        },
+        figures: vec![
+            figure("throughput_per_s", Some(trial.throughput_per_s)),
+            figure("response_time_ms.mean", Some(response.mean)),
+            figure("response_time_ms.p50", Some(response.p50)),
+            figure("response_time_ms.p99", Some(response.p99)),
+            figure("cpu", trial.cpu.map(|cpu| cpu.total)),
+            figure("errors.share", Some(trial.errors.share)),
+        ],
+        valid: standing.valid(),
+        remarks: standing.remarks(),
+        because: standing.invalid_because,
+        notes: trial.notes.clone(),
+        codes: codes
+            .map(|(code, count)| (number(*count as f64), code.clone()))
+            .collect(),
+        window: format!(
+            "{} s after {} s",
+            number(trial.window_s),
+            number(trial.warm_up_s)
+        ),
+        repeats: trial.repeats,
+    }
+}
+
+fn cell(trial: &TrialRecord, name: &str, value: Option<f64>) -> Cell {
+    let Some(value) = value else {
+        return Cell {
+            text: "–".to_owned(),
+            interval: String::new(),
+            sort: -1.0,
+        };
+    };
+    let kind = Kind::of_name(name);
+    let estimate = trial.intervals.get(name);
+    Cell {
+        text: kind.text(value),
+        interval: estimate.map_or_else(String::new, |e| kind.range(value, e.low, e.high)),
+        sort: value,
+    }
+}
+
+fn intervals(trial: &TrialRecord) -> Vec<Interval> {
+    let estimates = trial.intervals.iter();
+    estimates
+        .map(|(name, estimate)| {
+            let kind = Kind::of_name(name);
+            Interval {
+                trial: trial.id,
+                figure: words::figure(name),
+                value: kind.text(estimate.value),
+                range: kind.range(estimate.value, estimate.low, estimate.high),
+                confidence: percent(estimate.confidence),
+                count: number(estimate.count as f64),
+                method: method(estimate.method),
+            }
+        })
+        .collect()
+}
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::BatchMeans => "batch means; count: seconds",
+        Method::Student => "Student's t; count: values",
+        Method::OrderStatistics => "order statistics; count: responses",
+        Method::ClopperPearson => "Clopper–Pearson; count: samples",
+        Method::ChiSquared => "chi-squared; count: repeats",
+        Method::Crossing => "crossing of a local line; count: trials",
+        Method::LocalLine => "local line; count: trials",
+        _ => "other",
+    }
+}
+
+fn run(input: &ReportInput<'_>) -> Vec<(&'static str, String)> {
+    let ReportInput {
+        result, manifest, ..
+    } = input;
+    let scope = match result.target.cpu_scope {
+        weir_record::CpuScope::OwnCpus => "CPUs of its own",
+        weir_record::CpuScope::SharedCpus => {
+            "CPUs shared with the load tool: CPU figures hold by ratio only"
+        }
+        weir_record::CpuScope::Unknown => "CPU cannot be read",
+    };
+    vec![
+        ("Run", result.run.clone()),
+        ("Started", manifest.started.clone()),
+        ("Command", manifest.command.join(" ")),
+        ("Weir", result.weir.clone()),
+        ("Seed", manifest.seed.to_string()),
+        (
+            "Target",
+            format!(
+                "{} ({}), {} CPU(s), {scope}",
+                result.target.name, result.target.kind, result.target.cpus
+            ),
+        ),
+    ]
 }
