@@ -83,9 +83,9 @@ mod tests {
     #[test]
     fn a_kept_file_shows_the_present() {
         let mut scratch = Scratch::new();
-        let mut stat = KeptFile::new("/proc/self/schedstat");
+        let mut stat = KeptFile::new("/proc/thread-self/schedstat");
         let first = stat.read(&mut scratch).unwrap().to_vec();
-        // Any work at all moves the first number, nanoseconds on a CPU.
+        // This loop itself moves the first number, nanoseconds on a CPU.
         while stat.read(&mut scratch).unwrap() == first {}
     }
 

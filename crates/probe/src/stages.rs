@@ -20,6 +20,10 @@ pub use url::MetricsUrl;
 /// How long an answer may take, from the question: well below the second that it has to fit in.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// How long an answer may still take when everything else took longer than the patience: it has
+/// come by then, or it does not come.
+const GRACE: Duration = Duration::from_millis(20);
+
 /// Stages with fixed names, outermost first; beside them there is `pool.NAME`.
 const STAGES: [&str; 5] = [
     "backlog",
@@ -159,7 +163,8 @@ impl Stages {
 
     /// Reads the answer to what was asked at `now`. No answer in time makes the stages absent.
     pub(crate) fn read(&mut self, asked: &Asked, now: Instant, reading: &mut Reading) {
-        let page = self.scraper.answer(asked.deadline);
+        let deadline = asked.deadline.max(Instant::now() + GRACE);
+        let page = self.scraper.answer(deadline);
         let stages = page.as_deref().map(parse);
         if let Some(stages) = &stages {
             for (name, stage) in stages {

@@ -4,6 +4,7 @@
 //! read in turn: the growth of each over the time since its own last reading gives its rate, and
 //! the sum over those that were read is scaled to all of them. Over one full turn this is the sum
 //! of all threads' rates; within a second it is an estimate, and its coverage is told with it.
+//! Only the first time, before any second is told, all are read: 0.4 s of CPU for 10,000 threads.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -27,6 +28,7 @@ pub(crate) struct Rotation<const N: usize> {
     /// load's connections need them more.
     keep_at_most: usize,
     threads: BTreeMap<ThreadId, Followed<N>>,
+    started: bool,
     read_last: ThreadId,
     turn: Vec<ThreadId>,
 }
@@ -59,6 +61,7 @@ impl<const N: usize> Rotation<N> {
             budget,
             keep_at_most: usize::try_from(allowed / 8).unwrap_or(usize::MAX),
             threads: BTreeMap::new(),
+            started: false,
             read_last: (0, 0),
             turn: Vec::with_capacity(budget),
         }
@@ -90,14 +93,21 @@ impl<const N: usize> Rotation<N> {
     }
 
     /// Reads those whose turn it is, of so many threads that the target has. `None` when none of
-    /// them had been read before.
+    /// them had been read before. The first time all are read, so that every later turn has
+    /// something to compare with.
     pub(crate) fn sample(
         &mut self,
         now: Instant,
         threads: u64,
         scratch: &mut Scratch,
     ) -> Option<Summed<N>> {
-        self.choose();
+        let budget = if self.started {
+            self.budget
+        } else {
+            usize::MAX
+        };
+        self.started = true;
+        self.choose(budget);
         let keep_open = self.threads.len() <= self.budget.min(self.keep_at_most);
         let mut per_s = [0.0; N];
         let mut read = 0_u64;
@@ -124,17 +134,13 @@ impl<const N: usize> Rotation<N> {
     }
 
     /// The next ones after those that were read last, once around at most.
-    fn choose(&mut self) {
+    fn choose(&mut self, budget: usize) {
         let after = (Bound::Excluded(self.read_last), Bound::Unbounded);
         let later = self.threads.range(after);
         let earlier = self.threads.range(..=self.read_last);
         self.turn.clear();
-        self.turn.extend(
-            later
-                .chain(earlier)
-                .map(|(&thread, _)| thread)
-                .take(self.budget),
-        );
+        self.turn
+            .extend(later.chain(earlier).map(|(&thread, _)| thread).take(budget));
         if let Some(&last) = self.turn.last() {
             self.read_last = last;
         }
@@ -213,9 +219,10 @@ mod tests {
     fn above_the_budget_the_threads_take_turns_and_the_sum_is_scaled() {
         let (tids, release) = parked_threads(20);
         let mut rotation = Rotation::new("schedstat", 8, sevens);
-        let start = Instant::now();
-        rotation.set_threads(std::process::id(), &tids, Some(start));
         let mut scratch = Scratch::new();
+        let start = Instant::now();
+        assert_eq!(rotation.sample(start, 0, &mut scratch), None);
+        rotation.set_threads(std::process::id(), &tids, Some(start));
         let mut turns = HashSet::new();
         let mut sums = Vec::new();
         for second in 1..=3 {
@@ -251,6 +258,26 @@ mod tests {
         let later = start + Duration::from_secs(1);
         let summed = rotation.sample(later, 1, &mut scratch).unwrap();
         assert_eq!((summed.per_s, summed.coverage), ([0.0], 1.0));
+    }
+
+    #[test]
+    fn the_first_time_all_are_noted_whatever_the_budget() {
+        let (tids, release) = parked_threads(20);
+        let mut rotation = Rotation::new("schedstat", 8, sevens);
+        rotation.set_threads(std::process::id(), &tids, None);
+        let start = Instant::now();
+        let mut scratch = Scratch::new();
+        assert_eq!(rotation.sample(start, 20, &mut scratch), None);
+        let later = start + Duration::from_secs(1);
+        let summed = rotation.sample(later, 20, &mut scratch);
+        release.wait();
+        assert_eq!(
+            summed,
+            Some(Summed {
+                per_s: [0.0],
+                coverage: 0.4
+            })
+        );
     }
 
     #[test]
