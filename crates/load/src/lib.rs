@@ -20,9 +20,11 @@
 //! - What a request did (time-out, 503, reset) is an outcome under JMeter's name, never an error.
 //!
 //! One rule is not JMeter's: when a connection that was kept from an earlier sample turns out to be
-//! closed before one byte of the response came, the request is sent once more on a fresh one. The
-//! server closed an idle connection while the request was on its way; JMeter looks for that before
-//! it sends and so misses the last moment. Such samples are counted ([`LoadSummary::resent`]).
+//! closed, a fresh one is opened; if it closes after the request was sent and before one byte of the
+//! response came, the request is sent once more. JMeter looks whether a connection is closed only
+//! when it has been idle for 4.9 seconds, and reports `NoHttpResponseException` otherwise: a failure
+//! of its own making, which says nothing of the server's capacity. Requests that were sent twice
+//! are counted ([`LoadSummary::resent`]).
 //!
 //! Deliberately absent: studies, targets, conclusions. TLS, redirects and open workloads are not
 //! there; a plan that needs TLS is refused before the first request.

@@ -1,8 +1,9 @@
 //! What went wrong with a request, under the names that JMeter 5.6.3 gives it.
 //!
-//! JMeter shows the class and the message of the Java exception that ended a sample. Those of
-//! refused, reset, unanswered and cut connections and of time-outs were measured with JMeter; the
-//! others are what its HTTP library (Apache `HttpClient` 4.5, `HttpCore` 4.4) is known to throw.
+//! JMeter shows the class and the message of the Java exception that ended a sample. All of them
+//! were measured with JMeter against a server that misbehaves, except those for a machine without
+//! a route, port or file, which are what Java is known to throw, and [`Failure::LongHead`]: JMeter
+//! reads heads of any length.
 
 use std::fmt;
 use std::io;
@@ -63,6 +64,8 @@ pub(crate) enum ConnectFailure {
 pub(crate) enum BadChunk {
     /// The line that should hold a size.
     Size(String),
+    /// A size below 0.
+    Negative,
     /// More bytes than announced.
     Surplus,
     /// The body ended right after a chunk.
@@ -154,6 +157,7 @@ impl Failure {
                 "Premature end of chunk coded message body: closing chunk expected".to_owned()
             }
             Self::BadChunk(BadChunk::Size(line)) => format!("Bad chunk header: {line}"),
+            Self::BadChunk(BadChunk::Negative) => "Negative chunk size".to_owned(),
             Self::BadChunk(BadChunk::Surplus) => {
                 "Unexpected content at the end of chunk".to_owned()
             }

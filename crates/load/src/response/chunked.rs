@@ -137,11 +137,9 @@ impl SizeLine {
     fn size(&self) -> Result<u64, Failure> {
         let digits = str::from_utf8(self.kept[..self.length].trim_ascii());
         let digits = digits.map_err(|_| self.bad())?;
-        // `from_str_radix` takes a sign, and so does Java; neither is a size.
-        match i64::from_str_radix(digits, 16) {
-            Ok(size) if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => Ok(size as u64),
-            _ => Err(self.bad()),
-        }
+        // A sign is allowed, as in Java.
+        let size = i64::from_str_radix(digits, 16).map_err(|_| self.bad())?;
+        u64::try_from(size).map_err(|_| Failure::BadChunk(BadChunk::Negative))
     }
 
     fn bad(&self) -> Failure {
