@@ -136,7 +136,9 @@
       label(to, goal.says, bbox.left + 6 * unit, y - 6 * unit, unit, inks.goal, inks.paper, "left");
     }
     chart.series.forEach((series, at) => {
-      for (const point of series.points) {
+      // What may not be used lies on top: it must not hide under what may.
+      const ordered = [...series.points].sort((a, b) => (a.shape === "cross") - (b.shape === "cross"));
+      for (const point of ordered) {
         const x = plot.valToPos(point.x, "x", true);
         if (point.interval) {
           whisker(to, x, plot.valToPos(point.interval[0], "y", true), plot.valToPos(point.interval[1], "y", true), unit, inks.series[at]);
@@ -413,6 +415,6 @@
   }).observe(document.querySelector("main"));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   // Paper is white whatever the screen is.
-  window.addEventListener("beforeprint", () => { root.dataset.paper = ""; drawAll(); resize(); });
+  window.addEventListener("beforeprint", () => { root.dataset.paper = ""; drawAll(); });
   window.addEventListener("afterprint", () => { delete root.dataset.paper; drawAll(); });
 })();

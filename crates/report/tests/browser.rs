@@ -24,6 +24,8 @@ const DRAWN: usize = 12;
 struct Verdict {
     width: f64,
     charts: Vec<Chart>,
+    cursors: Vec<Option<usize>>,
+    sorted: Vec<u32>,
     scrolls: bool,
     beyond: Vec<String>,
     rows: usize,
@@ -213,6 +215,14 @@ fn every_chart_of_a_tune_draws_its_data() {
             }
         }
         assert_eq!(verdict.rows, 40, "one row a second");
+        let second = verdict.cursors[0].expect("the chart that is pointed at reads a second");
+        assert!(
+            verdict.cursors.iter().all(|cursor| *cursor == Some(second)),
+            "{:?}",
+            verdict.cursors
+        );
+        assert_eq!(verdict.sorted.len(), run.result.trials.len());
+        assert!(verdict.sorted.is_sorted(), "{:?}", verdict.sorted);
     }
 }
 

@@ -47,6 +47,23 @@
     }
     return out;
   };
+  // Points at the middle of one chart over time: which second does each of them read then?
+  const pointed = () => {
+    const plots = [...window.weirReport.charts].filter(([id]) => id.startsWith("second-")).map(([, { plot }]) => plot);
+    if (!plots.length) return [];
+    const { over } = plots[0];
+    const box = over.getBoundingClientRect();
+    const at = { clientX: box.left + box.width / 2, clientY: box.top + 20, movementX: 5, movementY: 0, bubbles: true };
+    over.dispatchEvent(new MouseEvent("mouseenter", at));
+    over.dispatchEvent(new MouseEvent("mousemove", at));
+    return plots.map((plot) => plot.cursor.idx);
+  };
+  // Sorts the trials by users: the users as they then stand.
+  const sorted = () => {
+    const table = document.querySelector("table.trials");
+    table.tHead.rows[0].cells[2].querySelector("button").click();
+    return [...table.tBodies[0].rows].map((row) => Number(row.cells[2].dataset.sort));
+  };
   const settle = () => new Promise((done) => { setTimeout(done, 50); });
   const look = async () => {
     await settle();
@@ -58,11 +75,13 @@
       await settle();
       seen.push(...charts(Number(option.value)).filter((chart) => chart.id.startsWith("second-")));
     }
+    const cursors = pointed();
+    await settle();
     for (const details of document.querySelectorAll("details")) details.open = true;
     await settle();
     const scrolls = document.documentElement.scrollWidth > document.documentElement.clientWidth;
     const rows = document.querySelectorAll("#seconds-data tbody tr").length;
-    return { width: document.documentElement.clientWidth, charts: seen, scrolls, beyond: beyond(), rows, faults };
+    return { width: document.documentElement.clientWidth, charts: seen, cursors, sorted: sorted(), scrolls, beyond: beyond(), rows, faults };
   };
   window.addEventListener("load", () => {
     look().catch((error) => ({ faults: [String(error)] }))

@@ -262,17 +262,8 @@ fn chart(
             says: says.clone(),
         })
         .collect();
-    let points = series.iter().flat_map(|series| &series.points);
-    let x_max = points.clone().map(|point| point.x).fold(0.0, f64::max);
-    let highest = points
-        .map(|point| {
-            point
-                .interval
-                .map_or(point.y, |(_, high)| high.max(point.y))
-        })
-        .chain(goals.iter().map(|goal| goal.y))
-        .fold(0.0, f64::max);
-    let whole = if kind == Kind::Share { 100.0 } else { f64::MAX };
+    let levels = series.iter().flat_map(|series| &series.points);
+    let x_max = levels.map(|point| point.x).fold(0.0, f64::max);
     let title = match names {
         [one] => capital(&words::figure(one)),
         _ => "Response time".to_owned(),
@@ -287,15 +278,30 @@ fn chart(
         unit,
         x_title: factor.to_owned(),
         x_max: x_max * 1.06,
-        y_max: if highest > 0.0 {
-            (highest * 1.12).min(whole * 1.04)
-        } else {
-            1.0
-        },
+        y_max: top(kind, &series, &goals),
         series,
         goals,
         answer: result.answer.as_ref().map(answer_line),
     })
+}
+
+/// Where the axis of a chart ends: above every interval and goal; a share hardly above all of it.
+fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
+    let points = series.iter().flat_map(|series| &series.points);
+    let highest = points
+        .map(|point| {
+            point
+                .interval
+                .map_or(point.y, |(_, high)| high.max(point.y))
+        })
+        .chain(goals.iter().map(|goal| goal.y))
+        .fold(0.0, f64::max);
+    let whole = if kind == Kind::Share { 104.0 } else { f64::MAX };
+    if highest > 0.0 {
+        (highest * 1.12).min(whole)
+    } else {
+        1.0
+    }
 }
 
 /// The factor and the unit with which a kind of figure is drawn.

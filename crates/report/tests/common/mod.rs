@@ -18,6 +18,16 @@ use weir_stats::{Estimate, Method};
 /// CPU seconds of one request on the one CPU, and seconds of thinking and holding without CPU.
 const DEMAND_S: f64 = 0.0066;
 const DELAY_S: f64 = 0.3085;
+/// Signals that the load tool counts itself.
+const LOAD: &[&str] = &[
+    "throughput",
+    "errors",
+    "users",
+    "in-flight",
+    "response.mean",
+    "response.p50",
+    "response.p99",
+];
 const SECONDS: u64 = 40;
 const WARM_UP: u64 = 10;
 
@@ -153,8 +163,14 @@ fn reading(trial: u32, users: f64, special: Special, second: u64) -> Reading {
 
 fn timeline(trial: u32, users: f64, special: Special, seconds: u64) -> Timeline {
     let mut timeline = Timeline::new();
-    for second in (0..seconds).filter(|second| !special.misses.contains(second)) {
-        timeline.add(second, reading(trial, users, special, second));
+    for second in 0..seconds {
+        let mut reading = reading(trial, users, special, second);
+        if special.misses.contains(&second) {
+            // The load tool counts on while the watch sleeps.
+            reading.retain(|signal, _| LOAD.contains(&signal.as_str()));
+            timeline.miss(second);
+        }
+        timeline.add(second, reading);
     }
     timeline
 }
@@ -621,10 +637,10 @@ fn row(case: &str, levels: Levels, trials: Vec<u32>, published: bool) -> SweepRo
                 cell(14.2, 0.05),
                 cell(2.53, 0.04),
                 cell(26.4, 0.02),
-                cell(0.312, 0.03),
+                cell(0.573, 0.03),
             ]
         } else {
-            vec![cell(0.0, 0.0), None, cell(19.8, 0.02), cell(0.633, 0.02)]
+            vec![cell(0.0, 0.0), None, cell(19.8, 0.02), cell(0.558, 0.02)]
         },
         published: vec![said("14"), said("2.5 s"), said("25"), None],
     }
