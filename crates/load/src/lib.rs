@@ -52,5 +52,5 @@ mod work;
 pub use error::LoadError;
 pub use running::{LoadSummary, RunningLoad};
 pub use samples::SampleSink;
-pub use settings::{Authority, Length, LoadSettings};
+pub use settings::{Length, LoadSettings};
 pub use start::start;

@@ -1,10 +1,8 @@
 //! What a load is started with.
 
-use std::fmt;
-use std::net::SocketAddr;
 use std::time::{Instant, SystemTime};
 
-use weir_script::{ResolvedPlan, Scheme, Target};
+use weir_script::{ResolvedPlan, Target};
 use weir_units::CpuSet;
 
 use crate::samples::SampleSink;
@@ -15,7 +13,7 @@ pub struct LoadSettings {
     /// The plan, ready to run.
     pub plan: ResolvedPlan,
     /// Overrides host and port of every sampler.
-    pub target: Option<Authority>,
+    pub target: Option<Target>,
     /// One runtime on each of these CPUs, and only there; without, one for each CPU that this
     /// process may use, wherever the kernel puts them.
     pub cpus: Option<CpuSet>,
@@ -42,38 +40,4 @@ pub enum Length {
     /// When they are stopped: iterations, delay and duration of the plan's groups do not count;
     /// the ramp-up does.
     UntilStopped,
-}
-
-/// Host and port that get all requests, whatever hosts the plan names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Authority {
-    /// Host name or address; an IPv6 address without brackets.
-    pub host: String,
-    /// Port.
-    pub port: u16,
-}
-
-impl From<SocketAddr> for Authority {
-    fn from(address: SocketAddr) -> Self {
-        Self {
-            host: address.ip().to_string(),
-            port: address.port(),
-        }
-    }
-}
-
-impl fmt::Display for Authority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host, self.port)
-    }
-}
-
-impl From<Authority> for Target {
-    fn from(authority: Authority) -> Self {
-        Self {
-            scheme: Scheme::Http,
-            host: authority.host,
-            port: authority.port,
-        }
-    }
 }

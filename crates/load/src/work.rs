@@ -10,7 +10,7 @@ use weir_script::{ResolvedPlan, ResolvedStep, Scheme, Scope, SentRequest, Target
 
 use crate::error::LoadError;
 use crate::names::Server;
-use crate::settings::{Authority, Length};
+use crate::settings::Length;
 
 /// Everything that does not change while a load runs.
 #[derive(Debug)]
@@ -76,11 +76,10 @@ impl Work {
     /// Prepares a plan; looks up the names of all servers.
     pub(crate) fn prepare(
         plan: ResolvedPlan,
-        target: Option<Authority>,
+        target: Option<Target>,
         seed: u64,
         length: Length,
     ) -> Result<Self, LoadError> {
-        let target = target.map(Target::from);
         let hosts = plan.hosts(target.as_ref())?;
         if let Some(host) = hosts.iter().find(|h| h.server.scheme == Scheme::Https) {
             return Err(LoadError::Tls {

@@ -94,7 +94,7 @@ const CATALOGUE: &[Signal] = &[
     signal("STAGE.limit", "{place}", "Most that may be in the stage at once."),
     signal("STAGE.occupancy", "{place}", "How many are in the stage: the average over the second where the server tells the time integral, else one reading."),
     signal("STAGE.waiting", "{place}", "How many wait to get into the stage: the average over the second where the server tells the time integral, else one reading."),
-    signal("STAGE.wait", "s", "Mean of the waits for the stage that ended in this second; absent when none did."),
+    signal("STAGE.wait", "s", "Mean time that those who got into the stage in this second had waited for it, 0 for those who did not have to; absent when nobody got in."),
     signal("STAGE.entries", "/s", "How many got into the stage, whether they waited or not."),
     signal("STAGE.refused", "/s", "How many the stage turned away because it was full."),
     signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool's own process, watching included."),

@@ -43,7 +43,6 @@ struct Stage {
     waiting_seconds: Option<f64>,
     wait_seconds: Option<f64>,
     entries: Option<f64>,
-    waits: Option<f64>,
     refused: Option<f64>,
 }
 
@@ -58,7 +57,6 @@ impl Stage {
             "waiting_seconds_total" => &mut self.waiting_seconds,
             "wait_seconds_total" => &mut self.wait_seconds,
             "entries_total" => &mut self.entries,
-            "waits_total" => &mut self.waits,
             "refused_total" => &mut self.refused,
             _ => return None,
         })
@@ -77,10 +75,10 @@ impl Stage {
                 level
             }
         };
-        // Of the waits that ended in this second.
+        // Over all that got in, waited or not: so waiting = entries × wait (Little's law).
         let wait = before.and_then(|(before, _)| {
-            let ended = grown(before.waits, self.waits).filter(|&ended| ended > 0.0)?;
-            Some(grown(before.wait_seconds, self.wait_seconds)? / ended)
+            let entered = grown(before.entries, self.entries).filter(|&entered| entered > 0.0)?;
+            Some(grown(before.wait_seconds, self.wait_seconds)? / entered)
         });
         let occupancy = average(self.occupancy, |stage| stage.occupancy_seconds);
         let waiting = average(self.waiting, |stage| stage.waiting_seconds);

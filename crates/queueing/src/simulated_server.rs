@@ -175,7 +175,7 @@ impl TrialRunner for SimulatedServer {
         let scenario = self.scenario_at(&treatment.levels)?;
         let mut simulation = Simulation::new(&scenario, treatment.seed);
         let mut seen = Seen::default();
-        let (window, not_steady) = loop {
+        let (window, against) = loop {
             let second = simulation.next_second();
             seen.add(&scenario, &second, simulation.responses())?;
             let decision = decide(&seen.recording, &treatment.window, seen.cycle_s())
@@ -187,16 +187,19 @@ impl TrialRunner for SimulatedServer {
             observer.second(&seen.view(&second, remaining_s));
             match decision {
                 Decision::Continue(_) => {}
-                Decision::Done(window) => break (window, None),
-                Decision::NotSteady { window, why } => break (window, Some(why)),
+                Decision::Done(window) => break (window, Vec::new()),
+                Decision::NotSteady { window, why } => {
+                    break (window, vec![format!("not steady: {why}")]);
+                }
             }
         };
         let context = Context {
             treatment,
             population: scenario.population(),
+            target_cpus: self.facts.cpus,
             load_cpus: None,
             repeats: 0,
-            not_steady,
+            against,
         };
         evaluate(&seen.recording, window, &context)
             .map_err(|error| TrialError::Storage(format!("failed to {error}")))

@@ -25,7 +25,8 @@ mod treatment;
 mod trial;
 
 pub use evaluate::{
-    Context, Decision, EvaluateError, Recording, STEAL_MAX, WindowProgress, decide, evaluate, names,
+    Context, Decision, EvaluateError, Recording, STEAL_MAX, WindowProgress, decide, disturbance,
+    evaluate, names,
 };
 pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
 pub use jtl::{DataType, JtlError, JtlReader, JtlWriter, SampleRow};

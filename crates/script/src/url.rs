@@ -5,6 +5,7 @@
 //! refusal and its text are part of what users see in their results, so they are kept.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::str::FromStr;
 
 use crate::Unsendable;
@@ -53,6 +54,17 @@ pub struct Target {
     pub host: String,
     /// Port.
     pub port: u16,
+}
+
+impl From<SocketAddr> for Target {
+    /// Plain HTTP to an address.
+    fn from(address: SocketAddr) -> Self {
+        Self {
+            scheme: Scheme::Http,
+            host: address.ip().to_string(),
+            port: address.port(),
+        }
+    }
 }
 
 impl fmt::Display for Target {

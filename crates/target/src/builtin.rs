@@ -32,16 +32,6 @@ const SETTINGS: [(&str, &str); 4] = [
 /// The one that needs a new start.
 const NEEDS_START: &str = "backlog";
 
-/// What happens to a connection that comes when as many are open as may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WhenConnectionsFull {
-    /// It is accepted and closed at once.
-    Close,
-    /// It waits in the backlog.
-    #[default]
-    Wait,
-}
-
 /// How to start the sample server.
 #[derive(Debug, Clone)]
 pub struct BuiltinOptions {
@@ -53,8 +43,9 @@ pub struct BuiltinOptions {
     pub cpus: Option<CpuSet>,
     /// Limits to start with, by stage; stages not named have the server's defaults.
     pub settings: BTreeMap<String, f64>,
-    /// What happens when the connection limit is reached.
-    pub when_full: WhenConnectionsFull,
+    /// What happens to a connection that comes when as many are open as may be: it waits in the
+    /// backlog, or is refused (accepted and closed at once).
+    pub when_connections_full: WhenFull,
     /// File that gets what the server prints.
     pub log: PathBuf,
 }
@@ -118,10 +109,6 @@ impl Builtin {
 
     /// Its funnel, with the limits as found.
     pub fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
-        let full = match self.options.when_full {
-            WhenConnectionsFull::Close => WhenFull::Refuse,
-            WhenConnectionsFull::Wait => WhenFull::Wait,
-        };
         let stage = |name: &str, settable: bool, when_full| Stage {
             name: name.to_owned(),
             native: SETTINGS
@@ -139,7 +126,7 @@ impl Builtin {
             cpu_scope,
             stages: vec![
                 stage("backlog", true, WhenFull::Refuse),
-                stage("connections", true, full),
+                stage("connections", true, self.options.when_connections_full),
                 stage("request-queue", false, WhenFull::Wait),
                 stage("threads", true, WhenFull::Wait),
                 stage("pool.db", true, WhenFull::Block),
@@ -238,9 +225,9 @@ fn launch(
         .arg("--with-parent")
         .arg(format!("--listen=127.0.0.1:{}", options.port))
         .arg("--admin=127.0.0.1:0")
-        .arg(match options.when_full {
-            WhenConnectionsFull::Close => "--when-full=close",
-            WhenConnectionsFull::Wait => "--when-full=wait",
+        .arg(match options.when_connections_full {
+            WhenFull::Refuse => "--when-full=close",
+            WhenFull::Wait | WhenFull::Block => "--when-full=wait",
         });
     for (stage, flag) in SETTINGS {
         if let Some(limit) = limits.get(stage) {

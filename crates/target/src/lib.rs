@@ -12,5 +12,5 @@ mod builtin;
 mod child;
 mod error;
 
-pub use builtin::{Builtin, BuiltinOptions, WhenConnectionsFull};
+pub use builtin::{Builtin, BuiltinOptions};
 pub use error::TargetError;

@@ -1,1 +1,27 @@
-fn main() {}
+//! Weir: finds how much concurrency a web application server can take, sets it, and holds it there.
+//!
+//! The whole program in a page: parse what was typed, run one command, map what happened to an
+//! exit code. Each command is a file of [`commands`]; they resolve what was typed into the settings
+//! of the crates below, wire those together, and print.
+
+mod cli;
+mod commands;
+mod error;
+mod hosts;
+mod interrupt;
+mod output;
+mod plans;
+mod progress;
+mod stored;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match commands::run(cli::parse()) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            output::tell_error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

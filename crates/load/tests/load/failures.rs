@@ -4,9 +4,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
-use weir_load::Authority;
 use weir_plan::Step;
 use weir_record::{DataType, SampleRow};
+use weir_script::{Scheme, Target};
 
 use crate::server::{Reply, Server};
 use crate::support::{get, group, run, sample, settings, text};
@@ -34,7 +34,7 @@ fn after(reply: impl Fn() -> Reply + Send + Sync + 'static) -> (SampleRow, Socke
 fn against(address: SocketAddr, step: Step) -> SampleRow {
     let unused = Server::good();
     let mut settings = settings(&unused, vec![group(1, vec![step])]);
-    settings.target = Some(Authority::from(address));
+    settings.target = Some(Target::from(address));
     run(settings).rows[0].clone()
 }
 
@@ -161,7 +161,8 @@ fn a_name_that_nobody_knows() {
     let host = "a".repeat(64);
     let unused = Server::good();
     let mut settings = settings(&unused, vec![group(1, vec![get("/")])]);
-    settings.target = Some(Authority {
+    settings.target = Some(Target {
+        scheme: Scheme::Http,
         host: host.clone(),
         port: 80,
     });

@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use weir_load::{
-    Authority, Length, LoadError, LoadSettings, LoadSummary, RunningLoad, SampleSink, start,
-};
+use weir_load::{Length, LoadError, LoadSettings, LoadSummary, RunningLoad, SampleSink, start};
 use weir_plan::{
     HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Schedule, Step, Template,
     ThreadGroup, Timer,
 };
 use weir_record::{JtlReader, LoadSecond, SampleRow};
-use weir_script::{Origin, Properties, ResolvedPlan, resolve};
+use weir_script::{Origin, Properties, ResolvedPlan, Target, resolve};
 
 use crate::server::Server;
 
@@ -88,7 +86,7 @@ pub(crate) fn plan(groups: Vec<ThreadGroup>) -> ResolvedPlan {
 pub(crate) fn settings(server: &Server, groups: Vec<ThreadGroup>) -> LoadSettings {
     LoadSettings {
         plan: plan(groups),
-        target: Some(Authority::from(server.address)),
+        target: Some(Target::from(server.address)),
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,

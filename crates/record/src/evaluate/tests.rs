@@ -1,0 +1,262 @@
+//! What makes a trial count, and what its figures rest on.
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+use std::time::Duration;
+
+use super::*;
+use crate::histograms::response_histogram;
+use crate::load_second::ClassSecond;
+use crate::treatment::{Levels, Role};
+
+/// One second in which `answered` samples took `response_us` each.
+fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> LoadSecond {
+    let mut histogram = response_histogram();
+    histogram.record_n(response_us, answered).unwrap();
+    let mut lateness_us = response_histogram();
+    lateness_us.record_n(30, answered.max(1)).unwrap();
+    LoadSecond {
+        second,
+        classes: vec![ClassSecond {
+            label: "request".to_owned(),
+            succeeded: answered - failed,
+            failed,
+            failed_by_code: if failed > 0 {
+                BTreeMap::from([("503".to_owned(), failed)])
+            } else {
+                BTreeMap::new()
+            },
+            response_us: histogram,
+        }],
+        users: 10,
+        in_flight: 3,
+        sockets: 10,
+        lateness_us,
+    }
+}
+
+fn signals(pairs: &[(&str, f64)]) -> Reading {
+    pairs.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect()
+}
+
+fn cpu(total: f64, steal: f64) -> Reading {
+    signals(&[
+        ("cpu", total),
+        ("cpu.user", total * 0.8),
+        ("cpu.system", total * 0.2),
+        ("cpu.steal", steal),
+        ("load.cpu", 0.2),
+    ])
+}
+
+/// Throughput 100 ± a few that do not depend on each other, after `slow` slower seconds.
+fn recording(seconds: u64, slow: u64) -> Recording {
+    let mut recording = Recording::new();
+    for second in 0..seconds {
+        let wiggle = (second * 7919 + 13) % 5;
+        let answered = if second < slow { 40 } else { 98 + wiggle };
+        recording
+            .add_load(&load_second(second, answered, 0, 20_000))
+            .unwrap();
+        recording.add_signals(second, cpu(answered as f64 / 200.0, 0.0));
+    }
+    recording
+}
+
+fn window(min: u64, max: u64) -> Window {
+    Window {
+        warm_up_min: Duration::from_secs(5),
+        min: Duration::from_secs(min),
+        max: Duration::from_secs(max),
+        precision: 0.02,
+    }
+}
+
+fn treatment() -> Treatment {
+    Treatment {
+        id: 3,
+        role: Role::Search,
+        case: None,
+        levels: Levels::new(),
+        window: window(15, 30),
+        seed: 1,
+    }
+}
+
+fn context(treatment: &Treatment) -> Context<'_> {
+    Context {
+        treatment,
+        population: 10,
+        target_cpus: 1,
+        load_cpus: Some(1),
+        repeats: 0,
+        against: Vec::new(),
+    }
+}
+
+#[test]
+fn a_steady_trial_ends_as_soon_as_it_is_precise() {
+    let early = decide(&recording(19, 0), &window(15, 30), 0.1).unwrap();
+    assert_eq!(early, Decision::Continue(WindowProgress { remaining_s: 1 }));
+    let done = decide(&recording(20, 0), &window(15, 30), 0.1).unwrap();
+    assert_eq!(done, Decision::Done(5..20));
+}
+
+#[test]
+fn the_warm_up_is_left_out() {
+    let Decision::Done(measured) = decide(&recording(35, 9), &window(15, 30), 0.1).unwrap() else {
+        panic!("35 s are the most");
+    };
+    assert!(measured.start >= 9, "{measured:?}");
+    let treatment = treatment();
+    let record = evaluate(&recording(35, 9), measured, &context(&treatment)).unwrap();
+    assert!((record.throughput_per_s - 100.0).abs() < 1.0);
+}
+
+#[test]
+fn a_trial_that_never_settles_says_so() {
+    let mut rising = Recording::new();
+    for second in 0..35 {
+        rising
+            .add_load(&load_second(second, 50 + 5 * second, 0, 20_000))
+            .unwrap();
+    }
+    let decision = decide(&rising, &window(15, 30), 0.1).unwrap();
+    let Decision::NotSteady { window, why } = decision else {
+        panic!("{decision:?}");
+    };
+    let treatment = treatment();
+    let mut context = context(&treatment);
+    context.against = vec![format!("not steady: {why}")];
+    let record = evaluate(&rising, window, &context).unwrap();
+    assert!(!record.valid && record.invalid_because[0].starts_with("not steady"));
+}
+
+#[test]
+fn a_fixed_window_is_exactly_that() {
+    let fixed = Window::fixed(Duration::from_secs(5), Duration::from_secs(10));
+    assert_eq!(
+        decide(&recording(15, 0), &fixed, 99.0).unwrap(),
+        Decision::Done(5..15)
+    );
+}
+
+#[test]
+fn figures_carry_intervals_and_failures_their_codes() {
+    let mut recording = recording(20, 0);
+    recording
+        .add_load(&load_second(20, 100, 25, 80_000))
+        .unwrap();
+    recording.add_signals(20, cpu(0.5, 0.0));
+    let treatment = treatment();
+    let record = evaluate(&recording, 5..21, &context(&treatment)).unwrap();
+    assert!(record.valid, "{:?}", record.invalid_because);
+    assert_eq!(record.errors.count, 25);
+    assert_eq!(record.errors.by_code["503"], 25);
+    for name in [
+        "throughput_per_s",
+        "cpu",
+        "response_time_ms.p50",
+        "errors.share",
+    ] {
+        let estimate = &record.intervals[name];
+        assert!(
+            estimate.low <= estimate.value && estimate.value <= estimate.high,
+            "{name}"
+        );
+        assert!(estimate.count > 0, "{name}");
+    }
+    // 20 ms for 15 seconds, 80 ms for one: the maximum comes from the merged histogram.
+    assert!((record.response_time_ms.p50 - 20.0).abs() < 0.1);
+    assert!((record.response_time_ms.max - 80.0).abs() < 0.1);
+    assert!((record.cpu.unwrap().total - 0.5).abs() < 0.01);
+}
+
+#[test]
+fn waits_are_weighted_by_how_many_ended() {
+    let mut recording = recording(10, 0);
+    for second in 0..10 {
+        let (wait, entries) = if second == 3 { (9.0, 1.0) } else { (1.0, 9.0) };
+        let read = signals(&[
+            ("pool.db.wait", wait),
+            ("pool.db.entries", entries),
+            ("pool.db.waiting", 4.0),
+        ]);
+        recording.add_signals(second, read);
+    }
+    let treatment = treatment();
+    let record = evaluate(&recording, 0..10, &context(&treatment)).unwrap();
+    let expected = (9.0 + 81.0) / (1.0 + 81.0);
+    assert!((record.wait_s("pool.db").unwrap() - expected).abs() < 1e-9);
+    assert_eq!(record.waiting("pool.db"), Some(4.0));
+    assert_eq!(record.waiting("threads"), None);
+}
+
+#[test]
+fn a_load_tool_that_was_the_limit_makes_the_trial_invalid() {
+    let treatment = treatment();
+    let mut busy = recording(20, 0);
+    for second in 0..20 {
+        busy.add_signals(second, signals(&[("load.cpu", 0.93)]));
+    }
+    let record = evaluate(&busy, 5..20, &context(&treatment)).unwrap();
+    assert!(!record.valid && record.invalid_because[0].contains("93 % of its 1 CPU"));
+
+    let mut late = recording(20, 0);
+    let mut second = load_second(20, 100, 0, 20_000);
+    second.lateness_us.record_n(50_000, 900).unwrap();
+    late.add_load(&second).unwrap();
+    late.add_signals(20, cpu(0.5, 0.0));
+    let record = evaluate(&late, 5..21, &context(&treatment)).unwrap();
+    assert!(!record.valid && record.invalid_because[0].contains("late"));
+}
+
+#[test]
+fn missed_seconds_and_steal_are_told() {
+    let treatment = treatment();
+    let mut gaps = recording(20, 0);
+    for second in [6, 9, 12] {
+        gaps.miss_signals(second);
+    }
+    let record = evaluate(&gaps, 5..20, &context(&treatment)).unwrap();
+    assert_eq!(
+        record.invalid_because,
+        ["3 of 15 seconds were missed by the watch"]
+    );
+
+    let mut stolen = recording(20, 0);
+    for second in 0..20 {
+        stolen.add_signals(second, cpu(0.5, 0.08));
+    }
+    let record = evaluate(&stolen, 5..20, &context(&treatment)).unwrap();
+    assert!(record.valid);
+    assert!(record.notes[0].contains("8.0 %"), "{:?}", record.notes);
+
+    let mut shared = recording(20, 0);
+    for second in 0..20 {
+        shared.add_signals(
+            second,
+            signals(&[("target.cpu.user", 0.3), ("target.cpu.system", 0.05)]),
+        );
+    }
+    let record = evaluate(&shared, 5..20, &context(&treatment)).unwrap();
+    assert!(record.valid);
+    assert_eq!(
+        record.notes,
+        ["other processes used 15.0 % of the target's CPUs"]
+    );
+}
+
+#[test]
+fn a_trial_without_answers_is_no_trial() {
+    let mut silent = Recording::new();
+    for second in 0..10 {
+        silent.add_load(&load_second(second, 0, 0, 1)).unwrap();
+    }
+    let treatment = treatment();
+    let record = evaluate(&silent, 0..10, &context(&treatment)).unwrap();
+    assert!(!record.valid);
+    assert!(matches!(
+        evaluate(&Recording::new(), 0..5, &context(&treatment)),
+        Err(EvaluateError::NoSeconds)
+    ));
+}

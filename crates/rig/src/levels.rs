@@ -1,0 +1,117 @@
+//! What the levels of a treatment mean: users, limits of stages, parameters of requests.
+
+use std::collections::BTreeMap;
+
+use weir_plan::{Argument, LoadPlan, Template};
+use weir_record::{Level, Levels};
+use weir_script::Properties;
+
+/// The factor that sets the property of the plan that holds the number of users.
+pub(crate) const USERS: &str = "users";
+/// Factors with this prefix set a request parameter of every sampler.
+const PARAMETER: &str = "param.";
+
+/// The limits that levels set, by stage.
+pub(crate) fn limits(levels: &Levels) -> Result<BTreeMap<String, f64>, String> {
+    levels
+        .iter()
+        .filter(|(factor, _)| *factor != USERS && !factor.starts_with(PARAMETER))
+        .map(|(stage, level)| match level {
+            Level::Number(limit) => Ok((stage.clone(), *limit)),
+            Level::Text(text) => Err(format!("the limit of `{stage}` is `{text}`, not a number")),
+        })
+        .collect()
+}
+
+/// The plan's properties with the number of users set.
+pub(crate) fn properties(
+    levels: &Levels,
+    given: &Properties,
+    users_property: Option<&str>,
+) -> Properties {
+    let mut properties = given.clone();
+    if let (Some(name), Some(level)) = (users_property, levels.get(USERS)) {
+        properties.set(name, level.to_string());
+    }
+    properties
+}
+
+/// The plan with request parameters set in every sampler, added where a sampler has none of that
+/// name.
+pub(crate) fn with_parameters(plan: &LoadPlan, levels: &Levels) -> LoadPlan {
+    let mut plan = plan.clone();
+    for (factor, level) in levels {
+        let Some(name) = factor.strip_prefix(PARAMETER) else {
+            continue;
+        };
+        for step in plan.groups.iter_mut().flat_map(|group| &mut group.steps) {
+            set_parameter(&mut step.request.arguments, name, &level.to_string());
+        }
+    }
+    plan
+}
+
+fn set_parameter(arguments: &mut Vec<Argument>, name: &str, value: &str) {
+    let value = Template::literal(value);
+    match arguments
+        .iter_mut()
+        .find(|argument| argument.name.text == name)
+    {
+        Some(argument) => argument.value = value,
+        None => arguments.push(Argument {
+            name: Template::literal(name),
+            value,
+            always_encode: true,
+            use_equals: true,
+        }),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn levels(pairs: &[(&str, Level)]) -> Levels {
+        pairs
+            .iter()
+            .map(|(factor, level)| ((*factor).to_owned(), level.clone()))
+            .collect()
+    }
+
+    #[test]
+    fn limits_are_what_is_neither_users_nor_a_parameter() {
+        let read = limits(&levels(&[
+            ("users", Level::Number(14.0)),
+            ("threads", Level::Number(50.0)),
+            ("pool.db", Level::Number(10.0)),
+            ("param.form", Level::Text("as-published".into())),
+        ]))
+        .unwrap();
+        assert_eq!(
+            read.into_iter().collect::<Vec<_>>(),
+            [("pool.db".to_owned(), 10.0), ("threads".to_owned(), 50.0)]
+        );
+        let wrong = limits(&levels(&[("threads", Level::Text("many".into()))])).unwrap_err();
+        assert!(wrong.contains("`many`"));
+    }
+
+    #[test]
+    fn a_parameter_is_set_or_added() {
+        let mut arguments = Vec::new();
+        set_parameter(&mut arguments, "form", "a");
+        set_parameter(&mut arguments, "form", "b");
+        assert_eq!(arguments.len(), 1);
+        assert_eq!(arguments[0].value.text, "b");
+    }
+
+    #[test]
+    fn users_become_a_property_as_text() {
+        let set = properties(
+            &levels(&[("users", Level::Number(41.0))]),
+            &Properties::new(),
+            Some("THREAD_NUMBER"),
+        );
+        assert_eq!(set.get("THREAD_NUMBER"), Some("41"));
+    }
+}

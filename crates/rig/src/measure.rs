@@ -1,0 +1,299 @@
+//! One load and one watch on one time origin, followed until the window is long enough.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant, SystemTime};
+
+use weir_load::{LoadSettings, LoadSummary, RunningLoad, SampleSink};
+use weir_probe::{TimedReading, WatchPlan, WatchThread};
+use weir_record::{
+    Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide, names,
+};
+use weir_script::{ResolvedPlan, Target};
+use weir_units::CpuSet;
+
+/// From setting everything up to the first second of the load.
+const LEAD: Duration = Duration::from_millis(100);
+/// How long a second's readings may come after the second's load: the scrape's time-out and a bit.
+const WATCH_PATIENCE: Duration = Duration::from_millis(450);
+/// How often an interrupt and the target are looked at while waiting for the next second.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long samples that run at the end may take beyond the longest one seen.
+const DRAIN_EXTRA: Duration = Duration::from_secs(10);
+
+/// How long a load runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Length {
+    /// As the plan says; the window is all of it.
+    AsPlanned,
+    /// Until the window is long enough; loops and durations of the plan are overridden.
+    Window(Window),
+}
+
+/// What to measure.
+#[derive(Debug)]
+pub struct Measurement<'a> {
+    /// The plan, ready to run.
+    pub plan: ResolvedPlan,
+    /// Overrides host and port of every sampler.
+    pub target: Option<Target>,
+    /// CPUs of the load tool and of the watch.
+    pub load_cpus: Option<CpuSet>,
+    /// Seed of the think times.
+    pub seed: u64,
+    /// What is watched beside the load.
+    pub watch: WatchPlan,
+    /// File for every sample.
+    pub samples: Option<PathBuf>,
+    /// How long.
+    pub length: Length,
+    /// Set from outside to stop early.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// Every second.
+    pub recording: Recording,
+    /// The seconds that count.
+    pub window: Range<usize>,
+    /// Why they are not steady, if they are not.
+    pub not_steady: Option<String>,
+    /// Wall-clock time of the time origin.
+    pub started: SystemTime,
+    /// Whether it was stopped from outside.
+    pub interrupted: bool,
+    /// What the load engine says at its end.
+    pub load: LoadSummary,
+}
+
+/// Runs a load and watches it. `still_there` is asked now and then whether the target still runs.
+pub fn measure(
+    measurement: Measurement<'_>,
+    observer: &mut dyn TrialObserver,
+    mut still_there: impl FnMut() -> Result<(), TrialError>,
+) -> Result<Measured, TrialError> {
+    let origin = Instant::now() + LEAD;
+    let started = SystemTime::now() + LEAD;
+    let (watch, readings) =
+        WatchThread::start(measurement.watch, origin, measurement.load_cpus.clone())
+            .map_err(|error| TrialError::Environment(format!("failed to {error}")))?;
+    let load = weir_load::start(LoadSettings {
+        plan: measurement.plan,
+        target: measurement.target,
+        cpus: measurement.load_cpus,
+        seed: measurement.seed,
+        length: match measurement.length {
+            Length::AsPlanned => weir_load::Length::AsPlanned,
+            Length::Window(_) => weir_load::Length::UntilStopped,
+        },
+        samples: measurement.samples.map(SampleSink::new),
+        origin,
+        started,
+    })
+    .map_err(|error| TrialError::Environment(format!("failed to {error}")))?;
+    let mut follow = Follow {
+        load: &load,
+        readings: &readings,
+        recording: Recording::new(),
+        length: measurement.length,
+        interrupted: measurement.interrupted,
+        failed: 0,
+        longest: Duration::ZERO,
+    };
+    let end = follow.to_the_end(observer, &mut still_there);
+    let (recording, longest) = (follow.recording, follow.longest);
+    load.stop();
+    watch.stop();
+    // A target that is gone answers nothing more: waiting for its samples is of no use.
+    let patience = if end.is_ok() {
+        longest + DRAIN_EXTRA
+    } else {
+        Duration::ZERO
+    };
+    let summary = load.join(patience);
+    let end = end?;
+    Ok(Measured {
+        recording,
+        window: end.window,
+        not_steady: end.not_steady,
+        started,
+        interrupted: end.interrupted,
+        load: summary,
+    })
+}
+
+impl Measured {
+    /// What speaks against using it, as far as it is known before its figures are.
+    pub fn against(&self) -> Vec<String> {
+        let steady = self
+            .not_steady
+            .as_ref()
+            .map(|why| format!("not steady: {why}"));
+        let local = self.load.local_failures;
+        let sent = (local > 0).then(|| {
+            format!(
+                "this machine had no port or file left for {local} connection(s) of the load tool"
+            )
+        });
+        steady.into_iter().chain(sent).collect()
+    }
+}
+
+/// How following a load ended.
+struct End {
+    window: Range<usize>,
+    not_steady: Option<String>,
+    interrupted: bool,
+}
+
+struct Follow<'a> {
+    load: &'a RunningLoad,
+    readings: &'a Receiver<TimedReading>,
+    recording: Recording,
+    length: Length,
+    interrupted: &'a AtomicBool,
+    failed: u64,
+    longest: Duration,
+}
+
+impl Follow<'_> {
+    fn to_the_end(
+        &mut self,
+        observer: &mut dyn TrialObserver,
+        still_there: &mut impl FnMut() -> Result<(), TrialError>,
+    ) -> Result<End, TrialError> {
+        loop {
+            match self.load.seconds().recv_timeout(LOOK) {
+                Ok(second) => {
+                    if let Some(end) = self.after_second(&second, observer)? {
+                        return Ok(end);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => still_there()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(self.all_seconds(false));
+                }
+            }
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Ok(self.all_seconds(true));
+            }
+        }
+    }
+
+    /// Everything that was measured, for runs that end by themselves or are interrupted.
+    fn all_seconds(&self, interrupted: bool) -> End {
+        End {
+            window: 0..self.recording.seconds(),
+            not_steady: None,
+            interrupted,
+        }
+    }
+
+    fn after_second(
+        &mut self,
+        second: &LoadSecond,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<Option<End>, TrialError> {
+        self.recording
+            .add_load(second)
+            .map_err(|error| TrialError::Storage(format!("failed to {error}")))?;
+        self.take_readings(second.second);
+        self.failed += second.failed();
+        for class in &second.classes {
+            self.longest = self
+                .longest
+                .max(Duration::from_micros(class.response_us.max()));
+        }
+        let decision = match &self.length {
+            Length::AsPlanned => None,
+            Length::Window(window) => Some(
+                decide(&self.recording, window, self.cycle_s())
+                    .map_err(|error| TrialError::Input(format!("failed to {error}")))?,
+            ),
+        };
+        let remaining_s = match &decision {
+            Some(Decision::Continue(progress)) => Some(progress.remaining_s),
+            Some(_) => Some(0),
+            None => self
+                .load
+                .planned_end()
+                .map(|end| end.as_secs().saturating_sub(second.second + 1)),
+        };
+        observer.second(&self.view(second, remaining_s));
+        Ok(match decision {
+            Some(Decision::Done(window)) => Some(End {
+                window,
+                not_steady: None,
+                interrupted: false,
+            }),
+            Some(Decision::NotSteady { window, why }) => Some(End {
+                window,
+                not_steady: Some(why),
+                interrupted: false,
+            }),
+            Some(Decision::Continue(_)) | None => None,
+        })
+    }
+
+    /// Takes what the watch has read up to this second of the load.
+    fn take_readings(&mut self, second: u64) {
+        let until = Instant::now() + WATCH_PATIENCE;
+        loop {
+            let patience = until.saturating_duration_since(Instant::now());
+            let Ok(read) = self.readings.recv_timeout(patience) else {
+                return;
+            };
+            // The watch counts ends of seconds, the load their beginnings.
+            let Some(of) = read.second.checked_sub(1) else {
+                continue;
+            };
+            match read.reading {
+                Some(reading) => {
+                    let signals = reading
+                        .into_iter()
+                        .map(|(name, value)| (name.to_string(), value))
+                        .collect();
+                    self.recording.add_signals(of, signals);
+                }
+                None => self.recording.miss_signals(of),
+            }
+            if of >= second {
+                return;
+            }
+        }
+    }
+
+    /// Mean time from one request of a user to its next, by Little's law over all seconds so far.
+    fn cycle_s(&self) -> f64 {
+        let seconds = 0..self.recording.seconds();
+        let sum = |name: &str| -> f64 {
+            let series = self.recording.timeline.series(name, seconds.clone());
+            series.into_iter().flatten().sum()
+        };
+        let answered = sum(names::THROUGHPUT);
+        if answered > 0.0 {
+            sum(names::USERS) / answered
+        } else {
+            0.0
+        }
+    }
+
+    fn view(&self, second: &LoadSecond, remaining_s: Option<u64>) -> SecondView {
+        let row = self.recording.timeline.second(second.second as usize);
+        let read = |name: &str| row.and_then(|row| row.get(name)).copied();
+        SecondView {
+            elapsed_s: second.second + 1,
+            remaining_s,
+            users: second.users,
+            throughput_per_s: read(names::THROUGHPUT).unwrap_or(0.0),
+            p50_ms: read(names::RESPONSE_P50).map(|seconds| seconds * 1e3),
+            p99_ms: read(names::RESPONSE_P99).map(|seconds| seconds * 1e3),
+            failed: self.failed,
+            cpu: read(names::CPU),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What can be typed.
+//!
+//! `weir run` hands on what follows it as it is: it has two grammars, see
+//! [`crate::commands::run::grammar`].
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{
+    check::CheckArguments, report::ReportArguments, sample_server::SampleServerArguments,
+    sweep::SweepArguments, tune::TuneArguments,
+};
+
+/// Finds how much concurrency a web application server can take, sets it, and holds it there.
+#[derive(Debug, Parser)]
+#[command(name = "weir", version, about, max_term_width = 100)]
+#[command(after_long_help = EXIT_CODES)]
+struct Weir {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 answered; 1 answered, requirement not met; 2 bad input; 3 environment (target does \
+not start, port taken, no rights, disk full); 4 measurement not valid (load tool saturated, machine too noisy); \
+130 interrupted, partial results saved, target put back.";
+
+/// One command and what was typed for it.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find the answer of a study, derive every stage's setting, check that it holds.
+    Tune(TuneArguments),
+    /// Run a designed experiment and print its table.
+    Sweep(SweepArguments),
+    /// Run one load test: a JMeter plan, or a URL.
+    #[command(disable_help_flag = true)]
+    Run(RunTyped),
+    /// Say everything that is wrong or unsupported in a plan or a study; send nothing.
+    Check(CheckArguments),
+    /// Write the report of a stored run again.
+    Report(ReportArguments),
+    /// Run the built-in application server.
+    SampleServer(SampleServerArguments),
+}
+
+/// `weir run` as typed: its two grammars are told apart and parsed by the command itself.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunTyped {
+    /// `PLAN.jmx …` as typed for JMeter, or `URL …` as typed for ab and wrk.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PLAN.jmx | URL"
+    )]
+    pub(crate) rest: Vec<OsString>,
+}
+
+/// Parses the command line; wrong ones and `--help` end the program as clap does.
+pub(crate) fn parse() -> Command {
+    Weir::parse().command
+}

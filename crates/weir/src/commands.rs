@@ -1,0 +1,24 @@
+//! One file per command: it resolves what was typed into settings, wires the crates, and prints.
+
+pub(crate) mod check;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod sample_server;
+mod studies;
+pub(crate) mod sweep;
+pub(crate) mod tune;
+
+use crate::cli::Command;
+use crate::error::ExpectedError;
+
+/// Runs a command; the number is the program's exit code.
+pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
+    match command {
+        Command::Tune(arguments) => tune::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Run(typed) => run::run(&typed.rest),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::SampleServer(arguments) => sample_server::run(&arguments),
+    }
+}

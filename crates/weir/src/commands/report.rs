@@ -1,0 +1,34 @@
+//! `weir report`: the report of a stored run, written again.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::ExpectedError;
+use crate::{output, stored};
+
+/// Write the report of a stored run again.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// The run: a path, a name below the runs' directory, or `last`.
+    #[arg(default_value = "last")]
+    run: String,
+    /// Print the report as Markdown, for a ticket, instead of writing report.html.
+    #[arg(long)]
+    markdown: bool,
+    /// Where runs lie.
+    #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
+    runs: PathBuf,
+}
+
+pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
+    let directory = stored::find(&arguments.runs, &arguments.run)?;
+    let run = stored::StoredRun::read(&directory)?;
+    if arguments.markdown {
+        output::data(&weir_report::markdown(&run.input()));
+    } else {
+        let path = run.write_report(&directory)?;
+        output::data(&path.display().to_string());
+    }
+    Ok(0)
+}

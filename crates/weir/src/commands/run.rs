@@ -1,0 +1,242 @@
+//! `weir run`: one load test.
+
+pub(crate) mod grammar;
+
+use std::ffi::OsString;
+use std::net::ToSocketAddrs as _;
+use std::path::Path;
+use std::time::Duration;
+
+use weir_plan::{
+    Argument, HttpRequest, Iterations, LoadPlan, OnSampleError, Schedule, Step, Template,
+    ThreadGroup,
+};
+use weir_probe::WatchPlan;
+use weir_record::{
+    Context, Levels, RUN_SCHEMA, Role, RunResult, Status, Treatment, TrialRecord, Window, evaluate,
+};
+use weir_rig::{Length, Measured, Measurement, measure};
+use weir_script::{Properties, ResolvedPlan};
+
+use crate::commands::run::grammar::{PlanArguments, RunArguments, SharedArguments, UrlArguments};
+use crate::error::ExpectedError;
+use crate::hosts;
+use crate::plans;
+use crate::progress::LiveView;
+use crate::{interrupt, output};
+
+pub(crate) fn run(words: &[OsString]) -> Result<u8, ExpectedError> {
+    match grammar::parse(words)? {
+        RunArguments::Plan(arguments) => run_plan(&arguments),
+        RunArguments::Url(arguments) => run_url(&arguments),
+    }
+}
+
+fn run_plan(arguments: &PlanArguments) -> Result<u8, ExpectedError> {
+    let path = arguments
+        .path()
+        .ok_or_else(|| ExpectedError::Input("name a plan: weir run PLAN.jmx".to_owned()))?;
+    let plan = plans::read(path)?;
+    let properties = properties(arguments)?;
+    let resolved = plans::resolve(&plan, &properties, arguments.shared.seed)?;
+    one_load(resolved, &arguments.shared, arguments.log_file.as_deref())
+}
+
+fn properties(arguments: &PlanArguments) -> Result<Properties, ExpectedError> {
+    let mut properties = Properties::new();
+    for file in &arguments.property_file {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
+        properties.load(&text);
+    }
+    for given in &arguments.property {
+        let (name, value) = given.split_once('=').unwrap_or((given, ""));
+        properties.set(name, value);
+    }
+    Ok(properties)
+}
+
+fn run_url(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
+    let plan = plan_of_url(arguments)?;
+    let resolved = plans::resolve(&plan, &Properties::new(), arguments.shared.seed)?;
+    one_load(resolved, &arguments.shared, None)
+}
+
+/// A closed workload of users that ask for one URL again and again, without think time.
+fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
+    let literal = |text: &str| Template::literal(text);
+    let headers = arguments
+        .header
+        .iter()
+        .map(|header| match header.split_once(':') {
+            Some((name, value)) => Ok((literal(name.trim()), literal(value.trim()))),
+            None => Err(ExpectedError::Input(format!(
+                "-H `{header}`: a header is written `Name: value`"
+            ))),
+        })
+        .collect::<Result<_, _>>()?;
+    let body = arguments.body.as_ref().map(|body| Argument {
+        name: literal(""),
+        value: literal(body),
+        always_encode: false,
+        use_equals: false,
+    });
+    let request = HttpRequest {
+        path: literal(arguments.url.as_str()),
+        method: literal(&arguments.method),
+        raw_body: body.is_some(),
+        arguments: body.into_iter().collect(),
+        headers,
+        keep_alive: !arguments.no_keepalive,
+        ..HttpRequest::default()
+    };
+    Ok(LoadPlan {
+        name: arguments.url.to_string(),
+        source: None,
+        variables: Vec::new(),
+        groups: vec![ThreadGroup {
+            name: literal("users"),
+            users: literal(&arguments.connections.to_string()),
+            ramp_up_s: literal("0"),
+            iterations: Iterations::Forever,
+            schedule: Some(Schedule {
+                duration_s: literal(&arguments.duration.as_secs_f64().to_string()),
+                delay_s: literal("0"),
+            }),
+            on_error: OnSampleError::Continue,
+            steps: vec![Step {
+                label: literal(arguments.url.path()),
+                request,
+                timers: Vec::new(),
+                at: weir_plan::Position::default(),
+            }],
+            at: weir_plan::Position::default(),
+        }],
+    })
+}
+
+fn one_load(
+    plan: ResolvedPlan,
+    shared: &SharedArguments,
+    samples: Option<&Path>,
+) -> Result<u8, ExpectedError> {
+    let target = shared.target.as_deref().map(plans::target).transpose()?;
+    let named = plans::hosts(&plan, target.as_ref())?;
+    hosts::check(&named, &shared.allow_host)?;
+    let interrupted = interrupt::flag()?;
+    let population = plan.groups.iter().map(|group| group.users).sum();
+    let measurement = Measurement {
+        plan,
+        target,
+        load_cpus: shared.load_cpus.clone(),
+        seed: shared.seed,
+        watch: watch_plan(shared, &named),
+        samples: samples.map(Path::to_owned),
+        length: Length::AsPlanned,
+        interrupted: &interrupted,
+    };
+    let mut view = LiveView::new("");
+    let measured = measure(measurement, &mut view, || Ok(()));
+    view.finish();
+    let measured = measured.map_err(super::studies::trial_failed)?;
+    conclude(&measured, population, shared)
+}
+
+/// Whether the load stays on this machine, so that its CPUs tell about the target.
+fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan {
+    let ports = named
+        .iter()
+        .filter(|named| {
+            (named.host.as_str(), named.port)
+                .to_socket_addrs()
+                .is_ok_and(|mut found| found.all(|address| address.ip().is_loopback()))
+        })
+        .map(|named| named.port)
+        .collect();
+    WatchPlan {
+        target_pids: shared.target_pid.into_iter().collect(),
+        target_cpus: shared.target_cpus.clone(),
+        ports,
+        metrics_url: None,
+        own_process: true,
+    }
+}
+
+fn conclude(
+    measured: &Measured,
+    population: u32,
+    shared: &SharedArguments,
+) -> Result<u8, ExpectedError> {
+    let record = record(measured, population, shared)?;
+    output::talk(&weir_report::text::run_table(&record));
+    let status = if measured.interrupted {
+        Status::Interrupted
+    } else if record.valid {
+        Status::Answered
+    } else {
+        Status::Invalid
+    };
+    let exit_code = weir_study::exit_code(status);
+    for why in &record.invalid_because {
+        output::talk(&format!("not valid: {why}"));
+    }
+    if let Some(json) = &shared.json {
+        let result = RunResult {
+            schema: RUN_SCHEMA.to_owned(),
+            weir: env!("CARGO_PKG_VERSION").to_owned(),
+            run: None,
+            exit_code,
+            status,
+            trial: record,
+        };
+        output::json_to(json, &result)?;
+    }
+    if let Some(problem) = &measured.load.problem {
+        return Err(ExpectedError::Environment(problem.clone()));
+    }
+    Ok(exit_code)
+}
+
+fn record(
+    measured: &Measured,
+    population: u32,
+    shared: &SharedArguments,
+) -> Result<TrialRecord, ExpectedError> {
+    let length = Duration::from_secs(measured.window.len() as u64);
+    let treatment = Treatment {
+        id: 1,
+        role: Role::Case,
+        case: None,
+        levels: Levels::new(),
+        window: Window::fixed(Duration::ZERO, length),
+        seed: shared.seed,
+    };
+    let context = Context {
+        treatment: &treatment,
+        population,
+        target_cpus: shared
+            .target_cpus
+            .as_ref()
+            .map_or_else(all_cpus, |cpus| cpus.count() as u32),
+        load_cpus: Some(
+            shared
+                .load_cpus
+                .as_ref()
+                .map_or_else(all_cpus, |cpus| cpus.count() as u32),
+        ),
+        repeats: 0,
+        against: measured.against(),
+    };
+    evaluate(&measured.recording, measured.window.clone(), &context).map_err(|error| {
+        if measured.interrupted {
+            ExpectedError::Interrupted
+        } else {
+            ExpectedError::Invalid(format!("failed to {error}"))
+        }
+    })
+}
+
+/// CPUs that this process may use; they are the default for everybody.
+fn all_cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+}

@@ -1,0 +1,497 @@
+//! What `tune` and `sweep` share: from the study file to a stored result.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use weir_plan::LoadPlan;
+use weir_record::{
+    RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
+    Treatment, TrialError, TrialObserver, TrialRecord, WhenFull,
+};
+use weir_rig::{CpuPlan, Rig, RigOptions};
+use weir_script::Properties;
+use weir_study::{Ask, LoadSource, Outcome, StudyFile, StudyObserver, TargetKind};
+use weir_target::{Builtin, BuiltinOptions, TargetError};
+use weir_units::CpuSet;
+
+use crate::error::{ExpectedError, FileProblem, FileProblems};
+use crate::progress::LiveView;
+use crate::stored::{self, StoredRun};
+use crate::{hosts, interrupt, output, plans};
+
+/// What `weir tune` runs when it is given no study.
+const DEFAULT_STUDY: &str = include_str!("../../../../studies/default.toml");
+const DEFAULT_STUDY_NAME: &str = "default";
+const DEFAULT_PLAN: &str = include_str!("../../../../studies/plans/short.jmx");
+
+/// The copy of the plan in a run directory.
+const PLAN_COPY: &str = "plan.jmx";
+const MANIFEST_SCHEMA: &str = "weir/manifest/1";
+
+/// Options of `tune` and `sweep`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyArguments {
+    /// Write the result as JSON to this file; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Print the trials and the expected time; run nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Continue an interrupted run (a path, a name, or `last`); finished trials are not repeated.
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
+    resume: Option<String>,
+    /// Where runs lie.
+    #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
+    runs: PathBuf,
+    /// Allow sending load to this public host; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+}
+
+/// A study that is ready to run.
+pub(crate) struct Job {
+    name: String,
+    text: String,
+    base: PathBuf,
+    study: StudyFile,
+    plan: PlanSource,
+    /// The run to continue, with its finished trials.
+    resumed: Option<(RunDirectory, RunManifest, Vec<TrialRecord>)>,
+}
+
+/// Where the plan of a study comes from.
+enum PlanSource {
+    File(PathBuf),
+    Embedded,
+}
+
+impl Job {
+    /// Reads the study: the one given, the one of the run to continue, or the built-in one.
+    pub(crate) fn prepare(
+        file: Option<&Path>,
+        arguments: &StudyArguments,
+    ) -> Result<Self, ExpectedError> {
+        if let Some(run) = &arguments.resume {
+            return Self::resumed(file, &arguments.runs, run);
+        }
+        match file {
+            Some(file) => Self::from_file(file),
+            None => Ok(Self {
+                name: DEFAULT_STUDY_NAME.to_owned(),
+                text: DEFAULT_STUDY.to_owned(),
+                base: PathBuf::from("."),
+                study: parse(DEFAULT_STUDY_NAME, DEFAULT_STUDY)?,
+                plan: PlanSource::Embedded,
+                resumed: None,
+            }),
+        }
+    }
+
+    fn from_file(file: &Path) -> Result<Self, ExpectedError> {
+        let text = read_text(file)?;
+        let study = parse(&file.display().to_string(), &text)?;
+        let base = file.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let plan = plan_source(&study, &base, file)?;
+        Ok(Self {
+            name: file.file_stem().map_or_else(
+                || "study".to_owned(),
+                |stem| stem.to_string_lossy().into_owned(),
+            ),
+            text,
+            base,
+            study,
+            plan,
+            resumed: None,
+        })
+    }
+
+    fn resumed(file: Option<&Path>, runs: &Path, run: &str) -> Result<Self, ExpectedError> {
+        let directory = stored::find(runs, run)?;
+        let manifest = directory.manifest().map_err(stored::failed)?;
+        if let Some(file) = file
+            && read_text(file)? != manifest.study
+        {
+            return Err(ExpectedError::Input(format!(
+                "{}: this is not the study of the run `{}`; leave the study away to continue the run as it \
+                 was, or leave --resume away to start a new one",
+                file.display(),
+                directory.id()
+            )));
+        }
+        let records = directory.records().map_err(stored::failed)?;
+        let name = directory.id();
+        Ok(Self {
+            study: parse(&name, &manifest.study)?,
+            name,
+            text: manifest.study.clone(),
+            base: manifest.base.clone(),
+            plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            resumed: Some((directory, manifest, records)),
+        })
+    }
+
+    /// The study's name, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The study.
+    pub(crate) fn study(&self) -> &StudyFile {
+        &self.study
+    }
+
+    fn read_plan(&self) -> Result<LoadPlan, ExpectedError> {
+        match &self.plan {
+            PlanSource::File(path) => plans::read(path),
+            PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new("short.jmx")),
+        }
+    }
+
+    fn plan_text(&self) -> Result<String, ExpectedError> {
+        match &self.plan {
+            PlanSource::File(path) => read_text(path),
+            PlanSource::Embedded => Ok(DEFAULT_PLAN.to_owned()),
+        }
+    }
+}
+
+fn read_text(file: &Path) -> Result<String, ExpectedError> {
+    std::fs::read_to_string(file)
+        .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))
+}
+
+fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
+    StudyFile::parse(text).map_err(|problems| {
+        let problems = problems
+            .into_iter()
+            .map(|problem| FileProblem {
+                span: problem.span,
+                says: problem.says,
+                help: problem.help,
+            })
+            .collect();
+        ExpectedError::File(FileProblems::new(name, text.to_owned(), problems))
+    })
+}
+
+/// Reads a study with its plan; for `weir check`.
+pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
+    let job = Job::from_file(file)?;
+    let plan = job.read_plan()?;
+    check_users_property(&job, &plan)
+}
+
+fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource, ExpectedError> {
+    match &study.load.source {
+        LoadSource::Plan { path, .. } => Ok(PlanSource::File(base.join(path.get_ref()))),
+        LoadSource::Url(_) => Err(ExpectedError::Input(format!(
+            "{}: a study over a plain URL is not built yet; write a plan, or run `weir run URL`",
+            file.display()
+        ))),
+    }
+}
+
+/// The property that sets the number of users has to stand in the plan.
+fn check_users_property(job: &Job, plan: &LoadPlan) -> Result<(), ExpectedError> {
+    let LoadSource::Plan {
+        users: Some(users), ..
+    } = &job.study.load.source
+    else {
+        return Ok(());
+    };
+    let used = weir_script::properties_used(plan);
+    if used
+        .iter()
+        .any(|property| property.name == *users.get_ref())
+    {
+        return Ok(());
+    }
+    let mut known: Vec<&str> = used.iter().map(|property| property.name.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let problem = FileProblem {
+        span: users.span(),
+        says: format!("the plan has no property `{}`", users.get_ref()),
+        help: Some(format!("the plan's properties are {}", known.join(", "))),
+    };
+    Err(ExpectedError::File(FileProblems::new(
+        &job.name,
+        job.text.clone(),
+        vec![problem],
+    )))
+}
+
+/// Runs a study to its stored result and tells it.
+pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedError> {
+    let plan = job.read_plan()?;
+    check_users_property(&job, &plan)?;
+    let cpus = divide_cpus(&job)?;
+    if arguments.dry_run {
+        output::data("SHIM");
+        return Ok(0);
+    }
+    let interrupted = interrupt::flag()?;
+    // Everything that Weir starts from here on keeps to the load tool's CPUs; the target gets its own.
+    cpus.load
+        .pin_this_thread()
+        .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
+    let (directory, manifest, finished) = open_run(&job, arguments)?;
+    let target = start_target(&job, &cpus, &directory)?;
+    let address = target.address();
+    let allowed: Vec<String> = allowed_hosts(&job, arguments);
+    let named = hosts::NamedHost {
+        host: address.ip().to_string(),
+        port: address.port(),
+        named_in: job.name.clone(),
+    };
+    hosts::check(&[named], &allowed)?;
+    output::talk(&format!(
+        "target on CPUs {}, load on CPUs {}; run directory {}",
+        cpus.target,
+        cpus.load,
+        directory.path().display()
+    ));
+    let mut rig = Rig::new(RigOptions {
+        target,
+        plan,
+        properties: properties(&job),
+        users_property: users_property(&job),
+        cpus,
+        directory: directory.clone(),
+        interrupted: Arc::clone(&interrupted),
+    });
+    let outcome = answer(&job, &mut rig, finished);
+    rig.stop();
+    conclude(outcome, &directory, &manifest, arguments)
+}
+
+fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
+    let available = CpuSet::of_this_thread()
+        .map_err(|error| environment(&format!("read which CPUs may be used: {error}")))?
+        .ok_or_else(|| environment("find a CPU that may be used"))?;
+    let asked_for = job.study.target.cpus.as_ref();
+    if let Some(asked) = asked_for
+        && asked.get_ref().iter().any(|cpu| !available.contains(cpu))
+    {
+        return Err(ExpectedError::File(FileProblems::new(
+            &job.name,
+            job.text.clone(),
+            vec![FileProblem {
+                span: asked.span(),
+                says: format!("not all of the CPUs {} can be used", asked.get_ref()),
+                help: Some(format!("this process may use the CPUs {available}")),
+            }],
+        )));
+    }
+    Ok(CpuPlan::divide(
+        &available,
+        asked_for.map(toml::Spanned::get_ref),
+    ))
+}
+
+fn open_run(
+    job: &Job,
+    arguments: &StudyArguments,
+) -> Result<(RunDirectory, RunManifest, Vec<TrialRecord>), ExpectedError> {
+    if let Some((directory, manifest, records)) = &job.resumed {
+        output::talk(&format!(
+            "continuing {}: {} trial(s) are finished",
+            directory.id(),
+            records.len()
+        ));
+        return Ok((directory.clone(), manifest.clone(), records.clone()));
+    }
+    let now = jiff::Zoned::now();
+    let directory = RunDirectory::create(
+        &arguments.runs,
+        &job.name,
+        &now.strftime("%Y%m%d-%H%M%S").to_string(),
+    )
+    .map_err(stored::failed)?;
+    let manifest = RunManifest {
+        schema: MANIFEST_SCHEMA.to_owned(),
+        weir: env!("CARGO_PKG_VERSION").to_owned(),
+        started: now.timestamp().to_string(),
+        seed: seed(job),
+        command: std::env::args().collect(),
+        base: job.base.clone(),
+        study: job.text.clone(),
+        machine: machine(),
+    };
+    let copy = directory.path().join(PLAN_COPY);
+    weir_record::write_whole(&copy, job.plan_text()?.as_bytes()).map_err(stored::failed)?;
+    directory
+        .write_manifest(&manifest)
+        .map_err(stored::failed)?;
+    Ok((directory, manifest, Vec::new()))
+}
+
+fn seed(job: &Job) -> u64 {
+    match &job.study.ask {
+        Ask::Find(find) => find.seed,
+        Ask::Sweep(sweep) => sweep.seed,
+    }
+}
+
+/// The facts of the machine as flat text, for people and for comparing runs.
+fn machine() -> std::collections::BTreeMap<String, String> {
+    let facts = serde_json::to_value(weir_probe::machine_facts());
+    let Ok(serde_json::Value::Object(facts)) = facts else {
+        return std::collections::BTreeMap::new();
+    };
+    facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| match value {
+            serde_json::Value::String(text) => (name, text),
+            other => (name, other.to_string()),
+        })
+        .collect()
+}
+
+fn start_target(
+    job: &Job,
+    cpus: &CpuPlan,
+    directory: &RunDirectory,
+) -> Result<Builtin, ExpectedError> {
+    let program = std::env::current_exe()
+        .map_err(|error| environment(&format!("find this program's own file: {error}")))?;
+    let TargetKind::Builtin(builtin) = &job.study.target.kind;
+    Builtin::start(BuiltinOptions {
+        program,
+        port: builtin.port.unwrap_or(0),
+        cpus: Some(cpus.target.clone()),
+        settings: job.study.target.settings.clone(),
+        when_connections_full: builtin.when_full.unwrap_or(WhenFull::Wait),
+        log: directory.path().join("target.log"),
+    })
+    .map_err(|error| match error {
+        TargetError::NoSuchStage { .. } | TargetError::Limit { .. } => {
+            ExpectedError::Input(format!("{}: failed to {error}", job.name))
+        }
+        other => environment(&other.to_string()),
+    })
+}
+
+fn environment(what: &str) -> ExpectedError {
+    ExpectedError::Environment(format!("failed to {what}"))
+}
+
+fn allowed_hosts(job: &Job, arguments: &StudyArguments) -> Vec<String> {
+    let in_study = job.study.load.allow_hosts.iter();
+    in_study
+        .map(|host| host.get_ref().clone())
+        .chain(arguments.allow_host.iter().cloned())
+        .collect()
+}
+
+fn properties(job: &Job) -> Properties {
+    let mut properties = Properties::new();
+    for (name, value) in &job.study.load.properties {
+        properties.set(name, value);
+    }
+    properties
+}
+
+fn users_property(job: &Job) -> Option<String> {
+    match &job.study.load.source {
+        LoadSource::Plan { users, .. } => users.as_ref().map(|users| users.get_ref().clone()),
+        LoadSource::Url(_) => None,
+    }
+}
+
+fn answer(job: &Job, rig: &mut Rig, finished: Vec<TrialRecord>) -> Outcome {
+    let facts: TargetFacts = weir_record::TrialRunner::facts(rig).clone();
+    let mut runner = Replay::new(facts, finished, Some(rig));
+    let mut view = StudyView {
+        live: LiveView::new(""),
+    };
+    let outcome = match &job.study.ask {
+        Ask::Find(find) => weir_study::find(find, &mut runner, &mut view),
+        Ask::Sweep(_) => unreachable!("SHIM"),
+    };
+    view.live.finish();
+    outcome
+}
+
+/// A trial that gave no record, as an error of the program.
+pub(crate) fn trial_failed(error: TrialError) -> ExpectedError {
+    match error {
+        TrialError::Interrupted => ExpectedError::Interrupted,
+        TrialError::Input(says) => ExpectedError::Input(says),
+        TrialError::Environment(says) | TrialError::Storage(says) => {
+            ExpectedError::Environment(says)
+        }
+        TrialError::NotStored(_) => ExpectedError::Input(format!("failed to {error}")),
+    }
+}
+
+/// Tells a study as it goes: one line a trial.
+struct StudyView {
+    live: LiveView,
+}
+
+impl TrialObserver for StudyView {
+    fn second(&mut self, view: &SecondView) {
+        self.live.second(view);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.live.note(text);
+    }
+}
+
+impl StudyObserver for StudyView {
+    fn trial_starts(&mut self, treatment: &Treatment, why: &str) {
+        self.live
+            .set_prefix(&format!("trial {} ({why})  ", treatment.id));
+    }
+
+    fn trial_ended(&mut self, record: &TrialRecord) {
+        self.live.line(&weir_report::text::trial_line(record));
+    }
+}
+
+fn conclude(
+    outcome: Outcome,
+    directory: &RunDirectory,
+    manifest: &RunManifest,
+    arguments: &StudyArguments,
+) -> Result<u8, ExpectedError> {
+    let exit_code = outcome.exit_code();
+    let result = StudyResult {
+        schema: RESULT_SCHEMA.to_owned(),
+        weir: manifest.weir.clone(),
+        run: directory.id(),
+        exit_code,
+        status: outcome.status,
+        question: outcome.question,
+        target: outcome.target,
+        summary: outcome.summary,
+        answer: outcome.answer,
+        settings: outcome.settings,
+        settings_detail: outcome.settings_detail,
+        held: outcome.held,
+        table: outcome.table,
+        findings: outcome.findings,
+        trials: outcome.trials,
+    };
+    directory.write_result(&result).map_err(stored::failed)?;
+    output::talk(&weir_report::text::summary(&result, output::width()));
+    let report = StoredRun::read(directory)?.write_report(directory)?;
+    output::talk(&format!("report: {}", report.display()));
+    if let Some(json) = &arguments.json {
+        output::json_to(json, &result)?;
+    }
+    match outcome.stopped_by {
+        None => Ok(exit_code),
+        Some(why) => {
+            output::talk(&format!(
+                "finished trials are saved; continue with --resume {}",
+                directory.path().display()
+            ));
+            Err(trial_failed(why))
+        }
+    }
+}

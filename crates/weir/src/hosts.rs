@@ -1,0 +1,142 @@
+//! Whom Weir may load.
+//!
+//! Loopback and private addresses go. A public one has to be allowed by name, on the command line,
+//! in the study, or in the user's own configuration (`$XDG_CONFIG_HOME/weir/config.toml`, else
+//! `~/.config/weir/config.toml`, key `allow-hosts`).
+
+use std::net::{IpAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::error::ExpectedError;
+use crate::output;
+
+/// A host that a plan names, and where it names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedHost {
+    /// The host as named.
+    pub(crate) host: String,
+    /// Its port.
+    pub(crate) port: u16,
+    /// Where it is named, for people: `stress.jmx:43` or `the command line`.
+    pub(crate) named_in: String,
+}
+
+/// Prints the hosts that are going to be loaded, and refuses public ones that nobody allowed.
+pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), ExpectedError> {
+    let configured = configured()?;
+    let mut told: Vec<String> = Vec::new();
+    for named in hosts {
+        let text = format!("{}:{}", named.host, named.port);
+        if told.contains(&text) {
+            continue;
+        }
+        let addresses: Vec<IpAddr> = (named.host.as_str(), named.port)
+            .to_socket_addrs()
+            .map(|found| found.map(|address| address.ip()).collect())
+            .unwrap_or_default();
+        let public = addresses.iter().find(|address| !is_private(**address));
+        let allows = |list: &[String]| {
+            list.iter()
+                .any(|name| name.eq_ignore_ascii_case(&named.host))
+        };
+        if let Some(address) = public
+            && !allows(allowed)
+            && !allows(&configured)
+        {
+            return Err(ExpectedError::Input(format!(
+                "{}: the host `{}` has the public address {address}; Weir loads only loopback and private addresses \
+                 unless the host is allowed: --allow-host {} (or allow-hosts in the study), or send the load \
+                 elsewhere with --target http://127.0.0.1:PORT",
+                named.named_in, named.host, named.host
+            )));
+        }
+        told.push(text);
+    }
+    if !told.is_empty() {
+        output::talk(&format!("load goes to {}", told.join(", ")));
+    }
+    Ok(())
+}
+
+/// Whether an address belongs to this machine or to a network that is not the public one: RFC 1918,
+/// RFC 6598, RFC 3927, RFC 4193, RFC 4291.
+fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => {
+            let shared = v4.octets()[0] == 100 && (64..128).contains(&v4.octets()[1]);
+            v4.is_loopback()
+                || v4.is_private()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || shared
+        }
+        IpAddr::V6(v6) => {
+            v6.is_loopback()
+                || v6.is_unique_local()
+                || v6.is_unicast_link_local()
+                || v6.is_unspecified()
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct UserConfiguration {
+    #[serde(default)]
+    allow_hosts: Vec<String>,
+}
+
+fn configured() -> Result<Vec<String>, ExpectedError> {
+    let base = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".config")));
+    let Some(path) = base.map(|base| base.join("weir").join("config.toml")) else {
+        return Ok(Vec::new());
+    };
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return Ok(Vec::new());
+    };
+    toml::from_str::<UserConfiguration>(&text)
+        .map(|read| read.allow_hosts)
+        .map_err(|error| ExpectedError::Input(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn host(name: &str) -> NamedHost {
+        NamedHost {
+            host: name.to_owned(),
+            port: 80,
+            named_in: "plan.jmx:12".to_owned(),
+        }
+    }
+
+    #[test]
+    fn private_addresses_go_and_public_ones_need_a_word() {
+        for name in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "192.168.0.9",
+            "172.31.0.1",
+            "100.64.0.1",
+            "::1",
+            "fd00::1",
+        ] {
+            check(&[host(name)], &[]).unwrap();
+        }
+        // Documentation addresses (RFC 5737): nothing is ever sent to them, here neither.
+        let refused = check(&[host("203.0.113.7")], &[]).unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert!(
+            refused
+                .to_string()
+                .starts_with("plan.jmx:12: the host `203.0.113.7`")
+        );
+        check(&[host("203.0.113.7")], &["203.0.113.7".to_owned()]).unwrap();
+    }
+}

@@ -1,0 +1,127 @@
+//! Load plans: read, checked, resolved, with the user's file and line in every complaint.
+
+use std::path::Path;
+
+use weir_jmx::Severity;
+use weir_plan::LoadPlan;
+use weir_script::{Origin, Properties, ResolvedPlan, Target};
+
+use crate::error::ExpectedError;
+use crate::hosts::NamedHost;
+use crate::output;
+
+/// What `weir check` says of a plan.
+pub(crate) struct PlanCheck {
+    /// One line for each finding.
+    pub(crate) lines: Vec<String>,
+    /// How many elements cannot be run.
+    pub(crate) unsupported: usize,
+}
+
+/// Reads a plan that has to run: anything unsupported in it is an error that names all of it.
+pub(crate) fn read(path: &Path) -> Result<LoadPlan, ExpectedError> {
+    let reading = weir_jmx::read(path).map_err(input)?;
+    accept(reading)
+}
+
+/// Reads a plan that comes with Weir.
+pub(crate) fn read_text(text: &str, name: &Path) -> Result<LoadPlan, ExpectedError> {
+    let reading = weir_jmx::read_text(text, name).map_err(input)?;
+    accept(reading)
+}
+
+fn accept(reading: weir_jmx::Reading) -> Result<LoadPlan, ExpectedError> {
+    let check = lines_of(&reading);
+    if check.unsupported > 0 {
+        for line in &check.lines {
+            output::talk(line);
+        }
+        return Err(ExpectedError::Input(format!(
+            "Weir cannot run {} element(s) of this plan; nothing was sent",
+            check.unsupported
+        )));
+    }
+    Ok(reading.plan)
+}
+
+/// Everything that there is to say about a plan.
+pub(crate) fn check(path: &Path) -> Result<PlanCheck, ExpectedError> {
+    let reading = weir_jmx::read(path).map_err(input)?;
+    let mut check = lines_of(&reading);
+    // Properties are not known here; what can be wrong without them is found all the same.
+    if let Err(error) = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default()) {
+        check.unsupported += error.problems.len();
+        check.lines.extend(
+            error
+                .problems
+                .iter()
+                .map(|problem| format!("{}: {problem}", path.display())),
+        );
+    }
+    Ok(check)
+}
+
+fn lines_of(reading: &weir_jmx::Reading) -> PlanCheck {
+    let file = reading
+        .plan
+        .source
+        .as_ref()
+        .map_or_else(|| "the plan".to_owned(), |path| path.display().to_string());
+    PlanCheck {
+        lines: reading
+            .findings
+            .iter()
+            .map(|finding| format!("{file}: {finding}"))
+            .collect(),
+        unsupported: reading
+            .findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Unsupported)
+            .count(),
+    }
+}
+
+/// Makes a plan ready to run.
+pub(crate) fn resolve(
+    plan: &LoadPlan,
+    properties: &Properties,
+    seed: u64,
+) -> Result<ResolvedPlan, ExpectedError> {
+    let epoch_ms = jiff::Timestamp::now().as_millisecond();
+    let resolved =
+        weir_script::resolve(plan, properties, Origin { seed, epoch_ms }).map_err(input)?;
+    for warning in &resolved.warnings {
+        output::talk(&format!("warning: {warning}"));
+    }
+    Ok(resolved)
+}
+
+/// Every server that a plan loads, with the place where it is named.
+pub(crate) fn hosts(
+    plan: &ResolvedPlan,
+    target: Option<&Target>,
+) -> Result<Vec<NamedHost>, ExpectedError> {
+    let file = plan.source.as_ref().map(|path| path.display().to_string());
+    let hosts = plan.hosts(target).map_err(input)?;
+    Ok(hosts
+        .into_iter()
+        .map(|host| NamedHost {
+            named_in: match (&file, target) {
+                (Some(file), None) => format!("{file}:{}", host.at.line),
+                _ => "the command line".to_owned(),
+            },
+            host: host.server.host,
+            port: host.server.port,
+        })
+        .collect())
+}
+
+/// A host and port that override those of the plan.
+pub(crate) fn target(text: &str) -> Result<Target, ExpectedError> {
+    text.parse::<Target>().map_err(input)
+}
+
+/// A library's error about something that the user wrote.
+fn input(error: impl std::fmt::Display) -> ExpectedError {
+    ExpectedError::Input(format!("failed to {error}"))
+}

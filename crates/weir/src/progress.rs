@@ -1,0 +1,124 @@
+//! What is seen while trials run.
+//!
+//! On a terminal one line is redrawn each second; elsewhere (a log, CI) a line is printed every ten
+//! seconds, so that nothing that runs for long is silent.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use weir_record::{SecondView, TrialObserver};
+
+use crate::output;
+
+/// Seconds between two lines where nothing can be redrawn.
+const LINE_EVERY_S: u64 = 10;
+
+/// Shows a running trial.
+pub(crate) struct LiveView {
+    bar: Option<ProgressBar>,
+    prefix: String,
+}
+
+impl LiveView {
+    /// A view that says what runs in front of its figures.
+    pub(crate) fn new(prefix: &str) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} {msg}")
+                .expect("the template is constant and right");
+            bar.set_style(style);
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        Self {
+            bar,
+            prefix: prefix.to_owned(),
+        }
+    }
+
+    /// Says what runs from now on.
+    pub(crate) fn set_prefix(&mut self, prefix: &str) {
+        prefix.clone_into(&mut self.prefix);
+        if let Some(bar) = &self.bar {
+            bar.set_message(self.prefix.clone());
+        }
+    }
+
+    /// Prints a line that stays.
+    pub(crate) fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::talk(text)),
+            None => output::talk(text),
+        }
+    }
+
+    /// Takes the redrawn line away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl TrialObserver for LiveView {
+    fn second(&mut self, view: &SecondView) {
+        let text = format!("{}{}", self.prefix, figures(view));
+        match &self.bar {
+            Some(bar) => bar.set_message(text),
+            None if view.elapsed_s.is_multiple_of(LINE_EVERY_S) => output::talk(&text),
+            None => {}
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.line(text);
+    }
+}
+
+/// The figures of one second: users, throughput, p50/p99, errors, CPU, time left.
+fn figures(view: &SecondView) -> String {
+    let mut text = format!(
+        "{:>4} s  {} users  {:.0}/s",
+        view.elapsed_s, view.users, view.throughput_per_s
+    );
+    if let (Some(p50), Some(p99)) = (view.p50_ms, view.p99_ms) {
+        text.push_str(&format!("  p50 {p50:.1} ms  p99 {p99:.1} ms"));
+    }
+    text.push_str(&format!("  {} failed", view.failed));
+    if let Some(cpu) = view.cpu {
+        text.push_str(&format!("  CPU {:.1} %", cpu * 100.0));
+    }
+    if let Some(left) = view.remaining_s.filter(|left| *left > 0) {
+        text.push_str(&format!("  {left} s left"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_shows_what_was_read_and_no_more() {
+        let view = SecondView {
+            elapsed_s: 7,
+            users: 41,
+            throughput_per_s: 240.4,
+            ..SecondView::default()
+        };
+        assert_eq!(figures(&view), "   7 s  41 users  240/s  0 failed");
+        let full = SecondView {
+            p50_ms: Some(12.34),
+            p99_ms: Some(56.78),
+            cpu: Some(0.804),
+            remaining_s: Some(13),
+            failed: 2,
+            ..view
+        };
+        assert_eq!(
+            figures(&full),
+            "   7 s  41 users  240/s  p50 12.3 ms  p99 56.8 ms  2 failed  CPU 80.4 %  13 s left"
+        );
+    }
+}

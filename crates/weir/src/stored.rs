@@ -1,0 +1,78 @@
+//! Stored runs: found, read whole, reported.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use weir_record::{RunDirectory, RunDirectoryError, RunManifest, StudyResult, Timeline};
+use weir_report::ReportInput;
+
+use crate::error::ExpectedError;
+
+/// Finds a run by path, name or `last`.
+pub(crate) fn find(runs: &Path, name: &str) -> Result<RunDirectory, ExpectedError> {
+    RunDirectory::find(runs, name).map_err(failed)
+}
+
+/// What is wrong with a run directory, as an error of the program.
+pub(crate) fn failed(error: RunDirectoryError) -> ExpectedError {
+    let text = format!("failed to {error}");
+    match error {
+        RunDirectoryError::NotThere { .. } | RunDirectoryError::Format { .. } => {
+            ExpectedError::Input(text)
+        }
+        RunDirectoryError::Io { .. } | RunDirectoryError::Crowded(_) => {
+            ExpectedError::Environment(text)
+        }
+    }
+}
+
+/// Everything that a report is made from.
+pub(crate) struct StoredRun {
+    result: StudyResult,
+    manifest: RunManifest,
+    timelines: BTreeMap<u32, Timeline>,
+}
+
+impl StoredRun {
+    /// Reads a run that has a result.
+    pub(crate) fn read(directory: &RunDirectory) -> Result<Self, ExpectedError> {
+        let result = directory.result().map_err(failed)?;
+        let manifest = directory.manifest().map_err(failed)?;
+        let mut timelines = BTreeMap::new();
+        for trial in &result.trials {
+            let path = directory.trial(trial.id).timeline();
+            let Ok(file) = File::open(&path) else {
+                continue;
+            };
+            let timeline = Timeline::read_csv(BufReader::new(file)).map_err(|error| {
+                ExpectedError::Input(format!("{}: failed to {error}", path.display()))
+            })?;
+            timelines.insert(trial.id, timeline);
+        }
+        Ok(Self {
+            result,
+            manifest,
+            timelines,
+        })
+    }
+
+    /// The run as the report takes it.
+    pub(crate) fn input(&self) -> ReportInput<'_> {
+        ReportInput {
+            result: &self.result,
+            manifest: &self.manifest,
+            timelines: &self.timelines,
+        }
+    }
+
+    /// Writes `report.html` into the run's directory.
+    pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
+        let html = weir_report::html(&self.input())
+            .map_err(|error| ExpectedError::Environment(format!("failed to {error}")))?;
+        let path = directory.report_path();
+        weir_record::write_whole(&path, html.as_bytes()).map_err(failed)?;
+        Ok(path)
+    }
+}
