@@ -88,6 +88,16 @@
     to.stroke();
   };
 
+  // An arrow over a mark that stands at the edge: its value lies beyond the axis.
+  const above = (to, x, top, unit, ink) => {
+    to.setLineDash([]);
+    to.beginPath();
+    to.moveTo(x - 4 * unit, top + 2 * unit); to.lineTo(x, top - 4 * unit); to.lineTo(x + 4 * unit, top + 2 * unit);
+    to.lineWidth = 2 * unit;
+    to.strokeStyle = ink;
+    to.stroke();
+  };
+
   const label = (to, text, x, y, unit, ink, paper, align) => {
     to.font = `600 ${12 * unit}px system-ui, sans-serif`;
     to.textAlign = align;
@@ -143,7 +153,9 @@
         if (point.interval) {
           whisker(to, x, plot.valToPos(point.interval[0], "y", true), plot.valToPos(point.interval[1], "y", true), unit, inks.series[at]);
         }
-        mark(to, point.shape, x, plot.valToPos(point.y, "y", true), unit, inks.series[at], inks.paper);
+        const y = plot.valToPos(point.y, "y", true);
+        if (y < bbox.top) above(to, x, bbox.top, unit, inks.series[at]);
+        mark(to, point.shape, x, Math.max(y, bbox.top + 10 * unit), unit, inks.series[at], inks.paper);
       }
     });
     if (chart.answer) {
@@ -158,7 +170,8 @@
     let best = null;
     for (const series of chart.series) {
       for (const point of series.points) {
-        const distance = Math.hypot(plot.valToPos(point.x, "x") - left, plot.valToPos(point.y, "y") - top);
+        const y = Math.max(plot.valToPos(point.y, "y"), 10);
+        const distance = Math.hypot(plot.valToPos(point.x, "x") - left, y - top);
         if (distance < 24 && (!best || distance < best.distance)) best = { point, distance };
       }
     }

@@ -121,16 +121,10 @@ impl Kind {
     /// The value with its unit and the ends of its interval: `79.3 % (77.8–80.6)`; an interval
     /// without length says nothing and is left out.
     pub(crate) fn with_interval(self, value: f64, low: f64, high: f64) -> String {
-        let scale = self.scale(value);
         if low >= high {
             return self.text(value);
         }
-        format!(
-            "{}{} ({})",
-            scale.number(value),
-            scale.unit,
-            scale.range(low, high)
-        )
+        format!("{} ({})", self.text(value), self.range(value, low, high))
     }
 
     /// The value with the interval of an estimate, when there is one.
@@ -152,7 +146,15 @@ impl Kind {
 
     /// The ends of an interval in the unit that `value` is written in: `77.8–80.6`.
     pub(crate) fn range(self, value: f64, low: f64, high: f64) -> String {
+        let (low, high) = self.possible(low, high);
         self.scale(value).range(low, high)
+    }
+
+    /// An interval cut where the quantity ends: nothing here can be negative, and no share above
+    /// one. The truth lies in the rest just as surely.
+    pub(crate) fn possible(self, low: f64, high: f64) -> (f64, f64) {
+        let most = if self == Self::Share { 1.0 } else { f64::MAX };
+        (low.clamp(0.0, most), high.clamp(0.0, most))
     }
 }
 
@@ -287,6 +289,14 @@ mod tests {
         assert_eq!(
             Kind::Milliseconds.with_interval(1010.0, 990.0, 1030.0),
             "1.01 s (0.99–1.03)"
+        );
+        assert_eq!(
+            Kind::Share.with_interval(0.95, 0.82, 1.08),
+            "95.0 % (82.0–100.0)"
+        );
+        assert_eq!(
+            Kind::Milliseconds.with_interval(197.0, -122.0, 945.0),
+            "197 ms (0–945)"
         );
         let estimate = Estimate {
             value: 0.793,

@@ -182,9 +182,8 @@ fn source(input: &ReportInput<'_>) -> String {
     let ReportInput {
         result, manifest, ..
     } = input;
-    let machine: Vec<String> = manifest
-        .machine
-        .iter()
+    let machine: Vec<String> = words::machine(manifest)
+        .into_iter()
         .map(|(name, fact)| format!("{name}: {fact}"))
         .collect();
     format!(

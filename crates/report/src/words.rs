@@ -1,7 +1,8 @@
 //! The words that all forms of the report share: names of figures, levels, roles, states.
 
 use weir_record::{
-    Answer, Held, Level, Levels, RequirementCheck, Role, Status, StudyResult, TrialRecord,
+    Answer, Held, Level, Levels, RequirementCheck, Role, RunManifest, Status, StudyResult,
+    TrialRecord,
 };
 
 use crate::figures::{Kind, number};
@@ -185,4 +186,39 @@ pub(crate) fn waits(result: &StudyResult, held: &Held) -> Vec<(String, String, S
             )
         })
         .collect()
+}
+
+/// The facts of the machine, for people.
+pub(crate) fn machine(manifest: &RunManifest) -> Vec<(String, String)> {
+    let facts = manifest.machine.iter();
+    facts
+        .map(|(name, fact)| {
+            let size = fact.parse::<f64>().ok();
+            match (name.as_str(), size, fact.as_str()) {
+                ("memory-bytes", Some(bytes), _) => {
+                    ("memory".to_owned(), format!("{} GB", number(bytes / 1e9)))
+                }
+                ("cpu-mhz", Some(mhz), _) => {
+                    ("CPU frequency".to_owned(), format!("{} MHz", number(mhz)))
+                }
+                (_, _, "true") => (spoken(name), "yes".to_owned()),
+                (_, _, "false") => (spoken(name), "no".to_owned()),
+                _ => (spoken(name), fact.clone()),
+            }
+        })
+        .collect()
+}
+
+fn spoken(name: &str) -> String {
+    name.replace('-', " ").replace("cpu", "CPU")
+}
+
+/// Keeps a number and its unit on one line of a page.
+pub(crate) fn unbroken(text: &str) -> String {
+    const NO_BREAK: &str = "\u{a0}";
+    [" %", " ms", " /s"]
+        .iter()
+        .fold(text.to_owned(), |text, unit| {
+            text.replace(unit, &unit.replace(' ', NO_BREAK))
+        })
 }

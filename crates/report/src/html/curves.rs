@@ -21,6 +21,9 @@ const GROUPS: &[&[&str]] = &[
     &["cpu"],
 ];
 
+/// The mark of a trial that is not valid.
+const CROSS: &str = "cross";
+
 /// Points of a curve that its table shows.
 const CURVE_ROWS: usize = 16;
 
@@ -254,14 +257,7 @@ fn chart(
     if series.is_empty() {
         return None;
     }
-    let goals: Vec<Goal> = requirements
-        .iter()
-        .filter(|(name, _, _)| names.contains(name))
-        .map(|(_, bound, says)| Goal {
-            y: bound * scale,
-            says: says.clone(),
-        })
-        .collect();
+    let goals = goals(names, requirements, scale);
     let levels = series.iter().flat_map(|series| &series.points);
     let x_max = levels.map(|point| point.x).fold(0.0, f64::max);
     let title = match names {
@@ -285,10 +281,25 @@ fn chart(
     })
 }
 
-/// Where the axis of a chart ends: above every interval and goal; a share hardly above all of it.
+fn goals(names: &[String], requirements: &[(String, f64, String)], scale: f64) -> Vec<Goal> {
+    let of_chart = requirements
+        .iter()
+        .filter(|(name, _, _)| names.contains(name));
+    of_chart
+        .map(|(_, bound, says)| Goal {
+            y: bound * scale,
+            says: says.clone(),
+        })
+        .collect()
+}
+
+/// Where the axis of a chart ends: above every goal and every interval of a valid trial; a share
+/// hardly above all of it. What is not valid does not stretch it: its mark stands at the edge.
 fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
     let points = series.iter().flat_map(|series| &series.points);
+    let valid = points.clone().any(|point| point.shape != CROSS);
     let highest = points
+        .filter(|point| point.shape != CROSS || !valid)
         .map(|point| {
             point
                 .interval
@@ -336,7 +347,10 @@ fn series(result: &StudyResult, factor: &str, name: &str, scale: f64) -> Series 
         Some(Point {
             x,
             y: rounded(value * scale),
-            interval: estimate.map(|e| (rounded(e.low * scale), rounded(e.high * scale))),
+            interval: estimate.map(|e| {
+                let (low, high) = kind.possible(e.low, e.high);
+                (rounded(low * scale), rounded(high * scale))
+            }),
             shape: shape(trial),
             says: format!(
                 "trial {}, {}: {} {}, {}",
@@ -366,7 +380,7 @@ fn series(result: &StudyResult, factor: &str, name: &str, scale: f64) -> Series 
 /// How a trial's points are drawn.
 fn shape(trial: &TrialRecord) -> &'static str {
     match Standing::of(trial).shape() {
-        Shape::Cross => "cross",
+        Shape::Cross => CROSS,
         Shape::Ring => "ring",
         _ if trial.role == Role::Check => "diamond",
         Shape::Square => "square",
@@ -381,7 +395,7 @@ pub(crate) fn shapes(result: &StudyResult) -> Vec<ShapeKey> {
         ("square", "valid, something was saturated"),
         ("diamond", "valid, with the derived settings"),
         ("ring", "too much steal: kept and marked"),
-        ("cross", "not valid: not used"),
+        (CROSS, "not valid: not used"),
     ];
     all.into_iter()
         .filter(|(name, _)| result.trials.iter().any(|trial| shape(trial) == *name))

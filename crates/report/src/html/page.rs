@@ -1,7 +1,7 @@
 //! What stands on the page, as text: the template only places it.
 
 use askama::Template;
-use weir_record::{Held, Role, StudyResult, TrialRecord};
+use weir_record::{Answer, Held, Role, StudyResult, TrialRecord};
 use weir_stats::Method;
 
 use super::curves::{self, CurveChart, ShapeKey};
@@ -23,9 +23,9 @@ pub(crate) struct Page<'a> {
     question: &'a str,
     status: &'static str,
     tone: &'static str,
-    summary: &'a str,
+    summary: String,
     /// What follows the summary's first sentence.
-    more: &'a str,
+    more: String,
     facts: Vec<Fact>,
     fitted: Option<Fitted>,
     limited_by: Option<&'a str>,
@@ -168,6 +168,7 @@ struct Trial {
     notes: Vec<String>,
     codes: Vec<(String, String)>,
     window: String,
+    after: String,
     repeats: u32,
 }
 
@@ -196,8 +197,8 @@ impl<'a> Page<'a> {
             question: &result.question,
             status: words::status(result.status),
             tone: tone(result),
-            summary,
-            more,
+            summary: words::unbroken(summary),
+            more: words::unbroken(more),
             facts: facts(result),
             fitted: fitted(result),
             limited_by: result
@@ -222,7 +223,7 @@ impl<'a> Page<'a> {
             trials: trials(input),
             intervals: result.trials.iter().flat_map(intervals).collect(),
             run: run(input),
-            machine: input.manifest.machine.clone().into_iter().collect(),
+            machine: words::machine(input.manifest),
             study: &input.manifest.study,
             weir: &result.weir,
             data,
@@ -251,37 +252,20 @@ fn tone(result: &StudyResult) -> &'static str {
 }
 
 fn facts(result: &StudyResult) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    if let Some(answer) = &result.answer {
-        facts.push(Fact {
-            value: number(answer.value),
-            unit: answer.factor.clone(),
-            says: format!(
-                "{} interval {}–{}",
-                percent(answer.confidence),
-                number(answer.low),
-                number(answer.high)
-            ),
-        });
-        if f64::from(answer.population) > answer.value {
-            facts.push(Fact {
-                value: number(f64::from(answer.population)),
-                unit: "virtual users".to_owned(),
-                says: "all thread groups together".to_owned(),
-            });
-        }
-    }
-    for setting in &result.settings_detail {
-        facts.push(Fact {
+    let mut facts = result.answer.as_ref().map_or_else(Vec::new, answer_facts);
+    let changed = result.settings_detail.iter();
+    let changed = changed.filter(|setting| setting.from != Some(setting.to));
+    facts.extend(changed.map(|setting| {
+        Fact {
             value: number(setting.to),
             unit: setting.stage.clone(),
             says: setting
                 .from
                 .map_or_else(String::new, |from| format!("was {}", number(from))),
-        });
-    }
-    if let Some(held) = &result.held {
-        facts.push(Fact {
+        }
+    }));
+    facts.extend(result.held.as_ref().map(|held| {
+        Fact {
             value: if held.passed {
                 "✓ holds"
             } else {
@@ -290,6 +274,28 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
             .to_owned(),
             unit: String::new(),
             says: format!("check with {} users", number(f64::from(held.population))),
+        }
+    }));
+    facts
+}
+
+fn answer_facts(answer: &Answer) -> Vec<Fact> {
+    let interval = format!(
+        "{} interval {}–{}",
+        percent(answer.confidence),
+        number(answer.low),
+        number(answer.high)
+    );
+    let mut facts = vec![Fact {
+        value: number(answer.value),
+        unit: answer.factor.clone(),
+        says: interval,
+    }];
+    if f64::from(answer.population) > answer.value {
+        facts.push(Fact {
+            value: number(f64::from(answer.population)),
+            unit: "virtual users".to_owned(),
+            says: "all thread groups together".to_owned(),
         });
     }
     facts
@@ -317,7 +323,7 @@ fn settings(result: &StudyResult) -> Vec<Setting> {
             native: setting.native.clone().unwrap_or_else(|| "–".to_owned()),
             from: words::limit(setting.from),
             to: number(setting.to),
-            because: setting.because.clone(),
+            because: words::unbroken(&setting.because),
             trials: words::trials(&setting.trials),
         })
         .collect()
@@ -327,7 +333,7 @@ fn check(result: &StudyResult, held: &Held) -> Check {
     let requirements = held.requirements.iter().map(|requirement| {
         let (value, interval) = words::found(requirement);
         Requirement {
-            says: requirement.says.clone(),
+            says: words::unbroken(&requirement.says),
             value,
             interval,
             met: requirement.met,
@@ -338,7 +344,7 @@ fn check(result: &StudyResult, held: &Held) -> Check {
         heading: words::check(held),
         requirements: requirements.collect(),
         waits: words::waits(result, held),
-        cost: held.cost_at_answer.clone(),
+        cost: held.cost_at_answer.as_deref().map(words::unbroken),
     }
 }
 
@@ -421,7 +427,7 @@ fn findings(result: &StudyResult) -> Vec<Finding> {
     findings
         .map(|finding| Finding {
             id: finding.id.clone(),
-            says: finding.says.clone(),
+            says: words::unbroken(&finding.says),
             trials: words::trials(&finding.trials),
         })
         .collect()
@@ -467,11 +473,8 @@ fn trial(trial: &TrialRecord, seconds: bool) -> Trial {
         codes: codes
             .map(|(code, count)| (number(*count as f64), code.clone()))
             .collect(),
-        window: format!(
-            "{} s after {} s",
-            number(trial.window_s),
-            number(trial.warm_up_s)
-        ),
+        window: format!("{} s", number(trial.window_s)),
+        after: format!("after {} s", number(trial.warm_up_s)),
         repeats: trial.repeats,
     }
 }

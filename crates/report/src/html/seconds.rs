@@ -315,8 +315,10 @@ fn of_port(signal: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn tcp(known: &BTreeSet<&str>) -> Vec<Spec> {
-    let mut states = Spec::new("tcp", "TCP connections by state", "", 1.0);
-    states.name_zero = true;
+    let mut open = Spec::new("tcp", "TCP connections, open", "", 1.0);
+    // Thousands of these are usual and cost nothing; beside them nothing else could be seen.
+    let mut closing = Spec::new("tcp-closing", "TCP connections, closing", "", 1.0);
+    (open.name_zero, closing.name_zero) = (true, true);
     let mut queue = Spec::new("accept-queue", "Accept queue", "", 1.0);
     let ports: Vec<(&str, &str, &str)> =
         known.iter().filter_map(|signal| of_port(signal)).collect();
@@ -332,7 +334,10 @@ fn tcp(known: &BTreeSet<&str>) -> Vec<Spec> {
                 queue = queue.signal(signal, &format!("waiting to be accepted{of_port}"));
             }
             "accept-queue.limit" => queue = queue.limit(signal, &format!("limit{of_port}")),
-            state => states = states.signal(signal, &format!("{state}{of_port}")),
+            "fin-wait" | "last-ack" | "closing" | "time-wait" => {
+                closing = closing.signal(signal, &format!("{what}{of_port}"));
+            }
+            state => open = open.signal(signal, &format!("{state}{of_port}")),
         }
     }
     let mut trouble =
@@ -345,11 +350,18 @@ fn tcp(known: &BTreeSet<&str>) -> Vec<Spec> {
             ("connections.refused", "refused by the server"),
         ]);
     trouble.name_zero = true;
-    vec![states, queue, trouble]
+    vec![open, closing, queue, trouble]
 }
 
 fn operating_system() -> Vec<Spec> {
     vec![
+        Spec::new(
+            "target-cpu",
+            "CPU of the target's own processes",
+            "cores",
+            1.0,
+        )
+        .signals(&[("target.cpu.user", "user"), ("target.cpu.system", "system")]),
         Spec::new("run-queue", "Threads waiting for a CPU", "", 1.0)
             .signals(&[("target.run-queue-wait", "mean over the second")]),
         Spec::new("memory", "Memory of the target", "MB", 1e-6)

@@ -146,6 +146,8 @@ fn reading(trial: u32, users: f64, special: Special, second: u64) -> Reading {
         ("database.occupancy", shaken(throughput * 0.004, 0.3, 10)),
         ("target.run-queue-wait", shaken(cpu * cpu * 4.0, 0.3, 11)),
         ("target.memory.rss", 58e6 + 3e4 * second as f64),
+        ("target.cpu.user", cpu * 0.8),
+        ("target.cpu.system", cpu * 0.17),
         ("load.cpu", answered * 0.0004),
         ("load.lateness.p50", lag / 8.0),
         (
@@ -339,10 +341,11 @@ fn manifest(study: &str) -> RunManifest {
         base: ".".into(),
         study: study.to_owned(),
         machine: [
-            ("cpu", "Example CPU 3.0 GHz, 2 cores"),
+            ("cpu-model", "Example CPU"),
+            ("cpu-mhz", "2999.9"),
             ("kernel", "Linux 6.1.0"),
-            ("memory", "8 GB"),
-            ("virtualised", "yes (kvm)"),
+            ("memory-bytes", "8254390272"),
+            ("virtualised", "true"),
         ]
         .iter()
         .map(|(name, fact)| ((*name).to_owned(), (*fact).to_owned()))
