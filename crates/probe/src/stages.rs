@@ -202,7 +202,7 @@ weir_stage_occupancy_seconds_total{stage="threads"} 152.5
 weir_stage_limit{stage="pool.db"} +Inf
 weir_stage_waiting{stage="pool.db"} 0
 weir_stage_waiting_seconds_total{stage="pool.db"} 37
-weir_stage_wait_seconds_total{stage="pool.db"} 30
+weir_stage_wait_seconds_total{stage="pool.db"} 170
 weir_stage_waits_total{stage="pool.db"} 12
 weir_stage_entries_total{stage="pool.db"} 160
 weir_stage_refused_total{stage="connections"} 3
@@ -251,7 +251,7 @@ weir_requests_total{stage="threads"} 9
     }
 
     #[test]
-    fn a_second_in_which_no_wait_ended_has_no_wait() {
+    fn a_second_in_which_nobody_got_in_has_no_wait() {
         let reading = signals(Some(AFTER), AFTER);
         assert_eq!(reading["pool.db.waiting"], 0.0);
         assert!(!reading.contains_key("pool.db.wait"));

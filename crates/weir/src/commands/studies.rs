@@ -228,7 +228,7 @@ pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedEr
     check_users_property(&job, &plan)?;
     let cpus = divide_cpus(&job)?;
     if arguments.dry_run {
-        output::data("SHIM");
+        output::data(&dry_run(&job.study));
         return Ok(0);
     }
     let interrupted = interrupt::flag()?;
@@ -264,6 +264,23 @@ pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedEr
     let outcome = answer(&job, &mut rig, finished);
     rig.stop();
     conclude(outcome, &directory, &manifest, arguments)
+}
+
+/// The trials that a study would run, as a table.
+fn dry_run(study: &StudyFile) -> String {
+    let planned = weir_study::plan_of_trials(&study.ask, None);
+    let mut text = String::from("trials (expected, at most)\n");
+    for step in &planned.steps {
+        text.push_str(&format!(
+            "  {:>3} {:>3}  {}\n",
+            step.expected, step.at_most, step.what
+        ));
+    }
+    text.push_str(&format!(
+        "{:.0} s of load are expected, at most {:.0} s; trials that others disturb are run again, at most twice",
+        planned.expected_s, planned.at_most_s
+    ));
+    text
 }
 
 fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
@@ -409,7 +426,7 @@ fn answer(job: &Job, rig: &mut Rig, finished: Vec<TrialRecord>) -> Outcome {
     };
     let outcome = match &job.study.ask {
         Ask::Find(find) => weir_study::find(find, &mut runner, &mut view),
-        Ask::Sweep(_) => unreachable!("SHIM"),
+        Ask::Sweep(sweep) => weir_study::sweep(sweep, &mut runner, &mut view),
     };
     view.live.finish();
     outcome
