@@ -158,11 +158,13 @@
         mark(to, point.shape, x, Math.max(y, bbox.top + 10 * unit), unit, inks.series[at], inks.paper);
       }
     });
+    to.restore();
     if (chart.answer) {
       const x = plot.valToPos(chart.answer[0], "x", true);
-      label(to, `answer ${number(chart.answer[0])}`, x - 6 * unit, bbox.top + 13 * unit, unit, inks.answer, inks.paper, "right");
+      const half = 40 * unit;
+      const at = Math.min(Math.max(x, bbox.left + half), bbox.left + bbox.width - half);
+      label(to, `answer ${number(chart.answer[0])}`, at, bbox.top - 9 * unit, unit, inks.answer, inks.paper, "center");
     }
-    to.restore();
   };
 
   const nearest = (plot, chart) => {
@@ -207,7 +209,7 @@
     fit(host, 290, chart.id, {
       inks: inks.series,
       legend: { show: false },
-      padding: [10, 12, 0, 0],
+      padding: [24, 12, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
       scales: { x: { time: false, range: [0, chart.x_max] }, y: { range: [0, chart.y_max] } },
       axes: axes(chart.x_title),

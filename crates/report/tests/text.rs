@@ -103,6 +103,8 @@ fn cells(row: &str) -> usize {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn no_text_breaks_a_table_of_a_ticket(evil in any::<String>()) {
         let mut run = tune();
