@@ -1,0 +1,242 @@
+//! The check: half as many users again, with the settings applied, and everything holds.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use weir_queueing::laws;
+use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
+use weir_stats::Estimate;
+
+use crate::settings::{BACKLOG, CONNECTIONS, REQUEST_QUEUE, THREADS};
+
+/// The users of the check over those of the answer.
+pub(crate) const SURPLUS: f64 = 1.5;
+/// The CPU may lie this far below its goal: less means that the limit holds back work that fits …
+const CPU_BELOW: f64 = 0.05;
+/// … and this far above: what a trial of half a minute cannot tell from the goal.
+const CPU_ABOVE: f64 = 0.01;
+/// The throughput keeps at least this share of that at the answer.
+const THROUGHPUT: f64 = 0.97;
+/// Nobody waits below the threads: on average at most a tenth of a request does. A pool chosen to be
+/// short once in a thousand moments shows some thousandths.
+pub(crate) const WAITING_BELOW: f64 = 0.1;
+/// The surplus in front of the threads agrees with users − busy − thinking within this share of it,
+/// or within this many requests.
+const SURPLUS_SHARE: f64 = 0.1;
+const SURPLUS_REQUESTS: f64 = 1.0;
+
+/// What the check compares with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expected {
+    /// The CPU goal.
+    pub(crate) cpu: f64,
+    /// Fitted throughput at the answer.
+    pub(crate) throughput_per_s: f64,
+    /// Mean think time of a user.
+    pub(crate) think_s: f64,
+}
+
+/// A figure of the check: its mean over the trials and the widest of their intervals.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Judges the trials of the check, which all have the same levels.
+pub(crate) fn judge(trials: &[&TrialRecord], expected: &Expected, facts: &TargetFacts) -> Held {
+    let mut requirements = vec![
+        cpu(trials, expected),
+        throughput(trials, expected),
+        errors(trials),
+    ];
+    requirements.extend(
+        facts
+            .stages
+            .iter()
+            .filter_map(|stage| nobody_waits(trials, &stage.name)),
+    );
+    requirements.extend(surplus(trials, expected));
+    let means = |suffix: &str, factor: f64| -> BTreeMap<String, f64> {
+        facts
+            .stages
+            .iter()
+            .filter_map(|stage| {
+                let name = format!("{}.{suffix}", stage.name);
+                Some((
+                    stage.name.clone(),
+                    factor * mean(trials, |trial| trial.signals.get(&name).copied())?,
+                ))
+            })
+            .collect()
+    };
+    Held {
+        population: trials.first().map_or(0, |trial| trial.population),
+        passed: requirements.iter().all(|requirement| requirement.met),
+        trials: trials.iter().map(|trial| trial.id).collect(),
+        requirements,
+        waiting: means("waiting", 1.0),
+        wait_ms: means("wait", 1e3),
+        cost_at_answer: None,
+    }
+}
+
+/// The CPU between which the check passes.
+fn cpu_bounds(goal: f64) -> RangeInclusive<f64> {
+    goal - CPU_BELOW..=goal + CPU_ABOVE
+}
+
+/// Whether a CPU passes the check.
+pub(crate) fn cpu_fits(cpu: f64, goal: f64) -> bool {
+    cpu_bounds(goal).contains(&cpu)
+}
+
+fn cpu(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck {
+    let seen = with_interval(trials, "cpu", |trial| Some(trial.cpu?.total));
+    let bounds = cpu_bounds(expected.cpu);
+    check(
+        format!(
+            "cpu between {:.1} % and {:.1} %",
+            bounds.start() * 100.0,
+            bounds.end() * 100.0
+        ),
+        seen,
+        |value| bounds.contains(&value),
+    )
+}
+
+fn throughput(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck {
+    let seen = with_interval(trials, "throughput_per_s", |trial| {
+        Some(trial.throughput_per_s)
+    });
+    let bound = THROUGHPUT * expected.throughput_per_s;
+    check(
+        format!(
+            "throughput >= {bound:.1} /s, {:.0} % of that at the answer",
+            THROUGHPUT * 100.0
+        ),
+        seen,
+        |value| value >= bound,
+    )
+}
+
+fn errors(trials: &[&TrialRecord]) -> RequirementCheck {
+    let seen = with_interval(trials, "errors.share", |trial| Some(trial.errors.share));
+    check("errors == 0 %".to_owned(), seen, |value| value <= 0.0)
+}
+
+/// Nobody waits for a stage behind the threads.
+fn nobody_waits(trials: &[&TrialRecord], stage: &str) -> Option<RequirementCheck> {
+    if !stage.starts_with("pool.") && stage != "database" {
+        return None;
+    }
+    let value = mean(trials, |trial| trial.waiting(stage))?;
+    let seen = Some(Seen {
+        value,
+        low: value,
+        high: value,
+    });
+    Some(check(
+        format!("waiting({stage}) <= {WAITING_BELOW}: nobody waits below the threads"),
+        seen,
+        |value| value <= WAITING_BELOW,
+    ))
+}
+
+/// Who is neither in a thread nor thinking waits in front of the threads.
+fn surplus(trials: &[&TrialRecord], expected: &Expected) -> Option<RequirementCheck> {
+    let value = mean(trials, waiting_in_front)?;
+    let foretold = mean(trials, |trial| {
+        let thinking = laws::number_present(trial.throughput_per_s, expected.think_s);
+        Some(f64::from(trial.population) - trial.occupancy(THREADS)? - thinking)
+    })?;
+    let tolerance = SURPLUS_REQUESTS.max(SURPLUS_SHARE * foretold.abs());
+    let seen = Some(Seen {
+        value,
+        low: value,
+        high: value,
+    });
+    Some(check(
+        format!(
+            "{foretold:.1} ± {tolerance:.1} requests wait in front of the threads: users − busy − thinking"
+        ),
+        seen,
+        |value| (value - foretold).abs() <= tolerance,
+    ))
+}
+
+/// Requests in front of the threads: in the queue, in the backlog, waiting for a connection.
+pub(crate) fn waiting_in_front(trial: &TrialRecord) -> Option<f64> {
+    let queue = trial
+        .waiting(REQUEST_QUEUE)
+        .or_else(|| trial.occupancy(REQUEST_QUEUE))
+        .or_else(|| trial.waiting(THREADS))?;
+    let outside = trial
+        .occupancy(BACKLOG)
+        .or_else(|| trial.waiting(CONNECTIONS))
+        .unwrap_or(0.0);
+    Some(queue + outside)
+}
+
+fn check(says: String, seen: Option<Seen>, met: impl Fn(f64) -> bool) -> RequirementCheck {
+    // A figure that was not read meets nothing.
+    let Some(Seen { value, low, high }) = seen else {
+        return RequirementCheck {
+            says: format!("{says} (not read)"),
+            value: f64::MAX,
+            low: f64::MAX,
+            high: f64::MAX,
+            met: false,
+        };
+    };
+    RequirementCheck {
+        says,
+        value,
+        low,
+        high,
+        met: met(value),
+    }
+}
+
+fn mean(trials: &[&TrialRecord], of: impl Fn(&TrialRecord) -> Option<f64>) -> Option<f64> {
+    let values: Option<Vec<f64>> = trials.iter().map(|trial| of(trial)).collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    Some(values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn with_interval(
+    trials: &[&TrialRecord],
+    name: &str,
+    of: impl Fn(&TrialRecord) -> Option<f64>,
+) -> Option<Seen> {
+    let value = mean(trials, of)?;
+    let own: Option<Vec<Estimate>> = trials
+        .iter()
+        .map(|trial| trial.intervals.get(name).copied())
+        .collect();
+    let Some(own) = own else {
+        return Some(Seen {
+            value,
+            low: value,
+            high: value,
+        });
+    };
+    // The interval of a mean of independent trials is narrower by the root of their number.
+    let root = (own.len() as f64).sqrt();
+    let below = own
+        .iter()
+        .map(|own| own.value - own.low)
+        .fold(0.0, f64::max)
+        / root;
+    let above = own
+        .iter()
+        .map(|own| own.high - own.value)
+        .fold(0.0, f64::max)
+        / root;
+    Some(Seen {
+        value,
+        low: value - below,
+        high: value + above,
+    })
+}

@@ -1,0 +1,175 @@
+//! From the answer to settings that hold: proposed by the model, confirmed by trials.
+
+use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord};
+
+use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
+use crate::search::users::Users;
+use crate::settings::{Demand, Front, Settings, ThreadSearch};
+use crate::spec::FindSpec;
+use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
+
+/// Trials of the check at most.
+pub(crate) const CONFIRM_MAX: usize = 3;
+/// The fitted CPU may exceed the goal by this without another trial.
+const FITTED_ABOVE: f64 = 0.0075;
+/// Threads are chosen to keep this share of the answer's CPU, so that the check's 97 % of its
+/// throughput are met with something to spare.
+const KEEP: f64 = 0.98;
+
+/// Fitted figures at the answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnswerPoint {
+    pub(crate) users: u32,
+    pub(crate) cpu: f64,
+    pub(crate) throughput_per_s: f64,
+    pub(crate) response_ms: f64,
+}
+
+/// Settings with their check.
+#[derive(Debug, Clone)]
+pub(crate) struct Confirmed {
+    pub(crate) settings: Settings,
+    pub(crate) held: Held,
+}
+
+/// One trial of a proposal.
+struct Attempt {
+    threads: u32,
+    settings: Settings,
+    record: TrialRecord,
+}
+
+/// Tries thread limits under half as many users again until one holds. Nothing is learned when no
+/// number of threads keeps the CPU at the goal; what was learned stays when a trial stops the study.
+pub(crate) fn confirm(
+    spec: &FindSpec,
+    trials: &mut Trials<'_>,
+    mut demand: Demand,
+    goal: f64,
+    at: &AnswerPoint,
+    learned: &mut Option<Confirmed>,
+) -> Result<(), Stop> {
+    let facts = trials.facts().clone();
+    let Some(mut search) = ThreadSearch::new(&demand, goal) else {
+        return Ok(());
+    };
+    let users = (SURPLUS * f64::from(at.users)).ceil();
+    let front = front(spec, trials, &demand, goal, users);
+    let expected = Expected {
+        cpu: goal,
+        throughput_per_s: at.throughput_per_s,
+        think_s: demand.think_s,
+    };
+    let mut attempts: Vec<Attempt> = Vec::new();
+    let mut threads = search.largest(KEEP * at.cpu);
+    while attempts.len() < CONFIRM_MAX {
+        let because = because(&search, &demand, threads);
+        let settings = Settings::around(threads, because, &demand, &front, &facts);
+        // The cost at the answer is measured last, if the budget still reaches for it.
+        let later_s = if attempts.is_empty() {
+            least_cost_s(spec.window)
+        } else {
+            0.0
+        };
+        let Some(window) = trials.window(spec.window, Effort::Full, later_s) else {
+            break;
+        };
+        let record = trials.run(&Wanted {
+            role: Role::Check,
+            case: None,
+            levels: levels(users as u32, &settings, &facts),
+            window,
+            why: &format!("whether {threads} threads hold {users} users"),
+        })?;
+        search.add(threads, record.cpu.map_or(0.0, |cpu| cpu.total));
+        let short = add_missing(&mut demand, &record);
+        attempts.push(Attempt {
+            threads,
+            settings,
+            record,
+        });
+        let (best_threads, best) = best(&attempts, &expected, &facts);
+        let passed = best.held.passed;
+        *learned = Some(best);
+        let tried = threads;
+        threads = search.largest(KEEP * at.cpu);
+        let settled = threads <= best_threads && search.cpu(best_threads) <= goal + FITTED_ABOVE;
+        // The same threads again can only help if they are within the check's bounds as fitted.
+        let hopeless = threads == tried && !check::cpu_fits(search.cpu(threads), goal);
+        if (passed && settled || hopeless) && !short {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Users and all settings that differ from what was found.
+pub(crate) fn levels(users: u32, settings: &Settings, facts: &TargetFacts) -> Levels {
+    let mut levels = crate::search::users(users);
+    levels.extend(
+        settings
+            .changed(facts)
+            .map(|(stage, to)| (stage.clone(), Level::Number(to))),
+    );
+    levels
+}
+
+fn front(spec: &FindSpec, trials: &Trials<'_>, demand: &Demand, goal: f64, users: f64) -> Front {
+    let used: Vec<&TrialRecord> = trials.records().iter().collect();
+    let population = Users::of(&used).map_or(users, |of| of.population(users));
+    let throughput_per_s = goal * f64::from(demand.servers) / demand.cpu_s;
+    Front::new(
+        throughput_per_s,
+        population.round() as u32,
+        &spec.requirements,
+    )
+}
+
+fn because(search: &ThreadSearch, demand: &Demand, threads: u32) -> String {
+    format!(
+        "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} % (fitted): a request needs \
+         {:.1} ms of CPU and spends another {:.0} ms in its thread without it",
+        search.cpu(threads) * 100.0,
+        threads + 1,
+        search.cpu(threads + 1) * 100.0,
+        demand.cpu_s * 1e3,
+        demand.delay_in_thread_s * 1e3,
+    )
+}
+
+/// Notes the connections that a trial has shown to be missing from a pool; says whether any was.
+fn add_missing(demand: &mut Demand, record: &TrialRecord) -> bool {
+    let mut short = false;
+    for pool in &mut demand.pools {
+        let waiting = record.waiting(&pool.stage).unwrap_or(0.0);
+        if waiting > WAITING_BELOW {
+            pool.missing += 1 + waiting.ceil() as u32;
+            short = true;
+        }
+    }
+    short
+}
+
+/// The proposal with the most threads that holds, else the last one. All trials of the same
+/// proposal are judged together, so that repeating it is no way to be lucky.
+fn best(attempts: &[Attempt], expected: &Expected, facts: &TargetFacts) -> (u32, Confirmed) {
+    let judged = |attempt: &Attempt| {
+        let same: Vec<&TrialRecord> = attempts
+            .iter()
+            .filter(|other| other.settings.limits == attempt.settings.limits)
+            .map(|other| &other.record)
+            .collect();
+        let mut settings = attempt.settings.clone();
+        let ids: Vec<u32> = same.iter().map(|record| record.id).collect();
+        settings.add_trials(&ids);
+        let held = check::judge(&same, expected, facts);
+        (attempt.threads, Confirmed { settings, held })
+    };
+    let mut all = attempts.iter().map(judged).collect::<Vec<_>>();
+    let last = all.pop().expect("a proposal was tried");
+    all.into_iter()
+        .chain(std::iter::once(last.clone()))
+        .filter(|(_, confirmed)| confirmed.held.passed)
+        .max_by_key(|(threads, _)| *threads)
+        .unwrap_or(last)
+}

@@ -1,0 +1,101 @@
+//! What a study will do, before it does it.
+
+use weir_record::{Role, TargetFacts};
+
+use crate::confirm::CONFIRM_MAX;
+use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
+use crate::settings::THREADS;
+use crate::spec::{Ask, FindSpec, SweepSpec};
+use crate::sweep::cases;
+use crate::trials::{cost_s, least_cost_s};
+
+/// Trials that a search takes on a quiet machine (measured in `tests/search_accuracy.rs`).
+const SEARCH_EXPECTED: u32 = 7;
+/// Trials of the check that are expected, the cost at the answer included.
+const CHECK_EXPECTED: u32 = 2;
+
+/// The trials of a study, as far as they are known before it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DryRun {
+    /// The trials by what they are for.
+    pub steps: Vec<PlannedTrials>,
+    /// Seconds of load that are expected.
+    pub expected_s: f64,
+    /// Seconds of load at most, if no trial has to be repeated.
+    pub at_most_s: f64,
+}
+
+/// Trials of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedTrials {
+    /// Their role.
+    pub role: Role,
+    /// What they are for, in words.
+    pub what: String,
+    /// How many are expected.
+    pub expected: u32,
+    /// How many there are at most.
+    pub at_most: u32,
+}
+
+/// The plan of a study's trials. Without facts (the target has not been started) it is assumed
+/// that its thread limit can be set.
+pub fn plan_of_trials(ask: &Ask, facts: Option<&TargetFacts>) -> DryRun {
+    match ask {
+        Ask::Find(find) => of_find(find, facts),
+        Ask::Sweep(sweep) => of_sweep(sweep),
+    }
+}
+
+fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
+    let settable =
+        facts.is_none_or(|facts| facts.stage(THREADS).is_some_and(|stage| stage.settable));
+    let mut steps = vec![PlannedTrials {
+        role: Role::Search,
+        what: format!(
+            "users from {} to {}, by a model that each trial corrects",
+            spec.within.0, spec.within.1
+        ),
+        expected: SEARCH_EXPECTED,
+        at_most: SEARCH_TRIALS_MAX as u32,
+    }];
+    if settable {
+        steps.push(PlannedTrials {
+            role: Role::Check,
+            what: "the settings under half as many users again, and what they cost at the answer"
+                .to_owned(),
+            expected: CHECK_EXPECTED,
+            at_most: CONFIRM_MAX as u32 + 1,
+        });
+    }
+    let sum = |of: &dyn Fn(&PlannedTrials) -> u32| steps.iter().map(of).sum::<u32>();
+    let (least, most) = (least_cost_s(spec.window), cost_s(spec.window));
+    let expected_s = f64::from(sum(&|step| step.expected)) * f64::midpoint(least, most);
+    let at_most_s = f64::from(sum(&|step| step.at_most)) * most;
+    let budget = spec
+        .budget
+        .map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+    DryRun {
+        expected_s: expected_s.min(budget),
+        at_most_s: at_most_s.min(budget),
+        steps,
+    }
+}
+
+fn of_sweep(spec: &SweepSpec) -> DryRun {
+    let count = cases(&spec.design).len() as u32;
+    let all = count * spec.replicates;
+    DryRun {
+        steps: vec![PlannedTrials {
+            role: Role::Case,
+            what: format!(
+                "{count} cases in {} blocks, each in a random order",
+                spec.replicates
+            ),
+            expected: all,
+            at_most: all,
+        }],
+        expected_s: f64::from(all) * f64::midpoint(least_cost_s(spec.window), cost_s(spec.window)),
+        at_most_s: f64::from(all) * cost_s(spec.window),
+    }
+}

@@ -1,0 +1,269 @@
+//! Figures of a trial by name: one way to read them for requirements, tables, findings.
+//!
+//! A figure can be named as in a requirement (`p99(light)`, `waiting(pool.db)`) or as it stands in
+//! a trial's record (`response_time_ms.p99`, `pool.db.waiting`, any signal).
+
+use std::fmt;
+
+use weir_plan::{Metric, Requirement};
+use weir_record::{ClassRecord, ResponseTime, TrialRecord};
+use weir_stats::Estimate;
+
+/// What can be read from a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Figure {
+    /// Busy share of the target's CPUs.
+    Cpu,
+    /// Samples per second.
+    Throughput(Class),
+    /// Share of failed samples.
+    Errors(Class),
+    /// A statistic of the response time, in milliseconds.
+    Response(Statistic, Class),
+    /// A signal by its full name.
+    Signal(String),
+}
+
+/// The samples that count: all, or those with one label.
+pub(crate) type Class = Option<String>;
+
+/// A statistic of the response time that every trial records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Statistic {
+    Mean,
+    P50,
+    P90,
+    P95,
+    P99,
+    P999,
+    Max,
+}
+
+/// What was read, in the figure's own unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) value: f64,
+    /// The interval within the trial, where the trial gives one.
+    pub(crate) interval: Option<Estimate>,
+}
+
+const STATISTICS: [(Statistic, &str); 7] = [
+    (Statistic::Mean, "mean"),
+    (Statistic::P50, "p50"),
+    (Statistic::P90, "p90"),
+    (Statistic::P95, "p95"),
+    (Statistic::P99, "p99"),
+    (Statistic::P999, "p99.9"),
+    (Statistic::Max, "max"),
+];
+const RESPONSE: &str = "response_time_ms.";
+const MEMORY: &str = "target.memory.rss";
+
+impl Statistic {
+    fn name(self) -> &'static str {
+        let found = STATISTICS.iter().find(|(statistic, _)| *statistic == self);
+        found.expect("every statistic has a name").1
+    }
+
+    fn by_name(name: &str) -> Option<Self> {
+        let found = STATISTICS.iter().find(|(_, known)| *known == name);
+        found.map(|(statistic, _)| *statistic)
+    }
+
+    fn of(self, times: &ResponseTime) -> f64 {
+        match self {
+            Self::Mean => times.mean,
+            Self::P50 => times.p50,
+            Self::P90 => times.p90,
+            Self::P95 => times.p95,
+            Self::P99 => times.p99,
+            Self::P999 => times.p999,
+            Self::Max => times.max,
+        }
+    }
+
+    /// The name of its interval in a record.
+    fn interval_name(self) -> String {
+        let name = if self == Self::P999 {
+            "p999"
+        } else {
+            self.name()
+        };
+        format!("{RESPONSE}{name}")
+    }
+}
+
+impl Figure {
+    /// The figure of this name; what is no figure is a signal.
+    pub(crate) fn named(name: &str) -> Self {
+        let (base, argument) = match name.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
+            Some((base, argument)) => (base, Some(argument.trim().to_owned())),
+            None => (name, None),
+        };
+        let statistic = Statistic::by_name(base.strip_prefix(RESPONSE).unwrap_or(base));
+        match (base, argument, statistic) {
+            (_, class, Some(statistic)) => Self::Response(statistic, class),
+            ("throughput" | "throughput_per_s", class, _) => Self::Throughput(class),
+            ("errors" | "errors.share", class, _) => Self::Errors(class),
+            ("waiting" | "wait", Some(stage), _) => Self::Signal(format!("{stage}.{base}")),
+            ("cpu", None, _) => Self::Cpu,
+            ("memory", None, _) => Self::Signal(MEMORY.to_owned()),
+            _ => Self::Signal(name.to_owned()),
+        }
+    }
+
+    /// What a requirement bounds; `None` for a percentile that is not recorded.
+    pub(crate) fn of(requirement: &Requirement) -> Option<Self> {
+        let class = requirement.class.clone();
+        Some(match &requirement.metric {
+            Metric::Cpu => Self::Cpu,
+            Metric::Throughput => Self::Throughput(class),
+            Metric::Errors => Self::Errors(class),
+            Metric::Mean => Self::Response(Statistic::Mean, class),
+            Metric::Max => Self::Response(Statistic::Max, class),
+            Metric::Percentile(_) => {
+                Self::Response(Statistic::by_name(&requirement.metric.to_string())?, class)
+            }
+            Metric::Waiting(stage) => Self::Signal(format!("{stage}.waiting")),
+            Metric::Wait(stage) => Self::Signal(format!("{stage}.wait")),
+            Metric::Memory => Self::Signal(MEMORY.to_owned()),
+        })
+    }
+
+    /// Factor from the figure's own unit to a requirement's base unit.
+    pub(crate) fn to_base(&self) -> f64 {
+        if matches!(self, Self::Response(..)) {
+            1e-3
+        } else {
+            1.0
+        }
+    }
+
+    /// The unit in which people read it; shares are kept as shares of one and read in percent.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self {
+            Self::Cpu | Self::Errors(_) => "%",
+            Self::Throughput(_) => "/s",
+            Self::Response(..) => "ms",
+            Self::Signal(name) => signal_unit(name),
+        }
+    }
+
+    /// Its value in a trial; `None` where it was not read.
+    pub(crate) fn read(&self, trial: &TrialRecord) -> Option<Measured> {
+        match self {
+            Self::Cpu => Some(with_interval(trial, "cpu", trial.cpu?.total)),
+            Self::Throughput(None) => Some(with_interval(
+                trial,
+                "throughput_per_s",
+                trial.throughput_per_s,
+            )),
+            Self::Errors(None) => Some(with_interval(trial, "errors.share", trial.errors.share)),
+            Self::Response(statistic, None) => {
+                let value = statistic.of(&trial.response_time_ms);
+                Some(with_interval(trial, &statistic.interval_name(), value))
+            }
+            Self::Throughput(Some(class)) => of_class(trial, class, |c| c.throughput_per_s),
+            Self::Errors(Some(class)) => of_class(trial, class, |c| c.errors.share),
+            Self::Response(statistic, Some(class)) => {
+                of_class(trial, class, |c| statistic.of(&c.response_time_ms))
+            }
+            Self::Signal(name) => signal(trial, name).map(|value| Measured {
+                value,
+                interval: None,
+            }),
+        }
+    }
+}
+
+fn with_interval(trial: &TrialRecord, name: &str, value: f64) -> Measured {
+    Measured {
+        value,
+        interval: trial.intervals.get(name).copied(),
+    }
+}
+
+fn of_class(
+    trial: &TrialRecord,
+    class: &str,
+    of: impl Fn(&ClassRecord) -> f64,
+) -> Option<Measured> {
+    trial.classes.get(class).map(|record| Measured {
+        value: of(record),
+        interval: None,
+    })
+}
+
+/// Whether a signal is this quantity of a stage: `waiting`, `wait`.
+pub(crate) fn is_quantity(signal: &str, quantity: &str) -> bool {
+    signal.rsplit('.').next() == Some(quantity)
+}
+
+fn signal(trial: &TrialRecord, name: &str) -> Option<f64> {
+    let read = trial.signals.get(name).copied();
+    // A wait that never happened leaves no mean behind; that nobody waited is known from the
+    // number waiting.
+    read.or_else(|| {
+        let stage = name.strip_suffix(".wait")?;
+        trial.waiting(stage).filter(|waiting| *waiting == 0.0)
+    })
+}
+
+fn signal_unit(name: &str) -> &'static str {
+    let share = name.starts_with("cpu.")
+        || name.starts_with("machine.cpu.")
+        || name.starts_with("pressure.");
+    if share {
+        return "%";
+    }
+    match name.rsplit('.').next() {
+        Some("wait") => "s",
+        Some("entries" | "waits" | "refused") => "/s",
+        Some("rss") => "B",
+        _ => "",
+    }
+}
+
+impl fmt::Display for Figure {
+    /// The name as it stands in a record.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, class) = match self {
+            Self::Cpu => ("cpu".to_owned(), &None),
+            Self::Throughput(class) => ("throughput_per_s".to_owned(), class),
+            Self::Errors(class) => ("errors.share".to_owned(), class),
+            Self::Response(statistic, class) => (format!("{RESPONSE}{}", statistic.name()), class),
+            Self::Signal(name) => (name.clone(), &None),
+        };
+        f.write_str(&name)?;
+        match class {
+            Some(class) => write!(f, "({class})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_requirements_and_of_records_mean_the_same() {
+        for (short, long, unit) in [
+            ("cpu", "cpu", "%"),
+            ("throughput", "throughput_per_s", "/s"),
+            ("errors", "errors.share", "%"),
+            ("p99", "response_time_ms.p99", "ms"),
+            ("p99.9", "response_time_ms.p99.9", "ms"),
+            ("mean(light)", "response_time_ms.mean(light)", "ms"),
+            ("waiting(pool.db)", "pool.db.waiting", ""),
+            ("wait(pool.db)", "pool.db.wait", "s"),
+            ("memory", "target.memory.rss", "B"),
+            ("cpu.user", "cpu.user", "%"),
+            ("target.threads", "target.threads", ""),
+        ] {
+            assert_eq!(Figure::named(short), Figure::named(long), "{short}");
+            assert_eq!(Figure::named(short).to_string(), long);
+            assert_eq!(Figure::named(short).unit(), unit, "{short}");
+        }
+    }
+}

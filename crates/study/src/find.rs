@@ -1,0 +1,328 @@
+//! `weir tune`: the largest number of users, the settings, the check, the findings.
+
+use weir_plan::Requirement;
+use weir_record::{Answer, Finding, Held, Role, Status, TargetFacts, TrialRecord, TrialRunner};
+
+use crate::answer;
+use crate::check;
+use crate::confirm::{self, AnswerPoint, Confirmed};
+use crate::figure::Figure;
+use crate::findings;
+use crate::observer::StudyObserver;
+use crate::outcome::Outcome;
+use crate::search::cpu::CpuFit;
+use crate::search::{self, Found, Goals};
+use crate::settings::{Demand, THREADS};
+use crate::spec::FindSpec;
+use crate::summary;
+use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
+
+/// An interval wider than this share of the answer decides nothing.
+const WIDTH_MAX: f64 = 0.6;
+
+/// What a study has learned so far.
+#[derive(Debug, Default)]
+pub(crate) struct Learned {
+    pub(crate) found: Option<Found>,
+    pub(crate) answer: Option<Answer>,
+    /// Requirements from below that the answer does not meet.
+    pub(crate) unmet: Vec<String>,
+    pub(crate) confirmed: Option<Confirmed>,
+    pub(crate) fit: Option<CpuFit>,
+    /// Why no settings were derived, when none were.
+    pub(crate) no_settings: Option<String>,
+}
+
+/// Finds the largest number of users that meets the requirements, derives the settings that hold
+/// the server there, and checks that they do.
+pub fn find(
+    spec: &FindSpec,
+    runner: &mut dyn TrialRunner,
+    observer: &mut dyn StudyObserver,
+) -> Outcome {
+    let facts = runner.facts().clone();
+    let mut trials = Trials::new(runner, observer, spec.seed, spec.budget);
+    let mut learned = Learned::default();
+    let stop = run(spec, &facts, &mut trials, &mut learned).err();
+    outcome(spec, facts, trials.into_records(), learned, stop)
+}
+
+fn run(
+    spec: &FindSpec,
+    facts: &TargetFacts,
+    trials: &mut Trials<'_>,
+    learned: &mut Learned,
+) -> Result<(), Stop> {
+    let goals = Goals::of(&spec.requirements);
+    let found = search::search(spec, &goals, trials, reserve_s(spec, facts, &goals))?;
+    learned.found = Some(found.clone());
+    let Found::Level {
+        root,
+        binding,
+        at_range_end,
+    } = found
+    else {
+        return Ok(());
+    };
+    let searched: Vec<TrialRecord> = trials
+        .records()
+        .iter()
+        .filter(|trial| trial.valid)
+        .cloned()
+        .collect();
+    let searched: Vec<&TrialRecord> = searched.iter().collect();
+    let fit = goals
+        .cpu
+        .and_then(|(_, target)| CpuFit::of(&searched, facts.cpus, target));
+    let (answer, point) = answer::answer(
+        spec,
+        &searched,
+        fit.as_ref(),
+        facts.cpus,
+        &root,
+        binding,
+        at_range_end,
+    );
+    learned.unmet = unmet(&spec.requirements, &answer, &searched);
+    learned.fit.clone_from(&fit);
+    let users = answer.value;
+    learned.answer = Some(answer);
+    if too_wide(learned.answer.as_ref()) {
+        learned.no_settings = Some(
+            "the interval of the answer is too wide to rest settings on; more load (a larger \
+             `budget`) or a quieter machine narrows it"
+                .to_owned(),
+        );
+        return Ok(());
+    }
+    let demand = match (&fit, goals.cpu) {
+        (Some(fit), Some((index, goal))) if index == binding && !at_range_end => {
+            Demand::of(&searched, users, fit.model(), facts).map(|demand| (demand, goal))
+        }
+        _ => None,
+    };
+    let settable = facts.stage(THREADS).is_some_and(|stage| stage.settable);
+    match demand {
+        Some((demand, goal)) if settable => {
+            confirm::confirm(spec, trials, demand, goal, &point, &mut learned.confirmed)?;
+            if learned.confirmed.is_none() {
+                learned.no_settings = Some("no number of threads was found that holds the CPU at its goal, or the budget ended".to_owned());
+            }
+            cost_at_answer(spec, facts, trials, &point, learned)
+        }
+        _ => {
+            learned.no_settings = Some(why_none(
+                settable,
+                goals.cpu.is_some_and(|(index, _)| index == binding),
+                at_range_end,
+            ));
+            Ok(())
+        }
+    }
+}
+
+/// Whether an interval says so little that the answer is none.
+fn too_wide(answer: Option<&Answer>) -> bool {
+    answer.is_some_and(|answer| {
+        let width = answer.high - answer.low;
+        width > (WIDTH_MAX * answer.value).max(3.0)
+    })
+}
+
+/// Seconds of load that the settings need after the search: two trials of the check and the cost.
+fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
+    let settable = facts.stage(THREADS).is_some_and(|stage| stage.settable);
+    if settable && goals.cpu.is_some() {
+        RESERVED * least_cost_s(spec.window)
+    } else {
+        0.0
+    }
+}
+
+/// Shortest trials that the search leaves room for: three of the check with a longer window for one
+/// of them, and one for the cost.
+const RESERVED: f64 = 5.0;
+
+fn why_none(settable: bool, cpu_binds: bool, at_range_end: bool) -> String {
+    if !settable {
+        "the target has no thread limit that Weir can set".to_owned()
+    } else if at_range_end {
+        "the requirements hold up to the end of the range, so that there is nothing to hold back; \
+         a wider `within` may find where they end"
+            .to_owned()
+    } else if !cpu_binds {
+        "a thread limit holds the CPU, and the requirement that binds here is another one: \
+         with fewer threads requests wait in front of them instead, and take as long"
+            .to_owned()
+    } else {
+        "the target does not tell how many of its threads are busy".to_owned()
+    }
+}
+
+/// Requirements from below that the answer misses, by the trial nearest to it.
+fn unmet(requirements: &[Requirement], answer: &Answer, trials: &[&TrialRecord]) -> Vec<String> {
+    let distance = |trial: &&&TrialRecord| {
+        let level = trial.level(search::USERS).unwrap_or(f64::MAX);
+        (level - answer.value).abs()
+    };
+    let Some(nearest) = trials
+        .iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    else {
+        return Vec::new();
+    };
+    requirements
+        .iter()
+        .filter(|requirement| !requirement.comparison.bounds_from_above())
+        .filter_map(|requirement| {
+            let figure = Figure::of(requirement)?;
+            let fitted = answer.at_value.get(&figure.to_string()).copied();
+            let value = fitted.or_else(|| Some(figure.read(nearest)?.value))?;
+            let met = requirement.met_by(value * figure.to_base());
+            (!met).then(|| format!("{requirement} (it is {value:.3} {})", figure.unit()))
+        })
+        .collect()
+}
+
+/// One trial at the answer itself with the settings applied: what they cost those who need no
+/// limit.
+fn cost_at_answer(
+    spec: &FindSpec,
+    facts: &TargetFacts,
+    trials: &mut Trials<'_>,
+    at: &AnswerPoint,
+    learned: &mut Learned,
+) -> Result<(), Stop> {
+    let Some(confirmed) = learned
+        .confirmed
+        .as_mut()
+        .filter(|confirmed| confirmed.held.passed)
+    else {
+        return Ok(());
+    };
+    let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
+        return Ok(());
+    };
+    let record = trials.run(&Wanted {
+        role: Role::Check,
+        case: None,
+        levels: confirm::levels(at.users, &confirmed.settings, facts),
+        window,
+        why: "what the settings cost at the answer itself",
+    })?;
+    confirmed.held.cost_at_answer = Some(cost(&record, at));
+    Ok(())
+}
+
+fn cost(record: &TrialRecord, at: &AnswerPoint) -> String {
+    let change = record.throughput_per_s / at.throughput_per_s - 1.0;
+    let waiting = check::waiting_in_front(record);
+    let queue = waiting.map_or_else(String::new, |waiting| {
+        let wait_ms = waiting / record.throughput_per_s * 1e3;
+        format!("; {waiting:.1} requests wait in front of the threads, {wait_ms:.0} ms on average")
+    });
+    format!(
+        "with {} users: throughput {:.1} /s against {:.1} /s fitted without the settings ({:+.1} %), \
+         mean response time {:.0} ms against {:.0} ms{queue} (trial {})",
+        record.population,
+        record.throughput_per_s,
+        at.throughput_per_s,
+        change * 100.0,
+        record.response_time_ms.mean,
+        at.response_ms,
+        record.id,
+    )
+}
+
+fn outcome(
+    spec: &FindSpec,
+    facts: TargetFacts,
+    trials: Vec<TrialRecord>,
+    learned: Learned,
+    stop: Option<Stop>,
+) -> Outcome {
+    let held = learned
+        .confirmed
+        .as_ref()
+        .map(|confirmed| confirmed.held.clone());
+    let status = status(&learned, held.as_ref(), stop.as_ref());
+    let summary = summary::of_find(spec, &facts, &trials, &learned, stop.as_ref());
+    let mut all = findings::of_find(&trials, &facts, learned.fit.as_ref());
+    all.extend(plateau(&learned));
+    if let (Some(why), Some(_)) = (&learned.no_settings, &learned.answer) {
+        all.push(Finding {
+            id: "settings-not-derived".to_owned(),
+            says: format!("No settings were derived: {why}."),
+            trials: Vec::new(),
+        });
+    }
+    let settings = learned
+        .confirmed
+        .map(|confirmed| confirmed.settings)
+        .unwrap_or_default();
+    Outcome {
+        status,
+        question: spec.question.clone(),
+        target: facts,
+        summary,
+        answer: learned.answer,
+        settings: settings.limits,
+        settings_detail: settings.details,
+        held,
+        table: None,
+        findings: all,
+        trials,
+        stopped_by: match stop {
+            Some(Stop::Error(error)) => Some(error),
+            _ => None,
+        },
+    }
+}
+
+/// A plateau that no stage explains, below the goal or at it.
+fn plateau(learned: &Learned) -> Option<Finding> {
+    let id = "plateau-unexplained".to_owned();
+    if let Some(Found::Never {
+        stage: None,
+        trials,
+    }) = &learned.found
+    {
+        let says =
+            "More users bring no more CPU, and no stage that was watched is full.".to_owned();
+        return Some(Finding {
+            id,
+            says,
+            trials: trials.to_vec(),
+        });
+    }
+    let answer = learned.answer.as_ref()?;
+    let free = learned.fit.as_ref()?.disagreement()?;
+    Some(Finding {
+        id,
+        says: format!(
+            "The trials do not follow the curve of a server that only lacks CPU: a rising curve without \
+             a model meets the goal at {free:.0} users, the fitted one at {}. Read the trials themselves.",
+            answer.value
+        ),
+        trials: Vec::new(),
+    })
+}
+
+fn status(learned: &Learned, held: Option<&Held>, stop: Option<&Stop>) -> Status {
+    match (stop, &learned.found) {
+        (Some(Stop::Error(_)), _) => Status::Interrupted,
+        (Some(Stop::Invalid { .. }), _) => Status::Invalid,
+        (None, None | Some(Found::Undecided(_))) => Status::Undecided,
+        (None, Some(Found::Never { .. })) => Status::Never,
+        (None, Some(Found::Broken { .. })) => Status::NotMet,
+        (None, Some(Found::Level { .. })) if too_wide(learned.answer.as_ref()) => Status::Undecided,
+        (None, Some(Found::Level { .. })) => {
+            let fails = held.is_some_and(|held| !held.passed) || !learned.unmet.is_empty();
+            if fails {
+                Status::NotMet
+            } else {
+                Status::Answered
+            }
+        }
+    }
+}

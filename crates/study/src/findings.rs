@@ -1,0 +1,81 @@
+//! What the trials show beside the answer: a list of small rules, each with figures and trials.
+//!
+//! A rule reads trials and states what it saw, or nothing. It never guesses at causes that no
+//! figure supports; where several explanations fit, it says what was compared.
+
+mod drift;
+mod instruments;
+mod load_tool;
+mod mix;
+mod refused;
+mod stages;
+
+use weir_record::{Finding, TargetFacts, TrialRecord};
+
+use crate::search::cpu::CpuFit;
+
+/// What a rule may look at.
+pub(crate) struct Evidence<'a> {
+    /// All valid trials, in their order.
+    pub(crate) trials: Vec<&'a TrialRecord>,
+    pub(crate) facts: &'a TargetFacts,
+    /// The fitted CPU of a search.
+    pub(crate) fit: Option<&'a CpuFit>,
+}
+
+/// A rule: some findings, mostly none.
+type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
+
+const RULES: [Rule; 9] = [
+    stages::pool_waits,
+    stages::threads_never_full,
+    refused::by_connections,
+    refused::by_backlog,
+    instruments::littles_law,
+    mix::shifted_by_limit,
+    load_tool::near_its_limit,
+    load_tool::disturbed,
+    drift::of_cpu,
+];
+
+/// All findings of a search.
+pub(crate) fn of_find(
+    trials: &[TrialRecord],
+    facts: &TargetFacts,
+    fit: Option<&CpuFit>,
+) -> Vec<Finding> {
+    all(trials, facts, fit)
+}
+
+/// All findings of a sweep.
+pub(crate) fn of_sweep(trials: &[TrialRecord], facts: &TargetFacts) -> Vec<Finding> {
+    all(trials, facts, None)
+}
+
+fn all(trials: &[TrialRecord], facts: &TargetFacts, fit: Option<&CpuFit>) -> Vec<Finding> {
+    let evidence = Evidence {
+        trials: trials.iter().filter(|trial| trial.valid).collect(),
+        facts,
+        fit,
+    };
+    RULES.iter().flat_map(|rule| rule(&evidence)).collect()
+}
+
+fn finding(id: &str, says: String, trials: &[u32]) -> Finding {
+    Finding {
+        id: id.to_owned(),
+        says,
+        trials: trials.to_vec(),
+    }
+}
+
+/// How a trial is called in a sentence: its case, or its levels.
+fn name(trial: &TrialRecord) -> String {
+    trial.case.clone().unwrap_or_else(|| {
+        let levels = trial
+            .levels
+            .iter()
+            .map(|(name, level)| format!("{name} {level}"));
+        levels.collect::<Vec<_>>().join(", ")
+    })
+}

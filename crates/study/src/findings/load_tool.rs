@@ -1,0 +1,56 @@
+//! What disturbed the measurement: the load tool itself, and neighbours on the machine.
+
+use weir_record::{Finding, TrialRecord, disturbance, names};
+
+use super::{Evidence, finding};
+use crate::search::cpu::disturbed_by;
+
+/// A trial is invalid from 1 % late starts on; from half of that the reader should know.
+const LATE_SHARE_NEAR: f64 = 0.005;
+
+/// The load tool was late now and then: more load than this cannot be trusted.
+pub(super) fn near_its_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let late = |trial: &TrialRecord| trial.signals.get(names::LATE_SHARE).copied().unwrap_or(0.0);
+    let near: Vec<&&TrialRecord> = evidence
+        .trials
+        .iter()
+        .filter(|trial| late(trial) > LATE_SHARE_NEAR)
+        .collect();
+    let Some(worst) = near.iter().max_by(|a, b| late(a).total_cmp(&late(b))) else {
+        return Vec::new();
+    };
+    let says = format!(
+        "The load tool comes near its limit: {:.1} % of its requests started late in trial {} ({} users); \
+         from 1 % on a trial does not count.",
+        late(worst) * 100.0,
+        worst.id,
+        worst.population
+    );
+    let ids: Vec<u32> = near.iter().map(|trial| trial.id).collect();
+    vec![finding("load-tool-near-limit", says, &ids)]
+}
+
+/// Somebody else used the target's CPUs.
+pub(super) fn disturbed(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let cpus = evidence.facts.cpus;
+    let hit: Vec<&&TrialRecord> = evidence
+        .trials
+        .iter()
+        .filter(|trial| disturbance(trial, cpus).is_some())
+        .collect();
+    let most = |a: &&&&TrialRecord, b: &&&&TrialRecord| {
+        disturbed_by(a, cpus).total_cmp(&disturbed_by(b, cpus))
+    };
+    let Some(worst) = hit.iter().max_by(most) else {
+        return Vec::new();
+    };
+    let says = format!(
+        "{} of {} trials were disturbed, trial {} most: {}. They count with a wider interval.",
+        hit.len(),
+        evidence.trials.len(),
+        worst.id,
+        disturbance(worst, cpus).unwrap_or_default(),
+    );
+    let ids: Vec<u32> = hit.iter().map(|trial| trial.id).collect();
+    vec![finding("disturbed", says, &ids)]
+}

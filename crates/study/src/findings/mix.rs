@@ -1,0 +1,120 @@
+//! A limit that changes which requests get through.
+
+use std::collections::BTreeMap;
+
+use weir_record::{Finding, TrialRecord};
+
+use super::{Evidence, finding, name};
+use crate::search::plateau::limit;
+use crate::settings::THREADS;
+
+/// The limit acts when its stage is this full on average, and does not when it is at most this full.
+const FULL: f64 = 0.95;
+const FREE: f64 = 0.85;
+/// A shift of a class's share that matters, in points, and in standard deviations of counting.
+const SHIFT_MIN: f64 = 0.03;
+const SHIFT_SIGMAS: f64 = 3.0;
+/// A difference of the CPU per request that is worth telling.
+const CPU_DIFFERS: f64 = 0.05;
+
+/// Compares the shares of the request classes with and without a thread limit that acts. Where
+/// classes hold their threads for different times, a full limit favours none of them in order of
+/// arrival, but the thinking of the users does: the mix shifts, and with it the CPU per request.
+pub(super) fn shifted_by_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let fullness = |trial: &TrialRecord| {
+        Some(trial.occupancy(THREADS)? / limit(trial, evidence.facts, THREADS)?)
+    };
+    let with_classes = evidence
+        .trials
+        .iter()
+        .copied()
+        .filter(|trial| trial.classes.len() > 1);
+    let (mut limited, mut free) = (Vec::new(), Vec::new());
+    for trial in with_classes {
+        match fullness(trial) {
+            Some(share) if share >= FULL => limited.push(trial),
+            Some(share) if share <= FREE => free.push(trial),
+            _ => {}
+        }
+    }
+    // The free trial with the users nearest to the limited one: the mix also depends on them.
+    let pairs = limited.iter().filter_map(|held| {
+        let near = |trial: &&&TrialRecord| trial.population.abs_diff(held.population);
+        let free = free.iter().min_by_key(near)?;
+        largest_shift(held, free)
+    });
+    let largest = pairs.max_by(|a, b| a.by.total_cmp(&b.by));
+    largest
+        .into_iter()
+        .map(|shift| finding("mix-shifted", shift.says(), &[shift.free.id, shift.held.id]))
+        .collect()
+}
+
+struct Shift<'a> {
+    class: String,
+    from: f64,
+    by: f64,
+    held: &'a TrialRecord,
+    free: &'a TrialRecord,
+}
+
+/// The class whose share grows most, if it grows by more than counting explains.
+fn largest_shift<'a>(held: &'a TrialRecord, free: &'a TrialRecord) -> Option<Shift<'a>> {
+    let (before, after) = (shares(free), shares(held));
+    let counts = |trial: &TrialRecord| trial.throughput_per_s * trial.window_s;
+    let shifts = before.iter().filter_map(|(class, from)| {
+        let to = after.get(class)?;
+        let variance = from * (1.0 - from) / counts(free) + to * (1.0 - to) / counts(held);
+        let matters = to - from >= SHIFT_MIN.max(SHIFT_SIGMAS * variance.sqrt());
+        matters.then(|| Shift {
+            class: class.clone(),
+            from: *from,
+            by: to - from,
+            held,
+            free,
+        })
+    });
+    shifts.max_by(|a, b| a.by.total_cmp(&b.by))
+}
+
+/// Share of each class in the requests that were answered.
+fn shares(trial: &TrialRecord) -> BTreeMap<String, f64> {
+    let all: f64 = trial
+        .classes
+        .values()
+        .map(|class| class.throughput_per_s)
+        .sum();
+    trial
+        .classes
+        .iter()
+        .map(|(name, class)| (name.clone(), class.throughput_per_s / all))
+        .collect()
+}
+
+impl Shift<'_> {
+    fn says(&self) -> String {
+        let shift = format!(
+            "The thread limit changes which requests get through: `{}` is {:.0} % of them in {} \
+             (trial {}) and {:.0} % with the limit full, in {} (trial {})",
+            self.class,
+            self.from * 100.0,
+            name(self.free),
+            self.free.id,
+            (self.from + self.by) * 100.0,
+            name(self.held),
+            self.held.id
+        );
+        match (cpu_ms(self.free), cpu_ms(self.held)) {
+            (Some(free), Some(held)) if (held / free - 1.0).abs() > CPU_DIFFERS => format!(
+                "{shift}; a request used {free:.1} and {held:.1} ms of the CPUs, so that as many in \
+                 progress make another CPU figure."
+            ),
+            _ => format!("{shift}."),
+        }
+    }
+}
+
+/// Busy time per request as a share of all CPUs, in milliseconds.
+fn cpu_ms(trial: &TrialRecord) -> Option<f64> {
+    Some(trial.cpu?.total / trial.throughput_per_s * 1e3)
+}

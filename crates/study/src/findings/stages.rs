@@ -1,0 +1,96 @@
+//! Stages that are too small, and stages that never act.
+
+use weir_record::{Finding, Role, TrialRecord};
+
+use super::{Evidence, finding, name};
+use crate::search::plateau::limit;
+use crate::settings::THREADS;
+
+/// Waiting counts from half a request on average: below it is the odd moment.
+const WAITING_MIN: f64 = 0.5;
+/// A limit acts when its stage is this full on average.
+const REACHED: f64 = 0.95;
+
+/// Threads wait for a connection of a pool while they hold all they have.
+pub(super) fn pool_waits(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let pools = evidence
+        .facts
+        .stages
+        .iter()
+        .filter(|stage| stage.name.starts_with("pool."));
+    pools
+        .filter_map(|pool| waits_for(&pool.name, evidence))
+        .collect()
+}
+
+fn waits_for(pool: &str, evidence: &Evidence<'_>) -> Option<Finding> {
+    let waiting = |trial: &&&TrialRecord| trial.waiting(pool).unwrap_or(0.0);
+    let waited: Vec<&&TrialRecord> = evidence
+        .trials
+        .iter()
+        .filter(|trial| waiting(trial) >= WAITING_MIN)
+        .collect();
+    let worst = waited
+        .iter()
+        .copied()
+        .max_by(|a, b| waiting(a).total_cmp(&waiting(b)))?;
+    let mut says = vec![format!(
+        "Threads wait for {pool}: {:.1} of them on average in {} (trial {})",
+        waiting(&worst),
+        name(worst),
+        worst.id
+    )];
+    if let Some(wait) = worst.wait_s(pool) {
+        says.push(format!("{:.0} ms each time", wait * 1e3));
+    }
+    if let (Some(busy), Some(limit)) = (worst.occupancy(pool), limit(worst, evidence.facts, pool)) {
+        says.push(format!("with {busy:.1} of {limit} connections in use"));
+    }
+    if let Some(threads) = worst.occupancy(THREADS) {
+        says.push(format!("and {threads:.1} threads busy"));
+    }
+    let ids: Vec<u32> = waited.iter().map(|trial| trial.id).collect();
+    Some(finding("pool-waits", format!("{}.", says.join(", ")), &ids))
+}
+
+/// A thread limit that no trial reached is no limit there.
+pub(super) fn threads_never_full(evidence: &Evidence<'_>) -> Vec<Finding> {
+    // In a search the limit as found need not act; in a check and in a designed case it should.
+    let meant: Vec<&&TrialRecord> = evidence
+        .trials
+        .iter()
+        .filter(|trial| trial.levels.contains_key(THREADS))
+        .filter(|trial| trial.role != Role::Check || is_surplus(trial, evidence))
+        .collect();
+    let share = |trial: &TrialRecord| {
+        Some(trial.occupancy(THREADS)? / limit(trial, evidence.facts, THREADS)?)
+    };
+    let fullest = meant
+        .iter()
+        .filter_map(|trial| Some((**trial, share(trial)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((trial, share)) = fullest.filter(|(_, share)| *share < REACHED) else {
+        return Vec::new();
+    };
+    let says = format!(
+        "The thread limit never acted: at most {:.1} of {} threads were busy on average ({:.0} %, {}, \
+         trial {}).",
+        trial.occupancy(THREADS).unwrap_or_default(),
+        limit(trial, evidence.facts, THREADS).unwrap_or_default(),
+        share * 100.0,
+        name(trial),
+        trial.id
+    );
+    let ids: Vec<u32> = meant.iter().map(|trial| trial.id).collect();
+    vec![finding("threads-never-full", says, &ids)]
+}
+
+/// Whether a trial of the check has the most users of all checks: the last one is at the answer.
+fn is_surplus(trial: &TrialRecord, evidence: &Evidence<'_>) -> bool {
+    let checks = evidence
+        .trials
+        .iter()
+        .filter(|other| other.role == Role::Check);
+    let most = checks.map(|other| other.population).max().unwrap_or(0);
+    trial.population == most
+}

@@ -1,0 +1,62 @@
+//! What a study ends with.
+
+use std::collections::BTreeMap;
+
+use weir_record::{
+    Answer, Finding, Held, SettingDetail, Status, SweepTable, TargetFacts, TrialError, TrialRecord,
+};
+
+/// The result of a study: all of `result.json` but what only the program knows (version, run,
+/// exit code).
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// The study's question.
+    pub question: String,
+    /// The target as it was found.
+    pub target: TargetFacts,
+    /// The answer in one sentence.
+    pub summary: String,
+    /// The answer; `None` for a sweep and when there is none.
+    pub answer: Option<Answer>,
+    /// The setting of every stage that was derived.
+    pub settings: BTreeMap<String, f64>,
+    /// Where each setting comes from.
+    pub settings_detail: Vec<SettingDetail>,
+    /// The check that the settings hold.
+    pub held: Option<Held>,
+    /// The table of a sweep.
+    pub table: Option<SweepTable>,
+    /// What else the trials showed.
+    pub findings: Vec<Finding>,
+    /// Every trial, in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+    /// What cut the study short; the rest is what had been learned by then.
+    pub stopped_by: Option<TrialError>,
+}
+
+impl Outcome {
+    /// The exit code of the program that ran this study.
+    pub fn exit_code(&self) -> u8 {
+        match &self.stopped_by {
+            None => exit_code(self.status),
+            Some(TrialError::Interrupted) => exit_code(Status::Interrupted),
+            Some(TrialError::Input(_)) => 2,
+            Some(
+                TrialError::Environment(_) | TrialError::Storage(_) | TrialError::NotStored(_),
+            ) => 3,
+        }
+    }
+}
+
+/// The exit code that goes with a status: 0 answered, 1 answered but not met, 4 not measured well
+/// enough to say, 130 interrupted.
+pub fn exit_code(status: Status) -> u8 {
+    match status {
+        Status::Answered | Status::Same => 0,
+        Status::NotMet | Status::Never => 1,
+        Status::Undecided | Status::Invalid => 4,
+        Status::Interrupted => 130,
+    }
+}

@@ -1,0 +1,455 @@
+//! The search for the largest number of users that meets the requirements.
+//!
+//! Each step looks at all trials so far and names the next level, or the end: [`next`] is a pure
+//! function of the records, so that a search can be replayed. Far from the goal the closed model of
+//! [`cpu`] leaps towards it; near the goal trials alternate at about 1.12 and 0.88 times the root
+//! until its interval is narrow enough. Source: the search of the project's method notes, which
+//! needs about a third of the trials of a sweep for the same error.
+
+pub(crate) mod bounded;
+pub(crate) mod cpu;
+pub(crate) mod plateau;
+pub(crate) mod root;
+pub(crate) mod users;
+
+use weir_plan::{Metric, Requirement};
+use weir_record::{Level, Levels, Role, TargetFacts, TrialError, TrialRecord};
+
+use crate::spec::FindSpec;
+use crate::trials::{Effort, Stop, Trials, Wanted};
+use bounded::Bounded;
+use cpu::CpuFit;
+use plateau::Plateau;
+use root::{By, NEAR, Root};
+
+/// The factor that is varied.
+pub(crate) const USERS: &str = "users";
+/// A trial is far from the root when it has less than half its level: then the next goes to three
+/// quarters of the root, which is far enough to show the bend and low enough to be safe.
+const FAR: f64 = 0.5;
+const APPROACH: f64 = 0.75;
+/// No leap multiplies the users by more than this: the first trials say little about the demand.
+const LEAP: f64 = 8.0;
+/// Steps to both sides of the root. Response times bend more than CPU, so that closer ones are
+/// straighter.
+const STEP_CPU: f64 = 0.12;
+const STEP_OTHER: f64 = 0.06;
+/// Near trials without which no search ends by itself.
+const NEAR_MIN: usize = 5;
+/// A search that has not ended by then ends with what it knows.
+pub(crate) const TRIALS_MAX: usize = 24;
+
+/// How the search ended.
+#[derive(Debug, Clone)]
+pub(crate) enum Found {
+    /// A level with its interval.
+    Level {
+        root: Root,
+        /// Index of the requirement that binds.
+        binding: usize,
+        /// The answer is the end of the range, and the requirements still hold there.
+        at_range_end: bool,
+    },
+    /// Even the smallest level breaks a requirement.
+    Broken { binding: usize },
+    /// The CPU never reaches its goal.
+    Never {
+        stage: Option<String>,
+        trials: [u32; 2],
+    },
+    /// The trials do not decide it.
+    Undecided(String),
+}
+
+/// What the search does next.
+#[derive(Debug, Clone)]
+enum Step {
+    Try {
+        level: u32,
+        effort: Effort,
+        why: String,
+    },
+    End(Found),
+}
+
+/// The requirements that more users break, and those that they help.
+#[derive(Debug)]
+pub(crate) struct Goals {
+    /// CPU goal and its index, at most one: the tightest.
+    pub(crate) cpu: Option<(usize, f64)>,
+    others: Vec<(usize, Bounded)>,
+}
+
+impl Goals {
+    pub(crate) fn of(requirements: &[Requirement]) -> Self {
+        let from_above = requirements
+            .iter()
+            .enumerate()
+            .filter(|(_, requirement)| requirement.comparison.bounds_from_above());
+        let mut goals = Self {
+            cpu: None,
+            others: Vec::new(),
+        };
+        for (at, requirement) in from_above {
+            let bound = requirement.bound_base();
+            match requirement.metric {
+                Metric::Cpu => {
+                    if goals.cpu.is_none_or(|(_, tightest)| bound < tightest) {
+                        goals.cpu = Some((at, bound));
+                    }
+                }
+                _ => goals
+                    .others
+                    .extend(Bounded::new(requirement).map(|bounded| (at, bounded))),
+            }
+        }
+        goals
+    }
+
+    /// Index, root and kind of the requirement that breaks first.
+    fn first_to_break(&self, trials: &[&TrialRecord], servers: u32) -> Option<(usize, Root)> {
+        let cpu = self
+            .cpu
+            .and_then(|(at, target)| Some((at, CpuFit::of(trials, servers, target)?.root())));
+        cpu.into_iter()
+            .chain(self.first_other(trials))
+            .min_by(|a, b| a.1.level.total_cmp(&b.1.level))
+    }
+
+    /// The same without the CPU.
+    fn first_other(&self, trials: &[&TrialRecord]) -> Option<(usize, Root)> {
+        self.others
+            .iter()
+            .map(|(at, bounded)| (*at, bounded.root(trials)))
+            .min_by(|a, b| a.1.level.total_cmp(&b.1.level))
+    }
+
+    fn is_cpu(&self, index: usize) -> bool {
+        self.cpu.is_some_and(|(at, _)| at == index)
+    }
+
+    /// The first requirement whose figure a trial does not have.
+    fn unread(&self, trial: &TrialRecord, requirements: &[Requirement]) -> Option<String> {
+        if let Some((at, _)) = self.cpu.filter(|_| trial.cpu.is_none()) {
+            return Some(requirements[at].to_string());
+        }
+        let unread = self
+            .others
+            .iter()
+            .find(|(_, bounded)| bounded.value(trial).is_none());
+        unread.map(|(_, bounded)| bounded.requirement.to_string())
+    }
+}
+
+/// Searches until the answer is good enough, the budget is spent but for `reserve_s`, or nothing
+/// more can be learned.
+pub(crate) fn search(
+    spec: &FindSpec,
+    goals: &Goals,
+    trials: &mut Trials<'_>,
+    reserve_s: f64,
+) -> Result<Found, Stop> {
+    let facts = trials.facts().clone();
+    let start = facts.cpus.clamp(spec.within.0, spec.within.1);
+    let mut step = Step::Try {
+        level: start,
+        effort: Effort::Rough,
+        why: "as many users as CPUs: what one request costs".to_owned(),
+    };
+    loop {
+        let (level, effort, why) = match step {
+            Step::End(found) => return Ok(found),
+            Step::Try { level, effort, why } => (level, effort, why),
+        };
+        let Some(window) = trials.window(spec.window, effort, reserve_s) else {
+            let used: Vec<&TrialRecord> = trials.records().iter().filter(|t| t.valid).collect();
+            return Ok(best_so_far(spec, goals, &used, facts.cpus));
+        };
+        let record = trials.run(&Wanted {
+            role: Role::Search,
+            case: None,
+            levels: users(level),
+            window,
+            why: &why,
+        })?;
+        if let Some(requirement) = goals.unread(&record, &spec.requirements) {
+            return Err(Stop::Error(TrialError::Input(format!(
+                "judge `{requirement}`: trial {} has no such figure",
+                record.id
+            ))));
+        }
+        let used: Vec<&TrialRecord> = trials.records().iter().filter(|t| t.valid).collect();
+        step = next(spec, goals, &used, &facts);
+    }
+}
+
+/// The level of users alone.
+pub(crate) fn users(level: u32) -> Levels {
+    Levels::from([(USERS.to_owned(), Level::Number(f64::from(level)))])
+}
+
+/// What to do after these trials.
+fn next(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], facts: &TargetFacts) -> Step {
+    let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
+    let largest = trials
+        .iter()
+        .filter_map(|trial| trial.level(USERS))
+        .fold(0.0, f64::max);
+    if trials.len() >= TRIALS_MAX {
+        return Step::End(best_so_far(spec, goals, trials, facts.cpus));
+    }
+    let plateau = goals
+        .cpu
+        .and_then(|(_, target)| plateau::look(trials, facts, target, high));
+    let first = if matches!(plateau, Some(Plateau::Confirmed { .. })) {
+        goals.first_other(trials)
+    } else {
+        goals.first_to_break(trials, facts.cpus)
+    };
+    if let Some(step) = plateau.and_then(|plateau| follow(plateau, goals, first.as_ref(), high)) {
+        return step;
+    }
+    let Some((binding, root)) = first else {
+        return Step::End(Found::Undecided("no trial used any CPU".to_owned()));
+    };
+    // Far below: leap towards the root, but not beyond the range.
+    let reach = (APPROACH * root.level).min(high).min(LEAP * largest);
+    if largest < FAR * root.level && reach.floor() > largest {
+        return Step::Try {
+            level: reach.floor() as u32,
+            effort: Effort::Rough,
+            why: leap_why(root.level, high),
+        };
+    }
+    if root.level >= high {
+        return at_range_end(spec, binding, root, trials);
+    }
+    if root.level < low {
+        return at_range_start(spec, goals, binding, root, trials);
+    }
+    near(spec, goals, binding, root, trials)
+}
+
+fn leap_why(root: f64, high: f64) -> String {
+    if root.is_finite() {
+        format!("on the way to about {} users", root.min(high).round())
+    } else {
+        "nothing is broken yet".to_owned()
+    }
+}
+
+/// Follows a suspicion that the CPU never reaches its goal; `first` is what breaks first otherwise.
+fn follow(
+    plateau: Plateau,
+    goals: &Goals,
+    first: Option<&(usize, Root)>,
+    high: f64,
+) -> Option<Step> {
+    match plateau {
+        // Another requirement may still end the range.
+        Plateau::Confirmed { .. } if first.is_some_and(|(_, root)| root.level < high) => None,
+        Plateau::Confirmed { stage, trials } => Some(Step::End(Found::Never { stage, trials })),
+        // Another requirement breaks before the suspicion matters.
+        Plateau::Suspected { level }
+            if first.is_some_and(|(at, root)| !goals.is_cpu(*at) && root.level < level) =>
+        {
+            None
+        }
+        Plateau::Suspected { level } => Some(Step::Try {
+            level: level.round() as u32,
+            effort: Effort::Full,
+            why: "whether the CPU rises at all with more users".to_owned(),
+        }),
+    }
+}
+
+/// The root lies beyond the range: the end of the range is the answer, once a trial there has shown
+/// it, and a second one if the first leaves doubt.
+fn at_range_end(spec: &FindSpec, binding: usize, root: Root, trials: &[&TrialRecord]) -> Step {
+    let high = spec.within.1;
+    let tried = count_at(trials, high);
+    let end = f64::from(high);
+    // Far from the root one trial is enough, and the end itself is the interval.
+    let far = end < NEAR.start() * root.level;
+    if tried == 0 || (tried == 1 && !far && root.low < end) {
+        return Step::Try {
+            level: high,
+            effort: Effort::Full,
+            why: "the end of the range: whether it still holds there".to_owned(),
+        };
+    }
+    let low = if far { end } else { root.low.min(end) };
+    Step::End(Found::Level {
+        root: Root {
+            low,
+            high: end,
+            ..root
+        },
+        binding,
+        at_range_end: true,
+    })
+}
+
+/// The root lies below the range: nothing meets the requirements, once trials there have shown it.
+fn at_range_start(
+    spec: &FindSpec,
+    goals: &Goals,
+    binding: usize,
+    root: Root,
+    trials: &[&TrialRecord],
+) -> Step {
+    let low = spec.within.0;
+    let tried = count_at(trials, low);
+    // The interval of a CPU root says whether one trial is enough; a bracket is always in doubt.
+    let clear = goals.is_cpu(binding) && root.high < f64::from(low);
+    if tried == 0 || (tried == 1 && !clear) {
+        return Step::Try {
+            level: low,
+            effort: Effort::Full,
+            why: "the smallest level: whether anything holds".to_owned(),
+        };
+    }
+    Step::End(Found::Broken { binding })
+}
+
+fn near(
+    spec: &FindSpec,
+    goals: &Goals,
+    binding: usize,
+    root: Root,
+    trials: &[&TrialRecord],
+) -> Step {
+    let levels = |wanted: &dyn Fn(f64) -> bool| {
+        let levels = trials.iter().filter_map(|trial| trial.level(USERS));
+        levels
+            .filter(|level| NEAR.contains(&(level / root.level)) && wanted(*level))
+            .count()
+    };
+    let below = levels(&|level| level <= root.level);
+    let above = levels(&|level| level > root.level);
+    let enough = match root.by {
+        By::Line => {
+            below + above >= NEAR_MIN && root.doubt <= (spec.precision * root.level).max(0.5)
+        }
+        By::Bracket => root.doubt <= (2.0 * spec.precision * root.level).max(0.0),
+        By::Guess => false,
+    };
+    if enough {
+        return Step::End(Found::Level {
+            root,
+            binding,
+            at_range_end: false,
+        });
+    }
+    if root.by == By::Bracket {
+        return halve(spec, root, trials);
+    }
+    let step = if goals.is_cpu(binding) {
+        STEP_CPU
+    } else {
+        STEP_OTHER
+    };
+    let (side, ideal) = if above <= below {
+        ("above", root.level * (1.0 + step))
+    } else {
+        ("below", root.level * (1.0 - step))
+    };
+    Step::Try {
+        level: free_level(spec, trials, root.level, ideal),
+        effort: Effort::Full,
+        why: format!("just {side} the {:.1} users that are expected", root.level),
+    }
+}
+
+/// Between the largest level at which it held and the smallest at which it did not.
+fn halve(spec: &FindSpec, root: Root, trials: &[&TrialRecord]) -> Step {
+    let middle = f64::midpoint(root.low, root.high + 1.0);
+    // The curve's own guess, if it lies well inside.
+    let inside = root.low + 0.15 * root.doubt * 2.0..=root.high + 1.0 - 0.15 * root.doubt * 2.0;
+    let ideal = if inside.contains(&root.level) {
+        root.level
+    } else {
+        middle
+    };
+    let level = (ideal.round() as u32).clamp(
+        root.low as u32 + 1,
+        (root.high as u32).max(root.low as u32 + 1),
+    );
+    let level = level.clamp(spec.within.0, spec.within.1);
+    if count_at(trials, level) >= 2 {
+        // Nothing new can be learned by halving.
+        return Step::End(Found::Undecided(format!(
+            "trials at {level} users contradict each other"
+        )));
+    }
+    Step::Try {
+        level,
+        effort: Effort::Full,
+        why: format!(
+            "between {} users, where it holds, and {}, where it does not",
+            root.low,
+            root.high + 1.0
+        ),
+    }
+}
+
+/// The level nearest to the ideal one on its side of the root that was tried least: the same level
+/// twice tells less than its neighbour does.
+fn free_level(spec: &FindSpec, trials: &[&TrialRecord], root: f64, ideal: f64) -> u32 {
+    let (low, high) = if ideal > root {
+        (root.floor() as u32 + 1, (NEAR.end() * root).ceil() as u32)
+    } else {
+        ((NEAR.start() * root).ceil() as u32, root.floor() as u32)
+    };
+    let low = low.clamp(spec.within.0, spec.within.1);
+    let high = high.clamp(low, spec.within.1.max(low));
+    let reach = (0.06 * root).max(1.0);
+    let key = |level: u32| {
+        let away = (f64::from(level) - ideal).abs();
+        // Within reach the least tried comes first; outside only distance counts.
+        let tried = if away <= reach {
+            count_at(trials, level)
+        } else {
+            usize::MAX
+        };
+        (tried, away)
+    };
+    (low..=high)
+        .min_by(|a, b| {
+            let (a, b) = (key(*a), key(*b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })
+        .unwrap_or(low)
+}
+
+fn count_at(trials: &[&TrialRecord], level: u32) -> usize {
+    let at = f64::from(level);
+    trials
+        .iter()
+        .filter(|trial| trial.level(USERS) == Some(at))
+        .count()
+}
+
+/// The answer of a search that has to end now.
+fn best_so_far(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], servers: u32) -> Found {
+    let undecided = |why: &str| Found::Undecided(why.to_owned());
+    let Some((binding, root)) = goals.first_to_break(trials, servers) else {
+        return undecided("the budget ended before any trial");
+    };
+    let near = trials
+        .iter()
+        .filter_map(|trial| trial.level(USERS))
+        .any(|level| NEAR.contains(&(level / root.level)));
+    if !near || !root.level.is_finite() {
+        return undecided("the budget ended before the search came near the answer");
+    }
+    let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
+    if root.level < low {
+        return Found::Broken { binding };
+    }
+    Found::Level {
+        root,
+        binding,
+        at_range_end: root.level >= high,
+    }
+}

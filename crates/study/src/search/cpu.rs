@@ -1,0 +1,365 @@
+//! CPU against users: the closed model, and the line that corrects it near the goal.
+//!
+//! The model has two numbers: the CPU demand of a request (utilisation law) and the time a user
+//! spends elsewhere (fitted). It proposes levels from the first trial on. The answer itself does
+//! not rest on it: near the goal the measured CPU is fitted by a line *against the model's CPU*
+//! (not against users, so that the bend of the curve does not bias the line), and the level where
+//! that line meets the goal is the root. Where the model is right the line has slope 1; where it is
+//! not, the line follows the trials.
+
+use weir_queueing::{ClosedCpu, CpuPoint};
+use weir_record::{STEAL_MAX, TrialRecord, disturbance};
+use weir_stats::{Crossing, Estimate, IsotonicFit, Point, Spread, student_quantile};
+
+use super::root::{By, CONFIDENCE, NEAR, Root, STOP_CONFIDENCE};
+use super::users::Users;
+
+/// Relative spread between trials that is assumed before any is seen, and its weight against the
+/// scatter of the trials near the goal, in degrees of freedom. Quiet machines repeat a trial within
+/// 1 to 2 %, shared ones within 5 to 10 %; one degree of freedom lets five trials speak for
+/// themselves (tried in `tests/search_accuracy.rs`: with more the intervals of noisy machines are
+/// too narrow).
+pub(crate) const SPREAD: f64 = 0.02;
+const SPREAD_DF: f64 = 1.0;
+/// The model is not asked about more users than this.
+const LEVEL_MAX: f64 = 1e5;
+
+/// One trial as the fit sees it.
+#[derive(Debug, Clone, Copy)]
+struct CpuTrial {
+    level: f64,
+    population: u32,
+    utilization: f64,
+    half_width: f64,
+    throughput_per_s: f64,
+    window_s: f64,
+}
+
+impl CpuTrial {
+    fn of(trial: &TrialRecord, servers: u32) -> Option<Self> {
+        let cpu = trial.cpu?;
+        let within = trial.intervals.get("cpu").map_or(0.0, Estimate::half_width);
+        Some(Self {
+            level: trial.level("users")?,
+            population: trial.population,
+            utilization: cpu.total,
+            half_width: within.hypot(disturbed_by(trial, servers)),
+            throughput_per_s: trial.throughput_per_s,
+            window_s: trial.window_s,
+        })
+    }
+
+    fn weight(&self) -> f64 {
+        let variance = (SPREAD * self.utilization).powi(2) + self.half_width.powi(2) / 4.0;
+        1.0 / variance.max(1e-12)
+    }
+}
+
+/// How far the CPU figure of a disturbed trial may be off, as a share of the CPUs; 0 when nobody
+/// disturbed it. No interval within the trial shows this.
+///
+/// With a share s of the time stolen a request costs up to 1/(1 - s) of its own time, so that the
+/// figure may be off by s of itself; what other processes used is in the figure as it is.
+pub(crate) fn disturbed_by(trial: &TrialRecord, servers: u32) -> f64 {
+    let Some(cpu) = trial.cpu.filter(|_| disturbance(trial, servers).is_some()) else {
+        return 0.0;
+    };
+    if cpu.steal > STEAL_MAX {
+        return cpu.steal * cpu.total;
+    }
+    let own = |name: &str| trial.signals.get(name).copied().unwrap_or(0.0);
+    let used = own("target.cpu.user") + own("target.cpu.system");
+    (cpu.total - used / f64::from(servers)).max(0.0)
+}
+
+/// The model fitted to trials, and their points.
+#[derive(Debug, Clone)]
+pub(crate) struct CpuFit {
+    model: ClosedCpu,
+    users: Users,
+    trials: Vec<CpuTrial>,
+    target: f64,
+}
+
+impl CpuFit {
+    /// Fits the trials that have a CPU figure; `None` without any of use.
+    pub(crate) fn of(trials: &[&TrialRecord], servers: u32, target: f64) -> Option<Self> {
+        let users = Users::of(trials)?;
+        let points: Vec<CpuTrial> = trials
+            .iter()
+            .filter_map(|trial| CpuTrial::of(trial, servers))
+            .collect();
+        let first = Self::with_demand_of(&points, &points, users, servers, target)?;
+        // The demand may change with the load, so the trials near the goal decide it, if there are
+        // any.
+        let root = first.model_root();
+        let near: Vec<CpuTrial> = points
+            .iter()
+            .copied()
+            .filter(|point| (0.5..1.6).contains(&(point.level / root)))
+            .collect();
+        if near.is_empty() {
+            return Some(first);
+        }
+        Self::with_demand_of(&near, &points, users, servers, target)
+    }
+
+    fn with_demand_of(
+        near: &[CpuTrial],
+        all: &[CpuTrial],
+        users: Users,
+        servers: u32,
+        target: f64,
+    ) -> Option<Self> {
+        let sum = |of: &dyn Fn(&CpuTrial) -> f64| near.iter().map(of).sum::<f64>();
+        let busy_s = f64::from(servers) * sum(&|point| point.utilization * point.window_s);
+        let requests = sum(&|point| point.throughput_per_s * point.window_s);
+        if !(busy_s > 0.0 && requests > 0.0) {
+            return None;
+        }
+        let points: Vec<CpuPoint> = all
+            .iter()
+            .map(|point| CpuPoint {
+                users: point.population,
+                utilization: point.utilization,
+                weight: point.weight(),
+            })
+            .collect();
+        let fit = ClosedCpu::fit_think(busy_s / requests, servers, &points)?;
+        Some(Self {
+            model: fit.model,
+            users,
+            trials: all.to_vec(),
+            target,
+        })
+    }
+
+    /// The model with its demand and the time spent elsewhere.
+    pub(crate) fn model(&self) -> ClosedCpu {
+        self.model
+    }
+
+    /// The model's CPU at a level, not corrected.
+    pub(crate) fn model_utilization(&self, level: f64) -> f64 {
+        utilization(&self.model, self.users.population(level))
+    }
+
+    /// The model's CPU at a level near the goal; `None` far from it.
+    pub(crate) fn near_utilization(&self, level: f64) -> Option<f64> {
+        let near = NEAR.contains(&(level / self.root().level));
+        near.then(|| self.model_utilization(level))
+    }
+
+    fn model_root(&self) -> f64 {
+        self.level_at(self.target)
+    }
+
+    /// The level at which the model has this CPU; infinite from 1 on.
+    fn level_at(&self, utilization: f64) -> f64 {
+        if utilization <= 0.0 {
+            return self.users.level(0.0).max(0.0);
+        }
+        self.model
+            .users_exact(utilization)
+            .map_or(f64::INFINITY, |population| self.users.level(population))
+    }
+
+    /// The level at which the CPU meets the goal.
+    pub(crate) fn root(&self) -> Root {
+        let first = self.root_about(self.model_root());
+        // Which trials are near depends on where the root is.
+        if first.by == By::Line && first.level.is_finite() {
+            let second = self.root_about(first.level);
+            if second.by == By::Line {
+                return second;
+            }
+        }
+        first
+    }
+
+    fn root_about(&self, about: f64) -> Root {
+        let points = self.near(about);
+        self.line(&points).unwrap_or_else(|| self.offset(&points))
+    }
+
+    /// The trials near a level, as points against the model's CPU.
+    fn near(&self, about: f64) -> Vec<Point> {
+        self.trials
+            .iter()
+            .filter(|trial| NEAR.contains(&(trial.level / about)))
+            .map(|trial| Point {
+                level: self.model_utilization(trial.level),
+                value: trial.utilization,
+                half_width: trial.half_width,
+            })
+            .collect()
+    }
+
+    fn crossing(&self, points: &[Point]) -> Option<Crossing> {
+        let spread = Spread {
+            relative: SPREAD,
+            df: SPREAD_DF,
+            estimate: None,
+        };
+        let crossing = Crossing::fit(points, self.target, self.target, &spread).ok()?;
+        (crossing.slope > 0.0).then_some(crossing)
+    }
+
+    fn line(&self, points: &[Point]) -> Option<Root> {
+        let crossing = self.crossing(points)?;
+        let interval = crossing.estimate(CONFIDENCE).ok()?;
+        let stop = crossing.estimate(STOP_CONFIDENCE).ok()?;
+        Some(self.root_of(
+            crossing.level,
+            (interval.low, interval.high),
+            (stop.low, stop.high),
+            By::Line,
+        ))
+    }
+
+    /// The model moved up or down to the trials near by, when there are too few for a line.
+    fn offset(&self, points: &[Point]) -> Root {
+        let weights: Vec<f64> = points
+            .iter()
+            .map(|point| {
+                let variance = (SPREAD * point.value).powi(2) + point.half_width.powi(2) / 4.0;
+                1.0 / variance.max(1e-12)
+            })
+            .collect();
+        let total: f64 = weights.iter().sum();
+        let mean = |of: &dyn Fn(&Point) -> f64| {
+            points
+                .iter()
+                .zip(&weights)
+                .map(|(point, weight)| weight * of(point))
+                .sum::<f64>()
+                / total
+        };
+        if points.is_empty() {
+            let level = self.model_root();
+            // Nothing is known near by: the level may be half or twice as large.
+            return Root {
+                level,
+                low: level / 2.0,
+                high: level * 2.0,
+                doubt: level,
+                by: By::Guess,
+            };
+        }
+        let offset = mean(&|point| point.value - point.level);
+        let squares = mean(&|point| (point.value - point.level - offset).powi(2)) * total;
+        let df = SPREAD_DF + points.len() as f64 - 1.0;
+        let factor = (SPREAD_DF + squares) / df;
+        let standard_error = (factor / total).sqrt();
+        let at = self.target - offset;
+        let ends = |confidence: f64| {
+            let half_width = student_quantile(0.5 + confidence / 2.0, df) * standard_error;
+            (at - half_width, at + half_width)
+        };
+        self.root_of(at, ends(CONFIDENCE), ends(STOP_CONFIDENCE), By::Guess)
+    }
+
+    /// From the axis of the model's CPU back to levels.
+    fn root_of(&self, at: f64, interval: (f64, f64), stop: (f64, f64), by: By) -> Root {
+        let level = self.level_at(at);
+        let (stop_low, stop_high) = (self.level_at(stop.0), self.level_at(stop.1));
+        Root {
+            level,
+            low: self.level_at(interval.0),
+            high: self.level_at(interval.1),
+            doubt: (stop_high - stop_low) / 2.0,
+            by,
+        }
+    }
+
+    /// The model moved so that it meets the goal exactly at the root: the curve that is drawn and
+    /// read off.
+    pub(crate) fn through_root(&self) -> Curve {
+        let population = self.users.population(self.root().level.min(LEVEL_MAX));
+        let mut curve = Curve {
+            model: self.model,
+            users: self.users,
+            factor: 1.0,
+        };
+        // The time spent elsewhere is what the model does not know; with more of it the CPU falls.
+        let cycle_s = self.model.think_s + self.model.demand_s;
+        let (mut low, mut high) = (1e-9 * self.model.demand_s, 1e3 * cycle_s);
+        // Halving 60 times leaves less than one unit in the last place.
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            curve.model.think_s = middle;
+            if utilization(&curve.model, population) > self.target {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        curve.factor = self.target / utilization(&curve.model, population);
+        curve
+    }
+
+    /// Where the rising curve through all trials, which knows no model, meets the goal, if that is
+    /// further from the root than both their errors explain (twice their standard error).
+    pub(crate) fn disagreement(&self) -> Option<f64> {
+        let root = self.root();
+        let all: Vec<Point> = self
+            .trials
+            .iter()
+            .map(|trial| Point {
+                level: trial.level,
+                value: trial.utilization,
+                half_width: trial.half_width,
+            })
+            .collect();
+        let free = IsotonicFit::of(&all, SPREAD).ok()?.crossing(self.target)?;
+        let crossing = self.crossing(&self.near(root.level))?;
+        let one_trial = SPREAD.max(crossing.standard_error / self.target) * self.target;
+        // One trial's error in levels: the free curve joins single trials.
+        let slope = (self.model_utilization(1.01 * root.level)
+            - self.model_utilization(0.99 * root.level))
+            / (0.02 * root.level);
+        let error = (one_trial / slope).hypot(root.doubt);
+        (slope > 0.0 && (free - root.level).abs() > 2.0 * error).then_some(free)
+    }
+}
+
+/// A model that goes through the answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Curve {
+    model: ClosedCpu,
+    users: Users,
+    /// What no think time could explain; 1 but for goals below what a single user makes.
+    factor: f64,
+}
+
+impl Curve {
+    pub(crate) fn cpu(&self, level: f64) -> f64 {
+        self.factor * utilization(&self.model, self.users.population(level))
+    }
+
+    pub(crate) fn throughput_per_s(&self, level: f64) -> f64 {
+        self.cpu(level) * f64::from(self.model.servers) / self.model.demand_s
+    }
+
+    /// Mean response time, for users who think for `think_s`.
+    pub(crate) fn response_s(&self, level: f64, think_s: f64) -> f64 {
+        self.users.population(level) / self.throughput_per_s(level) - think_s
+    }
+}
+
+/// The exact utilisation, joined by straight lines between whole populations.
+fn utilization(model: &ClosedCpu, population: f64) -> f64 {
+    let below = population.max(0.0).floor();
+    let at = |users: f64| {
+        if users < 1.0 {
+            0.0
+        } else {
+            model.solve(users as u32).utilization
+        }
+    };
+    let share = population.max(0.0) - below;
+    if share == 0.0 {
+        return at(below);
+    }
+    at(below) * (1.0 - share) + at(below + 1.0) * share
+}

@@ -1,0 +1,217 @@
+//! When more users bring no more CPU: a stage of the funnel that is full, or nothing that shows.
+//!
+//! A closed workload can only reach the goal if no limit stops it before. A limit shows in two
+//! ways: a stage with a limit is full although the CPU is below its goal, or the CPU stays where it
+//! is although the model foretells that it rises. Either is a suspicion; it counts when a trial
+//! with about twice as many users shows the same.
+
+use weir_queueing::laws;
+use weir_record::{TargetFacts, TrialRecord};
+use weir_stats::Estimate;
+
+use super::cpu::{CpuFit, SPREAD, disturbed_by};
+
+/// A stage is full when this share of its limit is in use on average: a pool that is never empty
+/// of waiters shows a little less than all in use, because handing over takes time.
+const FULL: f64 = 0.95;
+/// The CPU counts as flat when it rises by less than this share of what the model foretells …
+const FLAT: f64 = 0.3;
+/// … and the model foretells more than this many standard deviations of a trial.
+const TELLING: f64 = 4.0;
+/// Levels that are compared have at least this ratio …
+const APART: f64 = 1.2;
+/// … and a trial with this many times the users confirms a suspicion.
+const CONFIRM: f64 = 1.7;
+
+/// Trials with a full stage after which a ceiling near the goal is left to the search.
+const FULL_TRIALS_MAX: usize = 5;
+
+/// A limit that keeps the CPU below its goal.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Plateau {
+    /// A trial at this level would confirm it.
+    Suspected { level: f64 },
+    /// It is there.
+    Confirmed {
+        /// The innermost stage that is full; `None`: nothing that was watched explains it.
+        stage: Option<String>,
+        /// The trial that began it and the one that confirmed it.
+        trials: [u32; 2],
+    },
+}
+
+/// The innermost full stage in a trial.
+pub(crate) fn full_stage(trial: &TrialRecord, facts: &TargetFacts) -> Option<String> {
+    let full = facts.stages.iter().rev().find(|stage| {
+        let limit = limit(trial, facts, &stage.name);
+        let occupancy = trial.occupancy(&stage.name);
+        // A queue or a backlog that is full shows a limit further in.
+        let holds = stage.name == "threads" || stage.name == "connections" || stage.name.starts_with("pool.");
+        matches!((limit, occupancy), (Some(limit), Some(occupancy)) if holds && occupancy >= FULL * limit)
+    });
+    full.map(|stage| stage.name.clone())
+}
+
+/// The limit of a stage in a trial: as read, as set, as found.
+pub(crate) fn limit(trial: &TrialRecord, facts: &TargetFacts, stage: &str) -> Option<f64> {
+    let read = trial.signals.get(&format!("{stage}.limit")).copied();
+    read.or_else(|| trial.level(stage))
+        .or_else(|| facts.stage(stage)?.limit)
+}
+
+/// Looks for a plateau below the goal; `high` is the largest level that may be tried.
+pub(crate) fn look(
+    trials: &[&TrialRecord],
+    facts: &TargetFacts,
+    target: f64,
+    high: f64,
+) -> Option<Plateau> {
+    let view = View::new(trials, facts, target)?;
+    let full: Vec<(&TrialRecord, String)> = view
+        .trials
+        .iter()
+        .filter_map(|trial| Some((*trial, full_stage(trial, facts)?)))
+        .collect();
+    if full.is_empty() {
+        return view.unexplained(high);
+    }
+    view.by_full_stage(&full, high)
+}
+
+/// The trials by level, and what a plateau is judged by.
+struct View<'a> {
+    trials: Vec<&'a TrialRecord>,
+    facts: &'a TargetFacts,
+    target: f64,
+    /// CPU time of a request, over all trials.
+    demand_s: f64,
+}
+
+impl<'a> View<'a> {
+    fn new(trials: &[&'a TrialRecord], facts: &'a TargetFacts, target: f64) -> Option<Self> {
+        let mut trials = trials.to_vec();
+        trials.sort_by(|a, b| level(a).total_cmp(&level(b)));
+        let busy_s: f64 = trials
+            .iter()
+            .filter_map(|trial| Some(trial.cpu?.total * trial.window_s))
+            .sum();
+        let requests: f64 = trials
+            .iter()
+            .map(|trial| trial.throughput_per_s * trial.window_s)
+            .sum();
+        (busy_s > 0.0 && requests > 0.0).then_some(Self {
+            trials,
+            facts,
+            target,
+            demand_s: busy_s * f64::from(facts.cpus) / requests,
+        })
+    }
+
+    /// The CPU of a trial, from its CPU figure and from its throughput: the two err on their own, or
+    /// (when requests cost more for a while) in opposite directions.
+    fn cpu(&self, trial: &TrialRecord) -> f64 {
+        let measured = trial.cpu.map_or(0.0, |cpu| cpu.total);
+        let servers = self.facts.cpus;
+        let by_throughput = laws::utilization(trial.throughput_per_s, self.demand_s, servers);
+        (measured * by_throughput).sqrt()
+    }
+
+    /// Relative standard deviation of it.
+    fn doubt(&self, trial: &TrialRecord) -> f64 {
+        let Some(cpu) = trial.cpu.filter(|cpu| cpu.total > 0.0) else {
+            return SPREAD;
+        };
+        let own = trial.intervals.get("cpu").map_or(0.0, Estimate::half_width);
+        let within = own / 2.0 / cpu.total;
+        let disturbed = disturbed_by(trial, self.facts.cpus) / cpu.total;
+        (SPREAD.hypot(within) / 2.0_f64.sqrt()).hypot(disturbed)
+    }
+
+    /// Whether the CPU of a trial is clearly below the goal.
+    fn below(&self, trial: &TrialRecord) -> bool {
+        self.cpu(trial) * (1.0 + 2.0 * self.doubt(trial)) < self.target
+    }
+
+    /// A stage is full: the mean CPU of all trials in which it is, is what it allows.
+    fn by_full_stage(&self, full: &[(&TrialRecord, String)], high: f64) -> Option<Plateau> {
+        let count = full.len() as f64;
+        let ceiling = |(trial, stage): &(&TrialRecord, String)| {
+            // With the last of the stage in use there is at most this much CPU more.
+            let share = trial.occupancy(stage)? / limit(trial, self.facts, stage)?;
+            Some(self.cpu(trial) / share.min(1.0))
+        };
+        let mean = full.iter().filter_map(ceiling).sum::<f64>() / count;
+        let doubts = full.iter().map(|(trial, _)| self.doubt(trial));
+        let error = 2.0 * mean * doubts.sum::<f64>() / count / count.sqrt();
+        let (first, last) = (&full[0], &full[full.len() - 1]);
+        let (lowest, highest) = (level(first.0), level(last.0));
+        let wide = highest >= CONFIRM * lowest || highest >= high;
+        if wide && mean + error < self.target {
+            return Some(Plateau::Confirmed {
+                stage: Some(last.1.clone()),
+                trials: [first.0.id, last.0.id],
+            });
+        }
+        if mean - error > self.target || full.len() >= FULL_TRIALS_MAX {
+            return None;
+        }
+        // In doubt so near to the goal, another trial decides: beyond those there are.
+        let next = if wide { 1.1 * highest } else { 2.0 * lowest };
+        Some(Plateau::Suspected {
+            level: next.min(high),
+        })
+    }
+
+    /// Nothing is full, and yet the CPU stays where it is.
+    fn unexplained(&self, high: f64) -> Option<Plateau> {
+        let (at, before, start) = self.trials.iter().enumerate().find_map(|(at, trial)| {
+            let flat = |before: &&&TrialRecord| {
+                level(trial) >= APART * level(before) && self.flat(before, trial)
+            };
+            let before = self.trials[..at].iter().find(flat)?;
+            Some((at, *before, *trial))
+        })?;
+        let enough = |later: &&&TrialRecord| {
+            level(later) >= CONFIRM * level(start) || (level(later) >= high && level(start) < high)
+        };
+        let later: Vec<&&TrialRecord> = self.trials[at + 1..].iter().filter(enough).collect();
+        // Against the trial before the plateau: on it the model may already be near its own end.
+        if let Some(confirmed) = later.iter().find(|later| self.flat(before, later)) {
+            return Some(Plateau::Confirmed {
+                stage: None,
+                trials: [start.id, confirmed.id],
+            });
+        }
+        // Refuted by a trial, or no room for one.
+        let room = later.is_empty() && level(start) < high;
+        room.then(|| Plateau::Suspected {
+            level: (2.0 * level(start)).min(high),
+        })
+    }
+
+    /// Whether the CPU hardly rises from one trial to a later one, where the model fitted to the
+    /// levels up to the first foretells a rise.
+    fn flat(&self, from: &TrialRecord, to: &TrialRecord) -> bool {
+        let seen = (self.cpu(to) / self.cpu(from)).ln();
+        // No model foretells a steeper rise than that of the users, so most pairs need none.
+        if !self.below(to) || seen >= FLAT * (level(to) / level(from)).ln() {
+            return false;
+        }
+        let up_to: Vec<&TrialRecord> = self
+            .trials
+            .iter()
+            .copied()
+            .filter(|trial| level(trial) <= level(from))
+            .collect();
+        let Some(fit) = CpuFit::of(&up_to, self.facts.cpus, self.target) else {
+            return false;
+        };
+        let foretold = (fit.model_utilization(level(to)) / fit.model_utilization(level(from))).ln();
+        let noise = self.doubt(from).hypot(self.doubt(to));
+        foretold > TELLING * noise && seen < FLAT * foretold
+    }
+}
+
+fn level(trial: &TrialRecord) -> f64 {
+    trial.level("users").unwrap_or_default()
+}

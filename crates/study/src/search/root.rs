@@ -1,0 +1,47 @@
+//! Where a requirement stops to hold, and how sure that is.
+
+/// The level up to which a requirement holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Root {
+    /// The best guess; infinite while nothing speaks against any level.
+    pub(crate) level: f64,
+    /// Lower end of the 95 % interval.
+    pub(crate) low: f64,
+    /// Upper end of the 95 % interval; may be infinite.
+    pub(crate) high: f64,
+    /// Half-width of the 90 % interval, by which the search stops.
+    pub(crate) doubt: f64,
+    /// How it was found.
+    pub(crate) by: By,
+}
+
+/// How a root was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A line through trials on both sides: worth an answer.
+    Line,
+    /// The largest level at which it held and the smallest at which it did not.
+    Bracket,
+    /// From a model or from few trials: worth another trial.
+    Guess,
+}
+
+impl Root {
+    /// Nothing speaks against any level that was tried.
+    pub(crate) fn unbounded() -> Self {
+        Self {
+            level: f64::INFINITY,
+            low: f64::INFINITY,
+            high: f64::INFINITY,
+            doubt: f64::INFINITY,
+            by: By::Guess,
+        }
+    }
+}
+
+/// Confidence of the interval that is reported.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+/// Confidence of the interval by which the search stops.
+pub(crate) const STOP_CONFIDENCE: f64 = 0.90;
+/// Levels from 0.7 to 1.35 times the root are near it.
+pub(crate) const NEAR: std::ops::RangeInclusive<f64> = weir_stats::NEAR;

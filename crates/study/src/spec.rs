@@ -1,0 +1,188 @@
+//! The study file: what the user asks, read with all its problems at once.
+//!
+//! A study names one target, one load and one question ([`FindSpec`] or [`SweepSpec`]). Every key
+//! that is not known, every value that does not fit stands in the list of [`Problem`]s with its
+//! place in the file; a study with problems is never run. What the design foresees and this
+//! version cannot do is called "not built yet", with a way out.
+
+mod factor;
+mod find;
+mod load;
+mod problem;
+mod section;
+mod suggest;
+mod sweep;
+mod target;
+
+pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
+pub use load::{LoadSource, LoadSpec, auto_window};
+pub use problem::Problem;
+pub use sweep::{CaseSpec, ColumnSpec, Design, Factor, SweepSpec};
+pub use target::{BuiltinSpec, TargetKind, TargetSpec};
+
+use problem::Problems;
+use section::Section;
+use toml::de::DeTable;
+
+/// The version of the format that this reader understands.
+const SCHEMA: &str = "weir/study/1";
+/// Seed of a study that names none: the same study makes the same requests each time.
+const SEED: u32 = 1;
+
+/// A study, as its file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyFile {
+    /// The server under load.
+    pub target: TargetSpec,
+    /// What is sent.
+    pub load: LoadSpec,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// What a study asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// The largest level that meets the requirements.
+    Find(FindSpec),
+    /// A table of cases.
+    Sweep(SweepSpec),
+}
+
+impl StudyFile {
+    /// Reads a study from the text of its file; the problems stand in the file's order.
+    ///
+    /// ```
+    /// use weir_study::{Ask, StudyFile};
+    ///
+    /// let study = StudyFile::parse(
+    ///     r#"
+    ///     schema = "weir/study/1"
+    ///     [target.builtin]
+    ///     [load]
+    ///     plan = "short.jmx"
+    ///     users = "THREAD_NUMBER"
+    ///     [find]
+    ///     subject-to = ["cpu <= 80 %"]
+    ///     "#,
+    /// )
+    /// .expect("nothing is wrong with it");
+    /// assert!(matches!(study.ask, Ask::Find(_)));
+    ///
+    /// let problems = StudyFile::parse("[find]\npresicion = '5 %'").unwrap_err();
+    /// assert!(problems.iter().any(|problem| problem.help.as_deref() == Some("did you mean `precision`?")));
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
+        let problems = Problems::default();
+        let (root, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            problems.add(
+                error.span().unwrap_or(0..0),
+                format!("this is not TOML: {}", error.message()),
+            );
+        }
+        // What can be read of a broken file would only give rise to problems that are none.
+        if !errors.is_empty() {
+            return Err(problems.into_sorted());
+        }
+        let section = Section::new("a study", root.get_ref(), 0..0, &problems);
+        let study = read(&section);
+        let problems = problems.into_sorted();
+        match study {
+            Some(study) if problems.is_empty() => Ok(study),
+            _ => Err(problems),
+        }
+    }
+}
+
+fn read(root: &Section<'_>) -> Option<StudyFile> {
+    check_schema(root);
+    let question = root.text("question").map(toml::Spanned::into_inner);
+    let seed = root.whole("seed", 0..=u32::MAX);
+    let seed = u64::from(seed.map_or(SEED, toml::Spanned::into_inner));
+    let target = if root.value("target").is_some() {
+        root.section("target", "[target]")
+            .and_then(|target| target::read(&target))
+    } else {
+        root.missing("[target]", "[target.builtin]");
+        None
+    };
+    let load = if root.value("load").is_some() {
+        root.section("load", "[load]")
+            .and_then(|load| load::read(&load))
+    } else {
+        root.missing("[load]", "[load]");
+        None
+    };
+    let ask = read_ask(root, question, load.as_ref(), seed);
+    root.finish();
+    let (load, ask) = (load?, ask?);
+    check_users(root, &load, &ask);
+    Some(StudyFile {
+        target: target?,
+        load,
+        ask,
+    })
+}
+
+fn check_schema(root: &Section<'_>) {
+    match root.text("schema") {
+        Some(schema) if schema.get_ref() == SCHEMA => {}
+        Some(schema) => root.problems().add_with_help(
+            schema.span(),
+            format!("this version of Weir does not read `{}`", schema.get_ref()),
+            format!("write `schema = \"{SCHEMA}\"`"),
+        ),
+        None if root.value("schema").is_none() => {
+            root.missing("schema", &format!("schema = \"{SCHEMA}\""));
+        }
+        None => {}
+    }
+}
+
+fn read_ask(
+    root: &Section<'_>,
+    question: Option<String>,
+    load: Option<&LoadSpec>,
+    seed: u64,
+) -> Option<Ask> {
+    let find = root.section("find", "[find]");
+    let sweep = root.section("sweep", "[sweep]");
+    if let (Some(_), Some(sweep)) = (&find, &sweep) {
+        root.problems().add_with_help(
+            sweep.span(),
+            "a study has one question, this one has [find] and [sweep]",
+            "make two files of it",
+        );
+    }
+    if let Some(find) = find {
+        return Some(Ask::Find(find::read(&find, question, load, seed)));
+    }
+    if sweep.is_none() && root.value("find").is_none() && root.value("sweep").is_none() {
+        root.missing("[find]", "[find]` or `[sweep]");
+    }
+    sweep.and_then(|sweep| sweep::read(&sweep, question, load, seed).map(Ask::Sweep))
+}
+
+/// A level of `users` needs a property of the plan to set.
+fn check_users(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
+    let LoadSource::Plan { path, users: None } = &load.source else {
+        return;
+    };
+    let varies = match ask {
+        Ask::Find(_) => true,
+        Ask::Sweep(sweep) => match &sweep.design {
+            Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key("users")),
+            Design::Full(factors) | Design::OneAtATime(factors) => {
+                factors.iter().any(|factor| factor.name == "users")
+            }
+        },
+    };
+    if varies {
+        root.problems().add_with_help(
+            path.span(),
+            "the study varies `users`, and nothing says which property of the plan that is",
+            "write `users = \"PROPERTY\"` in [load], such as `users = \"THREAD_NUMBER\"`",
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! The names of the factors that a study can vary or set.
+
+use toml::de::DeTable;
+use weir_record::Level;
+
+use super::problem::Problems;
+use super::section::{At, level};
+use super::suggest::hint;
+
+/// Stages whose limit a study can set; each pool has a name of its own.
+const STAGES: [&str; 4] = ["threads", "pool.db", "connections", "backlog"];
+/// The largest limit that can be typed; far above what any server takes, far below overflow.
+const LIMIT_MAX: f64 = 10_000_000.0;
+
+/// What a factor of this name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A whole number from 1: `users`, or the limit of a stage.
+    Count,
+    /// The value of a request parameter.
+    Parameter,
+}
+
+fn kind(name: &str) -> Option<Kind> {
+    let named = |prefix| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest: &str| !rest.is_empty())
+    };
+    if named("param.") {
+        Some(Kind::Parameter)
+    } else if name == "users" || STAGES.contains(&name) || named("pool.") {
+        Some(Kind::Count)
+    } else {
+        None
+    }
+}
+
+/// Which factors may stand where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// Only limits of stages: `[target.*.settings]`.
+    Limits,
+    /// Everything: levels of a sweep.
+    All,
+}
+
+/// Notes a name that is no factor here.
+pub(crate) fn check_name(
+    name: &str,
+    span: std::ops::Range<usize>,
+    allowed: Allowed,
+    problems: &Problems,
+) -> bool {
+    let fits = kind(name)
+        .is_some_and(|kind| allowed == Allowed::All || (kind == Kind::Count && name != "users"));
+    if !fits {
+        let mut known = STAGES.to_vec();
+        if allowed == Allowed::All {
+            known.extend(["users", "param.NAME"]);
+        }
+        let what = if allowed == Allowed::All {
+            "factor"
+        } else {
+            "setting"
+        };
+        problems.add_with_help(span, format!("`{name}` is no {what}"), hint(name, &known));
+    }
+    fits
+}
+
+/// Reads the level of a factor whose name is known to fit.
+pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Option<Level> {
+    let read = level(value.get_ref());
+    let fits = match (kind(name), &read) {
+        (Some(Kind::Parameter), Some(_)) => true,
+        (_, Some(Level::Number(number))) => {
+            number.fract() == 0.0 && (1.0..=LIMIT_MAX).contains(number)
+        }
+        _ => false,
+    };
+    if fits {
+        return read;
+    }
+    let wanted = match kind(name) {
+        Some(Kind::Parameter) => "a number or a text in quotes",
+        _ => "a whole number from 1",
+    };
+    problems.add(value.span(), format!("`{name}` has to be {wanted}"));
+    None
+}
+
+/// A factor with the bytes of its name, and its value.
+pub(crate) type Entry<'a> = (String, std::ops::Range<usize>, At<'a>);
+
+/// The factors of a table with their values; `pool.db = 10` without quotes means the same as
+/// `"pool.db" = 10`, although TOML reads it as a table.
+pub(crate) fn flat<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
+    let mut all = Vec::new();
+    for (key, value) in table {
+        let (name, span) = (key.get_ref().as_ref(), key.span());
+        match value.get_ref().as_table() {
+            Some(inner) => {
+                let inner = flat(inner).into_iter();
+                all.extend(
+                    inner.map(|(rest, span, value)| (format!("{name}.{rest}"), span, value)),
+                );
+            }
+            None => all.push((name.to_owned(), span, value)),
+        }
+    }
+    all
+}

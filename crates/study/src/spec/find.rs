@@ -1,0 +1,276 @@
+//! `[find]`: the largest level that meets the requirements.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use toml::Spanned;
+use weir_plan::{Metric, Requirement};
+use weir_record::Window;
+use weir_units::{parse_duration, parse_share};
+
+use super::factor::{Allowed, check_name};
+use super::load::{LoadSpec, auto_window};
+use super::section::{Section, cannot};
+use super::suggest::hint;
+
+/// The goal when a study names none.
+pub const DEFAULT_REQUIREMENTS: [&str; 2] = ["cpu <= 80 %", "errors <= 0.1 %"];
+/// Users that are tried at most when a study names no range.
+const WITHIN: (u32, u32) = (1, 1_000);
+/// The largest end of a range: one process cannot open more connections to one address anyway.
+const WITHIN_MAX: u32 = 60_000;
+/// How well the answer is known when the search stops, when a study does not say.
+const PRECISION: f64 = 0.05;
+const PRECISIONS: std::ops::RangeInclusive<f64> = 0.005..=0.5;
+/// The most load of a study with automatic windows, all trials and warm-ups together.
+const BUDGET: Duration = Duration::from_secs(6 * 60);
+const BUDGET_MIN: Duration = Duration::from_secs(60);
+/// Percentiles that every trial records.
+pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
+
+/// "What is the largest number of users at which … holds?"
+#[derive(Debug, Clone, PartialEq)]
+pub struct FindSpec {
+    /// The question in the user's words.
+    pub question: String,
+    /// The smallest and the largest level that may be tried.
+    pub within: (u32, u32),
+    /// What has to hold; all of it.
+    pub requirements: Vec<Requirement>,
+    /// The search stops when the answer is known to this share of itself.
+    pub precision: f64,
+    /// How long a trial measures.
+    pub window: Window,
+    /// The most seconds of load, all trials together; `None`: as many as it takes.
+    pub budget: Option<Duration>,
+    /// Seed of the trials' randomness.
+    pub seed: u64,
+}
+
+impl Default for FindSpec {
+    /// The question of `weir tune` without a file.
+    fn default() -> Self {
+        let requirements = default_requirements();
+        Self {
+            question: question(&requirements),
+            within: WITHIN,
+            requirements,
+            precision: PRECISION,
+            window: auto_window(),
+            budget: Some(BUDGET),
+            seed: 1,
+        }
+    }
+}
+
+fn default_requirements() -> Vec<Requirement> {
+    DEFAULT_REQUIREMENTS
+        .iter()
+        .map(|text| text.parse().expect("the default requirements parse"))
+        .collect()
+}
+
+fn question(requirements: &[Requirement]) -> String {
+    let all: Vec<String> = requirements.iter().map(ToString::to_string).collect();
+    format!("How many concurrent users while {}?", all.join(" and "))
+}
+
+/// Reads `[find]`.
+pub(crate) fn read(
+    section: &Section<'_>,
+    question_typed: Option<String>,
+    load: Option<&LoadSpec>,
+    seed: u64,
+) -> FindSpec {
+    check_vary(section);
+    check_goal(section);
+    let within = read_within(section).unwrap_or(WITHIN);
+    let requirements = read_requirements(section).unwrap_or_else(default_requirements);
+    let precision = read_precision(section).unwrap_or(PRECISION);
+    let budget = section.parsed("budget", parse_duration);
+    if let Some(budget) = budget
+        .as_ref()
+        .filter(|budget| *budget.get_ref() < BUDGET_MIN)
+    {
+        section.problems().add(
+            budget.span(),
+            "a budget of less than 60 s does not reach for a search",
+        );
+    }
+    section.finish();
+    let window = load.map_or_else(auto_window, |load| load.window);
+    let auto = load.is_none_or(|load| load.window_is_auto);
+    FindSpec {
+        question: question_typed.unwrap_or_else(|| question(&requirements)),
+        within,
+        requirements,
+        precision,
+        window,
+        budget: budget.map(Spanned::into_inner).or(auto.then_some(BUDGET)),
+        seed,
+    }
+}
+
+fn check_vary(section: &Section<'_>) {
+    let Some(vary) = section.text("vary") else {
+        return;
+    };
+    let problems = section.problems();
+    match vary.get_ref().as_str() {
+        "users" => {}
+        name @ "gate.concurrency" => not_built(section, vary.span(), name),
+        name => {
+            if check_name(name, vary.span(), Allowed::All, problems) {
+                not_built(section, vary.span(), name);
+            }
+        }
+    }
+}
+
+fn not_built(section: &Section<'_>, span: Range<usize>, name: &str) {
+    section.problems().add_with_help(
+        span,
+        format!("finding the best `{name}` is not built yet"),
+        "write `vary = \"users\"`, or try the levels one by one in a `[sweep]`",
+    );
+}
+
+fn check_goal(section: &Section<'_>) {
+    // Read so that they are known keys; they belong to goals that are not built.
+    let extra = [section.value("of"), section.value("margin")];
+    let Some(goal) = section.text("goal") else {
+        return;
+    };
+    let problems = section.problems();
+    match goal.get_ref().as_str() {
+        "largest" => {
+            for value in extra.into_iter().flatten() {
+                problems.add_with_help(
+                    value.span(),
+                    "the goal `largest` has neither `of` nor `margin`",
+                    "leave it out",
+                );
+            }
+        }
+        name @ ("best" | "smallest-near-best") => problems.add_with_help(
+            goal.span(),
+            format!("the goal `{name}` is not built yet"),
+            "write `goal = \"largest\"`, or compare the levels in a `[sweep]`",
+        ),
+        name => problems.add_with_help(
+            goal.span(),
+            format!("`{name}` is no goal"),
+            hint(name, &["largest", "best", "smallest-near-best"]),
+        ),
+    }
+}
+
+fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
+    let (span, list) = section.list("within")?;
+    let ends: Vec<Option<u32>> = list
+        .iter()
+        .map(|value| {
+            let number = super::section::level(value.get_ref())?.number()?;
+            let fits = number.fract() == 0.0 && (1.0..=f64::from(WITHIN_MAX)).contains(&number);
+            fits.then_some(number as u32)
+        })
+        .collect();
+    let help = "write the smallest and the largest number of users, such as `within = [1, 200]`";
+    match ends[..] {
+        [Some(low), Some(high)] if low < high => Some((low, high)),
+        [Some(low), Some(high)] => {
+            section.problems().add_with_help(
+                span,
+                format!("the range from {low} to {high} holds nothing to choose from"),
+                format!(
+                    "write `within = [{}, {}]`",
+                    low.min(high),
+                    low.max(high).max(2)
+                ),
+            );
+            None
+        }
+        _ => {
+            section.problems().add_with_help(
+                span,
+                format!("`within` has to be two whole numbers from 1 to {WITHIN_MAX}"),
+                help,
+            );
+            None
+        }
+    }
+}
+
+fn read_requirements(section: &Section<'_>) -> Option<Vec<Requirement>> {
+    let texts = section.texts("subject-to")?;
+    if texts.is_empty() {
+        section.missing("subject-to", "subject-to = [\"cpu <= 80 %\"]");
+        return None;
+    }
+    let problems = section.problems();
+    let mut requirements: Vec<Requirement> = Vec::new();
+    for text in &texts {
+        match text.get_ref().parse::<Requirement>() {
+            Ok(requirement) => {
+                check_requirement(&requirement, text.span(), section);
+                requirements.push(requirement);
+            }
+            Err(error) => problems.add(text.span(), cannot(&error)),
+        }
+    }
+    let bounded = requirements
+        .iter()
+        .any(|requirement| requirement.comparison.bounds_from_above());
+    if !requirements.is_empty() && !bounded {
+        problems.add_with_help(
+            section.span(),
+            "nothing in `subject-to` grows too large with more users, so that there is no largest",
+            "add a bound from above such as \"cpu <= 80 %\" or \"p99 <= 300 ms\"",
+        );
+    }
+    Some(requirements)
+}
+
+fn check_requirement(requirement: &Requirement, span: Range<usize>, section: &Section<'_>) {
+    let problems = section.problems();
+    let from_above = requirement.comparison.bounds_from_above();
+    match requirement.metric {
+        Metric::Cpu if from_above && !(0.01..0.995).contains(&requirement.bound_base()) => {
+            problems.add_with_help(
+                span,
+                format!("the goal `{requirement}` is always missed or always met"),
+                "a CPU goal lies between 1 % and 99 %, such as \"cpu <= 80 %\"",
+            );
+        }
+        Metric::Throughput if from_above => problems.add_with_help(
+            span,
+            "throughput from above is no requirement of a search",
+            "to cap throughput is the gateway's work; here write a bound from below",
+        ),
+        Metric::Percentile(percent) if !recorded(percent) => problems.add_with_help(
+            span,
+            format!("p{percent} is not recorded"),
+            "write p50, p90, p95, p99 or p99.9",
+        ),
+        _ => {}
+    }
+}
+
+pub(crate) fn recorded(percent: f64) -> bool {
+    PERCENTILES
+        .iter()
+        .any(|known| (known - percent).abs() < 1e-9)
+}
+
+fn read_precision(section: &Section<'_>) -> Option<f64> {
+    let precision = section.parsed("precision", parse_share)?;
+    if PRECISIONS.contains(precision.get_ref()) {
+        return Some(precision.into_inner());
+    }
+    section.problems().add_with_help(
+        precision.span(),
+        "a precision lies between 0.5 % and 50 %",
+        "write `precision = \"5 %\"`",
+    );
+    None
+}

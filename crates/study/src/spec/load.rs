@@ -1,0 +1,173 @@
+//! `[load]`: what is sent, and how long a trial measures.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml::Spanned;
+use weir_record::Window;
+use weir_units::parse_duration;
+
+use super::factor::flat;
+use super::section::{Section, level};
+
+/// Never counted at the start of a trial, unless the study says otherwise: connections are opened
+/// and caches filled in this time. The window drops more when the series say so.
+const WARM_UP_MIN: Duration = Duration::from_secs(5);
+/// Share of a fixed window that its warm-up lasts, if that is longer.
+const WARM_UP_SHARE: f64 = 0.2;
+/// The shortest and the longest automatic window: long enough for the interval of a trial to be
+/// worth having, short enough for about ten trials in six minutes.
+const AUTO_MIN: Duration = Duration::from_secs(15);
+const AUTO_MAX: Duration = Duration::from_secs(30);
+/// An automatic window ends early when throughput and CPU are known this well.
+const AUTO_PRECISION: f64 = 0.02;
+/// A window outside of these lengths is a slip of the finger.
+const FIXED_MIN: Duration = Duration::from_secs(5);
+const FIXED_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// The load of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadSpec {
+    /// What is sent.
+    pub source: LoadSource,
+    /// How long a trial measures.
+    pub window: Window,
+    /// Whether the length of the window follows from the trial (`window = "auto"`).
+    pub window_is_auto: bool,
+    /// Properties of the plan beside the users, as `-J` gives them.
+    pub properties: BTreeMap<String, String>,
+    /// Hosts with a public address that may be loaded.
+    pub allow_hosts: Vec<Spanned<String>>,
+}
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LoadSource {
+    /// A JMeter plan.
+    Plan {
+        /// Its path, relative to the study file.
+        path: Spanned<PathBuf>,
+        /// The property of the plan that the level of `users` sets.
+        users: Option<Spanned<String>>,
+    },
+    /// The same GET request from every user, without thinking.
+    Url(Spanned<String>),
+}
+
+/// The window of `window = "auto"`.
+pub fn auto_window() -> Window {
+    Window {
+        warm_up_min: WARM_UP_MIN,
+        min: AUTO_MIN,
+        max: AUTO_MAX,
+        precision: AUTO_PRECISION,
+    }
+}
+
+/// Reads `[load]`.
+pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
+    let source = read_source(section);
+    let warm_up = section.parsed("warm-up", parse_duration);
+    let (window, window_is_auto) = read_window(section, warm_up.map(Spanned::into_inner));
+    let properties = section
+        .section("properties", "[load.properties]")
+        .map(|properties| read_properties(&properties))
+        .unwrap_or_default();
+    let allow_hosts = section.texts("allow-hosts").unwrap_or_default();
+    section.finish();
+    Some(LoadSpec {
+        source: source?,
+        window,
+        window_is_auto,
+        properties,
+        allow_hosts,
+    })
+}
+
+fn read_source(section: &Section<'_>) -> Option<LoadSource> {
+    let problems = section.problems();
+    let plan = section.text("plan");
+    let url = section.text("url");
+    let users = section.text("users");
+    let steps = section.value("steps");
+    if let Some(steps) = steps {
+        problems.add_with_help(
+            steps.span(),
+            "`steps` are not built yet",
+            "write the steps as a JMeter plan and name it: `plan = \"FILE.jmx\"`",
+        );
+    }
+    match (plan, url) {
+        (Some(_), Some(url)) => {
+            problems.add_with_help(
+                url.span(),
+                "the load has a plan and a URL",
+                "keep one of `plan`, `url`",
+            );
+            None
+        }
+        (Some(path), None) => Some(LoadSource::Plan {
+            path: Spanned::new(path.span(), PathBuf::from(path.into_inner())),
+            users,
+        }),
+        (None, Some(url)) => {
+            if let Some(users) = users {
+                problems.add_with_help(
+                    users.span(),
+                    "`users` names a property of a plan, and this load has none",
+                    "leave it out: with a URL the level is the number of users itself",
+                );
+            }
+            Some(LoadSource::Url(url))
+        }
+        (None, None) => {
+            if steps.is_none() {
+                section.missing("plan", "plan = \"FILE.jmx\"` or `url = \"http://…\"");
+            }
+            None
+        }
+    }
+}
+
+fn read_window(section: &Section<'_>, warm_up: Option<Duration>) -> (Window, bool) {
+    let mut auto = auto_window();
+    auto.warm_up_min = warm_up.unwrap_or(WARM_UP_MIN);
+    let Some(text) = section
+        .text("window")
+        .filter(|text| text.get_ref() != "auto")
+    else {
+        return (auto, true);
+    };
+    match parse_duration(text.get_ref()) {
+        Ok(length) if (FIXED_MIN..=FIXED_MAX).contains(&length) => {
+            let share = length.mul_f64(WARM_UP_SHARE);
+            let warm_up = warm_up.unwrap_or(share.max(WARM_UP_MIN));
+            (Window::fixed(warm_up, length), false)
+        }
+        _ => {
+            section.problems().add_with_help(
+                text.span(),
+                format!("`{}` is no length of a window", text.get_ref()),
+                "write \"auto\" or a time from 5 s to 24 h such as \"300 s\"",
+            );
+            (auto, true)
+        }
+    }
+}
+
+fn read_properties(section: &Section<'_>) -> BTreeMap<String, String> {
+    let mut properties = BTreeMap::new();
+    for (name, _, value) in flat(section.table()) {
+        match level(value.get_ref()) {
+            Some(level) => {
+                properties.insert(name, level.to_string());
+            }
+            None => section.problems().add(
+                value.span(),
+                format!("the property `{name}` has to be a number or a text in quotes"),
+            ),
+        }
+    }
+    properties
+}

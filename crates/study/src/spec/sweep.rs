@@ -1,0 +1,344 @@
+//! `[sweep]`: a designed experiment.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::DeValue;
+use weir_record::{Level, Levels, Window};
+
+use crate::figure::Figure;
+
+use super::factor::{Allowed, check_name, flat, read_level};
+use super::load::{LoadSpec, auto_window};
+use super::section::{Section, level};
+use super::suggest::hint;
+
+/// Most replicates that can be typed.
+const REPLICATES_MAX: u32 = 100;
+/// Most cases of one design: at half a minute a trial this is a working day.
+const CASES_MAX: usize = 1_000;
+
+/// A designed experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepSpec {
+    /// The question in the user's words.
+    pub question: String,
+    /// Which combinations of levels are run.
+    pub design: Design,
+    /// How often each case is run.
+    pub replicates: u32,
+    /// What the table shows.
+    pub columns: Vec<ColumnSpec>,
+    /// How long a trial measures.
+    pub window: Window,
+    /// Seed of the order and of the trials' randomness.
+    pub seed: u64,
+}
+
+/// Which combinations of levels are run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Design {
+    /// The cases that are listed.
+    Cases(Vec<CaseSpec>),
+    /// Every combination of the factors' levels.
+    Full(Vec<Factor>),
+    /// The first level of every factor, and each other level of one factor with the first of the
+    /// others.
+    OneAtATime(Vec<Factor>),
+}
+
+/// A factor and its levels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Its levels, as listed.
+    pub levels: Vec<Level>,
+}
+
+/// A case that is listed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseSpec {
+    /// Its name.
+    pub name: String,
+    /// Its levels.
+    pub set: Levels,
+    /// What was published for a signal, as written.
+    pub published: BTreeMap<String, String>,
+}
+
+/// A column of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnSpec {
+    /// What stands above it.
+    pub title: String,
+    /// The signal or figure.
+    pub signal: String,
+}
+
+/// Reads `[sweep]`.
+pub(crate) fn read(
+    section: &Section<'_>,
+    question: Option<String>,
+    load: Option<&LoadSpec>,
+    seed: u64,
+) -> Option<SweepSpec> {
+    let cases = read_cases(section);
+    let factors = section
+        .section("factors", "[sweep.factors]")
+        .map(|factors| read_factors(&factors));
+    let design = read_design(section, cases, factors);
+    let replicates = section.whole("replicates", 1..=REPLICATES_MAX);
+    let columns = read_columns(section);
+    check_published(section, &columns);
+    section.finish();
+    let design = design?;
+    Some(SweepSpec {
+        question: question.unwrap_or_else(|| "What do the cases differ in?".to_owned()),
+        design,
+        replicates: replicates.map_or(1, Spanned::into_inner),
+        columns,
+        window: load.map_or_else(auto_window, |load| load.window),
+        seed,
+    })
+}
+
+fn read_design(
+    section: &Section<'_>,
+    cases: Option<Vec<CaseSpec>>,
+    factors: Option<Vec<Factor>>,
+) -> Option<Design> {
+    let problems = section.problems();
+    let Some(design) = section.text("design") else {
+        section.missing("design", "design = \"cases\"");
+        return None;
+    };
+    let unused = |what: &str| {
+        problems.add(
+            design.span(),
+            format!("the design `{}` does not use {what}", design.get_ref()),
+        );
+    };
+    let needs = |what: &str, example: &str| section.missing(what, example);
+    match design.get_ref().as_str() {
+        "cases" => {
+            if factors.is_some() {
+                unused("[sweep.factors]");
+            }
+            let Some(cases) = cases.filter(|cases| !cases.is_empty()) else {
+                needs("[[sweep.case]]", "[[sweep.case]]");
+                return None;
+            };
+            Some(Design::Cases(cases))
+        }
+        name @ ("full" | "one-at-a-time") => {
+            if cases.is_some() {
+                unused("[[sweep.case]]");
+            }
+            let Some(factors) = factors.filter(|factors| !factors.is_empty()) else {
+                needs("[sweep.factors]", "[sweep.factors]");
+                return None;
+            };
+            let count = count_cases(name, &factors);
+            if count > CASES_MAX {
+                problems.add_with_help(
+                    design.span(),
+                    format!("this design has {count} cases, more than {CASES_MAX}"),
+                    "name fewer levels, or write `design = \"one-at-a-time\"`",
+                );
+                return None;
+            }
+            Some(match name {
+                "full" => Design::Full(factors),
+                _ => Design::OneAtATime(factors),
+            })
+        }
+        name => {
+            problems.add_with_help(
+                design.span(),
+                format!("`{name}` is no design"),
+                hint(name, &["cases", "full", "one-at-a-time"]),
+            );
+            None
+        }
+    }
+}
+
+fn count_cases(design: &str, factors: &[Factor]) -> usize {
+    let counts = factors.iter().map(|factor| factor.levels.len());
+    if design == "full" {
+        counts.fold(1, usize::saturating_mul)
+    } else {
+        1 + counts.map(|count| count - 1).sum::<usize>()
+    }
+}
+
+fn read_factors(section: &Section<'_>) -> Vec<Factor> {
+    let problems = section.problems();
+    let mut factors = Vec::new();
+    for (name, span, value) in flat(section.table()) {
+        if !check_name(&name, span, Allowed::All, problems) {
+            continue;
+        }
+        let Some(list) = value.get_ref().as_array().filter(|list| !list.is_empty()) else {
+            problems.add_with_help(
+                value.span(),
+                format!("the levels of `{name}` have to be a list"),
+                format!("write `{name} = [1, 2, 5]`"),
+            );
+            continue;
+        };
+        let levels: Vec<Level> = list
+            .iter()
+            .filter_map(|value| read_level(&name, value, problems))
+            .collect();
+        if levels.len() == list.len() {
+            factors.push(Factor { name, levels });
+        }
+    }
+    factors
+}
+
+fn read_cases(section: &Section<'_>) -> Option<Vec<CaseSpec>> {
+    let (_, list) = section.list("case")?;
+    let mut cases: Vec<CaseSpec> = Vec::new();
+    for value in list {
+        let Some(table) = section.section_of("[[sweep.case]]", value) else {
+            continue;
+        };
+        let name = table.text("name");
+        let set = table.section("set", "`set`").map(|set| read_set(&set));
+        let published = table
+            .section("published", "`published`")
+            .map(|published| read_published(&published))
+            .unwrap_or_default();
+        table.finish();
+        let Some(name) = name else {
+            if table.value("name").is_none() {
+                table.missing("name", "name = \"pool 10\"");
+            }
+            continue;
+        };
+        if cases.iter().any(|case| case.name == *name.get_ref()) {
+            section.problems().add(
+                name.span(),
+                format!("two cases are called `{}`", name.get_ref()),
+            );
+        }
+        let Some(set) = set else {
+            if table.value("set").is_none() {
+                table.missing("set", "set = { users = 10 }");
+            }
+            continue;
+        };
+        cases.push(CaseSpec {
+            name: name.into_inner(),
+            set,
+            published,
+        });
+    }
+    Some(cases)
+}
+
+fn read_set(section: &Section<'_>) -> Levels {
+    let problems = section.problems();
+    let set: Levels = flat(section.table())
+        .into_iter()
+        .filter(|(name, span, _)| check_name(name, span.clone(), Allowed::All, problems))
+        .filter_map(|(name, _, value)| {
+            let level = read_level(&name, value, problems)?;
+            Some((name, level))
+        })
+        .collect();
+    set
+}
+
+fn read_published(section: &Section<'_>) -> BTreeMap<String, String> {
+    let mut published = BTreeMap::new();
+    for (name, _, value) in flat(section.table()) {
+        match published_text(value.get_ref()) {
+            Some(text) => {
+                published.insert(name, text);
+            }
+            None => section.problems().add(
+                value.span(),
+                format!("what was published for `{name}` has to be a number or a text in quotes"),
+            ),
+        }
+    }
+    published
+}
+
+/// What was published for a figure that no column shows would be lost.
+fn check_published(section: &Section<'_>, columns: &[ColumnSpec]) {
+    let shown: Vec<&str> = columns
+        .iter()
+        .map(|column| column.signal.as_str())
+        .collect();
+    let cases = section
+        .value("case")
+        .and_then(|cases| cases.get_ref().as_array());
+    let tables = cases
+        .into_iter()
+        .flat_map(|cases| cases.iter())
+        .filter_map(|case| {
+            case.get_ref()
+                .as_table()?
+                .get("published")?
+                .get_ref()
+                .as_table()
+        });
+    for (name, span, _) in tables.flat_map(flat) {
+        let figure = Figure::named(&name);
+        if !shown.iter().any(|signal| Figure::named(signal) == figure) {
+            section.problems().add_with_help(
+                span,
+                format!("no column shows `{name}`"),
+                hint(&name, &shown),
+            );
+        }
+    }
+}
+
+fn published_text(value: &DeValue<'_>) -> Option<String> {
+    level(value).map(|level| level.to_string())
+}
+
+fn read_columns(section: &Section<'_>) -> Vec<ColumnSpec> {
+    let Some((_, list)) = section.list("column") else {
+        return default_columns();
+    };
+    let mut columns = Vec::new();
+    for value in list {
+        let Some(table) = section.section_of("[[sweep.column]]", value) else {
+            continue;
+        };
+        let title = table.text("title");
+        let signal = table.text("signal");
+        table.finish();
+        match signal {
+            Some(signal) => columns.push(ColumnSpec {
+                title: title.map_or_else(|| signal.get_ref().clone(), Spanned::into_inner),
+                signal: signal.into_inner(),
+            }),
+            None => table.missing("signal", "signal = \"pool.db.waiting\""),
+        }
+    }
+    columns
+}
+
+/// What a table shows when the study does not say.
+pub(crate) fn default_columns() -> Vec<ColumnSpec> {
+    [
+        ("Throughput", "throughput"),
+        ("Mean response time", "mean"),
+        ("p99", "p99"),
+        ("Errors", "errors"),
+        ("CPU", "cpu"),
+    ]
+    .map(|(title, signal)| ColumnSpec {
+        title: title.to_owned(),
+        signal: signal.to_owned(),
+    })
+    .to_vec()
+}

@@ -1,0 +1,168 @@
+//! The result in a sentence or two.
+
+use weir_plan::Metric;
+use weir_record::{Answer, Held, TargetFacts, TrialRecord};
+
+use crate::find::Learned;
+use crate::search::plateau::limit;
+use crate::search::{Found, USERS};
+use crate::settings::{REQUEST_QUEUE, THREADS};
+use crate::spec::FindSpec;
+use crate::trials::Stop;
+
+/// What a search found, whether the settings hold, and what cut it short.
+pub(crate) fn of_find(
+    spec: &FindSpec,
+    facts: &TargetFacts,
+    trials: &[TrialRecord],
+    learned: &Learned,
+    stop: Option<&Stop>,
+) -> String {
+    let mut sentences = vec![match &learned.found {
+        None => "The search has not ended, so there is no answer.".to_owned(),
+        Some(Found::Undecided(why)) => format!("The trials do not decide it: {why}."),
+        Some(Found::Broken { binding }) => format!(
+            "Never within the range: `{}` does not hold even with {} {USERS}, its smallest level.",
+            spec.requirements[*binding], spec.within.0
+        ),
+        Some(Found::Never { stage, trials: ids }) => {
+            never(spec, facts, trials, stage.as_deref(), *ids)
+        }
+        Some(Found::Level { .. }) => learned.answer.as_ref().map_or_else(String::new, level),
+    }];
+    if !learned.unmet.is_empty() {
+        sentences.push(format!("Not met there: {}.", learned.unmet.join(", ")));
+    }
+    sentences.extend(
+        learned
+            .confirmed
+            .as_ref()
+            .map(|confirmed| held(&confirmed.held)),
+    );
+    match stop {
+        Some(Stop::Invalid { trial, because }) => sentences.push(format!(
+            "Trial {trial} cannot be used, the second time in a row: {because}."
+        )),
+        Some(Stop::Error(error)) => {
+            sentences.push(format!("The study was cut short: failed to {error}."));
+        }
+        None => {}
+    }
+    sentences.join(" ")
+}
+
+fn level(answer: &Answer) -> String {
+    if answer.limited_by.is_some() {
+        return format!(
+            "{} {USERS} or more: the requirements still hold at the end of the range; a wider \
+             `within` finds where they end.",
+            answer.value
+        );
+    }
+    let mut parts = vec![format!(
+        "{} {USERS} ({:.0} % interval {}–{})",
+        answer.value,
+        answer.confidence * 100.0,
+        answer.low,
+        answer.high
+    )];
+    if f64::from(answer.population) > answer.value {
+        parts.push(format!("{} virtual users in all", answer.population));
+    }
+    if let (Some(at), Some(next)) = (answer.at_value.get("cpu"), answer.at_next.get("cpu")) {
+        parts.push(format!(
+            "CPU at {} is {:.1} %, at {} it is {:.1} %",
+            answer.value,
+            at * 100.0,
+            answer.value + 1.0,
+            next * 100.0
+        ));
+    }
+    parts.extend(
+        answer
+            .binding
+            .as_ref()
+            .map(|binding| format!("`{binding}` binds")),
+    );
+    format!("{}.", parts.join("; "))
+}
+
+fn held(held: &Held) -> String {
+    if held.passed {
+        return format!("The settings hold under {} virtual users.", held.population);
+    }
+    let failed: Vec<&str> = held
+        .requirements
+        .iter()
+        .filter(|requirement| !requirement.met)
+        .map(|requirement| requirement.says.as_str())
+        .collect();
+    format!(
+        "The settings do not hold under {} virtual users; not met: {}.",
+        held.population,
+        failed.join("; ")
+    )
+}
+
+fn never(
+    spec: &FindSpec,
+    facts: &TargetFacts,
+    trials: &[TrialRecord],
+    stage: Option<&str>,
+    ids: [u32; 2],
+) -> String {
+    let of = |id: u32| trials.iter().find(|trial| trial.id == id);
+    let (Some(first), Some(last)) = (of(ids[0]), of(ids[1])) else {
+        return "The CPU never reaches its goal.".to_owned();
+    };
+    let seen = |trial: &TrialRecord| {
+        let cpu = trial.cpu.map_or(0.0, |cpu| cpu.total * 100.0);
+        format!(
+            "{cpu:.1} % with {} {USERS}",
+            trial.level(USERS).unwrap_or_default()
+        )
+    };
+    let goal = spec
+        .requirements
+        .iter()
+        .find(|requirement| requirement.metric == Metric::Cpu)
+        .map_or_else(String::new, |goal| format!(" {}", goal.bound));
+    let mut sentences = vec![format!(
+        "Never: the CPU is {} and {}; more users do not bring it to{goal}.",
+        seen(first),
+        seen(last)
+    )];
+    sentences.push(stage.map_or_else(
+        || {
+            "No stage that was watched is full: something else holds the requests, such as a lock, \
+             another server or the network."
+                .to_owned()
+        },
+        |stage| full(stage, last, facts),
+    ));
+    sentences.join(" ")
+}
+
+/// The stage that is the limit, with its figures and the way out.
+fn full(stage: &str, trial: &TrialRecord, facts: &TargetFacts) -> String {
+    let mut parts = vec![format!(
+        "`{stage}` is the limit: {:.1} of {} in use",
+        trial.occupancy(stage).unwrap_or_default(),
+        limit(trial, facts, stage).unwrap_or_default()
+    )];
+    let in_front = if stage == THREADS {
+        REQUEST_QUEUE
+    } else {
+        stage
+    };
+    if let Some(waiting) = trial.waiting(in_front) {
+        parts.push(format!("{waiting:.1} wait for it"));
+    }
+    if let Some(wait_s) = trial.wait_s(in_front) {
+        parts.push(format!("{:.0} ms each", wait_s * 1e3));
+    }
+    format!(
+        "{}. Raise it and ask again, or ask for a response time instead of CPU.",
+        parts.join(", ")
+    )
+}

@@ -1,0 +1,196 @@
+//! The trials of a study: numbered, told to the observer, kept, and paid for from the budget.
+
+use std::time::Duration;
+
+use weir_record::{
+    Levels, Role, TargetFacts, Treatment, TrialError, TrialRecord, TrialRunner, Window,
+};
+
+use crate::observer::StudyObserver;
+
+/// Seconds of load behind a measured window, until the running samples have ended.
+const DRAIN_S: f64 = 1.0;
+/// A trial far from the answer only shows the way: this relative half-width is enough for it …
+const ROUGH_PRECISION: f64 = 0.05;
+/// … and it takes at most so much longer than the shortest window.
+const ROUGH_EXTRA: Duration = Duration::from_secs(5);
+
+/// Why a study goes no further.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The runner gave no record.
+    Error(TrialError),
+    /// A trial was invalid twice.
+    Invalid {
+        /// The second of the two.
+        trial: u32,
+        because: String,
+    },
+}
+
+impl From<TrialError> for Stop {
+    fn from(error: TrialError) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// How well a trial has to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Only enough to choose the next level.
+    Rough,
+    /// As well as the window allows.
+    Full,
+}
+
+/// A trial that is asked for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) role: Role,
+    pub(crate) case: Option<&'a str>,
+    pub(crate) levels: Levels,
+    pub(crate) window: Window,
+    /// What it is for, in words.
+    pub(crate) why: &'a str,
+}
+
+/// Runs trials and keeps their records.
+pub(crate) struct Trials<'a> {
+    runner: &'a mut dyn TrialRunner,
+    observer: &'a mut dyn StudyObserver,
+    records: Vec<TrialRecord>,
+    seed: u64,
+    /// Seconds of load that are left; `None`: no limit.
+    left_s: Option<f64>,
+}
+
+impl<'a> Trials<'a> {
+    pub(crate) fn new(
+        runner: &'a mut dyn TrialRunner,
+        observer: &'a mut dyn StudyObserver,
+        seed: u64,
+        budget: Option<Duration>,
+    ) -> Self {
+        Self {
+            runner,
+            observer,
+            records: Vec::new(),
+            seed,
+            left_s: budget.map(|budget| budget.as_secs_f64()),
+        }
+    }
+
+    pub(crate) fn facts(&self) -> &TargetFacts {
+        self.runner.facts()
+    }
+
+    /// All trials so far, invalid ones included.
+    pub(crate) fn records(&self) -> &[TrialRecord] {
+        &self.records
+    }
+
+    pub(crate) fn into_records(self) -> Vec<TrialRecord> {
+        self.records
+    }
+
+    /// Runs a trial; one that is not valid is run once more, with twice the longest window if its
+    /// length may vary (it may have been too short to become steady).
+    pub(crate) fn run(&mut self, wanted: &Wanted<'_>) -> Result<TrialRecord, Stop> {
+        let first = self.attempt(wanted, wanted.window, wanted.why)?;
+        if first.valid {
+            return Ok(first);
+        }
+        let mut window = wanted.window;
+        if window.max > window.min {
+            window.max *= 2;
+        }
+        let because = first.invalid_because.join("; ");
+        let again = format!("again, because trial {} is not valid: {because}", first.id);
+        let second = self.attempt(wanted, window, &again)?;
+        if second.valid {
+            return Ok(second);
+        }
+        Err(Stop::Invalid {
+            trial: second.id,
+            because: second.invalid_because.join("; "),
+        })
+    }
+
+    fn attempt(
+        &mut self,
+        wanted: &Wanted<'_>,
+        window: Window,
+        why: &str,
+    ) -> Result<TrialRecord, Stop> {
+        let id = self.records.len() as u32 + 1;
+        let treatment = Treatment {
+            id,
+            role: wanted.role,
+            case: wanted.case.map(str::to_owned),
+            levels: wanted.levels.clone(),
+            window,
+            seed: mixed(self.seed, u64::from(id)),
+        };
+        self.observer.trial_starts(&treatment, why);
+        let record = self.runner.run(&treatment, &mut *self.observer)?;
+        self.observer.trial_ended(&record);
+        if let Some(left) = &mut self.left_s {
+            *left -= load_s(&record);
+        }
+        self.records.push(record.clone());
+        Ok(record)
+    }
+
+    /// The window that `effort` asks for and the budget allows, if `reserve_s` seconds of load
+    /// have to be left for what comes later; `None` when not even the shortest does.
+    ///
+    /// A fixed window is as long as the user said, whatever it costs.
+    pub(crate) fn window(&self, wished: Window, effort: Effort, reserve_s: f64) -> Option<Window> {
+        let mut window = wished;
+        if window.max <= window.min {
+            let cost = cost_s(window);
+            let fits = self.left_s.is_none_or(|left| left - reserve_s >= cost);
+            return fits.then_some(window);
+        }
+        if effort == Effort::Rough {
+            window.max = window.max.min(window.min + ROUGH_EXTRA);
+            window.precision = window.precision.max(ROUGH_PRECISION);
+        }
+        let Some(left) = self.left_s else {
+            return Some(window);
+        };
+        let longest = left - reserve_s - DRAIN_S - window.warm_up_min.as_secs_f64();
+        if longest < window.min.as_secs_f64() {
+            return None;
+        }
+        // A second longer than the shortest, so that the window still counts as one that varies
+        // and is tested for steadiness.
+        let longest = Duration::from_secs_f64(longest).max(window.min + Duration::from_secs(1));
+        window.max = window.max.min(longest);
+        Some(window)
+    }
+}
+
+/// The most seconds of load that a trial with this window takes.
+pub(crate) fn cost_s(window: Window) -> f64 {
+    (window.warm_up_min + window.max).as_secs_f64() + DRAIN_S
+}
+
+/// The fewest seconds of load that a trial with this window takes.
+pub(crate) fn least_cost_s(window: Window) -> f64 {
+    (window.warm_up_min + window.min).as_secs_f64() + DRAIN_S
+}
+
+/// Seconds of load of a trial, attempts that were thrown away included.
+fn load_s(record: &TrialRecord) -> f64 {
+    let attempts = 1.0 + f64::from(record.repeats);
+    attempts * (record.warm_up_s + record.window_s + DRAIN_S)
+}
+
+/// Spreads a seed and a number over all bits (the finalizer of `SplitMix64`; Steele, Lea and Flood
+/// 2014), so that neighbouring trials get unrelated seeds.
+pub(crate) fn mixed(seed: u64, number: u64) -> u64 {
+    let mut bits = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}

@@ -1,0 +1,434 @@
+//! Studies whose goal is not reached, or not where it was looked for, and requirements beside CPU.
+
+use std::cell::Cell;
+
+use crate::support::Analytic;
+use weir_queueing::Pool;
+use weir_record::{
+    Levels, NoObserver, Role, Status, TargetFacts, Treatment, TrialError, TrialObserver,
+    TrialRecord, TrialRunner,
+};
+use weir_study::{FindSpec, Outcome, StudyObserver, find};
+
+/// One CPU, 10 ms of CPU and 200 ms of waiting per request, 200 ms of thinking: 35 users at 80 %.
+fn plain(sigma: f64) -> Analytic {
+    Analytic {
+        sigma,
+        ..Analytic::new(1, 0.2, 0.01, 0.2)
+    }
+}
+
+fn subject_to(requirements: &[&str]) -> FindSpec {
+    FindSpec {
+        requirements: requirements
+            .iter()
+            .map(|text| text.parse().expect("a requirement"))
+            .collect(),
+        ..FindSpec::default()
+    }
+}
+
+fn run(spec: &FindSpec, server: &Analytic) -> Outcome {
+    find(spec, &mut server.clone(), &mut NoObserver)
+}
+
+fn has(outcome: &Outcome, finding: &str) -> bool {
+    outcome.findings.iter().any(|known| known.id == finding)
+}
+
+const SIGMAS: [f64; 2] = [0.0, 0.02];
+
+#[test]
+fn a_server_that_lacks_only_cpu_is_answered() {
+    let outcome = run(&FindSpec::default(), &plain(0.0));
+    assert_eq!(outcome.status, Status::Answered, "{}", outcome.summary);
+    assert_eq!(outcome.exit_code(), 0);
+    let answer = outcome.answer.as_ref().unwrap();
+    assert_eq!(answer.value, 35.0);
+    assert_eq!(answer.binding.as_deref(), Some("cpu <= 80 %"));
+    let (at, next) = (answer.at_value["cpu"], answer.at_next["cpu"]);
+    assert!(at <= 0.8 && next > 0.8, "{at} {next}");
+    // The curve goes through the answer.
+    let curve = &answer.curves["cpu"];
+    assert!(
+        curve
+            .iter()
+            .any(|(level, cpu)| *level == 35.0 && (cpu - at).abs() < 1e-9)
+    );
+    assert!(curve.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+    assert!(!has(&outcome, "plateau-unexplained") && !has(&outcome, "drift"));
+}
+
+#[test]
+fn a_pool_that_is_too_small_is_named() {
+    for sigma in SIGMAS {
+        // At most 50 and 76 requests a second get through: 50 % and 76 % of the CPU.
+        for (limit, hold_s) in [(5, 0.1), (8, 0.105)] {
+            let server = Analytic {
+                pool: Some(Pool { limit, hold_s }),
+                ..plain(sigma)
+            };
+            let outcome = run(&FindSpec::default(), &server);
+            assert_eq!(outcome.status, Status::Never, "{}", outcome.summary);
+            assert_eq!(outcome.exit_code(), 1);
+            assert!(
+                outcome.summary.contains("`pool.db` is the limit"),
+                "{}",
+                outcome.summary
+            );
+            assert!(has(&outcome, "pool-waits") && has(&outcome, "littles-law"));
+            assert!(outcome.answer.is_none() && outcome.held.is_none());
+        }
+    }
+}
+
+#[test]
+fn a_thread_limit_below_the_goal_is_named() {
+    for sigma in SIGMAS {
+        let outcome = run(
+            &FindSpec::default(),
+            &Analytic {
+                threads: 8,
+                ..plain(sigma)
+            },
+        );
+        assert_eq!(outcome.status, Status::Never, "{}", outcome.summary);
+        assert!(
+            outcome.summary.contains("`threads` is the limit"),
+            "{}",
+            outcome.summary
+        );
+    }
+}
+
+#[test]
+fn a_limit_that_nothing_shows_is_called_unexplained() {
+    for sigma in SIGMAS {
+        for throughput_max in [40.0, 74.0] {
+            let outcome = run(
+                &FindSpec::default(),
+                &Analytic {
+                    throughput_max,
+                    ..plain(sigma)
+                },
+            );
+            assert_eq!(outcome.status, Status::Never, "{}", outcome.summary);
+            assert!(
+                has(&outcome, "plateau-unexplained"),
+                "{:?}",
+                outcome.findings
+            );
+        }
+    }
+}
+
+#[test]
+fn plain_servers_are_never_called_limited() {
+    for seed in 0..150 {
+        let spec = FindSpec {
+            seed,
+            ..FindSpec::default()
+        };
+        let outcome = run(&spec, &plain(0.03));
+        assert!(outcome.answer.is_some(), "seed {seed}: {}", outcome.summary);
+        assert!(
+            !has(&outcome, "plateau-unexplained"),
+            "seed {seed}: {:?}",
+            outcome.findings
+        );
+    }
+}
+
+#[test]
+fn the_end_of_the_range_is_an_answer_with_a_way_out() {
+    for sigma in SIGMAS {
+        let spec = FindSpec {
+            within: (1, 20),
+            ..FindSpec::default()
+        };
+        let outcome = run(&spec, &plain(sigma));
+        assert_eq!(outcome.status, Status::Answered, "{}", outcome.summary);
+        let answer = outcome.answer.as_ref().unwrap();
+        assert_eq!((answer.value, answer.low, answer.high), (20.0, 20.0, 20.0));
+        assert_eq!(answer.limited_by.as_deref(), Some("within"));
+        assert!(outcome.summary.contains("`within`"), "{}", outcome.summary);
+        assert!(has(&outcome, "settings-not-derived"));
+    }
+}
+
+#[test]
+fn a_range_that_begins_too_high_is_not_met() {
+    let spec = FindSpec {
+        within: (80, 200),
+        ..FindSpec::default()
+    };
+    let outcome = run(&spec, &plain(0.02));
+    assert_eq!(outcome.status, Status::NotMet, "{}", outcome.summary);
+    assert_eq!(outcome.exit_code(), 1);
+    assert!(outcome.answer.is_none());
+}
+
+#[test]
+fn the_requirement_that_breaks_first_binds() {
+    for (requirements, binding) in [
+        (["cpu <= 80 %", "mean <= 225 ms"], "mean <= 225 ms"),
+        (["cpu <= 80 %", "mean <= 500 ms"], "cpu <= 80 %"),
+        (["cpu <= 80 %", "p99 <= 1030 ms"], "p99 <= 1030 ms"),
+    ] {
+        for sigma in SIGMAS {
+            let outcome = run(&subject_to(&requirements), &plain(sigma));
+            let answer = outcome.answer.as_ref().unwrap();
+            assert_eq!(
+                answer.binding.as_deref(),
+                Some(binding),
+                "{}",
+                outcome.summary
+            );
+            if binding.starts_with("cpu") {
+                continue;
+            }
+            // Truth: the response-time law of the exact model.
+            let server = plain(0.0);
+            let response_ms =
+                |users: f64| 1e3 * (server.model().solve(users as u32).response_time_s + 0.2);
+            let factor = if binding.starts_with("p99") {
+                100.0_f64.ln()
+            } else {
+                1.0
+            };
+            let bound = if factor > 1.0 { 1030.0 } else { 225.0 };
+            let truth = f64::from(
+                (1..60)
+                    .take_while(|users| factor * response_ms(f64::from(*users)) <= bound)
+                    .count() as u32,
+            );
+            assert!(
+                (answer.value - truth).abs() <= (0.25 * truth).max(2.0),
+                "{} {truth}",
+                answer.value
+            );
+            assert!(
+                answer.low <= truth && truth <= answer.high || sigma > 0.0,
+                "{answer:?} {truth}"
+            );
+            assert!(answer.curves.contains_key(if factor > 1.0 {
+                "response_time_ms.p99"
+            } else {
+                "response_time_ms.mean"
+            }));
+            // A thread limit does not shorten what users wait for.
+            assert!(outcome.settings.is_empty() && has(&outcome, "settings-not-derived"));
+        }
+    }
+}
+
+#[test]
+fn nobody_waiting_is_found_between_two_levels() {
+    let server = Analytic {
+        pool: Some(Pool {
+            limit: 9,
+            hold_s: 0.1,
+        }),
+        ..plain(0.0)
+    };
+    let outcome = run(
+        &subject_to(&["cpu <= 80 %", "waiting(pool.db) == 0"]),
+        &server,
+    );
+    let answer = outcome.answer.unwrap();
+    assert_eq!(answer.binding.as_deref(), Some("waiting(pool.db) == 0"));
+    assert!(
+        answer.low <= 22.0 && answer.high >= 21.0 && answer.high - answer.low <= 4.0,
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn a_throughput_that_is_not_reached_is_said() {
+    let outcome = run(
+        &subject_to(&["cpu <= 80 %", "throughput >= 90 /s"]),
+        &plain(0.0),
+    );
+    assert_eq!(outcome.status, Status::NotMet);
+    assert!(
+        outcome.summary.contains("throughput >= 90 /s"),
+        "{}",
+        outcome.summary
+    );
+    let met = run(
+        &subject_to(&["cpu <= 80 %", "throughput >= 70 /s"]),
+        &plain(0.0),
+    );
+    assert_eq!(met.status, Status::Answered, "{}", met.summary);
+}
+
+#[test]
+fn levels_count_users_per_group() {
+    let outcome = run(
+        &FindSpec::default(),
+        &Analytic {
+            groups: 2,
+            ..plain(0.0)
+        },
+    );
+    let answer = outcome.answer.unwrap();
+    assert_eq!((answer.value, answer.population), (17.0, 34));
+    assert_eq!(outcome.held.unwrap().population, 52);
+}
+
+#[test]
+fn the_pool_is_sized_by_what_the_threads_hold() {
+    let server = Analytic {
+        pool: Some(Pool {
+            limit: 10,
+            hold_s: 0.02,
+        }),
+        ..plain(0.0)
+    };
+    let outcome = run(&FindSpec::default(), &server);
+    assert!(outcome.held.as_ref().unwrap().passed, "{}", outcome.summary);
+    // 80 requests a second hold 1.6 connections on average; 19 threads want 7 or more of them less
+    // than once in a thousand moments: binomial(19, 0.084).
+    assert_eq!(
+        outcome.settings["pool.db"], 6.0,
+        "{:?}",
+        outcome.settings_detail
+    );
+    // Ten seconds of waiting at 80 requests a second, and the threads.
+    let connections = outcome.settings["connections"];
+    assert!((815.0..825.0).contains(&connections), "{connections}");
+    assert_eq!(outcome.settings["backlog"], 511.0);
+}
+
+/// Breaks what a runner gives back.
+struct Broken {
+    server: Analytic,
+    /// Trials with these numbers are not valid.
+    invalid: Vec<u32>,
+    /// This trial is not run.
+    stop_at: Option<(u32, fn() -> TrialError)>,
+}
+
+impl TrialRunner for Broken {
+    fn facts(&self) -> &TargetFacts {
+        self.server.facts()
+    }
+
+    fn population(&self, levels: &Levels) -> u32 {
+        self.server.population(levels)
+    }
+
+    fn run(
+        &mut self,
+        treatment: &Treatment,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<TrialRecord, TrialError> {
+        if let Some((at, error)) = self.stop_at
+            && at == treatment.id
+        {
+            return Err(error());
+        }
+        let mut record = self.server.run(treatment, observer)?;
+        if self.invalid.contains(&record.id) {
+            record.valid = false;
+            record.invalid_because = vec!["the load tool was the limit".to_owned()];
+        }
+        Ok(record)
+    }
+}
+
+#[test]
+fn an_invalid_trial_is_repeated_once() {
+    let broken = |invalid: &[u32]| Broken {
+        server: plain(0.0),
+        invalid: invalid.to_vec(),
+        stop_at: None,
+    };
+    let once = find(&FindSpec::default(), &mut broken(&[4]), &mut NoObserver);
+    assert_eq!(once.status, Status::Answered, "{}", once.summary);
+    assert_eq!(once.trials[3].levels, once.trials[4].levels);
+    assert_eq!(once.answer.unwrap().value, 35.0);
+
+    let twice = find(&FindSpec::default(), &mut broken(&[4, 5]), &mut NoObserver);
+    assert_eq!(twice.status, Status::Invalid);
+    assert_eq!(twice.exit_code(), 4);
+    assert!(
+        twice.summary.contains("the load tool was the limit"),
+        "{}",
+        twice.summary
+    );
+    assert_eq!(twice.trials.len(), 5);
+}
+
+#[test]
+fn what_was_learned_before_a_stop_is_kept() {
+    for (at, answered) in [(3, false), (8, true)] {
+        for (error, code) in [
+            ((|| TrialError::Interrupted) as fn() -> TrialError, 130),
+            (
+                || TrialError::Environment("the target has died".to_owned()),
+                3,
+            ),
+            (|| TrialError::Input("no such property".to_owned()), 2),
+        ] {
+            let mut runner = Broken {
+                server: plain(0.0),
+                invalid: Vec::new(),
+                stop_at: Some((at, error)),
+            };
+            let outcome = find(&FindSpec::default(), &mut runner, &mut NoObserver);
+            assert_eq!(outcome.status, Status::Interrupted);
+            assert_eq!(outcome.exit_code(), code);
+            assert_eq!(outcome.trials.len() as u32, at - 1);
+            assert_eq!(outcome.answer.is_some(), answered, "{}", outcome.summary);
+        }
+    }
+}
+
+#[test]
+fn a_requirement_that_no_trial_can_judge_is_bad_input() {
+    let outcome = run(
+        &subject_to(&["cpu <= 80 %", "waiting(pool.db) == 0"]),
+        &plain(0.0),
+    );
+    assert_eq!(outcome.exit_code(), 2, "{}", outcome.summary);
+    assert!(
+        outcome.summary.contains("waiting(pool.db)"),
+        "{}",
+        outcome.summary
+    );
+}
+
+#[derive(Default)]
+struct Listener {
+    started: Cell<u32>,
+    ended: Cell<u32>,
+}
+
+impl TrialObserver for Listener {
+    fn second(&mut self, _: &weir_record::SecondView) {}
+
+    fn note(&mut self, _: &str) {}
+}
+
+impl StudyObserver for Listener {
+    fn trial_starts(&mut self, treatment: &Treatment, why: &str) {
+        assert_eq!(self.started.get(), self.ended.get());
+        assert_eq!(treatment.id, self.started.get() + 1);
+        assert!(!why.is_empty());
+        self.started.set(treatment.id);
+    }
+
+    fn trial_ended(&mut self, record: &TrialRecord) {
+        assert_eq!(record.id, self.started.get());
+        self.ended.set(record.id);
+    }
+}
+
+#[test]
+fn the_observer_hears_of_every_trial() {
+    let mut listener = Listener::default();
+    let outcome = find(&FindSpec::default(), &mut plain(0.0), &mut listener);
+    assert_eq!(listener.ended.get(), outcome.trials.len() as u32);
+    assert!(outcome.trials.iter().any(|trial| trial.role == Role::Check));
+}

@@ -1,0 +1,14 @@
+//! Studies from the outside: files in, outcomes out.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "a test states what must hold, and its expected numbers are exact"
+)]
+
+mod limits;
+mod search_accuracy;
+mod study_file;
+mod support;
+mod sweep;
+mod tune_simulated;

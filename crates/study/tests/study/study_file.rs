@@ -1,0 +1,439 @@
+//! Study files: what they mean, and every problem at its place.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use weir_record::{Level, WhenFull};
+use weir_study::{Ask, Design, LoadSource, StudyFile, TargetKind, plan_of_trials};
+
+const FIND: &str = r#"
+schema = "weir/study/1"
+question = "How many?"
+seed = 7
+
+[target.builtin]
+cpus = "0"
+when-full = "close"
+port = 9080
+settings = { threads = 50, pool.db = 10 }
+
+[load]
+plan = "stress.jmx"
+users = "THREAD_NUMBER"
+window = "300 s"
+warm-up = "30 s"
+allow-hosts = ["test.example"]
+[load.properties]
+FORM = "as-published"
+BIT = 512
+
+[find]
+vary = "users"
+within = [1, 200]
+goal = "largest"
+subject-to = ["cpu <= 70 %", "p99 <= 300 ms"]
+precision = "3 %"
+"#;
+
+#[test]
+fn a_study_that_finds() {
+    let study = StudyFile::parse(FIND).unwrap();
+    let TargetKind::Builtin(builtin) = &study.target.kind;
+    assert_eq!(builtin.when_full, Some(WhenFull::Refuse));
+    assert_eq!(builtin.port, Some(9080));
+    assert_eq!(study.target.settings["pool.db"], 10.0);
+    assert_eq!(study.target.cpus.unwrap().get_ref().to_string(), "0");
+    let LoadSource::Plan { path, users } = &study.load.source else {
+        panic!("a plan")
+    };
+    assert_eq!(path.get_ref().to_str(), Some("stress.jmx"));
+    assert_eq!(users.as_ref().unwrap().get_ref(), "THREAD_NUMBER");
+    assert_eq!(study.load.properties["BIT"], "512");
+    assert_eq!(study.load.allow_hosts[0].get_ref(), "test.example");
+    let Ask::Find(find) = &study.ask else {
+        panic!("it finds")
+    };
+    assert_eq!(find.question, "How many?");
+    assert_eq!(find.within, (1, 200));
+    assert_eq!(find.requirements[1].to_string(), "p99 <= 300 ms");
+    assert!((find.precision - 0.03).abs() < 1e-12);
+    assert_eq!(find.window.min, Duration::from_secs(300));
+    assert_eq!(find.window.warm_up_min, Duration::from_secs(30));
+    assert_eq!((find.budget, find.seed), (None, 7));
+}
+
+#[test]
+fn defaults_are_those_of_the_built_in_study() {
+    let text =
+        "schema = 'weir/study/1'\n[target.builtin]\n[load]\nurl = 'http://127.0.0.1/'\n[find]\n";
+    let study = StudyFile::parse(text).unwrap();
+    let Ask::Find(find) = &study.ask else {
+        panic!("it finds")
+    };
+    assert_eq!(*find, weir_study::FindSpec::default());
+    assert_eq!(study.target, weir_study::TargetSpec::default());
+    let plan = plan_of_trials(&study.ask, None);
+    assert_eq!(plan.at_most_s, 360.0);
+    assert!(plan.expected_s <= plan.at_most_s && plan.steps.len() == 2);
+}
+
+const SWEEP: &str = r#"
+schema = "weir/study/1"
+[target.builtin]
+[load]
+plan = "stress.jmx"
+users = "THREAD_NUMBER"
+[sweep]
+design = "cases"
+replicates = 3
+[[sweep.case]]
+name = "pool 10"
+set = { users = 14, "pool.db" = 10, "param.form" = "as-published" }
+published = { "pool.db.waiting" = 14, "pool.db.wait" = "2.5 s" }
+[[sweep.case]]
+name = "pool 50"
+set = { users = 14, "pool.db" = 50 }
+[[sweep.column]]
+title = "Waiting threads"
+signal = "pool.db.waiting"
+[[sweep.column]]
+signal = "wait(pool.db)"
+"#;
+
+#[test]
+fn a_study_that_sweeps() {
+    let study = StudyFile::parse(SWEEP).unwrap();
+    let Ask::Sweep(sweep) = &study.ask else {
+        panic!("it sweeps")
+    };
+    let Design::Cases(cases) = &sweep.design else {
+        panic!("cases")
+    };
+    assert_eq!(
+        cases[0].set["param.form"],
+        Level::Text("as-published".to_owned())
+    );
+    assert_eq!(cases[0].published["pool.db.waiting"], "14");
+    assert_eq!(cases[1].set["pool.db"], Level::Number(50.0));
+    assert_eq!(sweep.columns[1].title, "wait(pool.db)");
+    assert_eq!(plan_of_trials(&study.ask, None).steps[0].at_most, 6);
+}
+
+/// The problems of the valid study `whole` with `from` replaced by `to`: each as the marked text,
+/// what is said and the help.
+fn problems(whole: &str, from: &str, to: &str) -> Vec<(String, String, String)> {
+    assert!(whole.contains(from), "{from}");
+    let text = whole.replacen(from, to, 1);
+    let problems = StudyFile::parse(&text).expect_err(to);
+    problems
+        .into_iter()
+        .map(|problem| {
+            let marked = text[problem.span].to_owned();
+            (marked, problem.says, problem.help.unwrap_or_default())
+        })
+        .collect()
+}
+
+/// The study, what is replaced, by what; then the marked text and a part of what is said or helped.
+const WRONG: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        FIND,
+        "precision",
+        "presicion",
+        "presicion",
+        "did you mean `precision`?",
+    ),
+    (
+        FIND,
+        "\"3 %\"",
+        "\"300 %\"",
+        "\"300 %\"",
+        "between 0.5 % and 50 %",
+    ),
+    (
+        FIND,
+        "\"3 %\"",
+        "\"3 s\"",
+        "\"3 s\"",
+        "a share such as `5 %`",
+    ),
+    (
+        FIND,
+        "cpu <= 70 %",
+        "cpu <= 180 %",
+        "\"cpu <= 180 %\"",
+        "between 0 % and 100 %",
+    ),
+    (
+        FIND,
+        "cpu <= 70 %",
+        "cpu <= 100 %",
+        "\"cpu <= 100 %\"",
+        "always missed or always met",
+    ),
+    (
+        FIND,
+        "cpu <= 70 %",
+        "cpv <= 70 %",
+        "\"cpv <= 70 %\"",
+        "find the metric `cpv`",
+    ),
+    (
+        FIND,
+        "p99 <=",
+        "p97 <=",
+        "\"p97 <= 300 ms\"",
+        "p50, p90, p95, p99",
+    ),
+    (
+        FIND,
+        "300 ms\"]",
+        "300 /s\"]",
+        "\"p99 <= 300 /s\"",
+        "p99 <= 300 ms",
+    ),
+    (
+        FIND,
+        "[1, 200]",
+        "[200, 1]",
+        "[200, 1]",
+        "within = [1, 200]",
+    ),
+    (
+        FIND,
+        "[1, 200]",
+        "[0, 200]",
+        "[0, 200]",
+        "whole numbers from 1",
+    ),
+    (
+        FIND,
+        "[1, 200]",
+        "[1]",
+        "[1]",
+        "the smallest and the largest",
+    ),
+    (
+        FIND,
+        "goal = \"largest\"",
+        "goal = \"best\"",
+        "\"best\"",
+        "not built yet",
+    ),
+    (
+        FIND,
+        "goal = \"largest\"",
+        "goal = \"larges\"",
+        "\"larges\"",
+        "did you mean `largest`?",
+    ),
+    (
+        FIND,
+        "vary = \"users\"",
+        "vary = \"threads\"",
+        "\"threads\"",
+        "not built yet",
+    ),
+    (
+        FIND,
+        "vary = \"users\"",
+        "vary = \"heap\"",
+        "\"heap\"",
+        "no factor",
+    ),
+    (
+        FIND,
+        "[target.builtin]",
+        "[target.tomcat]",
+        "tomcat",
+        "not built yet",
+    ),
+    (
+        FIND,
+        "[target.builtin]",
+        "[target.bultin]",
+        "bultin",
+        "did you mean `builtin`?",
+    ),
+    (
+        FIND,
+        "threads = 50",
+        "thread = 50",
+        "thread",
+        "did you mean `threads`?",
+    ),
+    (
+        FIND,
+        "threads = 50",
+        "threads = 0",
+        "0",
+        "a whole number from 1",
+    ),
+    (FIND, "threads = 50", "users = 50", "users", "no setting"),
+    (FIND, "\"close\"", "\"drop\"", "\"drop\"", "write \"close\""),
+    (
+        FIND,
+        "port = 9080",
+        "port = 90800",
+        "90800",
+        "from 1 to 65535",
+    ),
+    (
+        FIND,
+        "cpus = \"0\"",
+        "cpus = \"a\"",
+        "\"a\"",
+        "list of CPUs",
+    ),
+    (FIND, "cpus = \"0\"", "cpus = 0", "0", "a text in quotes"),
+    (
+        FIND,
+        "window = \"300 s\"",
+        "window = \"300\"",
+        "\"300\"",
+        "such as \"300 s\"",
+    ),
+    (
+        FIND,
+        "window = \"300 s\"",
+        "steps = []",
+        "[]",
+        "not built yet",
+    ),
+    (
+        FIND,
+        "users = \"THREAD_NUMBER\"",
+        "url = \"http://h/\"",
+        "\"http://h/\"",
+        "a plan and a URL",
+    ),
+    (
+        FIND,
+        "users = \"THREAD_NUMBER\"\n",
+        "",
+        "\"stress.jmx\"",
+        "users = \"PROPERTY\"",
+    ),
+    (
+        FIND,
+        "weir/study/1",
+        "weir/study/9",
+        "\"weir/study/9\"",
+        "weir/study/1",
+    ),
+    (
+        SWEEP,
+        "design = \"cases\"",
+        "design = \"case\"",
+        "\"case\"",
+        "did you mean `cases`?",
+    ),
+    (
+        SWEEP,
+        "design = \"cases\"",
+        "design = \"full\"",
+        "\"full\"",
+        "does not use",
+    ),
+    (
+        SWEEP,
+        "replicates = 3",
+        "replicates = 0",
+        "0",
+        "from 1 to 100",
+    ),
+    (
+        SWEEP,
+        "name = \"pool 50\"",
+        "name = \"pool 10\"",
+        "\"pool 10\"",
+        "two cases",
+    ),
+    (
+        SWEEP,
+        "users = 14, \"pool.db\" = 50",
+        "user = 14",
+        "user",
+        "did you mean `users`?",
+    ),
+    (
+        SWEEP,
+        "signal = \"pool.db.waiting\"",
+        "signl = \"x\"",
+        "signl",
+        "did you mean `signal`?",
+    ),
+    (
+        SWEEP,
+        "\"pool.db.waiting\" = 14",
+        "\"pool.db.wating\" = 14",
+        "\"pool.db.wating\"",
+        "no column",
+    ),
+];
+
+#[test]
+fn every_problem_points_at_its_place() {
+    for (whole, from, to, marked, part) in WRONG {
+        let found = problems(whole, from, to);
+        let hit = found
+            .iter()
+            .any(|(at, says, help)| at == marked && (says.contains(part) || help.contains(part)));
+        assert!(hit, "`{to}`: {found:#?}");
+    }
+}
+
+#[test]
+fn missing_parts_are_named() {
+    let problems = StudyFile::parse("").unwrap_err();
+    let says: Vec<&str> = problems
+        .iter()
+        .map(|problem| problem.says.as_str())
+        .collect();
+    for part in ["schema", "[target]", "[load]", "[find]"] {
+        assert!(
+            says.iter().any(|says| says.contains(part)),
+            "{part}: {says:?}"
+        );
+    }
+}
+
+#[test]
+fn all_problems_come_at_once_in_the_order_of_the_file() {
+    let text = FIND
+        .replace("precision", "presicion")
+        .replace("port = 9080", "port = 0")
+        .replace("\"largest\"", "\"best\"");
+    let problems = StudyFile::parse(&text).unwrap_err();
+    assert_eq!(problems.len(), 3, "{problems:#?}");
+    assert!(problems.is_sorted_by_key(|problem| problem.span.start));
+}
+
+#[test]
+fn broken_toml_is_said_at_its_place() {
+    let problems = StudyFile::parse("schema = \"weir/study/1\"\nwindow = = 3\n").unwrap_err();
+    assert!(problems[0].says.contains("not TOML"), "{problems:?}");
+    assert!(problems[0].span.start >= 24, "{problems:?}");
+}
+
+proptest! {
+    /// No text makes the reader panic, and no problem stands outside of the text.
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+        if let Err(problems) = StudyFile::parse(&text) {
+            prop_assert!(!problems.is_empty());
+            prop_assert!(problems.iter().all(|problem| problem.span.end <= text.len()));
+        }
+    }
+
+    /// Nor does a valid study with a part cut out or doubled.
+    #[test]
+    fn mutated_studies_are_read_or_refused(start in 0..FIND.len(), length in 1..60usize, double: bool) {
+        let end = (start + length).min(FIND.len());
+        let middle = if double { &FIND[start..end] } else { "" };
+        let text = format!("{}{middle}{middle}{}", &FIND[..start], &FIND[end..]);
+        if let Err(problems) = StudyFile::parse(&text) {
+            prop_assert!(problems.iter().all(|problem| problem.span.end <= text.len()));
+        }
+    }
+}
