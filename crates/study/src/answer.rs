@@ -25,7 +25,6 @@ pub(crate) fn answer(
     servers: u32,
     root: &Root,
     binding: usize,
-    at_range_end: bool,
 ) -> (Answer, AnswerPoint) {
     let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
     // The largest whole level that does not lie behind the root; a hair's breadth is no user.
@@ -54,7 +53,7 @@ pub(crate) fn answer(
         population: Users::of(trials)
             .map_or(value, |users| users.population(value))
             .round() as u32,
-        limited_by: at_range_end.then(|| "within".to_owned()),
+        limited_by: None,
         binding: Some(spec.requirements[binding].to_string()),
         at_next: fitted.figures(value + 1.0),
         curves: fitted.curves(spec, binding, trials),

@@ -81,7 +81,7 @@ pub(crate) fn confirm(
             window,
             why: &format!("whether {threads} threads hold {users} users"),
         })?;
-        search.add(threads, record.cpu.map_or(0.0, |cpu| cpu.total));
+        search.add(threads, &record);
         let short = add_missing(&mut demand, &record);
         attempts.push(Attempt {
             threads,
@@ -89,16 +89,17 @@ pub(crate) fn confirm(
             record,
         });
         let (best_threads, best) = best(&attempts, &expected, &facts);
-        let passed = best.held.passed;
+        let next = search.largest(KEEP * at.cpu);
+        let settled = best.held.passed
+            && next <= best_threads
+            && search.cpu(best_threads) <= goal + FITTED_ABOVE;
         *learned = Some(best);
-        let tried = threads;
-        threads = search.largest(KEEP * at.cpu);
-        let settled = threads <= best_threads && search.cpu(best_threads) <= goal + FITTED_ABOVE;
         // The same threads again can only help if they are within the check's bounds as fitted.
-        let hopeless = threads == tried && !check::cpu_fits(search.cpu(threads), goal);
-        if (passed && settled || hopeless) && !short {
+        let hopeless = next == threads && !check::cpu_fits(search.cpu(next), goal);
+        if (settled || hopeless) && !short {
             break;
         }
+        threads = next;
     }
     Ok(())
 }

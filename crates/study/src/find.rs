@@ -20,6 +20,10 @@ use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 /// An interval wider than this share of the answer decides nothing.
 const WIDTH_MAX: f64 = 0.6;
 
+/// Shortest trials that the search leaves room for: three of the check with a longer window for one
+/// of them, and one for the cost.
+const RESERVED: f64 = 5.0;
+
 /// What a study has learned so far.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
@@ -64,60 +68,61 @@ fn run(
     else {
         return Ok(());
     };
-    let searched: Vec<TrialRecord> = trials
-        .records()
-        .iter()
-        .filter(|trial| trial.valid)
-        .cloned()
-        .collect();
-    let searched: Vec<&TrialRecord> = searched.iter().collect();
-    let fit = goals
+    let searched = trials.valid();
+    learned.fit = goals
         .cpu
         .and_then(|(_, target)| CpuFit::of(&searched, facts.cpus, target));
-    let (answer, point) = answer::answer(
-        spec,
-        &searched,
-        fit.as_ref(),
-        facts.cpus,
-        &root,
-        binding,
-        at_range_end,
-    );
-    learned.unmet = unmet(&spec.requirements, &answer, &searched);
-    learned.fit.clone_from(&fit);
-    let users = answer.value;
-    learned.answer = Some(answer);
-    if too_wide(learned.answer.as_ref()) {
-        learned.no_settings = Some(
-            "the interval of the answer is too wide to rest settings on; more load (a larger \
-             `budget`) or a quieter machine narrows it"
-                .to_owned(),
-        );
-        return Ok(());
-    }
-    let demand = match (&fit, goals.cpu) {
-        (Some(fit), Some((index, goal))) if index == binding && !at_range_end => {
-            Demand::of(&searched, users, fit.model(), facts).map(|demand| (demand, goal))
-        }
-        _ => None,
+    let fit = learned.fit.as_ref();
+    let (answer, point) = answer::answer(spec, &searched, fit, facts.cpus, &root, binding);
+    let answer = Answer {
+        limited_by: at_range_end.then(|| "within".to_owned()),
+        ..answer
     };
-    let settable = facts.stage(THREADS).is_some_and(|stage| stage.settable);
-    match demand {
-        Some((demand, goal)) if settable => {
+    learned.unmet = unmet(&spec.requirements, &answer, &searched);
+    let cpu_binds = goals.cpu.is_some_and(|(index, _)| index == binding);
+    let obstacle = obstacle(&answer, facts, cpu_binds);
+    let demand = fit.and_then(|fit| Demand::of(&searched, answer.value, fit.model(), facts));
+    learned.answer = Some(answer);
+    match (obstacle, demand, goals.cpu) {
+        (None, Some(demand), Some((_, goal))) => {
             confirm::confirm(spec, trials, demand, goal, &point, &mut learned.confirmed)?;
             if learned.confirmed.is_none() {
-                learned.no_settings = Some("no number of threads was found that holds the CPU at its goal, or the budget ended".to_owned());
+                learned.no_settings = Some(NO_THREADS.to_owned());
             }
             cost_at_answer(spec, facts, trials, &point, learned)
         }
-        _ => {
-            learned.no_settings = Some(why_none(
-                settable,
-                goals.cpu.is_some_and(|(index, _)| index == binding),
-                at_range_end,
-            ));
+        (why, ..) => {
+            learned.no_settings = Some(why.unwrap_or(NOT_TOLD).to_owned());
             Ok(())
         }
+    }
+}
+
+const NO_THREADS: &str = "no number of threads holds the CPU at its goal as fitted, or the budget \
+                          ended before one could be tried";
+const NOT_TOLD: &str = "the target does not tell how many of its threads are busy";
+
+/// Why no settings can be derived, if so.
+fn obstacle(answer: &Answer, facts: &TargetFacts, cpu_binds: bool) -> Option<&'static str> {
+    if too_wide(Some(answer)) {
+        Some(
+            "the interval of the answer is too wide to rest settings on; more load (a larger \
+             `budget`) or a quieter machine narrows it",
+        )
+    } else if !facts.stage(THREADS).is_some_and(|stage| stage.settable) {
+        Some("the target has no thread limit that Weir can set")
+    } else if answer.limited_by.is_some() {
+        Some(
+            "the requirements hold up to the end of the range, so that there is nothing to hold \
+             back; a wider `within` may find where they end",
+        )
+    } else if !cpu_binds {
+        Some(
+            "a thread limit holds the CPU, and the requirement that binds here is another one: \
+             with fewer threads requests wait in front of them instead, and take as long",
+        )
+    } else {
+        None
     }
 }
 
@@ -136,26 +141,6 @@ fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
         RESERVED * least_cost_s(spec.window)
     } else {
         0.0
-    }
-}
-
-/// Shortest trials that the search leaves room for: three of the check with a longer window for one
-/// of them, and one for the cost.
-const RESERVED: f64 = 5.0;
-
-fn why_none(settable: bool, cpu_binds: bool, at_range_end: bool) -> String {
-    if !settable {
-        "the target has no thread limit that Weir can set".to_owned()
-    } else if at_range_end {
-        "the requirements hold up to the end of the range, so that there is nothing to hold back; \
-         a wider `within` may find where they end"
-            .to_owned()
-    } else if !cpu_binds {
-        "a thread limit holds the CPU, and the requirement that binds here is another one: \
-         with fewer threads requests wait in front of them instead, and take as long"
-            .to_owned()
-    } else {
-        "the target does not tell how many of its threads are busy".to_owned()
     }
 }
 

@@ -161,9 +161,11 @@ pub(crate) fn search(
             Step::End(found) => return Ok(found),
             Step::Try { level, effort, why } => (level, effort, why),
         };
+        // What is kept for the settings counts once there is an answer to derive them from.
+        let enough = near_count(goals, &trials.valid(), facts.cpus) >= NEAR_MIN;
+        let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
-            let used: Vec<&TrialRecord> = trials.records().iter().filter(|t| t.valid).collect();
-            return Ok(best_so_far(spec, goals, &used, facts.cpus));
+            return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));
         };
         let record = trials.run(&Wanted {
             role: Role::Search,
@@ -178,8 +180,7 @@ pub(crate) fn search(
                 record.id
             ))));
         }
-        let used: Vec<&TrialRecord> = trials.records().iter().filter(|t| t.valid).collect();
-        step = next(spec, goals, &used, &facts);
+        step = next(spec, goals, &trials.valid(), &facts);
     }
 }
 
@@ -430,18 +431,33 @@ fn count_at(trials: &[&TrialRecord], level: u32) -> usize {
         .count()
 }
 
+/// How many trials lie near the root.
+fn near_count(goals: &Goals, trials: &[&TrialRecord], servers: u32) -> usize {
+    let Some((_, root)) = goals.first_to_break(trials, servers) else {
+        return 0;
+    };
+    trials
+        .iter()
+        .filter_map(|trial| trial.level(USERS))
+        .filter(|level| NEAR.contains(&(level / root.level)))
+        .count()
+}
+
 /// The answer of a search that has to end now.
 fn best_so_far(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], servers: u32) -> Found {
     let undecided = |why: &str| Found::Undecided(why.to_owned());
     let Some((binding, root)) = goals.first_to_break(trials, servers) else {
         return undecided("the budget ended before any trial");
     };
-    let near = trials
-        .iter()
-        .filter_map(|trial| trial.level(USERS))
-        .any(|level| NEAR.contains(&(level / root.level)));
-    if !near || !root.level.is_finite() {
-        return undecided("the budget ended before the search came near the answer");
+    if !root.level.is_finite() {
+        return undecided("the budget ended before anything was broken");
+    }
+    if near_count(goals, trials, servers) == 0 {
+        return Found::Undecided(format!(
+            "the budget ended before the search came near the answer, which the model expects at \
+             about {:.0} {USERS}",
+            root.level
+        ));
     }
     let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
     if root.level < low {

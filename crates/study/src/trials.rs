@@ -10,6 +10,8 @@ use crate::observer::StudyObserver;
 
 /// Seconds of load behind a measured window, until the running samples have ended.
 const DRAIN_S: f64 = 1.0;
+/// The whole load with all attempts that were thrown away, over the budget, at most.
+const THROWN: f64 = 2.0;
 /// A trial far from the answer only shows the way: this relative half-width is enough for it …
 const ROUGH_PRECISION: f64 = 0.05;
 /// … and it takes at most so much longer than the shortest window.
@@ -59,8 +61,7 @@ pub(crate) struct Trials<'a> {
     observer: &'a mut dyn StudyObserver,
     records: Vec<TrialRecord>,
     seed: u64,
-    /// Seconds of load that are left; `None`: no limit.
-    left_s: Option<f64>,
+    budget: Option<Budget>,
 }
 
 impl<'a> Trials<'a> {
@@ -75,7 +76,7 @@ impl<'a> Trials<'a> {
             observer,
             records: Vec::new(),
             seed,
-            left_s: budget.map(|budget| budget.as_secs_f64()),
+            budget: budget.map(Budget::new),
         }
     }
 
@@ -86,6 +87,11 @@ impl<'a> Trials<'a> {
     /// All trials so far, invalid ones included.
     pub(crate) fn records(&self) -> &[TrialRecord] {
         &self.records
+    }
+
+    /// The trials whose figures may be used.
+    pub(crate) fn valid(&self) -> Vec<&TrialRecord> {
+        self.records.iter().filter(|trial| trial.valid).collect()
     }
 
     pub(crate) fn into_records(self) -> Vec<TrialRecord> {
@@ -102,6 +108,8 @@ impl<'a> Trials<'a> {
         let mut window = wanted.window;
         if window.max > window.min {
             window.max *= 2;
+            let affordable = self.window(window, Effort::Full, 0.0);
+            window = affordable.unwrap_or(wanted.window);
         }
         let because = first.invalid_because.join("; ");
         let again = format!("again, because trial {} is not valid: {because}", first.id);
@@ -133,11 +141,15 @@ impl<'a> Trials<'a> {
         self.observer.trial_starts(&treatment, why);
         let record = self.runner.run(&treatment, &mut *self.observer)?;
         self.observer.trial_ended(&record);
-        if let Some(left) = &mut self.left_s {
-            *left -= load_s(&record);
+        if let Some(budget) = &mut self.budget {
+            budget.charge(&record);
         }
         self.records.push(record.clone());
         Ok(record)
+    }
+
+    fn left_s(&self) -> Option<f64> {
+        self.budget.as_ref().map(Budget::left_s)
     }
 
     /// The window that `effort` asks for and the budget allows, if `reserve_s` seconds of load
@@ -148,14 +160,14 @@ impl<'a> Trials<'a> {
         let mut window = wished;
         if window.max <= window.min {
             let cost = cost_s(window);
-            let fits = self.left_s.is_none_or(|left| left - reserve_s >= cost);
+            let fits = self.left_s().is_none_or(|left| left - reserve_s >= cost);
             return fits.then_some(window);
         }
         if effort == Effort::Rough {
             window.max = window.max.min(window.min + ROUGH_EXTRA);
             window.precision = window.precision.max(ROUGH_PRECISION);
         }
-        let Some(left) = self.left_s else {
+        let Some(left) = self.left_s() else {
             return Some(window);
         };
         let longest = left - reserve_s - DRAIN_S - window.warm_up_min.as_secs_f64();
@@ -170,6 +182,35 @@ impl<'a> Trials<'a> {
     }
 }
 
+/// Seconds of load that may still be spent.
+///
+/// An attempt that was thrown away because others used the machine is not the study's doing: it is
+/// charged only when the whole load would otherwise exceed twice the budget.
+#[derive(Debug)]
+struct Budget {
+    left_s: f64,
+    left_with_thrown_s: f64,
+}
+
+impl Budget {
+    fn new(budget: Duration) -> Self {
+        Self {
+            left_s: budget.as_secs_f64(),
+            left_with_thrown_s: THROWN * budget.as_secs_f64(),
+        }
+    }
+
+    fn charge(&mut self, record: &TrialRecord) {
+        let attempt_s = record.warm_up_s + record.window_s + DRAIN_S;
+        self.left_s -= attempt_s;
+        self.left_with_thrown_s -= attempt_s * (1.0 + f64::from(record.repeats));
+    }
+
+    fn left_s(&self) -> f64 {
+        self.left_s.min(self.left_with_thrown_s)
+    }
+}
+
 /// The most seconds of load that a trial with this window takes.
 pub(crate) fn cost_s(window: Window) -> f64 {
     (window.warm_up_min + window.max).as_secs_f64() + DRAIN_S
@@ -178,12 +219,6 @@ pub(crate) fn cost_s(window: Window) -> f64 {
 /// The fewest seconds of load that a trial with this window takes.
 pub(crate) fn least_cost_s(window: Window) -> f64 {
     (window.warm_up_min + window.min).as_secs_f64() + DRAIN_S
-}
-
-/// Seconds of load of a trial, attempts that were thrown away included.
-fn load_s(record: &TrialRecord) -> f64 {
-    let attempts = 1.0 + f64::from(record.repeats);
-    attempts * (record.warm_up_s + record.window_s + DRAIN_S)
 }
 
 /// Spreads a seed and a number over all bits (the finalizer of `SplitMix64`; Steele, Lea and Flood

@@ -31,21 +31,26 @@ struct CpuTrial {
     population: u32,
     utilization: f64,
     half_width: f64,
-    throughput_per_s: f64,
-    window_s: f64,
+    /// Busy seconds and requests, as far as they can be trusted.
+    busy_s: f64,
+    requests: f64,
 }
 
 impl CpuTrial {
     fn of(trial: &TrialRecord, servers: u32) -> Option<Self> {
         let cpu = trial.cpu?;
         let within = trial.intervals.get("cpu").map_or(0.0, Estimate::half_width);
+        let disturbed = disturbed_by(trial, servers);
+        // What others did to the CPU figure is as much noise as the spread between trials: a trial
+        // in which it is the larger of the two hardly counts for the demand.
+        let trust = 1.0 / (1.0 + (disturbed / (2.0 * SPREAD * cpu.total)).powi(2));
         Some(Self {
             level: trial.level("users")?,
             population: trial.population,
             utilization: cpu.total,
-            half_width: within.hypot(disturbed_by(trial, servers)),
-            throughput_per_s: trial.throughput_per_s,
-            window_s: trial.window_s,
+            half_width: within.hypot(disturbed),
+            busy_s: trust * cpu.total * f64::from(servers) * trial.window_s,
+            requests: trust * trial.throughput_per_s * trial.window_s,
         })
     }
 
@@ -112,8 +117,8 @@ impl CpuFit {
         target: f64,
     ) -> Option<Self> {
         let sum = |of: &dyn Fn(&CpuTrial) -> f64| near.iter().map(of).sum::<f64>();
-        let busy_s = f64::from(servers) * sum(&|point| point.utilization * point.window_s);
-        let requests = sum(&|point| point.throughput_per_s * point.window_s);
+        let busy_s = sum(&|point| point.busy_s);
+        let requests = sum(&|point| point.requests);
         if !(busy_s > 0.0 && requests > 0.0) {
             return None;
         }

@@ -83,7 +83,7 @@ struct View<'a> {
     trials: Vec<&'a TrialRecord>,
     facts: &'a TargetFacts,
     target: f64,
-    /// CPU time of a request, over all trials.
+    /// CPU time of a request.
     demand_s: f64,
 }
 
@@ -91,19 +91,12 @@ impl<'a> View<'a> {
     fn new(trials: &[&'a TrialRecord], facts: &'a TargetFacts, target: f64) -> Option<Self> {
         let mut trials = trials.to_vec();
         trials.sort_by(|a, b| level(a).total_cmp(&level(b)));
-        let busy_s: f64 = trials
-            .iter()
-            .filter_map(|trial| Some(trial.cpu?.total * trial.window_s))
-            .sum();
-        let requests: f64 = trials
-            .iter()
-            .map(|trial| trial.throughput_per_s * trial.window_s)
-            .sum();
-        (busy_s > 0.0 && requests > 0.0).then_some(Self {
+        let demand_s = CpuFit::of(&trials, facts.cpus, target)?.model().demand_s;
+        Some(Self {
             trials,
             facts,
             target,
-            demand_s: busy_s * f64::from(facts.cpus) / requests,
+            demand_s,
         })
     }
 

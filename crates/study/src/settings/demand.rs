@@ -44,71 +44,87 @@ impl Demand {
         model: ClosedCpu,
         facts: &TargetFacts,
     ) -> Option<Self> {
-        let near: Vec<&TrialRecord> = trials
-            .iter()
-            .copied()
-            .filter(|trial| {
-                trial
-                    .level("users")
-                    .is_some_and(|level| NEAR.contains(&(level / answer)))
-            })
-            .filter(|trial| trial.occupancy(THREADS).is_some())
-            .collect();
-        let requests: f64 = near
-            .iter()
-            .map(|trial| trial.throughput_per_s * trial.window_s)
-            .sum();
-        if requests <= 0.0 {
-            return None;
-        }
-        // Per request, weighted by requests: what was present divided by throughput is Little's law.
-        let mean = |of: &dyn Fn(&TrialRecord) -> f64| {
-            near.iter()
-                .map(|trial| of(trial) * trial.throughput_per_s * trial.window_s)
-                .sum::<f64>()
-                / requests
-        };
-        let held = |stage: &str| {
-            mean(&|trial| {
-                laws::time_spent_s(
-                    trial.occupancy(stage).unwrap_or(0.0),
-                    trial.throughput_per_s,
-                )
-            })
-        };
+        let near = Near::of(trials, answer)?;
         let pools: Vec<&str> = facts
             .stages
             .iter()
             .map(|stage| stage.name.as_str())
-            .filter(|name| name.starts_with("pool."))
-            .filter(|name| near.iter().all(|trial| trial.occupancy(name).is_some()))
+            .filter(|name| name.starts_with("pool.") && near.all_have(name))
             .collect();
-        let in_cpu = mean(&|trial| model.solve(trial.population).response_time_s);
-        let pool_wait: f64 = pools
-            .iter()
-            .map(|pool| {
-                mean(&|trial| {
-                    laws::time_spent_s(trial.waiting(pool).unwrap_or(0.0), trial.throughput_per_s)
-                })
-            })
-            .sum();
+        let in_cpu = near.mean(|trial| model.solve(trial.population).response_time_s);
+        let pool_wait: f64 = pools.iter().map(|pool| near.waited_s(pool)).sum();
+        let demand_of = |pool: &&str| PoolDemand {
+            stage: (*pool).to_owned(),
+            hold_s: near.held_s(pool),
+            missing: 0,
+        };
         Some(Self {
             cpu_s: model.demand_s,
             servers: model.servers,
-            delay_in_thread_s: (held(THREADS) - in_cpu - pool_wait).max(0.0),
-            think_s: mean(&|trial| think_s(trial)),
-            pools: pools
-                .iter()
-                .map(|pool| PoolDemand {
-                    stage: (*pool).to_owned(),
-                    hold_s: held(pool),
-                    missing: 0,
-                })
-                .collect(),
-            idle_connections: near.iter().map(|trial| idle(trial)).sum::<f64>() / near.len() as f64,
-            trials: near.iter().map(|trial| trial.id).collect(),
+            delay_in_thread_s: (near.held_s(THREADS) - in_cpu - pool_wait).max(0.0),
+            think_s: near.mean(think_s),
+            pools: pools.iter().map(demand_of).collect(),
+            idle_connections: near.mean(idle),
+            trials: near.trials.iter().map(|trial| trial.id).collect(),
         })
     }
+}
+
+/// The trials near the answer.
+struct Near<'a> {
+    trials: Vec<&'a TrialRecord>,
+    requests: f64,
+}
+
+impl<'a> Near<'a> {
+    /// `None` without any that tells how many threads are busy.
+    fn of(trials: &[&'a TrialRecord], answer: f64) -> Option<Self> {
+        let near = |trial: &&TrialRecord| {
+            let level = trial.level("users");
+            level.is_some_and(|level| NEAR.contains(&(level / answer)))
+                && trial.occupancy(THREADS).is_some()
+        };
+        let trials: Vec<&TrialRecord> = trials.iter().copied().filter(near).collect();
+        let requests = trials.iter().map(|trial| requests(trial)).sum();
+        (requests > 0.0).then_some(Self { trials, requests })
+    }
+
+    fn all_have(&self, stage: &str) -> bool {
+        self.trials
+            .iter()
+            .all(|trial| trial.occupancy(stage).is_some())
+    }
+
+    /// The mean over all requests of these trials.
+    fn mean(&self, of: impl Fn(&TrialRecord) -> f64) -> f64 {
+        let sum: f64 = self
+            .trials
+            .iter()
+            .map(|trial| of(trial) * requests(trial))
+            .sum();
+        sum / self.requests
+    }
+
+    /// Time that a request holds a place of a stage (Little's law).
+    fn held_s(&self, stage: &str) -> f64 {
+        self.mean(|trial| {
+            let present = trial.occupancy(stage).unwrap_or(0.0);
+            laws::time_spent_s(present, trial.throughput_per_s)
+        })
+    }
+
+    /// Time that a request waits for a place of a stage (Little's law).
+    fn waited_s(&self, stage: &str) -> f64 {
+        self.mean(|trial| {
+            let waiting = trial.waiting(stage).unwrap_or(0.0);
+            laws::time_spent_s(waiting, trial.throughput_per_s)
+        })
+    }
+}
+
+/// Requests in the window of a trial.
+fn requests(trial: &TrialRecord) -> f64 {
+    trial.throughput_per_s * trial.window_s
 }
 
 /// Mean time of a user between two requests, by the response-time law.

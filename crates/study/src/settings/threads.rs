@@ -1,8 +1,10 @@
 //! The largest number of threads at which the CPU stays within its goal with all of them busy.
 
 use weir_queueing::{LargestThreads, ThreadLimited};
+use weir_record::TrialRecord;
 
 use super::Demand;
+use crate::search::cpu::disturbed_by;
 
 /// The most threads that are considered.
 const THREADS_MAX: u32 = 2_000;
@@ -19,8 +21,17 @@ const NEARLY: f64 = 0.0075;
 pub(crate) struct ThreadSearch {
     model: ThreadLimited,
     goal: f64,
-    /// Threads and CPU of the trials with all threads busy.
-    seen: Vec<(u32, f64)>,
+    /// Trials with all threads busy.
+    seen: Vec<Seen>,
+}
+
+/// A trial with all threads busy.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    threads: u32,
+    cpu: f64,
+    /// One over the variance of the CPU.
+    weight: f64,
 }
 
 impl ThreadSearch {
@@ -46,18 +57,26 @@ impl ThreadSearch {
         }
     }
 
-    /// Adds the CPU of a trial with this limit and all threads busy.
-    pub(crate) fn add(&mut self, threads: u32, cpu: f64) {
-        self.seen.push((threads, cpu));
+    /// Adds a trial with this limit and all threads busy.
+    pub(crate) fn add(&mut self, threads: u32, trial: &TrialRecord) {
+        let Some(cpu) = trial.cpu else {
+            return;
+        };
+        let disturbed = disturbed_by(trial, self.model.servers) / 2.0;
+        self.seen.push(Seen {
+            threads,
+            cpu: cpu.total,
+            weight: TRIAL_DOUBT.hypot(disturbed).powi(-2),
+        });
     }
 
     /// How much higher the CPU is than the model says: the mean of the trials, drawn towards 0 by
     /// the model's own weight (posterior mean of a normal offset).
     fn offset(&self) -> f64 {
         let of_trial =
-            |(threads, cpu): &(u32, f64)| cpu - self.model.utilization_all_busy(*threads);
-        let sum: f64 = self.seen.iter().map(of_trial).sum();
-        sum / (self.seen.len() as f64 + (TRIAL_DOUBT / MODEL_DOUBT).powi(2))
+            |seen: &Seen| seen.weight * (seen.cpu - self.model.utilization_all_busy(seen.threads));
+        let weights: f64 = self.seen.iter().map(|seen| seen.weight).sum();
+        self.seen.iter().map(of_trial).sum::<f64>() / (weights + MODEL_DOUBT.powi(-2))
     }
 
     /// The CPU with all of `threads` busy, as fitted.

@@ -108,53 +108,36 @@ fn read_design(
     cases: Option<Vec<CaseSpec>>,
     factors: Option<Vec<Factor>>,
 ) -> Option<Design> {
-    let problems = section.problems();
     let Some(design) = section.text("design") else {
         section.missing("design", "design = \"cases\"");
         return None;
     };
     let unused = |what: &str| {
-        problems.add(
+        section.problems().add(
             design.span(),
             format!("the design `{}` does not use {what}", design.get_ref()),
         );
     };
-    let needs = |what: &str, example: &str| section.missing(what, example);
     match design.get_ref().as_str() {
         "cases" => {
             if factors.is_some() {
                 unused("[sweep.factors]");
             }
-            let Some(cases) = cases.filter(|cases| !cases.is_empty()) else {
-                needs("[[sweep.case]]", "[[sweep.case]]");
-                return None;
-            };
-            Some(Design::Cases(cases))
+            needed(section, "[[sweep.case]]", cases).map(Design::Cases)
         }
         name @ ("full" | "one-at-a-time") => {
             if cases.is_some() {
                 unused("[[sweep.case]]");
             }
-            let Some(factors) = factors.filter(|factors| !factors.is_empty()) else {
-                needs("[sweep.factors]", "[sweep.factors]");
-                return None;
-            };
-            let count = count_cases(name, &factors);
-            if count > CASES_MAX {
-                problems.add_with_help(
-                    design.span(),
-                    format!("this design has {count} cases, more than {CASES_MAX}"),
-                    "name fewer levels, or write `design = \"one-at-a-time\"`",
-                );
-                return None;
-            }
+            let factors = needed(section, "[sweep.factors]", factors)?;
+            check_count(section, &design, &factors)?;
             Some(match name {
                 "full" => Design::Full(factors),
                 _ => Design::OneAtATime(factors),
             })
         }
         name => {
-            problems.add_with_help(
+            section.problems().add_with_help(
                 design.span(),
                 format!("`{name}` is no design"),
                 hint(name, &["cases", "full", "one-at-a-time"]),
@@ -162,6 +145,29 @@ fn read_design(
             None
         }
     }
+}
+
+/// The part that a design cannot do without.
+fn needed<T>(section: &Section<'_>, table: &str, part: Option<Vec<T>>) -> Option<Vec<T>> {
+    let part = part.filter(|part| !part.is_empty());
+    if part.is_none() {
+        section.missing(table, table);
+    }
+    part
+}
+
+/// Refuses a design with more cases than anybody has time for.
+fn check_count(section: &Section<'_>, design: &Spanned<String>, factors: &[Factor]) -> Option<()> {
+    let count = count_cases(design.get_ref(), factors);
+    if count <= CASES_MAX {
+        return Some(());
+    }
+    section.problems().add_with_help(
+        design.span(),
+        format!("this design has {count} cases, more than {CASES_MAX}"),
+        "name fewer levels, or write `design = \"one-at-a-time\"`",
+    );
+    None
 }
 
 fn count_cases(design: &str, factors: &[Factor]) -> usize {
