@@ -66,11 +66,14 @@ pub struct Measured {
     pub started: SystemTime,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
+    /// What cut it short: the target ended, a figure could not be recorded.
+    pub failed: Option<TrialError>,
     /// What the load engine says at its end.
     pub load: LoadSummary,
 }
 
-/// Runs a load and watches it. `still_there` is asked now and then whether the target still runs.
+/// Runs a load and watches it. `still_there` is asked now and then whether the target still runs;
+/// when it does not, what was measured until then comes back with the error.
 pub fn measure(
     measurement: Measurement<'_>,
     observer: &mut dyn TrialObserver,
@@ -95,7 +98,7 @@ pub fn measure(
         started,
     })
     .map_err(|error| TrialError::Environment(format!("failed to {error}")))?;
-    let mut follow = Follow {
+    let mut following = Following {
         load: &load,
         readings: &readings,
         recording: Recording::new(),
@@ -104,24 +107,27 @@ pub fn measure(
         failed: 0,
         longest: Duration::ZERO,
     };
-    let end = follow.to_the_end(observer, &mut still_there);
-    let (recording, longest) = (follow.recording, follow.longest);
+    let (end, failed) = match following.until_end(observer, &mut still_there) {
+        Ok(end) => (end, None),
+        Err(error) => (following.all_seconds(false), Some(error)),
+    };
+    let (recording, longest) = (following.recording, following.longest);
     load.stop();
     watch.stop();
     // A target that is gone answers nothing more: waiting for its samples is of no use.
-    let patience = if end.is_ok() {
+    let patience = if failed.is_none() {
         longest + DRAIN_EXTRA
     } else {
         Duration::ZERO
     };
     let summary = load.join(patience);
-    let end = end?;
     Ok(Measured {
         recording,
         window: end.window,
         not_steady: end.not_steady,
         started,
         interrupted: end.interrupted,
+        failed,
         load: summary,
     })
 }
@@ -150,7 +156,7 @@ struct End {
     interrupted: bool,
 }
 
-struct Follow<'a> {
+struct Following<'a> {
     load: &'a RunningLoad,
     readings: &'a Receiver<TimedReading>,
     recording: Recording,
@@ -160,8 +166,8 @@ struct Follow<'a> {
     longest: Duration,
 }
 
-impl Follow<'_> {
-    fn to_the_end(
+impl Following<'_> {
+    fn until_end(
         &mut self,
         observer: &mut dyn TrialObserver,
         still_there: &mut impl FnMut() -> Result<(), TrialError>,

@@ -1,8 +1,10 @@
 //! The runner of real trials.
 
+use std::error::Error;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write as _};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -87,7 +89,10 @@ impl Rig {
             .start_trial(treatment.id)
             .map_err(|error| TrialError::Storage(format!("failed to {error}")))?;
         let limits = levels::limits(&treatment.levels).map_err(TrialError::Input)?;
-        options.target.apply(&limits).map_err(target_failed)?;
+        options
+            .target
+            .apply(&limits)
+            .map_err(|error| target_failed(&error))?;
         let log_from = options.target.log_length();
         let population = population(&plan);
         let address = options.target.address();
@@ -103,19 +108,26 @@ impl Rig {
         };
         let target = &mut options.target;
         let measured = measure(measurement, observer, || {
-            target.check_alive().map_err(target_failed)
+            target.check_alive().map_err(|error| target_failed(&error))
         })?;
-        store_seconds(&measured, &files)?;
-        target
+        // A trial that was cut short counts for nothing, and its files tell why.
+        let stored = store_seconds(&measured, &files);
+        let log = target
             .copy_log(log_from, &files.target_log())
-            .map_err(target_failed)?;
+            .map_err(|error| target_failed(&error));
+        if let Some(error) = measured.failed {
+            return Err(error);
+        }
+        stored.and(log)?;
         if let Some(problem) = &measured.load.problem {
             return Err(TrialError::Storage(problem.clone()));
         }
         if measured.interrupted {
             return Err(TrialError::Interrupted);
         }
-        target.check_alive().map_err(target_failed)?;
+        target
+            .check_alive()
+            .map_err(|error| target_failed(&error))?;
         let context = Context {
             treatment,
             population,
@@ -181,29 +193,37 @@ fn watch_plan(target: &Builtin, cpus: &CpuPlan, address: SocketAddr) -> WatchPla
     }
 }
 
-fn target_failed(error: TargetError) -> TrialError {
+fn target_failed(error: &TargetError) -> TrialError {
     TrialError::Environment(format!("failed to {error}"))
 }
 
 fn store_seconds(measured: &Measured, files: &TrialFiles) -> Result<(), TrialError> {
-    let failed = |path: std::path::PathBuf| {
-        move |error: std::io::Error| {
-            TrialError::Storage(format!("failed to write `{}`: {error}", path.display()))
-        }
-    };
-    let create = |path: std::path::PathBuf| {
-        File::create(&path)
-            .map(BufWriter::new)
-            .map_err(failed(path))
-    };
-    measured
-        .recording
+    let recording = &measured.recording;
+    let path = files.timeline();
+    recording
         .timeline
-        .write_csv(create(files.timeline())?)
-        .map_err(|error| TrialError::Storage(format!("failed to {error}")))?;
-    measured
-        .recording
+        .write_csv(create(&path)?)
+        .map_err(|error| not_written(&path, &error))?;
+    let path = files.responses();
+    let mut out = create(&path)?;
+    recording
         .histograms
-        .write_hlog(&mut create(files.responses())?, measured.started)
-        .map_err(|error| TrialError::Storage(format!("failed to {error}")))
+        .write_hlog(&mut out, measured.started)
+        .map_err(|error| not_written(&path, &error))?;
+    out.flush().map_err(|error| not_written(&path, &error))
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, TrialError> {
+    File::create(path)
+        .map(BufWriter::new)
+        .map_err(|error| not_written(path, &error))
+}
+
+/// The file, and the operating system's own words, which lie at the end of the causes.
+fn not_written(path: &Path, error: &dyn Error) -> TrialError {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    TrialError::Storage(format!("failed to write `{}`: {cause}", path.display()))
 }

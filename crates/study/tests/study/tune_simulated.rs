@@ -8,10 +8,7 @@ use weir_queueing::sim::{
     ConnectionLimit, Discipline, Disturbances, Duration, Phase, PoolLimit, Ramp, Scenario,
     ServerModel, UserClass, WhenConnectionsFull,
 };
-use weir_record::{
-    Levels, NoObserver, Replay, Role, Status, TargetFacts, Treatment, TrialError, TrialObserver,
-    TrialRecord, TrialRunner,
-};
+use weir_record::{Levels, NoObserver, Replay, Role, Status, TrialRunner};
 use weir_study::{FindSpec, Outcome, find};
 
 fn scenario(random: &mut Xoshiro256PlusPlus, sigma: f64) -> Scenario {
@@ -57,38 +54,10 @@ fn scenario(random: &mut Xoshiro256PlusPlus, sigma: f64) -> Scenario {
     }
 }
 
-/// The simulated server with the mean response time that Little's law gives for its funnel: its
-/// own histograms stop at two milliseconds (they saturate instead of growing).
-struct Simulated(SimulatedServer);
-
-impl TrialRunner for Simulated {
-    fn facts(&self) -> &TargetFacts {
-        self.0.facts()
-    }
-
-    fn population(&self, levels: &Levels) -> u32 {
-        self.0.population(levels)
-    }
-
-    fn run(
-        &mut self,
-        treatment: &Treatment,
-        observer: &mut dyn TrialObserver,
-    ) -> Result<TrialRecord, TrialError> {
-        let mut record = self.0.run(treatment, observer)?;
-        let present = ["backlog", "request-queue", "threads"]
-            .iter()
-            .filter_map(|stage| record.occupancy(stage))
-            .sum::<f64>();
-        record.response_time_ms.mean = 1e3 * present / record.throughput_per_s;
-        Ok(record)
-    }
-}
-
 /// A study of a server like the default one: one CPU, 40 to 100 users at 80 %, 25 to 60 threads.
-fn tuned(seed: u64, sigma: f64) -> (Simulated, FindSpec, Outcome) {
+fn tuned(seed: u64, sigma: f64) -> (SimulatedServer, FindSpec, Outcome) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut server = Simulated(SimulatedServer::new(scenario(&mut random, sigma)));
+    let mut server = SimulatedServer::new(scenario(&mut random, sigma));
     let spec = FindSpec {
         seed,
         ..FindSpec::default()
@@ -162,7 +131,7 @@ fn the_thread_limit_is_the_largest_that_holds() {
                 ("users".to_owned(), f64::from(users).into()),
                 ("threads".to_owned(), threads.into()),
             ]);
-            server.0.truth_at(&levels).expect("levels it knows").cpu
+            server.truth_at(&levels).expect("levels it knows").cpu
         };
         // One thread is worth about two points here, and a trial knows one.
         assert!(cpu(threads) <= 0.815, "seed {seed}: {}", cpu(threads));
@@ -219,7 +188,7 @@ fn stolen_time_widens_the_interval_and_is_told() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut scenario = scenario(&mut random, 0.01);
         scenario.disturbances.steal = steal;
-        let mut server = Simulated(SimulatedServer::new(scenario));
+        let mut server = SimulatedServer::new(scenario);
         let outcome = find(&FindSpec::default(), &mut server, &mut NoObserver);
         let told = outcome
             .findings
