@@ -1,0 +1,500 @@
+//! The program as people meet it: what it says, what it prints, how it ends.
+//!
+//! Loads go to sample servers that the tests start on this machine, for a second or two each.
+
+mod support;
+
+use std::net::TcpListener;
+
+use support::{Done, PATIENCE, Place, SampleServer, assert_valid, repository_file};
+
+/// A study with one line exchanged.
+fn study_with(old: &str, new: &str) -> Place {
+    let place = Place::with_plan();
+    let text = repository_file("studies/default.toml");
+    assert!(text.contains(old), "the built-in study has `{old}`");
+    place.write("study.toml", &text.replace(old, new));
+    place
+}
+
+/// The line of the first place of a text in a file, counted from 1.
+fn line_of(text: &str, part: &str) -> usize {
+    1 + text
+        .lines()
+        .position(|line| line.contains(part))
+        .unwrap_or_else(|| panic!("`{part}` stands in the file"))
+}
+
+/// Asserts that `check` and `tune` refuse a study in the same words, and that nothing was started.
+#[track_caller]
+fn refused(place: &Place, says: &[&str]) {
+    for words in [
+        &["check", "study.toml"][..],
+        &["tune", "study.toml", "--dry-run"],
+        &["tune", "study.toml"],
+    ] {
+        let done = place.weir(words).ends(2).says(says);
+        assert_eq!(done.stdout, "");
+    }
+    assert_eq!(place.names(), ["plans", "study.toml"], "no run was begun");
+}
+
+#[test]
+fn a_plan_that_is_not_there_is_named_with_the_reason() {
+    let place = Place::new();
+    for words in [
+        &["run", "nowhere.jmx"][..],
+        &["check", "nowhere.jmx"],
+        &["run", "-n", "-t", "nowhere.jmx"],
+    ] {
+        place
+            .weir(words)
+            .ends(2)
+            .says(&["nowhere.jmx", "No such file or directory"]);
+    }
+    place
+        .weir(&["tune", "nowhere.toml"])
+        .ends(2)
+        .says(&["nowhere.toml", "No such file or directory"]);
+}
+
+#[test]
+fn a_plan_that_was_cut_off_is_named_with_the_line() {
+    let place = Place::new();
+    let whole = repository_file("studies/plans/short.jmx");
+    let cut = &whole[..whole.len() / 2];
+    place.write("cut.jmx", cut);
+    let place_in_file = format!("cut.jmx:{}:", cut.lines().count());
+    for words in [&["run", "cut.jmx"][..], &["check", "cut.jmx"]] {
+        place
+            .weir(words)
+            .ends(2)
+            .says(&[&place_in_file, "cut off", "take a whole copy"]);
+    }
+}
+
+#[test]
+fn an_element_that_weir_does_not_know_is_refused_before_anything_is_sent() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let whole = repository_file("studies/plans/short.jmx");
+    let sampler = "<HTTPSamplerProxy ";
+    let cookies = "<CookieManager guiclass=\"CookiePanel\" testclass=\"CookieManager\" \
+                   testname=\"Cookies\" enabled=\"true\"/><hashTree/>\n";
+    let plan = whole.replacen(sampler, &format!("{cookies}{sampler}"), 1);
+    place.write("cookies.jmx", &plan);
+    let line = format!("line {}", line_of(&plan, "<CookieManager"));
+    let parts = [
+        "cookies.jmx",
+        &line,
+        "CookieManager \"Cookies\"",
+        "remove or disable it",
+    ];
+    place
+        .weir(&[
+            "run",
+            "cookies.jmx",
+            "-J",
+            &format!("PORT={}", server.port()),
+        ])
+        .ends(2)
+        .says(&parts)
+        .says(&["nothing was sent"]);
+    place.weir(&["check", "cookies.jmx"]).ends(2).prints(&parts);
+    assert_eq!(server.requests(), 0);
+}
+
+#[test]
+fn a_misspelt_key_gets_its_line_and_the_right_word() {
+    let text = repository_file("studies/default.toml");
+    let line = line_of(&text, "precision =");
+    refused(
+        &study_with("precision =", "presicion ="),
+        &[
+            &format!("study.toml:{line}:1"),
+            "`presicion` is not known in [find]",
+            "did you mean `precision`?",
+        ],
+    );
+}
+
+#[test]
+fn a_goal_out_of_range_is_refused() {
+    let text = repository_file("studies/default.toml");
+    let line = line_of(&text, "subject-to =");
+    for (goal, says) in [
+        ("cpu <= 180 %", "a share lies between 0 % and 100 %"),
+        ("cpu <= 100 %", "a CPU goal lies between 1 % and 99 %"),
+    ] {
+        refused(
+            &study_with("cpu <= 80 %\",", &format!("{goal}\",")),
+            &[&format!("study.toml:{line}:"), goal, says],
+        );
+    }
+}
+
+#[test]
+fn a_range_that_is_reversed_is_refused_with_the_right_one() {
+    let text = repository_file("studies/default.toml");
+    let line = line_of(&text, "within =");
+    refused(
+        &study_with("within = [1, 400]", "within = [400, 1]"),
+        &[
+            &format!("study.toml:{line}:10"),
+            "holds nothing to choose from",
+            "write `within = [1, 400]`",
+        ],
+    );
+}
+
+#[test]
+fn a_property_that_the_plan_does_not_have_is_refused_with_those_it_has() {
+    let text = repository_file("studies/default.toml");
+    let line = line_of(&text, "users = ");
+    refused(
+        &study_with("\"THREAD_NUMBER\"", "\"THREADS\""),
+        &[
+            &format!("study.toml:{line}:9"),
+            "the plan has no property `THREADS`",
+            "the plan's properties are BIT, HOST, PORT, SUSTAIN, THREAD_NUMBER",
+        ],
+    );
+}
+
+#[test]
+fn the_wrong_command_for_a_study_names_the_right_one() {
+    let place = Place::with_plan();
+    place.write("find.toml", &repository_file("studies/default.toml"));
+    place
+        .weir(&["sweep", "find.toml"])
+        .ends(2)
+        .says(&["find.toml", "run it with `weir tune`"]);
+    place.write("table.toml", &repository_file("studies/e1-sample.toml"));
+    place.write(
+        "plans/stress.jmx",
+        &repository_file("studies/plans/stress.jmx"),
+    );
+    place
+        .weir(&["tune", "table.toml"])
+        .ends(2)
+        .says(&["table.toml", "run it with `weir sweep`"]);
+}
+
+/// 203.0.113.7 is a documentation address (RFC 5737). Should a test ever get past the refusal, the
+/// load would last a second, and nobody is there.
+#[test]
+fn a_public_host_is_refused_with_the_line_of_the_plan() {
+    let place = Place::with_plan();
+    let plan = place.read("plans/short.jmx");
+    let line = line_of(&plan, "<HTTPSamplerProxy");
+    let ways_out = ["--allow-host 203.0.113.7", "allow-hosts", "--target"];
+    place
+        .weir(&[
+            "run",
+            "plans/short.jmx",
+            "-J",
+            "HOST=203.0.113.7",
+            "-J",
+            "SUSTAIN=1",
+            "-l",
+            "out.jtl",
+        ])
+        .ends(2)
+        .says(&[
+            &format!("plans/short.jmx:{line}:"),
+            "`203.0.113.7`",
+            "public address",
+        ])
+        .says(&ways_out);
+    place
+        .weir(&["run", "http://203.0.113.7/", "-c", "1", "-d", "1s"])
+        .ends(2)
+        .says(&["the command line", "`203.0.113.7`"])
+        .says(&ways_out);
+    place
+        .weir(&[
+            "run",
+            "plans/short.jmx",
+            "--target",
+            "http://203.0.113.7:80",
+            "-J",
+            "SUSTAIN=1",
+        ])
+        .ends(2)
+        .says(&["the command line", "`203.0.113.7`"]);
+    assert_eq!(place.names(), ["plans"], "no samples were written");
+}
+
+#[test]
+fn a_letter_of_the_other_grammar_is_refused_with_both_meanings() {
+    let place = Place::with_plan();
+    place
+        .weir(&["run", "plans/short.jmx", "-c", "4"])
+        .ends(2)
+        .says(&[
+            "`-c`",
+            "with a .jmx plan it means nothing",
+            "with a URL it means the number of connections",
+        ]);
+    place
+        .weir(&["run", "http://127.0.0.1:1/", "-l", "out.jtl"])
+        .ends(2)
+        .says(&[
+            "`-l`",
+            "with a .jmx plan it means the file for every sample",
+            "with a URL it means nothing; --json writes the result",
+        ]);
+}
+
+#[test]
+fn a_port_in_use_is_an_environment_error() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let place = study_with(
+        "[target.builtin]\n",
+        &format!("[target.builtin]\nport = {}\n", address.port()),
+    );
+    let listen = format!("--listen={address}");
+    place
+        .weir(&[
+            "sample-server",
+            &listen,
+            "--admin=127.0.0.1:0",
+            "--rows=1000",
+        ])
+        .ends(3)
+        .says(&[&address.to_string(), "in use"]);
+    place
+        .weir(&["tune", "study.toml"])
+        .ends(3)
+        .says(&[&address.to_string(), "in use"]);
+}
+
+#[test]
+fn a_full_disk_ends_a_run_with_the_name_of_the_file() {
+    let server = SampleServer::start();
+    let place = Place::with_plan();
+    place
+        .weir(&[
+            "run",
+            "plans/short.jmx",
+            "-J",
+            "SUSTAIN=2",
+            "-J",
+            &format!("PORT={}", server.port()),
+            "-l",
+            "/dev/full",
+        ])
+        .ends(3)
+        .says(&["/dev/full", "No space left on device"]);
+}
+
+#[test]
+fn a_dry_run_tells_the_trials_and_the_time_and_runs_nothing() {
+    let place = Place::with_plan();
+    for words in [
+        &["tune", "--dry-run"][..],
+        &["tune", "study.toml", "--dry-run"],
+    ] {
+        place.write("study.toml", &repository_file("studies/default.toml"));
+        place.weir(words).ends(0).prints(&[
+            "trials",
+            "users from 1 to 400",
+            "of load are expected, at most 360 s",
+        ]);
+    }
+    place.write(
+        "plans/stress.jmx",
+        &repository_file("studies/plans/stress.jmx"),
+    );
+    place.write("table.toml", &repository_file("studies/e1-sample.toml"));
+    place
+        .weir(&["sweep", "table.toml", "--dry-run"])
+        .ends(0)
+        .prints(&["5 cases", "1755 s of load are expected"]);
+    assert_eq!(place.names(), ["plans", "study.toml", "table.toml"]);
+}
+
+#[test]
+fn check_says_when_nothing_is_wrong() {
+    let place = Place::with_plan();
+    place.write("study.toml", &repository_file("studies/default.toml"));
+    place.write("notes.txt", "");
+    place
+        .weir(&["check", "study.toml"])
+        .ends(0)
+        .prints(&["study.toml: nothing is wrong"]);
+    place
+        .weir(&["check", "plans/short.jmx"])
+        .ends(0)
+        .prints(&["Weir runs all of it"]);
+    place
+        .weir(&["check", "notes.txt"])
+        .ends(2)
+        .says(&["notes.txt", ".jmx", ".toml"]);
+}
+
+#[test]
+fn each_grammar_of_run_has_its_help_and_names_the_other() {
+    let place = Place::new();
+    place.weir(&["run", "--help"]).ends(0).prints(&[
+        "<URL>",
+        "--connections",
+        "--duration",
+        "--no-keepalive",
+        "weir run --help PLAN.jmx",
+    ]);
+    for words in [
+        &["run", "--help", "PLAN.jmx"][..],
+        &["run", "PLAN.jmx", "--help"],
+    ] {
+        place.weir(words).ends(0).prints(&[
+            "JMeter's meaning",
+            "-t, --testfile",
+            "-l, --logfile",
+            "-J, --jmeterproperty",
+            "weir run URL --help",
+        ]);
+    }
+}
+
+#[test]
+fn the_sample_servers_help_lists_every_limit() {
+    Place::new()
+        .weir(&["sample-server", "--help"])
+        .ends(0)
+        .prints(&[
+            "--backlog",
+            "--max-connections",
+            "--when-full",
+            "--connection-timeout",
+            "--threads",
+            "--pool",
+            "--rows",
+        ]);
+}
+
+#[test]
+fn the_exit_codes_stand_in_the_help() {
+    Place::new().weir(&["--help"]).ends(0).prints(&[
+        "0 answered",
+        "1 answered, requirement not met",
+        "2 bad input",
+        "3 environment",
+        "4 measurement not valid",
+        "130 interrupted",
+    ]);
+    Place::new().weir(&["tuna"]).ends(2).says(&["tune"]);
+}
+
+/// Samples and errors of a `weir run` result.
+fn samples(result: &serde_json::Value) -> (u64, u64) {
+    let trial = &result["trial"];
+    let window_s = trial["window_s"].as_f64().unwrap();
+    let throughput = trial["throughput_per_s"].as_f64().unwrap();
+    let errors = trial["errors"]["count"].as_u64().unwrap();
+    ((window_s * throughput).round() as u64, errors)
+}
+
+#[test]
+fn a_url_is_loaded_and_the_counts_are_those_of_the_server() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let url = format!("http://{}/light?n=10", server.listen);
+    // A busy machine may make the figures invalid; they are counted all the same.
+    let done = place
+        .weir(&["run", &url, "-c", "4", "-d", "2s", "--json", "-"])
+        .ends_one_of(&[0, 4])
+        .says(&["load goes to 127.0.0.1", "/light"]);
+    let result = done.json();
+    assert_valid("docs/schemas/run.schema.json", &result);
+    assert_eq!(result["schema"], "weir/run/1");
+    assert_eq!(result["exit_code"], done.code.unwrap());
+    let (samples, errors) = samples(&result);
+    assert_eq!((samples, errors), (server.requests(), 0));
+    assert!(samples > 0);
+}
+
+/// One data row of a JTL, by column; no field of these runs holds a comma.
+fn rows(jtl: &str) -> Vec<Vec<&str>> {
+    jtl.lines()
+        .skip(1)
+        .map(|line| line.split(',').collect())
+        .collect()
+}
+
+#[track_caller]
+fn run_short_plan(place: &Place, server: &SampleServer) -> Done {
+    let port = format!("PORT={}", server.port());
+    place
+        .start(&[
+            "run",
+            "-n",
+            "-t",
+            "plans/short.jmx",
+            "-J",
+            "THREAD_NUMBER=3",
+            "-J",
+            "SUSTAIN=2",
+            "-J",
+            "BIT=64",
+            "-J",
+            &port,
+            "-l",
+            "out.jtl",
+            "--json",
+            "out.json",
+        ])
+        .done(PATIENCE)
+        .ends_one_of(&[0, 4])
+}
+
+#[test]
+fn a_plan_writes_jmeters_rows_and_appends_to_them() {
+    /// JMeter 5.6's default columns, `jmeter.save.saveservice.*`.
+    const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,\
+                          failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+    let server = SampleServer::start();
+    let place = Place::with_plan();
+    let done = run_short_plan(&place, &server);
+    assert_eq!(done.stdout, "");
+    let result = serde_json::from_str(&place.read("out.json")).unwrap();
+    assert_valid("docs/schemas/run.schema.json", &result);
+    let jtl = place.read("out.jtl");
+    assert_eq!(jtl.lines().next(), Some(HEADER));
+    let first = rows(&jtl);
+    assert!(first.iter().all(|row| row.len() == 17));
+    assert_eq!((first.len() as u64, 0), samples(&result));
+    assert_eq!(first.len() as u64, server.requests());
+    users_start_one_by_one(&first);
+
+    run_short_plan(&place, &server);
+    let both = place.read("out.jtl");
+    assert!(both.starts_with(&jtl), "the rows of the first run stay");
+    assert_eq!(both.matches("timeStamp").count(), 1);
+    assert_eq!(rows(&both).len() as u64, server.requests());
+}
+
+/// Three users in a ramp of a second: the second and the third come a third of a second after the
+/// one before. Their first think times differ by less, and only the order is asserted.
+fn users_start_one_by_one(rows: &[Vec<&str>]) {
+    let first_of = |user: u32| -> u64 {
+        let name = format!("CPU-heavy users 1-{user}");
+        let of_user = rows.iter().filter(|row| row[5] == name);
+        let first = of_user.map(|row| row[0].parse().unwrap()).min();
+        first.unwrap_or_else(|| panic!("{name} sent something"))
+    };
+    let firsts = [1, 2, 3].map(first_of);
+    assert!(firsts.is_sorted(), "{firsts:?}");
+    let known = |row: &Vec<&str>| {
+        [
+            "CPU-heavy users 1-1",
+            "CPU-heavy users 1-2",
+            "CPU-heavy users 1-3",
+        ]
+        .contains(&row[5])
+    };
+    assert!(rows.iter().all(known));
+    let all_threads = rows.iter().map(|row| row[12].parse::<u32>().unwrap());
+    assert_eq!(all_threads.max(), Some(3));
+}
