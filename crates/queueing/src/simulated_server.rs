@@ -199,6 +199,7 @@ impl TrialRunner for SimulatedServer {
             target_cpus: self.facts.cpus,
             load_cpus: None,
             repeats: 0,
+            ended_after: None,
             against,
         };
         evaluate(&seen.recording, window, &context)

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use weir_stats::{
@@ -314,6 +315,9 @@ pub struct Context<'a> {
     pub load_cpus: Option<u32>,
     /// How often the trial had been thrown away before this attempt.
     pub repeats: u32,
+    /// When the load ended by itself, counted from its start: the last second of the window is then
+    /// cut short, and counts for as long as it was. `None`: the window is whole seconds.
+    pub ended_after: Option<Duration>,
     /// What the runner itself knows against the trial: not steady, requests that it could not send.
     pub against: Vec<String>,
 }
@@ -325,14 +329,16 @@ pub fn evaluate(
     context: &Context<'_>,
 ) -> Result<TrialRecord, EvaluateError> {
     let window = window.start.min(recording.seconds())..window.end.min(recording.seconds());
-    let length_s = window.len() as f64;
     if window.is_empty() {
         return Err(EvaluateError::NoSeconds);
     }
+    let length_s = length_s(&window, context.ended_after);
+    // A second that was cut short says nothing about a rate.
+    let whole = window.start..window.start + length_s.floor().max(1.0) as usize;
     let counts = recording.counts(window.clone(), None);
     let histogram = recording.histograms.merged(window.clone(), None)?;
     let mut intervals = BTreeMap::new();
-    let throughput = recording.series(names::THROUGHPUT, window.clone());
+    let throughput = recording.series(names::THROUGHPUT, whole);
     put_mean(
         &mut intervals,
         "throughput_per_s",
@@ -369,12 +375,21 @@ pub fn evaluate(
         response_time_ms: response_times(&histogram),
         errors: errors(&counts),
         cpu: cpu_record(&signals),
-        classes: classes(recording, &window)?,
+        classes: classes(recording, &window, length_s)?,
         signals,
         intervals,
     };
     judge(&mut record, recording, window, context);
     Ok(record)
+}
+
+/// How long a window was measured, in seconds.
+fn length_s(window: &Range<usize>, ended_after: Option<Duration>) -> f64 {
+    let seconds = window.len() as f64;
+    ended_after.map_or(seconds, |ended| {
+        let measured = ended.as_secs_f64() - window.start as f64;
+        measured.clamp(1e-3, seconds)
+    })
 }
 
 fn judge(
@@ -531,13 +546,14 @@ fn cpu_record(signals: &BTreeMap<String, f64>) -> Option<CpuRecord> {
 fn classes(
     recording: &Recording,
     window: &Range<usize>,
+    length_s: f64,
 ) -> Result<BTreeMap<String, ClassRecord>, EvaluateError> {
     let mut classes = BTreeMap::new();
     for label in recording.histograms.labels() {
         let counts = recording.counts(window.clone(), Some(label));
         let histogram = recording.histograms.merged(window.clone(), Some(label))?;
         let class = ClassRecord {
-            throughput_per_s: counts.completed as f64 / window.len() as f64,
+            throughput_per_s: counts.completed as f64 / length_s,
             response_time_ms: response_times(&histogram),
             errors: errors(&counts),
         };

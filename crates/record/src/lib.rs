@@ -13,6 +13,7 @@
 //! absent, never 0; a second that was not watched is missed, never interpolated.
 
 mod evaluate;
+mod failed_to;
 mod histograms;
 mod jtl;
 mod load_second;
@@ -28,6 +29,7 @@ pub use evaluate::{
     Context, Decision, EvaluateError, Recording, STEAL_MAX, WindowProgress, decide, disturbance,
     evaluate, names,
 };
+pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
 pub use jtl::{DataType, JtlError, JtlReader, JtlWriter, SampleRow};
 pub use load_second::{ClassSecond, LoadSecond};

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use weir_load::{LoadSettings, LoadSummary, RunningLoad, SampleSink};
 use weir_probe::{TimedReading, WatchPlan, WatchThread};
 use weir_record::{
-    Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide, names,
+    Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide,
+    failed_to, names,
 };
 use weir_script::{ResolvedPlan, Target};
 use weir_units::CpuSet;
@@ -64,6 +65,8 @@ pub struct Measured {
     pub not_steady: Option<String>,
     /// Wall-clock time of the time origin.
     pub started: SystemTime,
+    /// From the time origin to the end of what was followed.
+    pub elapsed: Duration,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
     /// What cut it short: the target ended, a figure could not be recorded.
@@ -83,7 +86,7 @@ pub fn measure(
     let started = SystemTime::now() + LEAD;
     let (watch, readings) =
         WatchThread::start(measurement.watch, origin, measurement.load_cpus.clone())
-            .map_err(|error| TrialError::Environment(format!("failed to {error}")))?;
+            .map_err(|error| TrialError::Environment(failed_to(&error)))?;
     let load = weir_load::start(LoadSettings {
         plan: measurement.plan,
         target: measurement.target,
@@ -97,7 +100,7 @@ pub fn measure(
         origin,
         started,
     })
-    .map_err(|error| TrialError::Environment(format!("failed to {error}")))?;
+    .map_err(|error| TrialError::Environment(failed_to(&error)))?;
     let mut following = Following {
         load: &load,
         readings: &readings,
@@ -111,6 +114,7 @@ pub fn measure(
         Ok(end) => (end, None),
         Err(error) => (following.all_seconds(false), Some(error)),
     };
+    let elapsed = Instant::now().saturating_duration_since(origin);
     let (recording, longest) = (following.recording, following.longest);
     load.stop();
     watch.stop();
@@ -126,6 +130,7 @@ pub fn measure(
         window: end.window,
         not_steady: end.not_steady,
         started,
+        elapsed,
         interrupted: end.interrupted,
         failed,
         load: summary,
@@ -206,7 +211,7 @@ impl Following<'_> {
     ) -> Result<Option<End>, TrialError> {
         self.recording
             .add_load(second)
-            .map_err(|error| TrialError::Storage(format!("failed to {error}")))?;
+            .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         self.take_readings(second.second);
         self.failed += second.failed();
         for class in &second.classes {
@@ -218,7 +223,7 @@ impl Following<'_> {
             Length::AsPlanned => None,
             Length::Window(window) => Some(
                 decide(&self.recording, window, self.cycle_s())
-                    .map_err(|error| TrialError::Input(format!("failed to {error}")))?,
+                    .map_err(|error| TrialError::Input(failed_to(&error)))?,
             ),
         };
         let remaining_s = match &decision {

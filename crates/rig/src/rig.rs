@@ -12,7 +12,7 @@ use weir_plan::LoadPlan;
 use weir_probe::{MetricsUrl, WatchPlan};
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
-    TrialRecord, TrialRunner, disturbance, evaluate,
+    TrialRecord, TrialRunner, disturbance, evaluate, failed_to,
 };
 use weir_script::{Origin, Properties, ResolvedPlan, Target, resolve};
 use weir_target::{Builtin, TargetError};
@@ -73,7 +73,7 @@ impl Rig {
             self.options.users_property.as_deref(),
         );
         resolve(&plan, &properties, Origin { seed, epoch_ms: 0 })
-            .map_err(|error| TrialError::Input(format!("failed to {error}")))
+            .map_err(|error| TrialError::Input(failed_to(&error)))
     }
 
     fn attempt(
@@ -87,7 +87,7 @@ impl Rig {
         let files = options
             .directory
             .start_trial(treatment.id)
-            .map_err(|error| TrialError::Storage(format!("failed to {error}")))?;
+            .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         let limits = levels::limits(&treatment.levels).map_err(TrialError::Input)?;
         options
             .target
@@ -134,10 +134,11 @@ impl Rig {
             target_cpus: options.cpus.target.count() as u32,
             load_cpus: Some(options.cpus.load.count() as u32),
             repeats,
+            ended_after: None,
             against: measured.against(),
         };
         evaluate(&measured.recording, measured.window, &context)
-            .map_err(|error| TrialError::Storage(format!("failed to {error}")))
+            .map_err(|error| TrialError::Storage(failed_to(&error)))
     }
 }
 
@@ -174,7 +175,7 @@ impl TrialRunner for Rig {
         self.options
             .directory
             .write_record(&record)
-            .map_err(|error| TrialError::Storage(format!("failed to {error}")))?;
+            .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         Ok(record)
     }
 }
@@ -194,7 +195,7 @@ fn watch_plan(target: &Builtin, cpus: &CpuPlan, address: SocketAddr) -> WatchPla
 }
 
 fn target_failed(error: &TargetError) -> TrialError {
-    TrialError::Environment(format!("failed to {error}"))
+    TrialError::Environment(failed_to(error))
 }
 
 fn store_seconds(measured: &Measured, files: &TrialFiles) -> Result<(), TrialError> {

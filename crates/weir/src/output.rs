@@ -8,6 +8,7 @@ use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde::Serialize;
+use weir_record::failed_to;
 
 use crate::error::ExpectedError;
 
@@ -43,7 +44,7 @@ pub(crate) fn json_to(path: &Path, value: &impl Serialize) -> Result<(), Expecte
         return Ok(());
     }
     weir_record::write_json(path, value)
-        .map_err(|error| ExpectedError::Environment(format!("failed to {error}")))
+        .map_err(|error| ExpectedError::Environment(failed_to(&error)))
 }
 
 fn ignore_gone(written: io::Result<()>) {

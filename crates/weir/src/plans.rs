@@ -4,6 +4,7 @@ use std::path::Path;
 
 use weir_jmx::Severity;
 use weir_plan::LoadPlan;
+use weir_record::failed_to;
 use weir_script::{Origin, Properties, ResolvedPlan, Target};
 
 use crate::error::ExpectedError;
@@ -122,6 +123,6 @@ pub(crate) fn target(text: &str) -> Result<Target, ExpectedError> {
 }
 
 /// A library's error about something that the user wrote.
-fn input(error: impl std::fmt::Display) -> ExpectedError {
-    ExpectedError::Input(format!("failed to {error}"))
+fn input(error: impl std::error::Error) -> ExpectedError {
+    ExpectedError::Input(failed_to(&error))
 }

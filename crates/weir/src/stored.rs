@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use weir_record::{RunDirectory, RunDirectoryError, RunManifest, StudyResult, Timeline};
+use weir_record::{RunDirectory, RunDirectoryError, RunManifest, StudyResult, Timeline, failed_to};
 use weir_report::ReportInput;
 
 use crate::error::ExpectedError;
@@ -17,7 +17,7 @@ pub(crate) fn find(runs: &Path, name: &str) -> Result<RunDirectory, ExpectedErro
 
 /// What is wrong with a run directory, as an error of the program.
 pub(crate) fn failed(error: RunDirectoryError) -> ExpectedError {
-    let text = format!("failed to {error}");
+    let text = failed_to(&error);
     match error {
         RunDirectoryError::NotThere { .. } | RunDirectoryError::Format { .. } => {
             ExpectedError::Input(text)
@@ -70,7 +70,7 @@ impl StoredRun {
     /// Writes `report.html` into the run's directory.
     pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
         let html = weir_report::html(&self.input())
-            .map_err(|error| ExpectedError::Environment(format!("failed to {error}")))?;
+            .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
         let path = directory.report_path();
         weir_record::write_whole(&path, html.as_bytes()).map_err(failed)?;
         Ok(path)

@@ -2,6 +2,8 @@
 //!
 //! Loads go to sample servers that the tests start on this machine, for a second or two each.
 
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
 mod support;
 
 use std::net::TcpListener;

@@ -6,6 +6,8 @@
 //! assert what was measured, which is the business of the studies' own tests on simulated servers
 //! and of the benches; they assert that what was measured is stored, told and cleaned up after.
 
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
 mod support;
 
 use std::collections::BTreeMap;

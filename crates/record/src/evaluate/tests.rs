@@ -89,6 +89,7 @@ fn context(treatment: &Treatment) -> Context<'_> {
         target_cpus: 1,
         load_cpus: Some(1),
         repeats: 0,
+        ended_after: None,
         against: Vec::new(),
     }
 }
@@ -259,4 +260,17 @@ fn a_trial_without_answers_is_no_trial() {
         evaluate(&Recording::new(), 0..5, &context(&treatment)),
         Err(EvaluateError::NoSeconds)
     ));
+}
+
+#[test]
+fn a_last_second_that_was_cut_short_counts_for_as_long_as_it_was() {
+    let mut ended = recording(10, 0);
+    ended.add_load(&load_second(10, 3, 0, 20_000)).unwrap();
+    let treatment = treatment();
+    let mut context = context(&treatment);
+    context.ended_after = Some(Duration::from_millis(10_030));
+    let record = evaluate(&ended, 0..11, &context).unwrap();
+    assert!((record.window_s - 10.03).abs() < 1e-9);
+    assert!((record.throughput_per_s - 100.0).abs() < 1.5);
+    assert!(record.intervals["throughput_per_s"].low > 95.0);
 }

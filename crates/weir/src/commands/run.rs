@@ -14,6 +14,7 @@ use weir_plan::{
 use weir_probe::WatchPlan;
 use weir_record::{
     Context, Levels, RUN_SCHEMA, Role, RunResult, Status, Treatment, TrialRecord, Window, evaluate,
+    failed_to,
 };
 use weir_rig::{Length, Measured, Measurement, measure};
 use weir_script::{Properties, ResolvedPlan};
@@ -138,7 +139,10 @@ fn one_load(
     let mut view = LiveView::new("");
     let measured = measure(measurement, &mut view, || Ok(()));
     view.finish();
-    let measured = measured.map_err(super::studies::trial_failed)?;
+    let mut measured = measured.map_err(super::studies::trial_failed)?;
+    if let Some(error) = measured.failed.take() {
+        return Err(super::studies::trial_failed(error));
+    }
     conclude(&measured, population, shared)
 }
 
@@ -202,13 +206,12 @@ fn record(
     population: u32,
     shared: &SharedArguments,
 ) -> Result<TrialRecord, ExpectedError> {
-    let length = Duration::from_secs(measured.window.len() as u64);
     let treatment = Treatment {
         id: 1,
         role: Role::Case,
         case: None,
         levels: Levels::new(),
-        window: Window::fixed(Duration::ZERO, length),
+        window: Window::fixed(Duration::ZERO, measured.elapsed),
         seed: shared.seed,
     };
     let context = Context {
@@ -225,13 +228,14 @@ fn record(
                 .map_or_else(all_cpus, |cpus| cpus.count() as u32),
         ),
         repeats: 0,
+        ended_after: Some(measured.elapsed),
         against: measured.against(),
     };
     evaluate(&measured.recording, measured.window.clone(), &context).map_err(|error| {
         if measured.interrupted {
             ExpectedError::Interrupted
         } else {
-            ExpectedError::Invalid(format!("failed to {error}"))
+            ExpectedError::Invalid(failed_to(&error))
         }
     })
 }

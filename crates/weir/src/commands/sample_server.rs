@@ -5,6 +5,7 @@ use std::thread;
 
 use clap::Args;
 use serde::Serialize;
+use weir_record::failed_to;
 
 use crate::error::ExpectedError;
 use crate::output;
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &SampleServerArguments) -> Result<u8, ExpectedError
             admin: addresses.admin.to_string(),
         });
     })
-    .map_err(|error| ExpectedError::Environment(format!("failed to {error}")))?;
+    .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
     Ok(0)
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use weir_plan::LoadPlan;
 use weir_record::{
     RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
-    Treatment, TrialError, TrialObserver, TrialRecord, WhenFull,
+    Treatment, TrialError, TrialObserver, TrialRecord, WhenFull, failed_to,
 };
 use weir_rig::{CpuPlan, Rig, RigOptions};
 use weir_script::Properties;
@@ -51,7 +51,10 @@ pub(crate) struct StudyArguments {
 
 /// A study that is ready to run.
 pub(crate) struct Job {
+    /// Names the run directory.
     name: String,
+    /// What messages call the study: its file as typed, where it has one.
+    file: String,
     text: String,
     base: PathBuf,
     study: StudyFile,
@@ -79,6 +82,7 @@ impl Job {
             Some(file) => Self::from_file(file),
             None => Ok(Self {
                 name: DEFAULT_STUDY_NAME.to_owned(),
+                file: DEFAULT_STUDY_NAME.to_owned(),
                 text: DEFAULT_STUDY.to_owned(),
                 base: PathBuf::from("."),
                 study: parse(DEFAULT_STUDY_NAME, DEFAULT_STUDY)?,
@@ -98,6 +102,7 @@ impl Job {
                 || "study".to_owned(),
                 |stem| stem.to_string_lossy().into_owned(),
             ),
+            file: file.display().to_string(),
             text,
             base,
             study,
@@ -123,6 +128,7 @@ impl Job {
         let name = directory.id();
         Ok(Self {
             study: parse(&name, &manifest.study)?,
+            file: name.clone(),
             name,
             text: manifest.study.clone(),
             base: manifest.base.clone(),
@@ -131,9 +137,9 @@ impl Job {
         })
     }
 
-    /// The study's name, for people.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// What messages call the study.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The study.
@@ -216,17 +222,17 @@ fn check_users_property(job: &Job, plan: &LoadPlan) -> Result<(), ExpectedError>
         help: Some(format!("the plan's properties are {}", known.join(", "))),
     };
     Err(ExpectedError::File(FileProblems::new(
-        &job.name,
+        &job.file,
         job.text.clone(),
         vec![problem],
     )))
 }
 
 /// Runs a study to its stored result and tells it.
-pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedError> {
+pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedError> {
     let plan = job.read_plan()?;
-    check_users_property(&job, &plan)?;
-    let cpus = divide_cpus(&job)?;
+    check_users_property(job, &plan)?;
+    let cpus = divide_cpus(job)?;
     if arguments.dry_run {
         output::data(&dry_run(&job.study));
         return Ok(0);
@@ -236,14 +242,14 @@ pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedEr
     cpus.load
         .pin_this_thread()
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
-    let (directory, manifest, finished) = open_run(&job, arguments)?;
-    let target = start_target(&job, &cpus, &directory)?;
+    let (directory, manifest, finished) = open_run(job, arguments)?;
+    let target = start_target(job, &cpus, &directory)?;
     let address = target.address();
-    let allowed: Vec<String> = allowed_hosts(&job, arguments);
+    let allowed: Vec<String> = allowed_hosts(job, arguments);
     let named = hosts::NamedHost {
         host: address.ip().to_string(),
         port: address.port(),
-        named_in: job.name.clone(),
+        named_in: job.file.clone(),
     };
     hosts::check(&[named], &allowed)?;
     output::talk(&format!(
@@ -255,13 +261,13 @@ pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedEr
     let mut rig = Rig::new(RigOptions {
         target,
         plan,
-        properties: properties(&job),
-        users_property: users_property(&job),
+        properties: properties(job),
+        users_property: users_property(job),
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),
     });
-    let outcome = answer(&job, &mut rig, finished);
+    let outcome = answer(job, &mut rig, finished);
     rig.stop();
     conclude(outcome, &directory, &manifest, arguments)
 }
@@ -269,18 +275,20 @@ pub(crate) fn run(job: Job, arguments: &StudyArguments) -> Result<u8, ExpectedEr
 /// The trials that a study would run, as a table.
 fn dry_run(study: &StudyFile) -> String {
     let planned = weir_study::plan_of_trials(&study.ask, None);
-    let mut text = String::from("trials (expected, at most)\n");
-    for step in &planned.steps {
-        text.push_str(&format!(
-            "  {:>3} {:>3}  {}\n",
-            step.expected, step.at_most, step.what
-        ));
-    }
-    text.push_str(&format!(
-        "{:.0} s of load are expected, at most {:.0} s; trials that others disturb are run again, at most twice",
+    let steps = planned
+        .steps
+        .iter()
+        .map(|step| format!("  {:>3} {:>3}  {}", step.expected, step.at_most, step.what));
+    let seconds = format!(
+        "{:.0} s of load are expected, at most {:.0} s; trials that others disturb are run again, at \
+         most twice",
         planned.expected_s, planned.at_most_s
-    ));
-    text
+    );
+    let lines: Vec<String> = std::iter::once("trials (expected, at most)".to_owned())
+        .chain(steps)
+        .chain(std::iter::once(seconds))
+        .collect();
+    lines.join("\n")
 }
 
 fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
@@ -292,7 +300,7 @@ fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
         && asked.get_ref().iter().any(|cpu| !available.contains(cpu))
     {
         return Err(ExpectedError::File(FileProblems::new(
-            &job.name,
+            &job.file,
             job.text.clone(),
             vec![FileProblem {
                 span: asked.span(),
@@ -385,9 +393,9 @@ fn start_target(
     })
     .map_err(|error| match error {
         TargetError::NoSuchStage { .. } | TargetError::Limit { .. } => {
-            ExpectedError::Input(format!("{}: failed to {error}", job.name))
+            ExpectedError::Input(format!("{}: failed to {error}", job.file))
         }
-        other => environment(&other.to_string()),
+        other => ExpectedError::Environment(failed_to(&other)),
     })
 }
 
@@ -440,7 +448,7 @@ pub(crate) fn trial_failed(error: TrialError) -> ExpectedError {
         TrialError::Environment(says) | TrialError::Storage(says) => {
             ExpectedError::Environment(says)
         }
-        TrialError::NotStored(_) => ExpectedError::Input(format!("failed to {error}")),
+        TrialError::NotStored(_) => ExpectedError::Input(failed_to(&error)),
     }
 }
 

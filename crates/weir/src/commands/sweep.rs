@@ -27,8 +27,8 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<u8, ExpectedError> {
     if matches!(job.study().ask, Ask::Find(_)) {
         return Err(ExpectedError::Input(format!(
             "{}: this study asks for an answer ([find]); run it with `weir tune`",
-            job.name()
+            job.file()
         )));
     }
-    studies::run(job, &arguments.shared)
+    studies::run(&job, &arguments.shared)
 }

@@ -28,8 +28,8 @@ pub(crate) fn run(arguments: &TuneArguments) -> Result<u8, ExpectedError> {
     if matches!(job.study().ask, Ask::Sweep(_)) {
         return Err(ExpectedError::Input(format!(
             "{}: this study asks for a table ([sweep]); run it with `weir sweep`",
-            job.name()
+            job.file()
         )));
     }
-    studies::run(job, &arguments.shared)
+    studies::run(&job, &arguments.shared)
 }

@@ -138,59 +138,59 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// A letter that only one of the grammars has today, with what it means there.
 struct Letter {
-    letter: &'static str,
+    typed: &'static str,
     with_plan: &'static str,
     with_url: &'static str,
 }
 
 const LETTERS: &[Letter] = &[
     Letter {
-        letter: "-c",
+        typed: "-c",
         with_plan: "nothing; the plan's thread groups say how many users there are (set their property with -J)",
         with_url: "the number of connections",
     },
     Letter {
-        letter: "-d",
+        typed: "-d",
         with_plan: "JMeter's home directory, which Weir does not need",
         with_url: "the duration",
     },
     Letter {
-        letter: "-m",
+        typed: "-m",
         with_plan: "nothing",
         with_url: "the request method",
     },
     Letter {
-        letter: "-b",
+        typed: "-b",
         with_plan: "nothing",
         with_url: "the request body",
     },
     Letter {
-        letter: "-H",
+        typed: "-H",
         with_plan: "the proxy host, which is not built yet",
         with_url: "a request header",
     },
     Letter {
-        letter: "-t",
+        typed: "-t",
         with_plan: "the test plan",
         with_url: "nothing; the duration is -d",
     },
     Letter {
-        letter: "-l",
+        typed: "-l",
         with_plan: "the file for every sample",
         with_url: "nothing; --json writes the result",
     },
     Letter {
-        letter: "-J",
+        typed: "-J",
         with_plan: "a property of the plan",
         with_url: "nothing",
     },
     Letter {
-        letter: "-q",
+        typed: "-q",
         with_plan: "a file of properties",
         with_url: "nothing",
     },
     Letter {
-        letter: "-n",
+        typed: "-n",
         with_plan: "no GUI",
         with_url: "the number of requests, which is not built yet; limit the run with -d",
     },
@@ -234,7 +234,7 @@ fn refuse_other_letters(words: &[OsString], plan: bool) -> Result<(), ExpectedEr
             value_follows = word.len() == 2 && letter != "-n";
             continue;
         }
-        if let Some(known) = LETTERS.iter().find(|known| known.letter == letter) {
+        if let Some(known) = LETTERS.iter().find(|known| known.typed == letter) {
             return Err(ExpectedError::Mixed {
                 letter,
                 with_plan: known.with_plan,
