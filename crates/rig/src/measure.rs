@@ -65,7 +65,7 @@ pub struct Measured {
     pub not_steady: Option<String>,
     /// Wall-clock time of the time origin.
     pub started: SystemTime,
-    /// From the time origin to the end of what was followed.
+    /// From the time origin to the last that was heard of the load.
     pub elapsed: Duration,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
@@ -109,12 +109,13 @@ pub fn measure(
         interrupted: measurement.interrupted,
         failed: 0,
         longest: Duration::ZERO,
+        heard: origin,
     };
     let (end, failed) = match following.until_end(observer, &mut still_there) {
         Ok(end) => (end, None),
         Err(error) => (following.all_seconds(false), Some(error)),
     };
-    let elapsed = Instant::now().saturating_duration_since(origin);
+    let elapsed = following.heard.saturating_duration_since(origin);
     let (recording, longest) = (following.recording, following.longest);
     load.stop();
     watch.stop();
@@ -169,6 +170,7 @@ struct Following<'a> {
     interrupted: &'a AtomicBool,
     failed: u64,
     longest: Duration,
+    heard: Instant,
 }
 
 impl Following<'_> {
@@ -209,6 +211,7 @@ impl Following<'_> {
         second: &LoadSecond,
         observer: &mut dyn TrialObserver,
     ) -> Result<Option<End>, TrialError> {
+        self.heard = Instant::now();
         self.recording
             .add_load(second)
             .map_err(|error| TrialError::Storage(failed_to(&error)))?;

@@ -78,21 +78,23 @@ impl TrialObserver for LiveView {
 
 /// The figures of one second: users, throughput, p50/p99, errors, CPU, time left.
 fn figures(view: &SecondView) -> String {
-    let mut text = format!(
-        "{:>4} s  {} users  {:.0}/s",
-        view.elapsed_s, view.users, view.throughput_per_s
-    );
+    let mut parts = vec![
+        format!("{:>4} s", view.elapsed_s),
+        format!("{} users", view.users),
+        format!("{:.0}/s", view.throughput_per_s),
+    ];
     if let (Some(p50), Some(p99)) = (view.p50_ms, view.p99_ms) {
-        text.push_str(&format!("  p50 {p50:.1} ms  p99 {p99:.1} ms"));
+        parts.push(format!("p50 {p50:.1} ms"));
+        parts.push(format!("p99 {p99:.1} ms"));
     }
-    text.push_str(&format!("  {} failed", view.failed));
+    parts.push(format!("{} failed", view.failed));
     if let Some(cpu) = view.cpu {
-        text.push_str(&format!("  CPU {:.1} %", cpu * 100.0));
+        parts.push(format!("CPU {:.1} %", cpu * 100.0));
     }
     if let Some(left) = view.remaining_s.filter(|left| *left > 0) {
-        text.push_str(&format!("  {left} s left"));
+        parts.push(format!("{left} s left"));
     }
-    text
+    parts.join("  ")
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub(crate) fn find(runs: &Path, name: &str) -> Result<RunDirectory, ExpectedErro
 }
 
 /// What is wrong with a run directory, as an error of the program.
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 pub(crate) fn failed(error: RunDirectoryError) -> ExpectedError {
     let text = failed_to(&error);
     match error {

@@ -7,6 +7,7 @@
 //! and of the benches; they assert that what was measured is stored, told and cleaned up after.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
