@@ -39,7 +39,8 @@ pub use result::{
     SettingDetail, Status, StudyResult, SweepRow, SweepTable,
 };
 pub use run_dir::{
-    RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, write_json, write_whole,
+    RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, json_text, write_json,
+    write_whole,
 };
 pub use runner::{
     CpuScope, NoObserver, SecondView, Stage, TargetFacts, TrialError, TrialObserver, TrialRunner,

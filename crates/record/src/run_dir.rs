@@ -262,12 +262,37 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunDirect
 
 /// Writes a value as JSON so that a reader sees the old file or the new one, never half of it.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), RunDirectoryError> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(|error| RunDirectoryError::Format {
+    let text = json_text(value).map_err(|error| RunDirectoryError::Format {
         path: path.to_owned(),
         says: error.to_string(),
     })?;
-    text.push(b'\n');
-    write_whole(path, &text)
+    write_whole(path, format!("{text}\n").as_bytes())
+}
+
+/// A value as JSON for people and programs: indented, and whole numbers without a fraction, so that
+/// 41 users are `41` and not `41.0`.
+pub fn json_text<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(value)?;
+    shorten_whole_numbers(&mut value);
+    serde_json::to_string_pretty(&value)
+}
+
+fn shorten_whole_numbers(value: &mut serde_json::Value) {
+    /// Above it, not every whole number has a double of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        serde_json::Value::Number(number) => {
+            let whole = number
+                .as_f64()
+                .filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT);
+            if let Some(float) = whole {
+                *number = serde_json::Number::from(float as i64);
+            }
+        }
+        serde_json::Value::Array(values) => values.iter_mut().for_each(shorten_whole_numbers),
+        serde_json::Value::Object(map) => map.values_mut().for_each(shorten_whole_numbers),
+        _ => {}
+    }
 }
 
 /// Writes a file beside its place, then moves it there.
@@ -323,4 +348,61 @@ pub enum RunDirectoryError {
     /// Too many runs of one name in one second.
     #[error("make a new run directory in `{0}`: a thousand of that name are there")]
     Crowded(PathBuf),
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_have_no_fraction() {
+        let value =
+            serde_json::json!({"users": 41.0, "cpu": 0.793, "points": [[1.0, -2.5]], "count": 3});
+        let text: String = json_text(&value).unwrap().split_whitespace().collect();
+        assert_eq!(
+            text,
+            r#"{"count":3,"cpu":0.793,"points":[[1,-2.5]],"users":41}"#
+        );
+    }
+
+    #[test]
+    fn runs_are_found_by_path_by_name_and_as_the_last_one() {
+        let place = tempfile::tempdir().unwrap();
+        let runs = place.path().join("runs");
+        let made = RunDirectory::create(&runs, "study", "now").unwrap();
+        let again = RunDirectory::create(&runs, "study", "now").unwrap();
+        assert_eq!(again.id(), "study-now-2");
+        let missing = RunDirectory::find(&runs, "last").unwrap_err();
+        assert!(missing.to_string().contains("find the run `last`"));
+        let manifest = RunManifest {
+            schema: "weir/manifest/1".to_owned(),
+            weir: "0".to_owned(),
+            started: "now".to_owned(),
+            seed: 7,
+            command: vec!["weir".to_owned()],
+            base: PathBuf::from("."),
+            study: "question = \"?\"\n".to_owned(),
+            machine: BTreeMap::new(),
+        };
+        made.write_manifest(&manifest).unwrap();
+        assert_eq!(made.manifest().unwrap(), manifest);
+        for name in ["last", "study-now", made.path().to_str().unwrap()] {
+            assert_eq!(RunDirectory::find(&runs, name).unwrap().id(), "study-now");
+        }
+        assert_eq!(made.records().unwrap(), Vec::new());
+    }
+
+    #[test]
+    fn a_file_is_written_whole_or_not_at_all() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a.json");
+        write_whole(&path, b"old").unwrap();
+        let nowhere = place.path().join("none").join("a.json");
+        let error = write_whole(&nowhere, b"new").unwrap_err().to_string();
+        assert!(error.contains("none/a.json"), "{error}");
+        write_whole(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) fn json_line(value: &impl Serialize) {
 /// Writes a value as JSON to a file, or to standard output for `-`.
 pub(crate) fn json_to(path: &Path, value: &impl Serialize) -> Result<(), ExpectedError> {
     if path == Path::new("-") {
-        data(&serde_json::to_string_pretty(value).expect("plain data serialises"));
+        data(&weir_record::json_text(value).expect("plain data serialises"));
         return Ok(());
     }
     weir_record::write_json(path, value)

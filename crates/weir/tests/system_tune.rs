@@ -231,7 +231,12 @@ fn a_short_tune_runs_through() {
     if done.code == Some(0) {
         let users = result["answer"]["value"].as_u64().unwrap();
         assert!((1..=400).contains(&users));
-        assert_eq!(result["held"]["passed"], true);
+        // Five seconds a trial may leave the settings undecided; then a finding says so.
+        let findings = result["findings"].as_array().unwrap();
+        let left_out = findings
+            .iter()
+            .any(|finding| finding["id"] == "settings-not-derived");
+        assert!(left_out || result["held"]["passed"] == true, "{result}");
     }
     let question = "How many users until CPU reaches 80 %?";
     place
