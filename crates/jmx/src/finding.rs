@@ -4,6 +4,8 @@ use std::fmt;
 
 use weir_plan::Position;
 
+use crate::element::Element;
+
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -55,5 +57,71 @@ impl fmt::Display for Finding {
             return Ok(());
         }
         write!(f, "; {}", self.instead)
+    }
+}
+
+/// Gathers findings.
+#[derive(Default)]
+pub(crate) struct Findings {
+    pub(crate) all: Vec<Finding>,
+}
+
+impl Findings {
+    pub(crate) fn ignored(&mut self, element: &Element<'_>, says: &str) {
+        self.push(
+            Severity::Ignored,
+            element,
+            element.at(),
+            says.to_owned(),
+            "",
+        );
+    }
+
+    pub(crate) fn warning(&mut self, element: &Element<'_>, says: &str) {
+        self.push(
+            Severity::Warning,
+            element,
+            element.at(),
+            says.to_owned(),
+            "",
+        );
+    }
+
+    pub(crate) fn unsupported(
+        &mut self,
+        element: &Element<'_>,
+        says: impl Into<String>,
+        instead: &str,
+    ) {
+        self.unsupported_at(element, element.at(), says, instead);
+    }
+
+    /// The same, where one property of the element stands.
+    pub(crate) fn unsupported_at(
+        &mut self,
+        element: &Element<'_>,
+        at: Position,
+        says: impl Into<String>,
+        instead: &str,
+    ) {
+        self.push(Severity::Unsupported, element, at, says.into(), instead);
+    }
+
+    fn push(
+        &mut self,
+        severity: Severity,
+        element: &Element<'_>,
+        at: Position,
+        says: String,
+        instead: &str,
+    ) {
+        self.all.push(Finding {
+            severity,
+            element: element.class().to_owned(),
+            name: element.name().to_owned(),
+            at,
+            says,
+            instead: instead.to_owned(),
+        });
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use weir_plan::{LoadPlan, Position, Step, ThreadGroup, Variable};
+use weir_plan::{LoadPlan, Step, ThreadGroup, Variable};
 
 use crate::document::{self, Document};
 use crate::element::{Branch, Element};
 use crate::elements::{arguments, http_sampler, listener, test_plan, thread_group};
+use crate::finding::Findings;
 use crate::scope::Scope;
 use crate::{Finding, JmxError, Severity};
 
@@ -221,70 +222,4 @@ fn is_supported_somewhere(element: &Element<'_>) -> bool {
         "ResultCollector",
     ];
     elements.contains(&element.class()) || Scope::default().take(*element)
-}
-
-/// Gathers findings.
-#[derive(Default)]
-pub(crate) struct Findings {
-    all: Vec<Finding>,
-}
-
-impl Findings {
-    pub(crate) fn ignored(&mut self, element: &Element<'_>, says: &str) {
-        self.push(
-            Severity::Ignored,
-            element,
-            element.at(),
-            says.to_owned(),
-            "",
-        );
-    }
-
-    pub(crate) fn warning(&mut self, element: &Element<'_>, says: &str) {
-        self.push(
-            Severity::Warning,
-            element,
-            element.at(),
-            says.to_owned(),
-            "",
-        );
-    }
-
-    pub(crate) fn unsupported(
-        &mut self,
-        element: &Element<'_>,
-        says: impl Into<String>,
-        instead: &str,
-    ) {
-        self.unsupported_at(element, element.at(), says, instead);
-    }
-
-    /// The same, where one property of the element stands.
-    pub(crate) fn unsupported_at(
-        &mut self,
-        element: &Element<'_>,
-        at: Position,
-        says: impl Into<String>,
-        instead: &str,
-    ) {
-        self.push(Severity::Unsupported, element, at, says.into(), instead);
-    }
-
-    fn push(
-        &mut self,
-        severity: Severity,
-        element: &Element<'_>,
-        at: Position,
-        says: String,
-        instead: &str,
-    ) {
-        self.all.push(Finding {
-            severity,
-            element: element.class().to_owned(),
-            name: element.name().to_owned(),
-            at,
-            says,
-            instead: instead.to_owned(),
-        });
-    }
 }

@@ -12,11 +12,13 @@
 //! Invariants: no wall clock is read here (moments are arguments); a signal that was not read is
 //! absent, never 0; a second that was not watched is missed, never interpolated.
 
+mod decide;
 mod evaluate;
 mod failed_to;
 mod histograms;
 mod jtl;
 mod load_second;
+mod recording;
 mod replay;
 mod result;
 mod run_dir;
@@ -25,14 +27,13 @@ mod timeline;
 mod treatment;
 mod trial;
 
-pub use evaluate::{
-    Context, Decision, EvaluateError, Recording, STEAL_MAX, WindowProgress, decide, disturbance,
-    evaluate, names,
-};
+pub use decide::{Decision, WindowProgress, decide};
+pub use evaluate::{Context, EvaluateError, STEAL_MAX, disturbance, evaluate};
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
 pub use jtl::{DataType, JtlError, JtlReader, JtlWriter, SampleRow};
 pub use load_second::{ClassSecond, LoadSecond};
+pub use recording::{Recording, names};
 pub use replay::Replay;
 pub use result::{
     Answer, Column, Figure, Finding, Held, RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult,

@@ -5,9 +5,10 @@ use weir_record::{Answer, Finding, Held, Role, Status, TargetFacts, TrialRecord,
 
 use crate::answer;
 use crate::check;
-use crate::confirm::{self, AnswerPoint, Confirmed};
+use crate::confirm::{self, AnswerPoint};
 use crate::figure::Figure;
 use crate::findings;
+use crate::learned::Learned;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
 use crate::search::cpu::CpuFit;
@@ -23,19 +24,6 @@ const WIDTH_MAX: f64 = 0.6;
 /// Shortest trials that the search leaves room for: three of the check with a longer window for one
 /// of them, and one for the cost.
 const RESERVED: f64 = 5.0;
-
-/// What a study has learned so far.
-#[derive(Debug, Default)]
-pub(crate) struct Learned {
-    pub(crate) found: Option<Found>,
-    pub(crate) answer: Option<Answer>,
-    /// Requirements from below that the answer does not meet.
-    pub(crate) unmet: Vec<String>,
-    pub(crate) confirmed: Option<Confirmed>,
-    pub(crate) fit: Option<CpuFit>,
-    /// Why no settings were derived, when none were.
-    pub(crate) no_settings: Option<String>,
-}
 
 /// Finds the largest number of users that meets the requirements, derives the settings that hold
 /// the server there, and checks that they do.

@@ -59,6 +59,7 @@ mod dry_run;
 mod figure;
 mod find;
 mod findings;
+mod learned;
 mod observer;
 mod outcome;
 mod search;

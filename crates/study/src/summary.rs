@@ -3,7 +3,7 @@
 use weir_plan::Metric;
 use weir_record::{Answer, Held, TargetFacts, TrialRecord};
 
-use crate::find::Learned;
+use crate::learned::Learned;
 use crate::search::plateau::limit;
 use crate::search::{Found, USERS};
 use crate::settings::{REQUEST_QUEUE, THREADS};

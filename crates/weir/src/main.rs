@@ -9,6 +9,7 @@ mod commands;
 mod error;
 mod hosts;
 mod interrupt;
+mod job;
 mod output;
 mod plans;
 mod progress;

@@ -4,7 +4,7 @@ use weir_plan::{Argument, HttpRequest, Step, Template};
 
 use crate::element::Element;
 use crate::elements::header_manager;
-use crate::reader::Findings;
+use crate::finding::Findings;
 use crate::scope::Scope;
 
 /// The sampler as a step, with what it inherits.

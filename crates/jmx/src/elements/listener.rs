@@ -1,7 +1,7 @@
 //! `ResultCollector`: all of JMeter's graphical listeners, and its writer of result files.
 
 use crate::element::Element;
-use crate::reader::Findings;
+use crate::finding::Findings;
 
 /// A listener without a file does nothing outside the graphical interface.
 pub(crate) fn read(element: &Element<'_>, findings: &mut Findings) {

@@ -4,7 +4,7 @@ use weir_plan::Variable;
 
 use crate::element::Element;
 use crate::elements::arguments;
-use crate::reader::Findings;
+use crate::finding::Findings;
 
 /// The plan's own variables; what else it asks for becomes findings.
 pub(crate) fn read(element: &Element<'_>, findings: &mut Findings) -> Vec<Variable> {

@@ -3,7 +3,7 @@
 use weir_plan::{Iterations, OnSampleError, Schedule, Step, ThreadGroup};
 
 use crate::element::Element;
-use crate::reader::Findings;
+use crate::finding::Findings;
 
 /// The group with the steps that stand below it.
 pub(crate) fn read(

@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use super::*;
+use crate::decide::{Decision, WindowProgress, decide};
 use crate::histograms::response_histogram;
-use crate::load_second::ClassSecond;
-use crate::treatment::{Levels, Role};
+use crate::load_second::{ClassSecond, LoadSecond};
+use crate::timeline::Reading;
+use crate::treatment::{Levels, Role, Window};
 
 /// One second in which `answered` samples took `response_us` each.
 fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> LoadSecond {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::error::ExpectedError;
-use crate::{output, plans};
+use crate::{job, output, plans};
 
 /// Say everything that is wrong or unsupported in a plan or a study; send nothing.
 ///
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<u8, ExpectedError> {
     if extension("jmx") {
         check_plan(file)
     } else if extension("toml") {
-        super::studies::check(file)?;
+        job::check(file)?;
         output::data(&format!("{}: nothing is wrong", file.display()));
         Ok(0)
     } else {

@@ -4,29 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use weir_plan::LoadPlan;
 use weir_record::{
     RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
     Treatment, TrialError, TrialObserver, TrialRecord, WhenFull, failed_to,
 };
 use weir_rig::{CpuPlan, Rig, RigOptions};
-use weir_script::Properties;
-use weir_study::{Ask, LoadSource, Outcome, StudyFile, StudyObserver, TargetKind};
+use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 use weir_target::{Builtin, BuiltinOptions, TargetError};
 use weir_units::CpuSet;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
+use crate::job::{Job, PLAN_COPY, check_users_property};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
-use crate::{hosts, interrupt, output, plans};
+use crate::{hosts, interrupt, output};
 
-/// What `weir tune` runs when it is given no study.
-const DEFAULT_STUDY: &str = include_str!("../../../../studies/default.toml");
-const DEFAULT_STUDY_NAME: &str = "default";
-const DEFAULT_PLAN: &str = include_str!("../../../../studies/plans/short.jmx");
-
-/// The copy of the plan in a run directory.
-const PLAN_COPY: &str = "plan.jmx";
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
 
 /// Options of `tune` and `sweep`.
@@ -49,183 +41,16 @@ pub(crate) struct StudyArguments {
     allow_host: Vec<String>,
 }
 
-/// A study that is ready to run.
-pub(crate) struct Job {
-    /// Names the run directory.
-    name: String,
-    /// What messages call the study: its file as typed, where it has one.
-    file: String,
-    text: String,
-    base: PathBuf,
-    study: StudyFile,
-    plan: PlanSource,
-    /// The run to continue, with its finished trials.
-    resumed: Option<(RunDirectory, RunManifest, Vec<TrialRecord>)>,
-}
-
-/// Where the plan of a study comes from.
-enum PlanSource {
-    File(PathBuf),
-    Embedded,
-}
-
-impl Job {
-    /// Reads the study: the one given, the one of the run to continue, or the built-in one.
-    pub(crate) fn prepare(
-        file: Option<&Path>,
-        arguments: &StudyArguments,
-    ) -> Result<Self, ExpectedError> {
-        if let Some(run) = &arguments.resume {
-            return Self::resumed(file, &arguments.runs, run);
-        }
-        match file {
-            Some(file) => Self::from_file(file),
-            None => Ok(Self {
-                name: DEFAULT_STUDY_NAME.to_owned(),
-                file: DEFAULT_STUDY_NAME.to_owned(),
-                text: DEFAULT_STUDY.to_owned(),
-                base: PathBuf::from("."),
-                study: parse(DEFAULT_STUDY_NAME, DEFAULT_STUDY)?,
-                plan: PlanSource::Embedded,
-                resumed: None,
-            }),
-        }
+/// Reads the study: the one given, the one of the run to continue, or the built-in one.
+pub(crate) fn prepare(
+    file: Option<&Path>,
+    arguments: &StudyArguments,
+) -> Result<Job, ExpectedError> {
+    match (&arguments.resume, file) {
+        (Some(run), file) => Job::of_run(file, &arguments.runs, run),
+        (None, Some(file)) => Job::from_file(file),
+        (None, None) => Job::built_in(),
     }
-
-    fn from_file(file: &Path) -> Result<Self, ExpectedError> {
-        let text = read_text(file)?;
-        let study = parse(&file.display().to_string(), &text)?;
-        let base = file.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let plan = plan_source(&study, &base, file)?;
-        Ok(Self {
-            name: file.file_stem().map_or_else(
-                || "study".to_owned(),
-                |stem| stem.to_string_lossy().into_owned(),
-            ),
-            file: file.display().to_string(),
-            text,
-            base,
-            study,
-            plan,
-            resumed: None,
-        })
-    }
-
-    fn resumed(file: Option<&Path>, runs: &Path, run: &str) -> Result<Self, ExpectedError> {
-        let directory = stored::find(runs, run)?;
-        let manifest = directory.manifest().map_err(stored::failed)?;
-        if let Some(file) = file
-            && read_text(file)? != manifest.study
-        {
-            return Err(ExpectedError::Input(format!(
-                "{}: this is not the study of the run `{}`; leave the study away to continue the run as it \
-                 was, or leave --resume away to start a new one",
-                file.display(),
-                directory.id()
-            )));
-        }
-        let records = directory.records().map_err(stored::failed)?;
-        let name = directory.id();
-        Ok(Self {
-            study: parse(&name, &manifest.study)?,
-            file: name.clone(),
-            name,
-            text: manifest.study.clone(),
-            base: manifest.base.clone(),
-            plan: PlanSource::File(directory.path().join(PLAN_COPY)),
-            resumed: Some((directory, manifest, records)),
-        })
-    }
-
-    /// What messages call the study.
-    pub(crate) fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// The study.
-    pub(crate) fn study(&self) -> &StudyFile {
-        &self.study
-    }
-
-    fn read_plan(&self) -> Result<LoadPlan, ExpectedError> {
-        match &self.plan {
-            PlanSource::File(path) => plans::read(path),
-            PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new("short.jmx")),
-        }
-    }
-
-    fn plan_text(&self) -> Result<String, ExpectedError> {
-        match &self.plan {
-            PlanSource::File(path) => read_text(path),
-            PlanSource::Embedded => Ok(DEFAULT_PLAN.to_owned()),
-        }
-    }
-}
-
-fn read_text(file: &Path) -> Result<String, ExpectedError> {
-    std::fs::read_to_string(file)
-        .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))
-}
-
-fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
-    StudyFile::parse(text).map_err(|problems| {
-        let problems = problems
-            .into_iter()
-            .map(|problem| FileProblem {
-                span: problem.span,
-                says: problem.says,
-                help: problem.help,
-            })
-            .collect();
-        ExpectedError::File(FileProblems::new(name, text.to_owned(), problems))
-    })
-}
-
-/// Reads a study with its plan; for `weir check`.
-pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
-    let job = Job::from_file(file)?;
-    let plan = job.read_plan()?;
-    check_users_property(&job, &plan)
-}
-
-fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource, ExpectedError> {
-    match &study.load.source {
-        LoadSource::Plan { path, .. } => Ok(PlanSource::File(base.join(path.get_ref()))),
-        LoadSource::Url(_) => Err(ExpectedError::Input(format!(
-            "{}: a study over a plain URL is not built yet; write a plan, or run `weir run URL`",
-            file.display()
-        ))),
-    }
-}
-
-/// The property that sets the number of users has to stand in the plan.
-fn check_users_property(job: &Job, plan: &LoadPlan) -> Result<(), ExpectedError> {
-    let LoadSource::Plan {
-        users: Some(users), ..
-    } = &job.study.load.source
-    else {
-        return Ok(());
-    };
-    let used = weir_script::properties_used(plan);
-    if used
-        .iter()
-        .any(|property| property.name == *users.get_ref())
-    {
-        return Ok(());
-    }
-    let mut known: Vec<&str> = used.iter().map(|property| property.name.as_str()).collect();
-    known.sort_unstable();
-    known.dedup();
-    let problem = FileProblem {
-        span: users.span(),
-        says: format!("the plan has no property `{}`", users.get_ref()),
-        help: Some(format!("the plan's properties are {}", known.join(", "))),
-    };
-    Err(ExpectedError::File(FileProblems::new(
-        &job.file,
-        job.text.clone(),
-        vec![problem],
-    )))
 }
 
 /// Runs a study to its stored result and tells it.
@@ -261,8 +86,8 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
     let mut rig = Rig::new(RigOptions {
         target,
         plan,
-        properties: properties(job),
-        users_property: users_property(job),
+        properties: job.properties(),
+        users_property: job.users_property(),
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),
@@ -338,7 +163,7 @@ fn open_run(
         schema: MANIFEST_SCHEMA.to_owned(),
         weir: env!("CARGO_PKG_VERSION").to_owned(),
         started: now.timestamp().to_string(),
-        seed: seed(job),
+        seed: job.seed(),
         command: std::env::args().collect(),
         base: job.base.clone(),
         study: job.text.clone(),
@@ -350,13 +175,6 @@ fn open_run(
         .write_manifest(&manifest)
         .map_err(stored::failed)?;
     Ok((directory, manifest, Vec::new()))
-}
-
-fn seed(job: &Job) -> u64 {
-    match &job.study.ask {
-        Ask::Find(find) => find.seed,
-        Ask::Sweep(sweep) => sweep.seed,
-    }
 }
 
 /// The facts of the machine as flat text, for people and for comparing runs.
@@ -409,21 +227,6 @@ fn allowed_hosts(job: &Job, arguments: &StudyArguments) -> Vec<String> {
         .map(|host| host.get_ref().clone())
         .chain(arguments.allow_host.iter().cloned())
         .collect()
-}
-
-fn properties(job: &Job) -> Properties {
-    let mut properties = Properties::new();
-    for (name, value) in &job.study.load.properties {
-        properties.set(name, value);
-    }
-    properties
-}
-
-fn users_property(job: &Job) -> Option<String> {
-    match &job.study.load.source {
-        LoadSource::Plan { users, .. } => users.as_ref().map(|users| users.get_ref().clone()),
-        LoadSource::Url(_) => None,
-    }
 }
 
 fn answer(job: &Job, rig: &mut Rig, finished: Vec<TrialRecord>) -> Outcome {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use weir_study::Ask;
 
-use crate::commands::studies::{self, Job, StudyArguments};
+use crate::commands::studies::{self, StudyArguments};
 use crate::error::ExpectedError;
 
 /// Run a designed experiment and print its table.
@@ -23,11 +23,11 @@ pub(crate) struct SweepArguments {
 }
 
 pub(crate) fn run(arguments: &SweepArguments) -> Result<u8, ExpectedError> {
-    let job = Job::prepare(arguments.study.as_deref(), &arguments.shared)?;
-    if matches!(job.study().ask, Ask::Find(_)) {
+    let job = studies::prepare(arguments.study.as_deref(), &arguments.shared)?;
+    if matches!(job.study.ask, Ask::Find(_)) {
         return Err(ExpectedError::Input(format!(
             "{}: this study asks for an answer ([find]); run it with `weir tune`",
-            job.file()
+            job.file
         )));
     }
     studies::run(&job, &arguments.shared)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use weir_study::Ask;
 
-use crate::commands::studies::{self, Job, StudyArguments};
+use crate::commands::studies::{self, StudyArguments};
 use crate::error::ExpectedError;
 
 /// Find the answer of a study, derive every stage's setting, check that it holds.
@@ -24,11 +24,11 @@ pub(crate) struct TuneArguments {
 }
 
 pub(crate) fn run(arguments: &TuneArguments) -> Result<u8, ExpectedError> {
-    let job = Job::prepare(arguments.study.as_deref(), &arguments.shared)?;
-    if matches!(job.study().ask, Ask::Sweep(_)) {
+    let job = studies::prepare(arguments.study.as_deref(), &arguments.shared)?;
+    if matches!(job.study.ask, Ask::Sweep(_)) {
         return Err(ExpectedError::Input(format!(
             "{}: this study asks for a table ([sweep]); run it with `weir sweep`",
-            job.file()
+            job.file
         )));
     }
     studies::run(&job, &arguments.shared)

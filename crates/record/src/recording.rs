@@ -1,0 +1,173 @@
+//! Everything a running trial has delivered, second by second.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::histograms::{HistogramError, IntervalHistograms, response_histogram};
+use crate::load_second::LoadSecond;
+use crate::timeline::{Reading, Timeline};
+
+/// A virtual user that wakes later than this after its think time is late.
+pub(crate) const LATE_US: u64 = 10_000;
+/// A series with gaps still speaks for its signal when this share of its seconds was read.
+const READ_MIN: f64 = 0.8;
+
+/// Names under which the load's own figures stand in a timeline.
+pub mod names {
+    /// Samples answered per second, failed ones included.
+    pub const THROUGHPUT: &str = "throughput";
+    /// Mean response time of the samples that ended in the second, in seconds.
+    pub const RESPONSE_MEAN: &str = "response.mean";
+    /// Median response time of the samples that ended in the second, in seconds.
+    pub const RESPONSE_P50: &str = "response.p50";
+    /// 99th percentile of the response time of the samples that ended in the second, in seconds.
+    pub const RESPONSE_P99: &str = "response.p99";
+    /// Failed samples per second.
+    pub const ERRORS: &str = "errors";
+    /// Users running at the end of the second.
+    pub const USERS: &str = "users";
+    /// Samples in flight at the end of the second.
+    pub const IN_FLIGHT: &str = "in-flight";
+    /// Connections of the users that are open at the end of the second.
+    pub const CONNECTIONS: &str = "load.connections";
+    /// Median lateness of the users' wake-ups, in seconds.
+    pub const LATENESS_P50: &str = "load.lateness.p50";
+    /// 99th percentile of the lateness of the users' wake-ups, in seconds.
+    pub const LATENESS_P99: &str = "load.lateness.p99";
+    /// Share of the users' wake-ups that were more than 10 ms late.
+    pub const LATE_SHARE: &str = "load.late-share";
+    /// Cores that the load tool used.
+    pub const LOAD_CPU: &str = "load.cpu";
+    /// Busy share of the CPUs that the target may use.
+    pub const CPU: &str = "cpu";
+}
+
+/// What ended in one second, by label.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) failed_by_code: BTreeMap<String, u64>,
+}
+
+/// Everything a running trial has delivered so far.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    /// The signals by second.
+    pub timeline: Timeline,
+    /// The response times by second.
+    pub histograms: IntervalHistograms,
+    counts: Vec<BTreeMap<String, Counts>>,
+}
+
+impl Recording {
+    /// A recording of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one second of load.
+    pub fn add_load(&mut self, load: &LoadSecond) -> Result<(), HistogramError> {
+        self.histograms.add(load)?;
+        let at = load.second as usize;
+        if self.counts.len() <= at {
+            self.counts.resize(at + 1, BTreeMap::new());
+        }
+        for class in &load.classes {
+            let counts = self.counts[at].entry(class.label.clone()).or_default();
+            counts.completed += class.completed();
+            counts.failed += class.failed;
+            for (code, count) in &class.failed_by_code {
+                *counts.failed_by_code.entry(code.clone()).or_default() += count;
+            }
+        }
+        self.timeline.add(load.second, load_reading(load));
+        Ok(())
+    }
+
+    /// Adds what the probe read in one second.
+    pub fn add_signals(&mut self, second: u64, reading: Reading) {
+        self.timeline.add(second, reading);
+    }
+
+    /// Notes that the watch missed a second.
+    pub fn miss_signals(&mut self, second: u64) {
+        self.timeline.miss(second);
+    }
+
+    /// Whole seconds of load that are there.
+    pub fn seconds(&self) -> usize {
+        self.counts.len()
+    }
+
+    pub(crate) fn series(&self, signal: &str, seconds: Range<usize>) -> Option<Vec<f64>> {
+        let all = self.timeline.series(signal, seconds);
+        let read: Vec<f64> = all.iter().copied().flatten().collect();
+        (!all.is_empty() && read.len() as f64 >= READ_MIN * all.len() as f64).then_some(read)
+    }
+
+    /// A series without gaps, for tests that compare second by second.
+    pub(crate) fn whole_series(&self, signal: &str, seconds: Range<usize>) -> Option<Vec<f64>> {
+        self.timeline.series(signal, seconds).into_iter().collect()
+    }
+
+    pub(crate) fn counts(&self, seconds: Range<usize>, label: Option<&str>) -> Counts {
+        let mut sum = Counts::default();
+        let classes = self.counts[seconds]
+            .iter()
+            .flatten()
+            .filter(|(name, _)| label.is_none_or(|label| label == name.as_str()));
+        for (_, counts) in classes {
+            sum.completed += counts.completed;
+            sum.failed += counts.failed;
+            for (code, count) in &counts.failed_by_code {
+                *sum.failed_by_code.entry(code.clone()).or_default() += count;
+            }
+        }
+        sum
+    }
+}
+
+/// The load's own figures of one second, under their names in a timeline.
+fn load_reading(load: &LoadSecond) -> Reading {
+    let mut reading = Reading::new();
+    let mut put = |name: &str, value: f64| reading.insert(name.to_owned(), value);
+    put(names::THROUGHPUT, load.completed() as f64);
+    put(names::ERRORS, load.failed() as f64);
+    put(names::USERS, f64::from(load.users));
+    put(names::IN_FLIGHT, f64::from(load.in_flight));
+    put(names::CONNECTIONS, f64::from(load.sockets));
+    let mut response = response_histogram();
+    for class in &load.classes {
+        response
+            .add(&class.response_us)
+            .expect("the sum resizes by itself");
+    }
+    if !response.is_empty() {
+        put(names::RESPONSE_MEAN, response.mean() / 1e6);
+        put(
+            names::RESPONSE_P50,
+            response.value_at_quantile(0.5) as f64 / 1e6,
+        );
+        put(
+            names::RESPONSE_P99,
+            response.value_at_quantile(0.99) as f64 / 1e6,
+        );
+    }
+    let late = &load.lateness_us;
+    if !late.is_empty() {
+        put(
+            names::LATENESS_P50,
+            late.value_at_quantile(0.5) as f64 / 1e6,
+        );
+        put(
+            names::LATENESS_P99,
+            late.value_at_quantile(0.99) as f64 / 1e6,
+        );
+        put(
+            names::LATE_SHARE,
+            late.count_between(LATE_US, u64::MAX) as f64 / late.len() as f64,
+        );
+    }
+    reading
+}

@@ -1,0 +1,20 @@
+//! What a study has learned so far, whole or cut short.
+
+use weir_record::Answer;
+
+use crate::confirm::Confirmed;
+use crate::search::Found;
+use crate::search::cpu::CpuFit;
+
+/// What a study has learned so far.
+#[derive(Debug, Default)]
+pub(crate) struct Learned {
+    pub(crate) found: Option<Found>,
+    pub(crate) answer: Option<Answer>,
+    /// Requirements from below that the answer does not meet.
+    pub(crate) unmet: Vec<String>,
+    pub(crate) confirmed: Option<Confirmed>,
+    pub(crate) fit: Option<CpuFit>,
+    /// Why no settings were derived, when none were.
+    pub(crate) no_settings: Option<String>,
+}

@@ -1,0 +1,212 @@
+//! A study that is ready to run: read, checked, with its plan.
+
+use std::path::{Path, PathBuf};
+
+use weir_plan::LoadPlan;
+use weir_record::{RunDirectory, RunManifest, TrialRecord};
+use weir_script::Properties;
+use weir_study::{Ask, LoadSource, StudyFile};
+
+use crate::error::{ExpectedError, FileProblem, FileProblems};
+use crate::{plans, stored};
+
+/// What `weir tune` runs when it is given no study.
+const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
+const DEFAULT_STUDY_NAME: &str = "default";
+const DEFAULT_PLAN: &str = include_str!("../../../studies/plans/short.jmx");
+
+/// The copy of the plan in a run directory.
+pub(crate) const PLAN_COPY: &str = "plan.jmx";
+
+/// A study that is ready to run.
+pub(crate) struct Job {
+    /// Names the run directory.
+    pub(crate) name: String,
+    /// What messages call the study: its file as typed, where it has one.
+    pub(crate) file: String,
+    pub(crate) text: String,
+    pub(crate) base: PathBuf,
+    pub(crate) study: StudyFile,
+    plan: PlanSource,
+    /// The run to continue, with its finished trials.
+    pub(crate) resumed: Option<(RunDirectory, RunManifest, Vec<TrialRecord>)>,
+}
+
+/// Where the plan of a study comes from.
+enum PlanSource {
+    File(PathBuf),
+    Embedded,
+}
+
+impl Job {
+    /// The study that comes with Weir.
+    pub(crate) fn built_in() -> Result<Self, ExpectedError> {
+        Ok(Self {
+            name: DEFAULT_STUDY_NAME.to_owned(),
+            file: DEFAULT_STUDY_NAME.to_owned(),
+            text: DEFAULT_STUDY.to_owned(),
+            base: PathBuf::from("."),
+            study: parse(DEFAULT_STUDY_NAME, DEFAULT_STUDY)?,
+            plan: PlanSource::Embedded,
+            resumed: None,
+        })
+    }
+
+    /// A study of the user.
+    pub(crate) fn from_file(file: &Path) -> Result<Self, ExpectedError> {
+        let text = read_text(file)?;
+        let study = parse(&file.display().to_string(), &text)?;
+        let base = file.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let plan = plan_source(&study, &base, file)?;
+        Ok(Self {
+            name: file.file_stem().map_or_else(
+                || "study".to_owned(),
+                |stem| stem.to_string_lossy().into_owned(),
+            ),
+            file: file.display().to_string(),
+            text,
+            base,
+            study,
+            plan,
+            resumed: None,
+        })
+    }
+
+    /// The study of a run that is to be continued; `file`, where given, has to be the same.
+    pub(crate) fn of_run(
+        file: Option<&Path>,
+        runs: &Path,
+        run: &str,
+    ) -> Result<Self, ExpectedError> {
+        let directory = stored::find(runs, run)?;
+        let manifest = directory.manifest().map_err(stored::failed)?;
+        if let Some(file) = file
+            && read_text(file)? != manifest.study
+        {
+            return Err(ExpectedError::Input(format!(
+                "{}: this is not the study of the run `{}`; leave the study away to continue the run as it \
+                 was, or leave --resume away to start a new one",
+                file.display(),
+                directory.id()
+            )));
+        }
+        let records = directory.records().map_err(stored::failed)?;
+        let name = directory.id();
+        Ok(Self {
+            study: parse(&name, &manifest.study)?,
+            file: name.clone(),
+            name,
+            text: manifest.study.clone(),
+            base: manifest.base.clone(),
+            plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            resumed: Some((directory, manifest, records)),
+        })
+    }
+
+    /// Reads the plan.
+    pub(crate) fn read_plan(&self) -> Result<LoadPlan, ExpectedError> {
+        match &self.plan {
+            PlanSource::File(path) => plans::read(path),
+            PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new("short.jmx")),
+        }
+    }
+
+    /// The plan as it is written.
+    pub(crate) fn plan_text(&self) -> Result<String, ExpectedError> {
+        match &self.plan {
+            PlanSource::File(path) => read_text(path),
+            PlanSource::Embedded => Ok(DEFAULT_PLAN.to_owned()),
+        }
+    }
+
+    /// Seed of all randomness of the run.
+    pub(crate) fn seed(&self) -> u64 {
+        match &self.study.ask {
+            Ask::Find(find) => find.seed,
+            Ask::Sweep(sweep) => sweep.seed,
+        }
+    }
+
+    /// Properties of the plan that the study sets.
+    pub(crate) fn properties(&self) -> Properties {
+        let mut properties = Properties::new();
+        for (name, value) in &self.study.load.properties {
+            properties.set(name, value);
+        }
+        properties
+    }
+
+    /// The property of the plan that holds the number of users.
+    pub(crate) fn users_property(&self) -> Option<String> {
+        match &self.study.load.source {
+            LoadSource::Plan { users, .. } => users.as_ref().map(|users| users.get_ref().clone()),
+            LoadSource::Url(_) => None,
+        }
+    }
+}
+
+fn read_text(file: &Path) -> Result<String, ExpectedError> {
+    std::fs::read_to_string(file)
+        .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))
+}
+
+fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
+    StudyFile::parse(text).map_err(|problems| {
+        let problems = problems
+            .into_iter()
+            .map(|problem| FileProblem {
+                span: problem.span,
+                says: problem.says,
+                help: problem.help,
+            })
+            .collect();
+        ExpectedError::File(FileProblems::new(name, text.to_owned(), problems))
+    })
+}
+
+/// Reads a study with its plan; for `weir check`.
+pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
+    let job = Job::from_file(file)?;
+    let plan = job.read_plan()?;
+    check_users_property(&job, &plan)
+}
+
+fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource, ExpectedError> {
+    match &study.load.source {
+        LoadSource::Plan { path, .. } => Ok(PlanSource::File(base.join(path.get_ref()))),
+        LoadSource::Url(_) => Err(ExpectedError::Input(format!(
+            "{}: a study over a plain URL is not built yet; write a plan, or run `weir run URL`",
+            file.display()
+        ))),
+    }
+}
+
+/// The property that sets the number of users has to stand in the plan.
+pub(crate) fn check_users_property(job: &Job, plan: &LoadPlan) -> Result<(), ExpectedError> {
+    let LoadSource::Plan {
+        users: Some(users), ..
+    } = &job.study.load.source
+    else {
+        return Ok(());
+    };
+    let used = weir_script::properties_used(plan);
+    if used
+        .iter()
+        .any(|property| property.name == *users.get_ref())
+    {
+        return Ok(());
+    }
+    let mut known: Vec<&str> = used.iter().map(|property| property.name.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let problem = FileProblem {
+        span: users.span(),
+        says: format!("the plan has no property `{}`", users.get_ref()),
+        help: Some(format!("the plan's properties are {}", known.join(", "))),
+    };
+    Err(ExpectedError::File(FileProblems::new(
+        &job.file,
+        job.text.clone(),
+        vec![problem],
+    )))
+}
