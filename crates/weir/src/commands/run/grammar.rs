@@ -80,7 +80,12 @@ pub(crate) struct PlanArguments {
     #[arg(short = 'l', long = "logfile", value_name = "FILE.jtl")]
     pub(crate) log_file: Option<PathBuf>,
     /// Set a property of the plan; may be given several times.
-    #[arg(short = 'J', long = "jmeterproperty", value_name = "NAME=VALUE")]
+    #[arg(
+        short = 'J',
+        long = "jmeterproperty",
+        value_name = "NAME=VALUE",
+        allow_hyphen_values = true
+    )]
     pub(crate) property: Vec<String>,
     /// Read more properties from this file; may be given several times.
     #[arg(short = 'q', long = "addprop", value_name = "FILE")]
