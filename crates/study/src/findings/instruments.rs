@@ -20,7 +20,7 @@ pub(super) fn littles_law(evidence: &Evidence<'_>) -> Vec<Finding> {
             .iter()
             .filter_map(|trial| Some((*trial, agreement(trial, &stage.name)?)))
             .collect();
-        let doubtful = checked.iter().filter(|(_, agreement)| !agreement.holds);
+        let doubtful = checked.iter().filter(|(_, agreement)| !agreement.holds());
         if let Some((trial, worst)) = doubtful.max_by(|a, b| a.1.off().total_cmp(&b.1.off())) {
             findings.push(finding(
                 "instrument-doubt",
@@ -47,7 +47,6 @@ struct Agreement {
     waiting: f64,
     rate_per_s: f64,
     wait_s: f64,
-    holds: bool,
 }
 
 impl Agreement {
@@ -58,6 +57,10 @@ impl Agreement {
     fn off(&self) -> f64 {
         (self.product() / self.waiting - 1.0).abs()
     }
+
+    fn holds(&self) -> bool {
+        self.off() <= TOLERANCE
+    }
 }
 
 /// `None` where nobody waits or nothing can be compared.
@@ -66,25 +69,13 @@ fn agreement(trial: &TrialRecord, stage: &str) -> Option<Agreement> {
         .waiting(stage)
         .filter(|waiting| *waiting >= WAITING_MIN)?;
     let wait_s = trial.wait_s(stage)?;
-    let signal = |name: &str| trial.signals.get(&format!("{stage}.{name}")).copied();
-    // The mean wait may be over all that came or only over those that had to wait. Where the number
-    // that had to wait is not told, the product over all can only be too large.
-    let exact = signal("waits");
-    let rate_per_s = exact.or_else(|| signal("entries"))?;
-    let mut agreement = Agreement {
+    // `STAGE.wait` is the mean over all that got in, waited or not, so the entries are its rate.
+    let rate_per_s = trial.signals.get(&format!("{stage}.entries")).copied()?;
+    Some(Agreement {
         waiting,
         rate_per_s,
         wait_s,
-        holds: true,
-    };
-    let ratio = agreement.product() / waiting;
-    let too_small = ratio < 1.0 - TOLERANCE;
-    let too_large = ratio > 1.0 + TOLERANCE;
-    if exact.is_none() && too_large {
-        return None;
-    }
-    agreement.holds = !too_small && !too_large;
-    Some(agreement)
+    })
 }
 
 fn doubt(stage: &str, trial: &TrialRecord, seen: &Agreement) -> String {
