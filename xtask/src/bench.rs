@@ -1,4 +1,5 @@
 //! Long measurements that are not tests: they need the machine to themselves, and minutes.
 
 mod closed_mva;
+pub(crate) mod load;
 pub(crate) mod tune;

@@ -62,6 +62,7 @@ enum Task {
 
 #[derive(Subcommand)]
 enum Bench {
+    Load(bench::load::LoadBench),
     /// Compare the answers of `weir tune` with exact closed MVA
     Tune {
         /// How often to tune
@@ -89,6 +90,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Ci => ci::check(&workspace),
         Task::Tidy => tidy::check(&workspace),
         Task::Generate => generate::write(&workspace),
+        Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
         Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),
     }
 }

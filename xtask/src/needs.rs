@@ -40,6 +40,33 @@ pub(crate) const BROWSER: Need = Need {
     packages: &["chromium", "fonts-dejavu-core"],
 };
 
+/// Answers what the bench of the load engine sends.
+pub(crate) const NGINX: Need = Need {
+    what: "nginx",
+    why: "the bench loads it",
+    programs: &["nginx"],
+    variable: "NGINX",
+    packages: &["nginx"],
+};
+
+/// What the load engine is compared with.
+pub(crate) const WRK: Need = Need {
+    what: "wrk",
+    why: "the bench compares with it",
+    programs: &["wrk"],
+    variable: "WRK",
+    packages: &["wrk"],
+};
+
+/// Another load tool.
+pub(crate) const AB: Need = Need {
+    what: "ab",
+    why: "the bench compares with it",
+    programs: &["ab"],
+    variable: "AB",
+    packages: &["apache2-utils"],
+};
+
 impl Need {
     fn is_met(&self) -> bool {
         env::var_os(self.variable).is_some()

@@ -16,6 +16,7 @@ use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::counts::{CoreSecond, Counts, Gauges, add};
 use crate::error::LoadError;
+use crate::response::KeptStore;
 use crate::samples::{Batches, RowBatch};
 use crate::status_texts::StatusTexts;
 use crate::timers::{Timer, Timers};
@@ -146,6 +147,8 @@ pub(crate) struct Core {
     /// What is read before it is looked at.
     pub(crate) buffer: RefCell<Box<[u8]>>,
     pub(crate) texts: RefCell<StatusTexts>,
+    /// Buffers for responses that are kept.
+    pub(crate) kept: RefCell<KeptStore>,
     pub(crate) sockets: Cell<u32>,
     stage: Cell<Stage>,
     users: Cell<u32>,
@@ -179,6 +182,7 @@ impl Core {
             timers,
             buffer: RefCell::new(vec![0; BUFFER_BYTES].into_boxed_slice()),
             texts: RefCell::default(),
+            kept: RefCell::default(),
             sockets: Cell::new(0),
             users: Cell::new(0),
             in_flight: Cell::new(0),

@@ -12,10 +12,19 @@ use crate::connection::{Connections, Socket};
 use crate::core::Core;
 use crate::names::Server;
 use crate::outcome::{ConnectFailure, Failure};
-use crate::response::{Head, ResponseReader};
+use crate::response::{Codings, Head, Kept, ResponseReader};
 use crate::timers::Timer;
 use crate::work::Work;
 use std::rc::Rc;
+
+/// The most that is kept of a body. JMeter keeps all of it by default
+/// (`httpsampler.max_bytes_to_store_per_sample`), which lets one server fill the memory of its
+/// client.
+#[allow(
+    dead_code,
+    reason = "the plan interpreter is what looks into responses"
+)]
+pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
 
 /// What is sent, to whom, and how long each part may take.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +37,9 @@ pub(crate) struct Request<'a> {
     pub(crate) connect_timeout: Option<Duration>,
     /// Longest time without a byte sent or received.
     pub(crate) response_timeout: Option<Duration>,
+    /// Head and body are kept, the body up to this many bytes ([`BODY_MAX`] unless the caller knows
+    /// better; 0: the head alone). `None`: nothing is kept.
+    pub(crate) keep_body: Option<usize>,
 }
 
 /// What became of a request.
@@ -47,6 +59,12 @@ pub(crate) struct Exchange {
     pub(crate) sent: u64,
     /// The response's head, or why there is no complete response.
     pub(crate) outcome: Result<Head, Failure>,
+    /// What was kept of a complete response. Hand it back with [`Client::give_back`].
+    #[allow(
+        dead_code,
+        reason = "the plan interpreter is what looks into responses"
+    )]
+    pub(crate) kept: Option<Box<Kept>>,
 }
 
 /// Sends requests of one user, one after the other.
@@ -65,6 +83,7 @@ struct Notes {
     first_body: Option<Moment>,
     last_byte: Option<Moment>,
     received: u64,
+    kept: Option<Box<Kept>>,
 }
 
 impl Client {
@@ -115,8 +134,18 @@ impl Client {
             } else {
                 0
             },
+            kept: notes.kept.filter(|_| outcome.is_ok()),
             outcome,
         }
+    }
+
+    /// Takes back what was kept of a response, for the next one.
+    #[allow(
+        dead_code,
+        reason = "the plan interpreter is what looks into responses"
+    )]
+    pub(crate) fn give_back(&self, kept: Box<Kept>) {
+        self.core.kept.borrow_mut().put(kept);
     }
 
     async fn fresh(
@@ -159,18 +188,33 @@ impl Client {
         notes: &mut Notes,
     ) -> Result<Head, Failure> {
         self.send(&mut socket, request).await?;
-        let mut reader = ResponseReader::new(request.is_head);
+        let kept = request
+            .keep_body
+            .map(|max| self.core.kept.borrow_mut().take(max));
+        let mut reader = ResponseReader::new(request.is_head, kept);
         let received = self.receive(&mut socket, &mut reader, request, notes).await;
         notes.received = reader.received();
         received?;
         let now = notes.last_byte.unwrap_or(Moment::ORIGIN);
         let usable = request.keep_alive && reader.leaves_connection_usable();
-        let head = reader.into_head().ok_or(Failure::NotHttp)?;
+        let (head, kept) = reader.into_parts();
+        let head = head.ok_or(Failure::NotHttp)?;
+        if let Some(kept) = kept {
+            notes.kept = Some(self.decoded(kept, head.codings)?);
+        }
         if usable {
             self.connections
                 .keep(request.server, socket, now, head.keep_alive_s);
         }
         Ok(head)
+    }
+
+    fn decoded(&self, mut kept: Box<Kept>, codings: Codings) -> Result<Box<Kept>, Failure> {
+        let store = &self.core.kept;
+        let mut scratch = store.borrow_mut().take(0);
+        let decoded = codings.undo(&mut kept, &mut scratch);
+        store.borrow_mut().put(scratch);
+        decoded.map(|()| kept)
     }
 
     async fn send(&mut self, socket: &mut Socket, request: &Request<'_>) -> Result<(), Failure> {

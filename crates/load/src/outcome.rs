@@ -34,6 +34,8 @@ pub(crate) enum Failure {
     NoClosingChunk,
     /// The body is not in chunks although its head says so.
     BadChunk(BadChunk),
+    /// The body is not in the coding that its head names.
+    BadCoding(BadCoding),
     /// What came is no HTTP response.
     NotHttp,
     /// The head of the response is longer than the engine reads.
@@ -70,6 +72,21 @@ pub(crate) enum BadChunk {
     Surplus,
     /// The body ended right after a chunk.
     NoLineEnd,
+}
+
+/// What is wrong with a coded body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BadCoding {
+    /// It does not begin as gzip does.
+    NotGzip,
+    /// Its checksum is another's.
+    Checksum,
+    /// It ends too early.
+    Short,
+    /// It is no deflate stream.
+    Deflate,
+    /// It is no Brotli stream.
+    Brotli,
 }
 
 /// Where a request went, as messages show it.
@@ -128,6 +145,7 @@ impl Failure {
             }
             Self::ShortChunk { .. } => "org.apache.http.TruncatedChunkException",
             Self::BadChunk(_) => "org.apache.http.MalformedChunkCodingException",
+            Self::BadCoding(coding) => coding.class(),
             Self::NotHttp => "org.apache.http.client.ClientProtocolException",
             Self::LongHead => "org.apache.http.MessageConstraintException",
         }
@@ -162,9 +180,30 @@ impl Failure {
                 "Unexpected content at the end of chunk".to_owned()
             }
             Self::BadChunk(BadChunk::NoLineEnd) => "CRLF expected at end of chunk".to_owned(),
+            Self::BadCoding(coding) => coding.message().to_owned(),
             // The exception wraps another one and has no message of its own.
             Self::NotHttp => "null".to_owned(),
             Self::LongHead => "Maximum line length limit exceeded".to_owned(),
+        }
+    }
+}
+
+impl BadCoding {
+    fn class(self) -> &'static str {
+        match self {
+            Self::NotGzip | Self::Checksum | Self::Deflate => "java.util.zip.ZipException",
+            Self::Short => "java.io.EOFException",
+            Self::Brotli => "java.io.IOException",
+        }
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            Self::NotGzip => "Not in GZIP format",
+            Self::Checksum => "Corrupt GZIP trailer",
+            Self::Short => "Unexpected end of ZLIB input stream",
+            Self::Deflate => "invalid stored block lengths",
+            Self::Brotli => "Brotli stream decoding failed",
         }
     }
 }

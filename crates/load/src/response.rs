@@ -1,7 +1,7 @@
-//! Reads an HTTP/1 response piece by piece and keeps none of it.
+//! Reads an HTTP/1 response piece by piece, and keeps of it what the caller wants.
 //!
 //! The bytes come from wherever the caller has them; nothing here waits or allocates, except for a
-//! head that arrives in more than one piece. Where servers break the rules, this follows what
+//! head that arrives in more than one piece and for what is kept. Where servers break the rules, this follows what
 //! JMeter's HTTP library does, because users compare the two: of several body lengths the last that
 //! can be read counts, a transfer coding that is not `chunked` runs to the end of the connection,
 //! every 1xx response is skipped. Measured side by side, JMeter differs in this: it reads heads of
@@ -16,8 +16,12 @@ use crate::outcome::{BadChunk, Failure};
 use crate::status_texts::{Status, StatusTexts};
 
 mod chunked;
+mod coding;
+mod kept;
 
 use chunked::Chunked;
+pub(crate) use coding::Codings;
+pub(crate) use kept::{Kept, KeptStore};
 
 /// The longest head that is read, with all 1xx responses before it. Servers limit theirs to 8 to
 /// 64 KiB.
@@ -37,6 +41,7 @@ pub(crate) struct ResponseReader {
     body: u64,
     surplus: bool,
     head: Option<Head>,
+    kept: Option<Box<Kept>>,
 }
 
 /// What the head says.
@@ -50,6 +55,8 @@ pub(crate) struct Head {
     pub(crate) keeps_connection: bool,
     /// Seconds after which the server closes the idle connection, if it says so.
     pub(crate) keep_alive_s: Option<u64>,
+    /// How the body is coded.
+    pub(crate) codings: Codings,
 }
 
 #[derive(Debug)]
@@ -62,8 +69,8 @@ enum State {
 }
 
 impl ResponseReader {
-    /// A reader for the response to one request.
-    pub(crate) fn new(to_head_request: bool) -> Self {
+    /// A reader for the response to one request; what is to be kept goes into `kept`.
+    pub(crate) fn new(to_head_request: bool, kept: Option<Box<Kept>>) -> Self {
         Self {
             to_head_request,
             state: State::Head,
@@ -73,6 +80,7 @@ impl ResponseReader {
             body: 0,
             surplus: false,
             head: None,
+            kept,
         }
     }
 
@@ -91,9 +99,9 @@ impl ResponseReader {
         self.body > 0
     }
 
-    /// What the head says, once the response is over.
-    pub(crate) fn into_head(self) -> Option<Head> {
-        self.head
+    /// What the head says and what was kept, once the response is over.
+    pub(crate) fn into_parts(self) -> (Option<Head>, Option<Box<Kept>>) {
+        (self.head, self.kept)
     }
 
     /// Whether another request can follow on the connection.
@@ -115,16 +123,20 @@ impl ResponseReader {
                     if *left == 0 {
                         self.state = State::Done;
                     }
+                    keep(&mut self.kept, &rest[..taken]);
                     self.took_body(taken)
                 }
                 State::Chunks(chunks) => {
-                    let taken = chunks.feed(rest);
+                    let taken = chunks.feed(rest, |data| keep(&mut self.kept, data));
                     if chunks.is_done() {
                         self.state = State::Done;
                     }
                     self.took_body(taken?)
                 }
-                State::UntilClose => self.took_body(rest.len()),
+                State::UntilClose => {
+                    keep(&mut self.kept, rest);
+                    self.took_body(rest.len())
+                }
                 State::Done => 0,
             };
             rest = &rest[taken..];
@@ -167,7 +179,7 @@ impl ResponseReader {
     fn feed_head(&mut self, bytes: &[u8], texts: &mut StatusTexts) -> Result<usize, Failure> {
         if self.partial.is_empty() {
             return match parse_head(bytes, self.to_head_request, texts)? {
-                Some(parsed) => self.took_head(parsed),
+                Some(parsed) => self.took_head(parsed, bytes),
                 None => self.keep_partial(bytes),
             };
         }
@@ -181,8 +193,8 @@ impl ResponseReader {
             Some(parsed) => {
                 let taken = parsed.length - before;
                 self.received -= bytes.len() as u64 + before as u64;
-                self.partial.clear();
-                self.took_head(parsed)?;
+                let partial = std::mem::take(&mut self.partial);
+                self.took_head(parsed, &partial)?;
                 Ok(taken)
             }
             None => Ok(bytes.len()),
@@ -198,10 +210,13 @@ impl ResponseReader {
         Ok(bytes.len())
     }
 
-    fn took_head(&mut self, parsed: Parsed) -> Result<usize, Failure> {
+    fn took_head(&mut self, parsed: Parsed, bytes: &[u8]) -> Result<usize, Failure> {
         self.received += parsed.length as u64;
         match parsed.head {
             Some((head, body)) => {
+                if let Some(kept) = &mut self.kept {
+                    kept.took_head(&bytes[..parsed.length]);
+                }
                 self.head = Some(head);
                 self.state = body;
             }
@@ -211,6 +226,12 @@ impl ResponseReader {
             return Err(Failure::LongHead);
         }
         Ok(parsed.length)
+    }
+}
+
+fn keep(kept: &mut Option<Box<Kept>>, body: &[u8]) {
+    if let Some(kept) = kept {
+        kept.took_body(body);
     }
 }
 
@@ -256,6 +277,7 @@ fn parse_head(
             data_type: fields.data_type(),
             keeps_connection: fields.keep_connection(number, response.version == Some(1), &body),
             keep_alive_s: fields.keep_alive_s(),
+            codings: fields.codings(),
         };
         (head, body)
     });
@@ -318,6 +340,11 @@ impl Fields<'_> {
                 .any(|token| token.trim_ascii().eq_ignore_ascii_case(option))
         };
         !says(b"close") && (is_http_1_1 || says(b"keep-alive"))
+    }
+
+    fn codings(&self) -> Codings {
+        let first = self.all("content-encoding").next();
+        first.map(Codings::of).unwrap_or_default()
     }
 
     fn keep_alive_s(&self) -> Option<u64> {

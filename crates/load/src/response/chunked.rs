@@ -1,4 +1,4 @@
-//! A body in chunks (RFC 9112, section 7.1), without keeping it.
+//! A body in chunks (RFC 9112, section 7.1).
 
 use super::{BadChunk, Failure};
 
@@ -38,12 +38,18 @@ impl Chunked {
         self.state == State::Done
     }
 
-    /// Takes bytes up to the end of the body at most, and says how many.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<usize, Failure> {
+    /// Takes bytes up to the end of the body at most, and says how many; what is inside of chunks
+    /// goes to `data`.
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        mut data: impl FnMut(&[u8]),
+    ) -> Result<usize, Failure> {
         let mut at = 0;
         while at < bytes.len() && !self.is_done() {
             if let State::Data(left) = self.state {
                 let taken = (bytes.len() - at).min(usize::try_from(left).unwrap_or(usize::MAX));
+                data(&bytes[at..at + taken]);
                 at += taken;
                 self.state = match left - taken as u64 {
                     0 => State::AfterData(false),

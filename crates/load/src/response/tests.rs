@@ -5,9 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::outcome::Place;
 
+/// More than any body here.
+const KEPT_MAX: usize = 1_000_000;
+
 /// Feeds a response in pieces of one size, then ends the connection if the response needs it.
 fn read_in_pieces(bytes: &[u8], piece: usize, to_head: bool) -> (ResponseReader, Option<Failure>) {
-    let mut reader = ResponseReader::new(to_head);
+    let mut reader = ResponseReader::new(to_head, Some(KeptStore::default().take(KEPT_MAX)));
     let mut texts = StatusTexts::default();
     for part in bytes.chunks(piece.max(1)) {
         if let Err(failure) = reader.feed(part, &mut texts) {
@@ -33,7 +36,7 @@ fn check(bytes: &str, status: u16, keeps: bool) {
         );
         assert_eq!(reader.leaves_connection_usable(), keeps, "{bytes:?}");
         assert_eq!(
-            reader.into_head().unwrap().status.number,
+            reader.into_parts().0.unwrap().status.number,
             status,
             "{bytes:?}"
         );
@@ -115,11 +118,44 @@ fn lengths_that_contradict_each_other_are_read_as_jmeter_reads_them() {
 }
 
 #[test]
+fn the_last_head_and_the_body_are_kept_without_framing() {
+    let interim = "HTTP/1.1 100 Continue\r\nX: y\r\n\r\n";
+    let check = |head: &str, body: &str, expect: &str| {
+        let bytes = [interim, head, body].concat();
+        for piece in [1, 2, 3, 7, 64, bytes.len()] {
+            let (reader, failure) = read_in_pieces(bytes.as_bytes(), piece, false);
+            assert_eq!(failure, None);
+            let kept = reader.into_parts().1.unwrap();
+            assert_eq!(kept.head_text(), head);
+            assert_eq!(kept.body, expect.as_bytes());
+            assert!(!kept.is_cut);
+        }
+    };
+    check(
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+        "hello",
+        "hello",
+    );
+    check(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n",
+        "okjunk",
+        "ok",
+    );
+    check("HTTP/1.1 200 OK\r\n\r\n", "to the end", "to the end");
+    check("HTTP/1.1 204 No\r\n\r\n", "", "");
+    check(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "5;x\r\nhello\r\n6\r\n world\r\n0\r\nT: 1\r\n\r\n",
+        "hello world",
+    );
+}
+
+#[test]
 fn reasons_are_read_byte_by_byte() {
     let head = b"HTTP/1.1 404 caf\xe9\r\nContent-Length: 0\r\n\r\n";
     let (reader, failure) = read_in_pieces(head, head.len(), false);
     assert_eq!(failure, None);
-    assert_eq!(&*reader.into_head().unwrap().status.reason, "caf\u{e9}");
+    assert_eq!(&*reader.into_parts().0.unwrap().status.reason, "caf\u{e9}");
 }
 
 #[test]
@@ -168,7 +204,7 @@ fn connections_are_kept_when_the_server_keeps_them() {
     check("HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", 204, false);
     let text = with("1.1", "Keep-Alive: max=100, timeout=7\r\n");
     let (reader, _) = read_in_pieces(text.as_bytes(), 1000, false);
-    assert_eq!(reader.into_head().unwrap().keep_alive_s, Some(7));
+    assert_eq!(reader.into_parts().0.unwrap().keep_alive_s, Some(7));
 }
 
 #[test]
@@ -193,7 +229,7 @@ fn data_types_are_jmeters() {
         let text = format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{content_type}\r\n");
         let (reader, _) = read_in_pieces(text.as_bytes(), 1000, false);
         assert_eq!(
-            reader.into_head().unwrap().data_type,
+            reader.into_parts().0.unwrap().data_type,
             data_type,
             "{content_type}"
         );
@@ -309,8 +345,11 @@ proptest! {
         if whole_failure.is_none() {
             prop_assert!(whole.is_done() && parts.is_done());
             prop_assert_eq!(whole.received(), parts.received());
-            let (whole, parts) = (whole.into_head().unwrap(), parts.into_head().unwrap());
-            prop_assert_eq!(whole.status, parts.status);
+            let (whole, parts) = (whole.into_parts(), parts.into_parts());
+            prop_assert_eq!(whole.0.unwrap().status, parts.0.unwrap().status);
+            let (whole, parts) = (whole.1.unwrap(), parts.1.unwrap());
+            prop_assert_eq!(&whole.head, &parts.head);
+            prop_assert_eq!(&whole.body, &parts.body);
         }
     }
 
