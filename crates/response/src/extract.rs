@@ -1,0 +1,58 @@
+//! Extractors: what JMeter's post-processors do with a sample.
+
+mod boundary;
+mod json;
+mod regex;
+mod saved;
+
+use weir_plan::Extractor;
+
+use crate::{AssertionOutcome, Patterns, SampleView, Variables};
+
+/// What an extractor says about the sample beside the variables that it sets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extraction {
+    /// To be added to the sample's outcomes, before those of the assertions.
+    pub outcome: Option<AssertionOutcome>,
+    /// Whether the sample fails because of it; an outcome that is a failure does not do so here.
+    pub fails_sample: bool,
+}
+
+/// The extractor cannot work as it is set up.
+///
+/// JMeter gives up the whole sample then: no later extractor, no assertion and no row of results.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("extractor {name:?}: {says}")]
+pub struct SampleLost {
+    /// The extractor's name.
+    pub name: String,
+    /// What is wrong with it.
+    pub says: String,
+}
+
+/// Takes values out of a sample into variables.
+///
+/// `random` picks one of so many matches: a number below its argument, which is never 0.
+pub fn extract(
+    extractor: &Extractor<String>,
+    sample: &SampleView<'_>,
+    variables: &mut dyn Variables,
+    patterns: &mut Patterns,
+    random: &mut dyn FnMut(usize) -> usize,
+) -> Result<Extraction, SampleLost> {
+    match extractor {
+        Extractor::Regex(element) => {
+            return Ok(regex::extract(element, sample, variables, patterns, random));
+        }
+        Extractor::Boundary(element) => boundary::extract(element, sample, variables, random)?,
+        Extractor::Json(element) => json::extract(element, sample, variables, patterns, random)?,
+        Extractor::JmesPath(_) | Extractor::Css(_) | Extractor::XPath(_) | Extractor::XPath2(_) => {
+        }
+    }
+    Ok(Extraction::default())
+}
+
+/// A number as JMeter reads it from a property: 0 when it is none.
+fn number(text: &str) -> i32 {
+    text.parse().unwrap_or(0)
+}
