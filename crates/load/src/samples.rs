@@ -5,12 +5,13 @@
 //! dropped, and the lateness shows. Rows stand nearly, not exactly, in the order of their ends.
 
 use std::cell::{Cell, RefCell};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-use weir_record::{JtlError, JtlWriter, SampleRow};
+use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
 
 use crate::control::{Control, Stage};
 use crate::error::LoadError;
@@ -26,30 +27,39 @@ const BATCHES_MAX: usize = 64;
 #[derive(Debug, Clone)]
 pub struct SampleSink {
     path: PathBuf,
+    configuration: SaveConfiguration,
 }
 
 impl SampleSink {
-    /// Rows into this file, which is created if need be.
+    /// Rows into this file, which is created if need be, with the columns JMeter writes by default.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self::with(path, SaveConfiguration::default())
+    }
+
+    /// Samples into this file, written as the configuration says.
+    pub fn with(path: impl Into<PathBuf>, configuration: SaveConfiguration) -> Self {
+        Self {
+            path: path.into(),
+            configuration,
+        }
+    }
+
+    /// What is written of each sample.
+    pub fn configuration(&self) -> &SaveConfiguration {
+        &self.configuration
     }
 
     /// Opens the file.
     pub(crate) fn open(self) -> Result<RowWriter, LoadError> {
-        let opened = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.path);
-        let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
-        match opened {
-            Ok((length, file)) => Ok(RowWriter {
-                has_header: length > 0,
-                file,
+        match open_jtl(&self.path, self.configuration) {
+            Ok(jtl) => Ok(RowWriter {
+                jtl,
                 path: self.path,
             }),
-            Err(source) => Err(LoadError::OpenSamples {
+            Err(JtlError::Open { path, source }) => Err(LoadError::OpenSamples { path, source }),
+            Err(other) => Err(LoadError::OpenSamples {
                 path: self.path,
-                source,
+                source: std::io::Error::other(other),
             }),
         }
     }
@@ -59,8 +69,7 @@ impl SampleSink {
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     path: PathBuf,
-    file: File,
-    has_header: bool,
+    jtl: JtlWriter<BufWriter<File>>,
 }
 
 /// What became of the rows.
@@ -85,11 +94,12 @@ impl RowWriter {
     /// stopped and what still comes is thrown away.
     pub(crate) fn run(self, batches: &Receiver<Vec<SampleRow>>, control: &Control) -> Written {
         let mut written = Written::default();
-        if let Err(error) = self.write_all(batches, &mut written.rows) {
+        let Self { path, jtl } = self;
+        if let Err(error) = write_all(jtl, batches, &mut written.rows) {
             control.order(Stage::Stopping);
             written.problem = Some(format!(
                 "failed to write {} after {} samples: {}",
-                self.path.display(),
+                path.display(),
                 written.rows,
                 root_cause(&error)
             ));
@@ -97,42 +107,37 @@ impl RowWriter {
         }
         written
     }
+}
 
-    fn write_all(
-        &self,
-        batches: &Receiver<Vec<SampleRow>>,
-        rows: &mut u64,
-    ) -> Result<(), JtlError> {
-        let mut jtl = if self.has_header {
-            JtlWriter::without_header(&self.file)
-        } else {
-            JtlWriter::new(&self.file)?
-        };
-        let mut unsure = 0;
-        loop {
-            let batch = match batches.try_recv() {
-                Ok(batch) => batch,
-                // With nothing else to do, everything goes to the file: who follows it sees it, and
-                // an interrupted program loses at most what has not been handed over.
-                Err(TryRecvError::Empty) => {
-                    jtl.flush()?;
-                    *rows += std::mem::take(&mut unsure);
-                    match batches.recv() {
-                        Ok(batch) => batch,
-                        Err(_) => return Ok(()),
-                    }
+fn write_all(
+    mut jtl: JtlWriter<BufWriter<File>>,
+    batches: &Receiver<Vec<SampleRow>>,
+    rows: &mut u64,
+) -> Result<(), JtlError> {
+    let mut unsure = 0;
+    loop {
+        let batch = match batches.try_recv() {
+            Ok(batch) => batch,
+            // With nothing else to do, everything goes to the file: who follows it sees it, and
+            // an interrupted program loses at most what has not been handed over.
+            Err(TryRecvError::Empty) => {
+                jtl.flush()?;
+                *rows += std::mem::take(&mut unsure);
+                match batches.recv() {
+                    Ok(batch) => batch,
+                    Err(_) => break,
                 }
-                Err(TryRecvError::Disconnected) => break,
-            };
-            for row in &batch {
-                jtl.write(row)?;
             }
-            unsure += batch.len() as u64;
+            Err(TryRecvError::Disconnected) => break,
+        };
+        for row in &batch {
+            jtl.write(row)?;
         }
-        jtl.flush()?;
-        *rows += unsure;
-        Ok(())
+        unsure += batch.len() as u64;
     }
+    jtl.finish()?;
+    *rows += unsure;
+    Ok(())
 }
 
 /// The text of the innermost error, which is the operating system's.
@@ -242,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_opened_is_named() {
-        let error = SampleSink::new("/nowhere/out.jtl").open().unwrap_err();
-        assert_eq!(error.to_string(), "open /nowhere/out.jtl for samples");
+        let error = SampleSink::new("/dev/null/out.jtl").open().unwrap_err();
+        assert_eq!(error.to_string(), "open /dev/null/out.jtl for samples");
     }
 }

@@ -262,6 +262,8 @@ impl User {
             latency_ms: since_start(exchange.first_body),
             idle_ms: 0,
             connect_ms: since_start(exchange.connected),
+            is_http: true,
+            ..SampleRow::default()
         }
     }
 }

@@ -23,6 +23,7 @@ mod replay;
 mod result;
 mod run_dir;
 mod runner;
+mod sample;
 mod timeline;
 mod treatment;
 mod trial;
@@ -31,7 +32,9 @@ pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{Context, EvaluateError, STEAL_MAX, disturbance, evaluate};
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
-pub use jtl::{DataType, JtlError, JtlReader, JtlWriter, SampleRow};
+pub use jtl::{
+    Field, JtlError, JtlFormat, JtlReader, JtlWriter, SaveConfiguration, TimestampFormat, open_jtl,
+};
 pub use load_second::{ClassSecond, LoadSecond};
 pub use recording::{Recording, names};
 pub use replay::Replay;
@@ -47,6 +50,7 @@ pub use runner::{
     CpuScope, NoObserver, SecondView, Stage, TargetFacts, TrialError, TrialObserver, TrialRunner,
     WhenFull,
 };
+pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use treatment::{Level, Levels, Role, Treatment, Window};
 pub use trial::{ClassRecord, CpuRecord, Errors, ResponseTime, TrialRecord};
