@@ -9,22 +9,40 @@
 //! text as the user wrote it, in [`Template`]s; `weir-script` gives them their meaning).
 
 mod assertions;
+mod config;
+mod controller;
 mod extractors;
+mod http;
+mod listener;
 mod load;
+mod processors;
 mod requirement;
 mod sample_part;
+mod sampler;
+mod template;
+mod timer;
 
 pub use assertions::{
     Assertion, DurationAssertion, JsonAssertion, Md5HexAssertion, ResponseAssertion, ResponseTest,
     SizeAssertion, SizeField, XPath2Assertion, XPathAssertion, XmlAssertion,
 };
+pub use config::{
+    AuthManager, AuthMechanism, Authorization, CacheManager, CookieManager, Counter, CsvDataSet,
+    DnsCache, IterationElement, RandomVariable, StaticCookie, UserParameters,
+};
+pub use controller::{Controller, ControllerKind, Node, Share, Transaction};
 pub use extractors::{
     BoundaryExtractor, CssExtractor, Extractor, JmesPathExtractor, JsonExtractor, RegexExtractor,
     XPath2Extractor, XPathExtractor,
 };
+pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
+pub use listener::{Listener, Logged};
 pub use load::{
-    Argument, HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Schedule, Step, Template,
-    ThreadGroup, Timer, Variable,
+    ElementId, GroupKind, Iterations, LoadPlan, OnSampleError, Schedule, ThreadGroup, Variable,
 };
+pub use processors::{PostProcessor, PreProcessor, ResultAction, Script};
 pub use requirement::{Comparison, Metric, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};
+pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Sampler, SamplerKind};
+pub use template::{Position, Template};
+pub use timer::{PreciseThroughput, ShapingRow, ThroughputShare, Timer, TimerKind};

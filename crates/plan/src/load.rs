@@ -1,44 +1,29 @@
 //! A load plan: who sends what, when, for how long.
 //!
-//! The shape follows JMeter's thread groups, because that is what users have: every virtual user
-//! of a group runs the group's steps in order, again and again, and before each step waits for the
-//! sum of the step's timers.
+//! The shape follows JMeter's, because that is what users have: groups of virtual users, and for
+//! each group a tree of controllers and samplers that every user of it walks again and again.
+//! What JMeter finds by scope (timers, defaults, extractors, assertions …) the reader has already
+//! given to each sampler, in the order in which it applies.
+//!
+//! All types are generic over their text: [`Template`] as read, and what `weir-script` compiles it
+//! to. Each has a `map` that visits every text once, in a fixed order: that one walk lists the
+//! texts of a plan, checks them and compiles them.
 
 use std::path::PathBuf;
 
-/// A place in the file that the user wrote; both numbers count from one.
-///
-/// Plans built from a URL have no file: they say line 0.
+use crate::config::{AuthManager, CacheManager, CookieManager, DnsCache, IterationElement};
+use crate::controller::Node;
+use crate::listener::Listener;
+use crate::{Position, Template};
+
+/// Identity of an element that keeps state while the test runs. Samplers that have the same
+/// element in scope hold the same id; a copy made by a Module Controller keeps it too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// The line.
-    pub line: u32,
-    /// The column, in characters.
-    pub column: u32,
-}
-
-/// Text in which `${name}` and `${__function(…)}` may stand, as the user wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Template {
-    /// The text.
-    pub text: String,
-    /// Where it stands.
-    pub at: Position,
-}
-
-impl Template {
-    /// Text that is not from a file.
-    pub fn literal(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            at: Position::default(),
-        }
-    }
-}
+pub struct ElementId(pub u32);
 
 /// A whole plan.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct LoadPlan {
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadPlan<T = Template> {
     /// What the plan calls itself; not empty.
     pub name: String,
     /// The file it was read from.
@@ -47,57 +32,110 @@ pub struct LoadPlan {
     ///
     /// Within a list the first of a name counts and none sees the others; a later list replaces
     /// what an earlier one defined and may use it.
-    pub variables: Vec<Vec<Variable>>,
-    /// The thread groups that are enabled, in file order.
-    pub groups: Vec<ThreadGroup>,
+    pub variables: Vec<Vec<Variable<T>>>,
+    /// The thread groups that are enabled, in file order, of all kinds.
+    pub groups: Vec<ThreadGroup<T>>,
+    /// The main groups run one after another instead of together.
+    pub serialized: bool,
+    /// Tear-down groups run even after the test was stopped.
+    pub tear_down_on_shutdown: bool,
+    /// Cookie managers; requests name theirs by its place here.
+    pub cookie_managers: Vec<CookieManager<T>>,
+    /// Cache managers; requests name theirs by its place here.
+    pub cache_managers: Vec<CacheManager<T>>,
+    /// Authorization managers; requests name theirs by its place here.
+    pub auth_managers: Vec<AuthManager<T>>,
+    /// DNS cache managers; requests name theirs by its place here.
+    pub dns_caches: Vec<DnsCache<T>>,
+    /// Listeners that write a file; samplers name theirs by its place here.
+    pub listeners: Vec<Listener<T>>,
+}
+
+impl<T> Default for LoadPlan<T> {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            source: None,
+            variables: Vec::new(),
+            groups: Vec::new(),
+            serialized: false,
+            tear_down_on_shutdown: true,
+            cookie_managers: Vec::new(),
+            cache_managers: Vec::new(),
+            auth_managers: Vec::new(),
+            dns_caches: Vec::new(),
+            listeners: Vec::new(),
+        }
+    }
 }
 
 /// One user-defined variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
+pub struct Variable<T = Template> {
     /// Its name.
-    pub name: Template,
+    pub name: T,
     /// Its value, evaluated once before any user starts.
-    pub value: Template,
+    pub value: T,
+}
+
+/// When a group runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
+pub enum GroupKind {
+    /// Before all main groups, which wait for it.
+    SetUp,
+    /// The test itself.
+    #[default]
+    Main,
+    /// After all main groups.
+    TearDown,
 }
 
 /// A group of virtual users that all do the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ThreadGroup {
+pub struct ThreadGroup<T = Template> {
+    /// When it runs.
+    pub kind: GroupKind,
     /// The group's name; users are named `<name> <group>-<user>`.
-    pub name: Template,
+    pub name: T,
     /// How many users.
-    pub users: Template,
+    pub users: T,
     /// Seconds over which the users start: user i of n (from 0) starts at i × ramp-up / n.
-    pub ramp_up_s: Template,
+    pub ramp_up_s: T,
     /// How often each user goes through the steps.
-    pub iterations: Iterations,
+    pub iterations: Iterations<T>,
+    /// The name of the group's own loop, which `__jm__<name>__idx` counts.
+    pub loop_name: T,
     /// When the group starts and ends; `None`: at once, until the iterations are done.
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Schedule<T>>,
     /// What a failed sample does to the user or the test.
     pub on_error: OnSampleError,
+    /// Whether an iteration goes on as the user of the one before it: cookies, cache,
+    /// connections.
+    pub same_user: bool,
+    /// What advances when an iteration starts, in file order.
+    pub on_iteration: Vec<IterationElement<T>>,
     /// What each user does, in order.
-    pub steps: Vec<Step>,
+    pub nodes: Vec<Node<T>>,
     /// Where the group stands.
     pub at: Position,
 }
 
 /// How often a user goes through the steps of its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Iterations {
+pub enum Iterations<T = Template> {
     /// Until the group's time is over or the test is stopped.
     Forever,
     /// This many times.
-    Count(Template),
+    Count(T),
 }
 
 /// The time of a group, in seconds from the start of the test; empty text counts as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule {
+pub struct Schedule<T = Template> {
     /// Seconds from the start of the group's users to its end; the ramp-up is inside.
-    pub duration_s: Template,
+    pub duration_s: T,
     /// Seconds before the first user starts.
-    pub delay_s: Template,
+    pub delay_s: T,
 }
 
 /// What happens after a sample that did not succeed.
@@ -116,74 +154,61 @@ pub enum OnSampleError {
     StopTestNow,
 }
 
-/// One sample and the timers that are waited for before it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// The label of the sample in results.
-    pub label: Template,
-    /// What is sent.
-    pub request: HttpRequest,
-    /// All timers in scope; the user sleeps their sum before the sample.
-    pub timers: Vec<Timer>,
-    /// Where the sample stands.
-    pub at: Position,
+impl<T> LoadPlan<T> {
+    /// The same plan with each text replaced, visiting every text once in a fixed order.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> LoadPlan<U> {
+        LoadPlan {
+            name: self.name.clone(),
+            source: self.source.clone(),
+            variables: self
+                .variables
+                .iter()
+                .map(|list| list.iter().map(|variable| variable.map(f)).collect())
+                .collect(),
+            groups: self.groups.iter().map(|group| group.map(f)).collect(),
+            serialized: self.serialized,
+            tear_down_on_shutdown: self.tear_down_on_shutdown,
+            cookie_managers: self.cookie_managers.iter().map(|m| m.map(f)).collect(),
+            cache_managers: self.cache_managers.iter().map(|m| m.map(f)).collect(),
+            auth_managers: self.auth_managers.iter().map(|m| m.map(f)).collect(),
+            dns_caches: self.dns_caches.iter().map(|m| m.map(f)).collect(),
+            listeners: self.listeners.iter().map(|m| m.map(f)).collect(),
+        }
+    }
 }
 
-/// An HTTP request, as text that may hold variables.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct HttpRequest {
-    /// `http` when empty.
-    pub protocol: Template,
-    /// Host name or address.
-    pub host: Template,
-    /// The protocol's default port when empty.
-    pub port: Template,
-    /// Path, or a whole URL that overrides protocol, host and port.
-    pub path: Template,
-    /// `GET` when empty.
-    pub method: Template,
-    /// Query or form fields, or the parts of a raw body when all names are empty.
-    pub arguments: Vec<Argument>,
-    /// The arguments' values are the body, as they are.
-    pub raw_body: bool,
-    /// Character set of the arguments; UTF-8 when empty.
-    pub encoding: Template,
-    /// Header fields, in order, beside those that the engine sends by itself.
-    pub headers: Vec<(Template, Template)>,
-    /// Whether the connection is kept for the user's next sample.
-    pub keep_alive: bool,
-    /// Milliseconds to connect; empty: no limit.
-    pub connect_timeout_ms: Template,
-    /// Milliseconds without a byte while waiting for the response; empty: no limit.
-    pub response_timeout_ms: Template,
+impl<T> Variable<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Variable<U> {
+        Variable {
+            name: f(&self.name),
+            value: f(&self.value),
+        }
+    }
 }
 
-/// One query or form field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument {
-    /// Its name.
-    pub name: Template,
-    /// Its value.
-    pub value: Template,
-    /// Encode name and value; otherwise the text is taken as already encoded.
-    pub always_encode: bool,
-    /// Write `=` between name and value in a query; a form always has it.
-    pub use_equals: bool,
-}
-
-/// A pause before a sample; all delays in milliseconds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Timer {
-    /// Always the same.
-    Constant {
-        /// The delay.
-        delay_ms: Template,
-    },
-    /// |N(0,1) × deviation + delay|, cut to whole milliseconds.
-    Gaussian {
-        /// The mean before folding.
-        delay_ms: Template,
-        /// The standard deviation before folding.
-        deviation_ms: Template,
-    },
+impl<T> ThreadGroup<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> ThreadGroup<U> {
+        ThreadGroup {
+            kind: self.kind,
+            name: f(&self.name),
+            users: f(&self.users),
+            ramp_up_s: f(&self.ramp_up_s),
+            iterations: match &self.iterations {
+                Iterations::Forever => Iterations::Forever,
+                Iterations::Count(count) => Iterations::Count(f(count)),
+            },
+            loop_name: f(&self.loop_name),
+            schedule: self.schedule.as_ref().map(|schedule| Schedule {
+                duration_s: f(&schedule.duration_s),
+                delay_s: f(&schedule.delay_s),
+            }),
+            on_error: self.on_error,
+            same_user: self.same_user,
+            on_iteration: self.on_iteration.iter().map(|e| e.map(f)).collect(),
+            nodes: self.nodes.iter().map(|node| node.map(f)).collect(),
+            at: self.at,
+        }
+    }
 }

@@ -1,0 +1,89 @@
+//! What runs before and after a sampler.
+
+use crate::config::UserParameters;
+use crate::extractors::Extractor;
+use crate::load::OnSampleError;
+use crate::{Position, Template};
+
+/// Runs before a sampler.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PreProcessor<T = Template> {
+    /// Variables that differ by user; only those that change before each sample.
+    UserParameters(UserParameters<T>),
+    /// A script.
+    Script(Box<Script<T>>),
+}
+
+/// Runs after a sampler that produced a result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PostProcessor<T = Template> {
+    /// Takes something out of the response into variables.
+    Extractor(Box<Extractor<T>>),
+    /// Result Status Action Handler: what a failure does.
+    OnError(ResultAction),
+    /// A script.
+    Script(Box<Script<T>>),
+}
+
+/// What a Result Status Action Handler does when the sample failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultAction {
+    /// As a thread group's setting.
+    As(OnSampleError),
+    /// Goes on with the next iteration of the innermost loop.
+    StartNextLoop,
+    /// Leaves the innermost loop.
+    BreakLoop,
+}
+
+/// A script in a language that JMeter would hand to an engine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script<T = Template> {
+    /// The element's name.
+    pub name: T,
+    /// `groovy`, `javascript`, `beanshell` …, in lower case.
+    pub language: String,
+    /// The script.
+    pub text: T,
+    /// Its parameters, `args` and `Parameters` in the script.
+    pub parameters: T,
+    /// A file with the script; empty: none.
+    pub file: T,
+    /// Where it stands.
+    pub at: Position,
+}
+
+impl<T> PreProcessor<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PreProcessor<U> {
+        match self {
+            Self::UserParameters(parameters) => PreProcessor::UserParameters(parameters.map(f)),
+            Self::Script(script) => PreProcessor::Script(Box::new(script.map(f))),
+        }
+    }
+}
+
+impl<T> PostProcessor<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PostProcessor<U> {
+        match self {
+            Self::Extractor(extractor) => PostProcessor::Extractor(Box::new(extractor.map(f))),
+            Self::OnError(action) => PostProcessor::OnError(*action),
+            Self::Script(script) => PostProcessor::Script(Box::new(script.map(f))),
+        }
+    }
+}
+
+impl<T> Script<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Script<U> {
+        Script {
+            name: f(&self.name),
+            language: self.language.clone(),
+            text: f(&self.text),
+            parameters: f(&self.parameters),
+            file: f(&self.file),
+            at: self.at,
+        }
+    }
+}
