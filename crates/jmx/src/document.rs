@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use roxmltree::{Node, ParsingOptions};
-use weir_plan::Position;
+use weir_plan::{ElementId, Position};
 
 use crate::JmxError;
 
@@ -48,13 +48,16 @@ pub(crate) fn read_file(path: &Path) -> Result<String, JmxError> {
 /// The XML of a plan.
 pub(crate) struct Document<'text> {
     text: &'text str,
+    /// The file, when another plan includes it.
+    included: Option<PathBuf>,
+    first_id: u32,
     lines: Lines,
     xml: roxmltree::Document<'text>,
 }
 
 impl<'text> Document<'text> {
-    /// Parses a plan and checks its bounds.
-    pub(crate) fn parse(text: &'text str, path: &Path) -> Result<Self, JmxError> {
+    /// Parses a plan and checks its bounds. Its nodes have the identities from `first_id`.
+    pub(crate) fn parse(text: &'text str, path: &Path, first_id: u32) -> Result<Self, JmxError> {
         let options = ParsingOptions {
             allow_dtd: false,
             nodes_limit: NODES_MAX,
@@ -65,13 +68,60 @@ impl<'text> Document<'text> {
             Ok(xml) => xml,
             Err(error) => return Err(malformed(&error, lines.end(text), path)),
         };
-        let document = Self { text, lines, xml };
+        let document = Self {
+            text,
+            included: None,
+            first_id,
+            lines,
+            xml,
+        };
         document.check_depth(path)?;
         Ok(document)
     }
 
-    pub(crate) fn root(&self) -> Node<'_, 'text> {
-        self.xml.root_element()
+    /// The same as a part of another plan.
+    pub(crate) fn included_from(mut self, file: &Path) -> Self {
+        self.included = Some(file.to_path_buf());
+        self
+    }
+
+    pub(crate) fn included(&self) -> Option<&Path> {
+        self.included.as_deref()
+    }
+
+    /// The `hashTree` below `jmeterTestPlan`.
+    pub(crate) fn tree(&self, path: &Path) -> Result<Node<'_, 'text>, JmxError> {
+        let root = self.xml.root_element();
+        let refuse = |found: String, instead: &str| JmxError::Malformed {
+            path: path.to_path_buf(),
+            at: self.position(root),
+            found,
+            instead: instead.to_owned(),
+        };
+        if !root.has_tag_name("jmeterTestPlan") {
+            return Err(refuse(
+                format!("the root element is <{}>", root.tag_name().name()),
+                "name a plan that was saved by JMeter (<jmeterTestPlan>)",
+            ));
+        }
+        let tree = root.children().find(|node| node.has_tag_name("hashTree"));
+        tree.ok_or_else(|| {
+            refuse(
+                "there is no <hashTree> in <jmeterTestPlan>".to_owned(),
+                "save the plan with JMeter again",
+            )
+        })
+    }
+
+    /// An identity that no other node of any file of the plan has.
+    pub(crate) fn id(&self, node: Node<'_, '_>) -> ElementId {
+        ElementId(self.first_id.saturating_add(node.id().get()))
+    }
+
+    /// The first identity that is free after this document's.
+    pub(crate) fn next_id(&self) -> u32 {
+        let nodes = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        self.first_id.saturating_add(nodes)
     }
 
     /// Where a node starts.

@@ -3,15 +3,20 @@
 //! JMeter has saved the same property in different ways over its versions (`stringProp`,
 //! `intProp`, `boolProp`), so properties are read by name, and converted leniently.
 
+use std::path::Path;
+
 use roxmltree::Node;
-use weir_plan::{Position, Template};
+use weir_plan::{ElementId, Position, Template};
 
 use crate::document::Document;
 
 /// Elements that JMeter knows under more than one name.
-const ALIASES: [(&str, &str); 2] = [
+const ALIASES: [(&str, &str); 5] = [
     ("HTTPSampler", "HTTPSamplerProxy"),
     ("HTTPSampler2", "HTTPSamplerProxy"),
+    ("HTTPSamplerFull", "HTTPSamplerProxy"),
+    ("Assertion", "ResponseAssertion"),
+    ("RecordController", "RecordingController"),
 ];
 
 /// JMeter's own classes may be written with their package.
@@ -52,6 +57,12 @@ impl<'a> Element<'a> {
         alias.map_or(short, |(_, class)| class)
     }
 
+    /// The class of the window in which JMeter shows it, without its package.
+    pub(crate) fn gui_class(&self) -> &'a str {
+        let class = self.attribute("guiclass");
+        class.rsplit('.').next().unwrap_or(class)
+    }
+
     /// The name that the user gave it.
     pub(crate) fn name(&self) -> &'a str {
         self.attribute("testname")
@@ -75,6 +86,21 @@ impl<'a> Element<'a> {
         !self.attribute("enabled").eq_ignore_ascii_case("false")
     }
 
+    /// An identity that is the same wherever the element is in scope.
+    pub(crate) fn id(&self) -> ElementId {
+        self.document.id(self.node)
+    }
+
+    /// How many bytes of the file it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.node.range().len()
+    }
+
+    /// The file, if it is not the plan's own.
+    pub(crate) fn included(&self) -> Option<&'a Path> {
+        self.document.included()
+    }
+
     pub(crate) fn at(&self) -> Position {
         self.document.position(self.node)
     }
@@ -96,6 +122,25 @@ impl<'a> Element<'a> {
         })
     }
 
+    /// A property as it was written; without one, this text.
+    pub(crate) fn text_or(&self, property: &str, default: &str) -> Template {
+        self.text(property).unwrap_or_else(|| Template {
+            text: default.to_owned(),
+            at: self.at(),
+        })
+    }
+
+    /// A whole number without variables; one that cannot be read counts as 0, as in JMeter.
+    pub(crate) fn number(&self, property: &str) -> Option<i32> {
+        let text = self.text(property)?.text;
+        Some(text.trim().parse().unwrap_or(0))
+    }
+
+    /// Whether a property is there and true.
+    pub(crate) fn is(&self, property: &str) -> bool {
+        self.flag(property) == Some(true)
+    }
+
     /// A property that is true or false; `None` if it is not there. Only `true` in any case is
     /// true.
     pub(crate) fn flag(&self, property: &str) -> Option<bool> {
@@ -114,12 +159,49 @@ impl<'a> Element<'a> {
 
     /// The `elementProp`s of a `collectionProp`.
     pub(crate) fn collection(&self, property: &str) -> Vec<Self> {
-        self.children()
-            .filter(|node| node.has_tag_name("collectionProp"))
-            .filter(|node| node.attribute("name") == Some(property))
-            .flat_map(|node| node.children())
+        self.members(property)
             .filter(|node| node.has_tag_name("elementProp"))
             .map(|node| Self::new(node, self.document))
+            .collect()
+    }
+
+    /// The texts of a `collectionProp`.
+    pub(crate) fn texts(&self, property: &str) -> Vec<Template> {
+        self.texts_of(self.members(property))
+    }
+
+    /// The texts of the `collectionProp`s in a `collectionProp`.
+    pub(crate) fn rows(&self, property: &str) -> Vec<Vec<Template>> {
+        self.members(property)
+            .filter(|node| node.has_tag_name("collectionProp"))
+            .map(|row| self.texts_of(row.children()))
+            .collect()
+    }
+
+    /// Names and texts in the value of an `objProp`.
+    pub(crate) fn object(&self, property: &str) -> Vec<(String, String)> {
+        self.children()
+            .filter(|node| node.has_tag_name("objProp") && property_name(*node) == property)
+            .filter_map(|node| child_named(node, "value"))
+            .flat_map(|value| value.children().filter(Node::is_element))
+            .map(|node| (node.tag_name().name().to_owned(), own_text(node)))
+            .collect()
+    }
+
+    fn members(&self, property: &str) -> impl Iterator<Item = Node<'a, 'a>> {
+        self.children()
+            .filter(|node| node.has_tag_name("collectionProp"))
+            .filter(move |node| node.attribute("name") == Some(property))
+            .flat_map(|node| node.children())
+    }
+
+    fn texts_of(&self, nodes: impl Iterator<Item = Node<'a, 'a>>) -> Vec<Template> {
+        nodes
+            .filter(|node| PROPERTY_TAGS.contains(&node.tag_name().name()))
+            .map(|node| Template {
+                text: property_text(node),
+                at: self.document.position(node),
+            })
             .collect()
     }
 
@@ -142,8 +224,11 @@ fn property_name<'a>(node: Node<'a, 'a>) -> &'a str {
 }
 
 fn property_text(node: Node<'_, '_>) -> String {
-    let value = child_named(node, "value").unwrap_or(node);
-    let texts = value.children().filter(Node::is_text);
+    own_text(child_named(node, "value").unwrap_or(node))
+}
+
+fn own_text(node: Node<'_, '_>) -> String {
+    let texts = node.children().filter(Node::is_text);
     texts.filter_map(|text| text.text()).collect()
 }
 

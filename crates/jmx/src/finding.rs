@@ -1,6 +1,7 @@
 //! What the reader has to say about a plan that it could read.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use weir_plan::Position;
 
@@ -29,7 +30,7 @@ impl fmt::Display for Severity {
 }
 
 /// One thing about one element of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
@@ -37,10 +38,14 @@ pub struct Finding {
     pub element: String,
     /// The name that the user gave it.
     pub name: String,
+    /// The file, if it is not the plan's own but one that it includes.
+    pub file: Option<PathBuf>,
     /// Where it stands.
     pub at: Position,
     /// What is the matter; no capital, no full stop.
     pub says: String,
+    /// What would be lost if the plan were run without it; may be empty.
+    pub lost: String,
     /// What to do about it; may be empty.
     pub instead: String,
 }
@@ -48,16 +53,31 @@ pub struct Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Position { line, column } = self.at;
+        if let Some(file) = &self.file {
+            write!(f, "in {}, ", file.display())?;
+        }
         write!(f, "line {line}, column {column}: {} ", self.element)?;
         if !self.name.is_empty() {
             write!(f, "\"{}\" ", self.name)?;
         }
         write!(f, "({}): {}", self.severity, self.says)?;
-        if self.instead.is_empty() {
-            return Ok(());
+        for part in [&self.lost, &self.instead] {
+            if !part.is_empty() {
+                write!(f, "; {part}")?;
+            }
         }
-        write!(f, "; {}", self.instead)
+        Ok(())
     }
+}
+
+/// What to say about an element that the plan cannot be run with.
+pub(crate) struct Refusal<'t> {
+    /// What is the matter.
+    pub(crate) says: String,
+    /// What would be lost without it.
+    pub(crate) lost: &'t str,
+    /// What to do about it.
+    pub(crate) instead: &'t str,
 }
 
 /// Gathers findings.
@@ -68,32 +88,15 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn ignored(&mut self, element: &Element<'_>, says: &str) {
-        self.push(
-            Severity::Ignored,
-            element,
-            element.at(),
-            says.to_owned(),
-            "",
-        );
+        self.push(Severity::Ignored, element, element.at(), says);
     }
 
     pub(crate) fn warning(&mut self, element: &Element<'_>, says: &str) {
-        self.push(
-            Severity::Warning,
-            element,
-            element.at(),
-            says.to_owned(),
-            "",
-        );
+        self.push(Severity::Warning, element, element.at(), says);
     }
 
-    pub(crate) fn unsupported(
-        &mut self,
-        element: &Element<'_>,
-        says: impl Into<String>,
-        instead: &str,
-    ) {
-        self.unsupported_at(element, element.at(), says, instead);
+    pub(crate) fn unsupported(&mut self, element: &Element<'_>, refusal: Refusal<'_>) {
+        self.unsupported_at(element, element.at(), refusal);
     }
 
     /// The same, where one property of the element stands.
@@ -101,10 +104,11 @@ impl Findings {
         &mut self,
         element: &Element<'_>,
         at: Position,
-        says: impl Into<String>,
-        instead: &str,
+        refusal: Refusal<'_>,
     ) {
-        self.push(Severity::Unsupported, element, at, says.into(), instead);
+        let finding = self.push(Severity::Unsupported, element, at, &refusal.says);
+        refusal.lost.clone_into(&mut finding.lost);
+        refusal.instead.clone_into(&mut finding.instead);
     }
 
     fn push(
@@ -112,16 +116,19 @@ impl Findings {
         severity: Severity,
         element: &Element<'_>,
         at: Position,
-        says: String,
-        instead: &str,
-    ) {
+        says: &str,
+    ) -> &mut Finding {
+        let index = self.all.len();
         self.all.push(Finding {
             severity,
             element: element.class().to_owned(),
             name: element.name().to_owned(),
+            file: element.included().map(Path::to_path_buf),
             at,
-            says,
-            instead: instead.to_owned(),
+            says: says.to_owned(),
+            lost: String::new(),
+            instead: String::new(),
         });
+        &mut self.all[index]
     }
 }

@@ -7,9 +7,9 @@
 //! plan is a finding with its place, and a plan with a finding of [`Severity::Unsupported`] must
 //! not be run, because what is sent would not be what the plan says.
 //!
-//! How the reader grows: an element that samplers inherit from outer levels (timers, headers,
-//! defaults) is an arm in `scope.rs`, any other one an arm in `reader.rs`, and what it means is a
-//! file in `elements/`.
+//! How the reader grows: every element has a row in `native.rs`, which says what it is for and
+//! whether the engine runs it; what it means is a function in `elements/`; `reader/` puts it where
+//! it applies.
 //!
 //! Deliberately absent: running anything, substituting variables, JMeter's own XML library (the
 //! format is read as plain XML; no class is ever loaded).
@@ -19,6 +19,7 @@ mod element;
 mod elements;
 mod error;
 mod finding;
+mod native;
 mod reader;
 mod scope;
 

@@ -1,15 +1,31 @@
 //! From the tree of elements to the plan.
+//!
+//! Two passes over each level: one gathers what its samplers inherit (`level.rs`), one makes its
+//! steps (`steps.rs`). Controllers that stand for others are in `module.rs` and `include.rs`.
 
-use std::path::Path;
+mod include;
+mod level;
+mod module;
+mod steps;
 
-use weir_plan::{LoadPlan, Step, ThreadGroup, Variable};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use weir_plan::{ElementId, LoadPlan, Position, Variable};
 
 use crate::document::{self, Document};
 use crate::element::{Branch, Element};
-use crate::elements::{arguments, http_sampler, listener, test_plan, thread_group};
-use crate::finding::Findings;
+use crate::elements::{test_plan, thread_group};
+use crate::finding::{Findings, Refusal};
+use crate::native::{self, Kind, Known, Runs};
 use crate::scope::Scope;
 use crate::{Finding, JmxError, Severity};
+
+/// Most bytes that a plan may have once every element stands where it applies and every module
+/// and file where it is used. Ten lines of a plan can ask for billions.
+const EXPANDED_MAX: usize = 300_000_000;
+/// Deepest nesting of controllers, modules and included files; real plans stay below 20.
+const CONTROLLERS_MAX: usize = 150;
 
 /// A plan, and what there is to say about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +44,8 @@ impl Reading {
     }
 }
 
-/// Reads a test plan from its file.
+/// Reads a test plan from its file. Files that it includes are read only from the plan's folder
+/// and those below it.
 ///
 /// # Errors
 /// The file cannot be read, or is not a test plan. What is wrong inside a plan is a finding.
@@ -36,139 +53,247 @@ pub fn read(path: &Path) -> Result<Reading, JmxError> {
     read_text(&document::read_file(path)?, path)
 }
 
-/// Reads a test plan from its text; the path is for messages and for the plan's source.
+/// Reads a test plan from its text; the path is for messages, for the plan's source and for the
+/// folder of the files that it includes.
 ///
 /// # Errors
 /// The text is not a test plan.
 pub fn read_text(text: &str, path: &Path) -> Result<Reading, JmxError> {
-    let document = Document::parse(text, path)?;
-    let root = document.root();
-    if !root.has_tag_name("jmeterTestPlan") {
-        return Err(JmxError::Malformed {
-            path: path.to_path_buf(),
-            at: document.position(root),
-            found: format!("the root element is <{}>", root.tag_name().name()),
-            instead: "name a plan that was saved by JMeter (<jmeterTestPlan>)".to_owned(),
-        });
-    }
-    let Some(tree) = root.children().find(|node| node.has_tag_name("hashTree")) else {
-        return Err(JmxError::Malformed {
-            path: path.to_path_buf(),
-            at: document.position(root),
-            found: "there is no <hashTree> in <jmeterTestPlan>".to_owned(),
-            instead: "save the plan with JMeter again".to_owned(),
-        });
-    };
-    let mut reader = Reader::default();
-    reader.read_root(&Branch::of_tree(tree, &document));
-    Ok(reader.finish(path))
+    let document = Document::parse(text, path, 0)?;
+    let branches = Branch::of_tree(document.tree(path)?, &document);
+    let mut reader = Reader::new(path, document.next_id());
+    reader.read_root(&Tree {
+        root: &branches,
+        is_included: false,
+    });
+    reader.finish()
 }
 
+/// One file's elements.
+pub(crate) struct Tree<'a> {
+    root: &'a [Branch<'a>],
+    is_included: bool,
+}
+
+/// Where elements that are in the plan once stand there.
 #[derive(Default)]
-struct Reader {
-    name: String,
-    variables: Vec<Vec<Variable>>,
-    groups: Vec<ThreadGroup>,
-    findings: Findings,
+struct Places {
+    cookies: HashMap<ElementId, usize>,
+    caches: HashMap<ElementId, usize>,
+    auths: HashMap<ElementId, usize>,
+    dns: HashMap<ElementId, usize>,
+    listeners: HashMap<ElementId, usize>,
 }
 
-impl Reader {
-    fn finish(self, path: &Path) -> Reading {
-        let mut findings = self.findings.all;
-        findings.sort_by_key(|finding| finding.at);
-        // Defaults are looked at once for every sampler that inherits them.
-        findings.dedup();
-        let name = match self.name.trim() {
-            "" => path
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            name => name.to_owned(),
-        };
-        Reading {
+pub(crate) struct Reader<'p> {
+    path: &'p Path,
+    plan: LoadPlan,
+    places: Places,
+    findings: Findings,
+    next_id: u32,
+    /// The controllers that are being read, outermost first.
+    open: Vec<ElementId>,
+    /// The files that are being included, outermost first.
+    files: Vec<PathBuf>,
+    /// Bytes of elements where they apply, so far.
+    expanded: usize,
+    /// Where they became too many.
+    too_much_at: Option<Position>,
+}
+
+impl<'p> Reader<'p> {
+    fn new(path: &'p Path, next_id: u32) -> Self {
+        Self {
+            path,
             plan: LoadPlan {
-                name,
-                source: Some(path.to_path_buf()),
-                variables: self.variables,
-                groups: self.groups,
+                tear_down_on_shutdown: false,
+                ..LoadPlan::default()
             },
-            findings,
+            places: Places::default(),
+            findings: Findings::default(),
+            next_id,
+            open: Vec::new(),
+            files: Vec::new(),
+            expanded: 0,
+            too_much_at: None,
         }
     }
 
-    fn read_root(&mut self, branches: &[Branch<'_>]) {
-        for branch in self.enabled(branches) {
+    fn finish(self) -> Result<Reading, JmxError> {
+        if let Some(at) = self.too_much_at {
+            return Err(JmxError::Malformed {
+                path: self.path.to_path_buf(),
+                at,
+                found: format!(
+                    "elements that apply in many places, modules and included files add up to \
+                     more than {EXPANDED_MAX} bytes"
+                ),
+                instead: "split the plan".to_owned(),
+            });
+        }
+        let mut findings = self.findings.all;
+        // Elements are looked at once for every group and copy that has them in scope.
+        let mut seen = HashSet::new();
+        findings.retain(|finding| seen.insert(finding.clone()));
+        findings.sort_by_key(|finding| finding.at);
+        let mut plan = self.plan;
+        if plan.name.trim().is_empty() {
+            let stem = self.path.file_stem().unwrap_or_default();
+            plan.name = stem.to_string_lossy().into_owned();
+        }
+        plan.name = plan.name.trim().to_owned();
+        plan.source = Some(self.path.to_path_buf());
+        Ok(Reading { plan, findings })
+    }
+
+    fn read_root<'a>(&mut self, tree: &Tree<'a>) {
+        for branch in self.enabled(tree.root) {
             let element = &branch.element;
             match element.class() {
                 "TestPlan" => {
-                    element.name().clone_into(&mut self.name);
-                    let variables = test_plan::read(element, &mut self.findings);
-                    self.define(variables);
-                    self.read_plan(&branch.below);
-                    test_plan::check_order(element, self.groups.len(), &mut self.findings);
+                    element.name().clone_into(&mut self.plan.name);
+                    self.plan.serialized = test_plan::is_serial(element);
+                    self.plan.tear_down_on_shutdown = test_plan::tears_down_on_shutdown(element);
+                    self.define(test_plan::variables(element));
+                    self.read_plan(tree, &branch.below);
+                    test_plan::check(element, self.plan.groups.len(), &mut self.findings);
                 }
-                // A drawer for things that are not in use; JMeter reads none of it.
-                "WorkBench" => self
-                    .findings
-                    .ignored(element, "JMeter does not run it either"),
-                _ => self.refuse(branch),
+                "WorkBench" => {
+                    self.admit(element);
+                }
+                _ => self.refuse_place(branch),
             }
         }
     }
 
     /// What stands directly below the test plan.
-    fn read_plan(&mut self, branches: &[Branch<'_>]) {
-        let scope = Scope::of_level(branches, &Scope::default());
+    ///
+    /// JMeter 5.6.3, measured: its elements that samplers inherit are handed to each group, after
+    /// the group's own and at the same level.
+    fn read_plan<'a>(&mut self, tree: &Tree<'a>, branches: &'a [Branch<'a>]) {
+        let enabled = self.enabled(branches);
+        let (groups, shared): (Vec<_>, Vec<_>) = enabled
+            .into_iter()
+            .partition(|branch| kind(&branch.element) == Some(Kind::Group));
+        // Without a group nobody else would look at them.
+        self.level(&shared);
+        self.iteration_elements(&shared);
+        let mut groups = groups.into_iter().peekable();
         for branch in self.enabled(branches) {
-            match branch.element.class() {
-                "ThreadGroup" => self.read_group(branch, &scope),
-                _ => self.read_anywhere(branch),
+            if groups
+                .next_if(|group| std::ptr::eq(*group, branch))
+                .is_some()
+            {
+                self.read_group(tree, branch, &shared);
+                continue;
+            }
+            match kind(&branch.element) {
+                Some(Kind::Fragment) => self.define_below(&branch.below),
+                Some(Kind::Controller) => {
+                    let says = "JMeter does not run steps outside of thread groups";
+                    self.findings.ignored(&branch.element, says);
+                    self.define_below(&branch.below);
+                }
+                Some(Kind::Sampler) => self.refuse_place(branch),
+                _ => self.read_leaf(branch),
             }
         }
     }
 
-    fn read_group(&mut self, group: &Branch<'_>, outer: &Scope<'_>) {
-        let scope = Scope::of_level(&group.below, outer);
-        let mut steps = Vec::new();
-        for branch in self.enabled(&group.below) {
-            match branch.element.class() {
-                "HTTPSamplerProxy" => steps.push(self.read_sampler(branch, &scope)),
-                _ => self.read_anywhere(branch),
+    fn read_group<'a>(
+        &mut self,
+        tree: &Tree<'a>,
+        group: &'a Branch<'a>,
+        shared: &[&'a Branch<'a>],
+    ) {
+        let element = &group.element;
+        let is_admitted = self.admit(element).is_some();
+        let own = self.enabled(&group.below);
+        let all: Vec<&Branch<'_>> = own.iter().chain(shared).copied().collect();
+        let scope = Scope::outermost(self.level(&all));
+        self.open.push(element.id());
+        let mut steps = self.steps(tree, &own, &scope);
+        self.open.pop();
+        // The steps are in the order in which they advance, the last of the file first.
+        let shared = self.iteration_elements(shared);
+        steps.on_iteration.splice(0..0, shared);
+        let Some(kind) = thread_group::kind(element.class()).filter(|_| is_admitted) else {
+            return;
+        };
+        let group = thread_group::read(element, kind, steps, &mut self.findings);
+        self.plan.groups.push(group);
+    }
+
+    /// Says what there is to say about an element that Weir knows; `Some` if it belongs into the
+    /// plan.
+    fn admit(&mut self, element: &Element<'_>) -> Option<Known> {
+        let known = native::element(element.class())?;
+        match known.runs {
+            Runs::Natively => return Some(known),
+            Runs::NotYet => {
+                let says = format!("{} is not supported yet", element.class());
+                self.refuse(element, says, known.kind, native::ELSEWHERE);
+                return Some(known);
             }
+            Runs::Never(instead) => {
+                let says = format!("{} is not supported", element.class());
+                self.refuse(element, says, known.kind, instead);
+            }
+            Runs::Unheard(says) => self.findings.warning(element, says),
+            Runs::InVain(says) => self.findings.ignored(element, says),
         }
-        let group = thread_group::read(&group.element, steps, &mut self.findings);
-        self.groups.push(group);
+        None
     }
 
-    fn read_sampler(&mut self, sampler: &Branch<'_>, outer: &Scope<'_>) -> Step {
-        let scope = Scope::of_level(&sampler.below, outer);
-        for branch in self.enabled(&sampler.below) {
-            self.read_anywhere(branch);
-        }
-        http_sampler::read(&sampler.element, &scope, &mut self.findings)
+    fn refuse(&mut self, element: &Element<'_>, says: String, kind: Kind, instead: &str) {
+        let refusal = Refusal {
+            says,
+            lost: kind.lost(),
+            instead,
+        };
+        self.findings.unsupported(element, refusal);
     }
 
-    /// Elements that mean the same wherever they stand.
-    fn read_anywhere(&mut self, branch: &Branch<'_>) {
+    /// Names an element of a plugin, or one that Weir has never heard of.
+    fn refuse_unknown(&mut self, branch: &Branch<'_>) {
         let element = &branch.element;
-        match element.class() {
-            "Arguments" => {
-                let variables = arguments::variables(element);
-                self.define(variables);
+        let says = format!("{} is not supported", element.class());
+        let instead = if branch.below.is_empty() {
+            native::ELSEWHERE
+        } else {
+            "run the plan with --engine jmeter, or remove or disable it with all that is below it"
+        };
+        self.refuse(element, says, Kind::Nowhere, instead);
+        self.refuse_unknown_below(&branch.below);
+    }
+
+    /// What Weir knows goes with the element above it, which is named already.
+    fn refuse_unknown_below(&mut self, branches: &[Branch<'_>]) {
+        for branch in self.enabled(branches) {
+            match kind(&branch.element) {
+                None => self.refuse_unknown(branch),
+                Some(Kind::Variables) => self.read_leaf(branch),
+                Some(_) => self.refuse_unknown_below(&branch.below),
             }
-            "ResultCollector" => listener::read(element, &mut self.findings),
-            _ if Scope::default().take(*element) => {}
-            _ => return self.refuse(branch),
         }
-        for below in self.enabled(&branch.below) {
-            self.refuse(below);
+    }
+
+    /// Names an element that has no meaning where it stands, and what below it has none anywhere.
+    fn refuse_place(&mut self, branch: &Branch<'_>) {
+        let element = &branch.element;
+        match kind(element) {
+            None => self.refuse_unknown(branch),
+            Some(kind) => {
+                let says = "it is not supported at this place".to_owned();
+                self.refuse(element, says, kind, native::ELSEWHERE);
+                self.refuse_unknown_below(&branch.below);
+            }
         }
     }
 
     fn define(&mut self, variables: Vec<Variable>) {
         if !variables.is_empty() {
-            self.variables.push(variables);
+            self.plan.variables.push(variables);
         }
     }
 
@@ -178,48 +303,22 @@ impl Reader {
             .iter()
             .partition(|branch| branch.element.is_enabled());
         for branch in disabled {
-            self.findings
-                .ignored(&branch.element, "it is disabled, with all that is below it");
+            let says = "it is disabled, with all that is below it";
+            self.findings.ignored(&branch.element, says);
         }
         enabled
     }
 
-    /// Names an element that has no meaning here, and what below it has none anywhere.
-    fn refuse(&mut self, branch: &Branch<'_>) {
-        let element = &branch.element;
-        let says = if is_supported_somewhere(element) {
-            "it is not supported at this place".to_owned()
-        } else {
-            format!("{} is not supported", element.class())
-        };
-        let instead = if branch.below.is_empty() {
-            "remove or disable it"
-        } else {
-            "remove or disable it, with all that is below it"
-        };
-        self.findings.unsupported(element, says, instead);
-        self.refuse_below(&branch.below);
-    }
-
-    /// What would be understood elsewhere goes with the element above it, which is named already.
-    fn refuse_below(&mut self, branches: &[Branch<'_>]) {
-        for branch in self.enabled(branches) {
-            if is_supported_somewhere(&branch.element) {
-                self.refuse_below(&branch.below);
-            } else {
-                self.refuse(branch);
-            }
+    /// Counts what becomes part of the plan; false once it is too much.
+    fn expand(&mut self, element: &Element<'_>, bytes: usize) -> bool {
+        self.expanded = self.expanded.saturating_add(bytes);
+        if self.expanded > EXPANDED_MAX && self.too_much_at.is_none() {
+            self.too_much_at = Some(element.at());
         }
+        self.too_much_at.is_none()
     }
 }
 
-fn is_supported_somewhere(element: &Element<'_>) -> bool {
-    let elements = [
-        "TestPlan",
-        "ThreadGroup",
-        "HTTPSamplerProxy",
-        "Arguments",
-        "ResultCollector",
-    ];
-    elements.contains(&element.class()) || Scope::default().take(*element)
+fn kind(element: &Element<'_>) -> Option<Kind> {
+    Some(native::element(element.class())?.kind)
 }

@@ -1,49 +1,133 @@
 //! What samplers inherit from the levels above them.
 //!
-//! JMeter's rule: an element of this kind applies to every sampler below its parent. Timers add
-//! up; defaults and headers fill what nearer ones leave open.
+//! JMeter's rule: an element of this kind applies to every sampler below its parent, and to its
+//! parent if that is a sampler. What a level has is read once; a sampler then gathers what it
+//! needs from the chain of levels above it.
 
-use weir_plan::Timer;
+use weir_plan::{Assertion, PostProcessor, PreProcessor, ResultAction, Template, Timer};
 
-use crate::element::{Branch, Element};
-use crate::elements::timer;
+use crate::element::Element;
 
-/// The elements in scope.
-#[derive(Clone, Default)]
-pub(crate) struct Scope<'a> {
-    /// All timers.
-    pub(crate) timers: Vec<Timer>,
-    /// Header managers, nearest first, in file order within a level.
-    pub(crate) headers: Vec<Element<'a>>,
-    /// HTTP request defaults, nearest first, in file order within a level.
+/// The elements of one level that samplers below it inherit, each kind in file order.
+#[derive(Default)]
+pub(crate) struct Level<'a> {
     pub(crate) defaults: Vec<Element<'a>>,
+    pub(crate) headers: Vec<Element<'a>>,
+    pub(crate) cookies: Vec<Element<'a>>,
+    pub(crate) caches: Vec<Element<'a>>,
+    pub(crate) auths: Vec<Element<'a>>,
+    pub(crate) dns: Vec<Element<'a>>,
+    pub(crate) timers: Vec<Timer>,
+    pub(crate) before: Vec<PreProcessor>,
+    pub(crate) after: Vec<PostProcessor>,
+    pub(crate) assertions: Vec<Assertion<Template>>,
+    pub(crate) on_failure: Vec<ResultAction>,
+    /// Places in the plan's list.
+    pub(crate) listeners: Vec<usize>,
+    /// How many bytes of the file all of them take.
+    pub(crate) bytes: usize,
 }
 
-impl<'a> Scope<'a> {
-    /// What applies to the samplers of a level: its own elements, then those of the levels above.
-    pub(crate) fn of_level(branches: &[Branch<'a>], outer: &Self) -> Self {
-        let mut scope = Self::default();
-        let enabled = branches.iter().filter(|branch| branch.element.is_enabled());
-        for branch in enabled {
-            scope.take(branch.element);
+/// A level and those above it.
+pub(crate) struct Scope<'s, 'a> {
+    level: Level<'a>,
+    outer: Option<&'s Scope<'s, 'a>>,
+    /// What a sampler here inherits, in bytes of the file.
+    pub(crate) bytes: usize,
+}
+
+impl<'s, 'a> Scope<'s, 'a> {
+    /// The outermost level.
+    pub(crate) fn outermost(level: Level<'a>) -> Self {
+        let bytes = level.bytes;
+        Self {
+            level,
+            outer: None,
+            bytes,
         }
-        scope.timers.extend_from_slice(&outer.timers);
-        scope.headers.extend_from_slice(&outer.headers);
-        scope.defaults.extend_from_slice(&outer.defaults);
-        scope
     }
 
-    /// Takes in an element if it is of a kind that samplers inherit.
-    pub(crate) fn take(&mut self, element: Element<'a>) -> bool {
-        match element.class() {
-            "ConstantTimer" => self.timers.push(timer::constant(&element)),
-            "GaussianRandomTimer" => self.timers.push(timer::gaussian(&element)),
-            "HeaderManager" => self.headers.push(element),
-            "ConfigTestElement" if element.attribute("guiclass") == "HttpDefaultsGui" => {
-                self.defaults.push(element);
-            }
-            _ => return false,
+    /// A level inside this one.
+    pub(crate) fn inner<'i>(&'i self, level: Level<'a>) -> Scope<'i, 'a>
+    where
+        's: 'i,
+    {
+        let bytes = self.bytes.saturating_add(level.bytes);
+        Scope {
+            level,
+            outer: Some(self),
+            bytes,
         }
-        true
+    }
+
+    /// All levels, innermost first.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = &Level<'a>> {
+        let mut next = Some(self);
+        std::iter::from_fn(move || {
+            let scope = next?;
+            next = scope.outer;
+            Some(&scope.level)
+        })
+    }
+
+    /// Config elements of a kind, innermost level first.
+    pub(crate) fn nearest_first(
+        &self,
+        kind: impl for<'l> Fn(&'l Level<'a>) -> &'l Vec<Element<'a>>,
+    ) -> Vec<Element<'a>> {
+        self.levels()
+            .flat_map(|level| kind(level).iter().copied())
+            .collect()
+    }
+
+    /// JMeter asks timers from the inside to the outside.
+    pub(crate) fn timers(&self) -> Vec<Timer> {
+        self.levels()
+            .flat_map(|level| level.timers.iter().cloned())
+            .collect()
+    }
+
+    pub(crate) fn before(&self) -> Vec<PreProcessor> {
+        self.outermost_first(|level| &level.before)
+    }
+
+    pub(crate) fn after(&self) -> Vec<PostProcessor> {
+        self.outermost_first(|level| &level.after)
+    }
+
+    pub(crate) fn assertions(&self) -> Vec<Assertion<Template>> {
+        self.outermost_first(|level| &level.assertions)
+    }
+
+    /// As JMeter gives them to a transaction.
+    pub(crate) fn assertions_inside_out(&self) -> Vec<Assertion<Template>> {
+        self.levels()
+            .flat_map(|level| level.assertions.iter().cloned())
+            .collect()
+    }
+
+    /// What failures do, innermost level first.
+    pub(crate) fn on_failure(&self) -> Vec<ResultAction> {
+        self.levels()
+            .flat_map(|level| level.on_failure.iter().copied())
+            .collect()
+    }
+
+    /// Places in the plan's list, innermost level first.
+    pub(crate) fn listeners(&self) -> Vec<usize> {
+        self.levels()
+            .flat_map(|level| level.listeners.iter().copied())
+            .collect()
+    }
+
+    fn outermost_first<T: Clone>(
+        &self,
+        kind: impl for<'l> Fn(&'l Level<'a>) -> &'l Vec<T>,
+    ) -> Vec<T> {
+        let levels: Vec<&Level<'a>> = self.levels().collect();
+        let outwards = levels.into_iter().rev();
+        outwards
+            .flat_map(|level| kind(level).iter().cloned())
+            .collect()
     }
 }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use weir_jmx::{JmxError, Reading, Severity, read, read_text};
-use weir_plan::{Iterations, OnSampleError, Timer};
+use weir_plan::{
+    HttpRequest, Iterations, Node, OnSampleError, Sampler, SamplerKind, ThreadGroup, Timer,
+    TimerKind,
+};
 
 fn studies(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -39,6 +42,24 @@ fn sampler(properties: &str, below: &str) -> String {
         "<HTTPSamplerProxy testname=\"S\">{properties}</HTTPSamplerProxy>\
          <hashTree>{below}</hashTree>"
     )
+}
+
+/// The samplers of a group whose steps are all samplers.
+fn samplers(group: &ThreadGroup) -> Vec<&Sampler> {
+    let nodes = group.nodes.iter();
+    nodes
+        .map(|node| match node {
+            Node::Sampler(sampler) => &**sampler,
+            Node::Controller(controller) => panic!("a controller: {controller:?}"),
+        })
+        .collect()
+}
+
+fn request(sampler: &Sampler) -> &HttpRequest {
+    match &sampler.kind {
+        SamplerKind::Http(request) => request,
+        other => panic!("another sampler: {other:?}"),
+    }
 }
 
 fn read_ok(xml: &str) -> Reading {
@@ -75,10 +96,10 @@ fn the_study_of_long_transactions() {
             "${__P(SUSTAIN,60)}"
         );
         assert_eq!(group.on_error, OnSampleError::Continue);
-        let [step] = &*group.steps else {
-            panic!("one step, not {}", group.steps.len());
+        let [step] = &*samplers(group) else {
+            panic!("one step, not {}", group.nodes.len());
         };
-        let request = &step.request;
+        let request = request(step);
         assert_eq!(
             (&*request.method.text, &*request.path.text),
             ("POST", "/stress")
@@ -93,9 +114,13 @@ fn the_study_of_long_transactions() {
         assert_eq!(arguments[1], ("updateTime", hold));
         assert_eq!(arguments[4], ("form", "${__P(FORM,as-intended)}"));
         let [
-            Timer::Gaussian {
-                delay_ms,
-                deviation_ms,
+            Timer {
+                kind:
+                    TimerKind::Gaussian {
+                        delay_ms,
+                        deviation_ms,
+                    },
+                ..
             },
         ] = &*step.timers
         else {
@@ -113,7 +138,7 @@ fn the_plan_of_short_transactions() {
     assert_eq!(findings, []);
     assert_eq!(plan.name, "Short transactions");
     assert_eq!(plan.groups.len(), 1);
-    assert_eq!(plan.groups[0].steps[0].request.arguments.len(), 5);
+    assert_eq!(request(samplers(&plan.groups[0])[0]).arguments.len(), 5);
 }
 
 /// A plan saved by JMeter 3.3, with Japanese names, long properties and graphical listeners.
@@ -124,13 +149,14 @@ fn an_old_plan() {
     ));
     assert_eq!(plan.name, "古い計画");
     assert_eq!(plan.groups[0].users.text, "${__P(THREAD_NUMBER)}");
-    let request = &plan.groups[0].steps[0].request;
+    let step = samplers(&plan.groups[0])[0];
+    let request = request(step);
     assert_eq!(
         (&*request.host.text, request.arguments.len()),
         ("127.0.0.1", 1)
     );
     assert!(
-        matches!(&plan.groups[0].steps[0].timers[..], [Timer::Gaussian { deviation_ms, .. }]
+        matches!(&step.timers[0].kind, TimerKind::Gaussian { deviation_ms, .. }
         if deviation_ms.text == "500.5")
     );
     let ignored: Vec<&str> = findings.iter().map(|finding| &*finding.element).collect();
@@ -310,13 +336,14 @@ fn timers_in_scope() {
         timer("10")
     );
     let xml = group(&inner).replace("<ThreadGroup ", &format!("{}<ThreadGroup ", timer("100")));
-    let steps = &read_ok(&xml).plan.groups[0].steps;
+    let plan = read_ok(&xml).plan;
+    let steps = samplers(&plan.groups[0]);
     let delays = |index: usize| -> Vec<&str> {
         let timers = steps[index].timers.iter();
         timers
-            .map(|timer| match timer {
-                Timer::Constant { delay_ms } => &*delay_ms.text,
-                Timer::Gaussian { .. } => panic!("only constant timers here"),
+            .map(|timer| match &timer.kind {
+                TimerKind::Constant { delay_ms } => &*delay_ms.text,
+                other => panic!("only constant timers here: {other:?}"),
             })
             .collect()
     };
@@ -334,7 +361,7 @@ fn headers(fields: &[(&str, &str)]) -> String {
     };
     let fields = fields.iter().map(field).collect::<Vec<_>>().concat();
     format!(
-        "<HeaderManager><collectionProp name=\"HeaderManager.headers\">{fields}</collectionProp>\
+        "<HeaderManager guiclass=\"HeaderPanel\"><collectionProp name=\"HeaderManager.headers\">{fields}</collectionProp>\
          </HeaderManager><hashTree/>"
     )
 }
@@ -362,11 +389,10 @@ fn headers_are_merged() {
     ];
     let xml = group(&inner.concat());
     let xml = xml.replace("<ThreadGroup ", &(headers(&outer) + "<ThreadGroup "));
-    let shown: Vec<String> = read_ok(&xml).plan.groups[0]
-        .steps
+    let shown: Vec<String> = samplers(&read_ok(&xml).plan.groups[0])
         .iter()
         .map(|step| {
-            let fields = step.request.headers.iter();
+            let fields = request(step).headers.iter();
             let fields = fields.map(|(name, value)| format!("{}: {}", name.text, value.text));
             fields.collect::<Vec<_>>().join(", ")
         })
@@ -415,11 +441,10 @@ fn defaults_fill_what_is_empty() {
     let xml = group(&[first, second, sampler("", ""), own, child].concat());
     let xml = xml.replace("<ThreadGroup ", &(outer + "<ThreadGroup "));
     let reading = read_ok(&xml);
-    let shown: Vec<String> = reading.plan.groups[0]
-        .steps
+    let shown: Vec<String> = samplers(&reading.plan.groups[0])
         .iter()
         .map(|step| {
-            let request = &step.request;
+            let request = request(step);
             let [method, host, port, path] =
                 [&request.method, &request.host, &request.port, &request.path].map(|t| &*t.text);
             let arguments: Vec<&str> = request.arguments.iter().map(|a| &*a.value.text).collect();
@@ -481,11 +506,12 @@ fn properties_are_read_leniently() {
          </org.apache.jmeter.protocol.http.sampler.HTTPSampler2>\
          <org.apache.jmeter.protocol.http.sampler.HTTPSamplerProxy/>",
     );
-    let steps = read_ok(&xml).plan.groups.remove(0).steps;
-    let request = &steps[0].request;
-    let texts = [&request.port, &request.path, &request.host, &request.method].map(|t| &*t.text);
+    let plan = read_ok(&xml).plan;
+    let steps = samplers(&plan.groups[0]);
+    let first = request(steps[0]);
+    let texts = [&first.port, &first.path, &first.host, &first.method].map(|t| &*t.text);
     assert_eq!(texts, ["80", "/ab<c>&", "last", "GET"]);
-    assert!(request.keep_alive && !steps[1].request.keep_alive);
+    assert!(first.keep_alive && !request(steps[1]).keep_alive);
 }
 
 #[test]

@@ -177,6 +177,8 @@ pub enum AuthMechanism {
     Basic,
     /// RFC 7616.
     Digest,
+    /// Whichever of the two the server asks for, after it has asked.
+    AsAsked,
 }
 
 /// A DNS Cache Manager.

@@ -2,7 +2,7 @@
 
 use crate::assertions::Assertion;
 use crate::config::IterationElement;
-use crate::processors::PostProcessor;
+use crate::processors::ResultAction;
 use crate::sampler::Sampler;
 use crate::{ElementId, Position, Template};
 
@@ -24,7 +24,8 @@ pub struct Controller<T = Template> {
     pub name: T,
     /// What it does.
     pub kind: ControllerKind<T>,
-    /// What advances when the controller starts an iteration, in file order.
+    /// What advances when the controller starts an iteration, in this order, which is the
+    /// reverse of the file's.
     pub on_iteration: Vec<IterationElement<T>>,
     /// Its steps.
     pub children: Vec<Node<T>>,
@@ -41,8 +42,8 @@ pub enum ControllerKind<T = Template> {
     Loop {
         /// How often; below 0 for ever.
         count: T,
-        /// Whatever the count says.
-        forever: bool,
+        /// After its last pass it is left out for the rest of the user's life.
+        only_once: bool,
     },
     /// Runs its children while the condition holds.
     While {
@@ -129,10 +130,11 @@ pub struct Transaction<T = Template> {
     pub is_parent: bool,
     /// Time between the children, timers and processors counts.
     pub include_timers: bool,
-    /// Extractors and the like in whose scope the transaction itself stands, outermost first.
-    pub after: Vec<PostProcessor<T>>,
-    /// Assertions in whose scope the transaction itself stands, outermost first.
+    /// Assertions in whose scope the transaction itself stands or that stand in it: innermost
+    /// level first, unlike a sampler's.
     pub assertions: Vec<Assertion<T>>,
+    /// What its failure does.
+    pub on_failure: Vec<ResultAction>,
     /// Places of its listeners in [`crate::LoadPlan::listeners`].
     pub listeners: Vec<usize>,
 }
@@ -166,9 +168,9 @@ impl<T> ControllerKind<T> {
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> ControllerKind<U> {
         match self {
             Self::Simple => ControllerKind::Simple,
-            Self::Loop { count, forever } => ControllerKind::Loop {
+            Self::Loop { count, only_once } => ControllerKind::Loop {
                 count: f(count),
-                forever: *forever,
+                only_once: *only_once,
             },
             Self::While { condition } => ControllerKind::While {
                 condition: f(condition),
@@ -221,8 +223,12 @@ impl<T> ControllerKind<T> {
             Self::Transaction(transaction) => ControllerKind::Transaction(Transaction {
                 is_parent: transaction.is_parent,
                 include_timers: transaction.include_timers,
-                after: transaction.after.iter().map(|p| p.map(f)).collect(),
-                assertions: transaction.assertions.iter().map(|a| a.map(f)).collect(),
+                assertions: transaction
+                    .assertions
+                    .iter()
+                    .map(|a| a.map(&mut *f))
+                    .collect(),
+                on_failure: transaction.on_failure.clone(),
                 listeners: transaction.listeners.clone(),
             }),
             Self::CriticalSection { lock } => ControllerKind::CriticalSection { lock: f(lock) },

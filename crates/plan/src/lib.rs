@@ -40,7 +40,7 @@ pub use listener::{Listener, Logged};
 pub use load::{
     ElementId, GroupKind, Iterations, LoadPlan, OnSampleError, Schedule, ThreadGroup, Variable,
 };
-pub use processors::{PostProcessor, PreProcessor, ResultAction, Script};
+pub use processors::{DebugParts, PostProcessor, PreProcessor, ResultAction, Script};
 pub use requirement::{Comparison, Metric, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};
 pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Sampler, SamplerKind};

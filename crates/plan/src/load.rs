@@ -112,7 +112,7 @@ pub struct ThreadGroup<T = Template> {
     /// Whether an iteration goes on as the user of the one before it: cookies, cache,
     /// connections.
     pub same_user: bool,
-    /// What advances when an iteration starts, in file order.
+    /// What advances when an iteration starts, in this order, which is the reverse of the file's.
     pub on_iteration: Vec<IterationElement<T>>,
     /// What each user does, in order.
     pub nodes: Vec<Node<T>>,

@@ -19,13 +19,26 @@ pub enum PreProcessor<T = Template> {
 pub enum PostProcessor<T = Template> {
     /// Takes something out of the response into variables.
     Extractor(Box<Extractor<T>>),
-    /// Result Status Action Handler: what a failure does.
-    OnError(ResultAction),
+    /// Debug PostProcessor: a part of the sample that shows what is known.
+    Debug(DebugParts),
     /// A script.
     Script(Box<Script<T>>),
 }
 
+/// What a Debug PostProcessor shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DebugParts {
+    /// The sampler's settings.
+    pub sampler: bool,
+    /// The user's variables.
+    pub variables: bool,
+    /// JMeter's properties.
+    pub properties: bool,
+}
+
 /// What a Result Status Action Handler does when the sample failed.
+///
+/// It is told like a listener: after the assertions, of the samples that listeners are told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultAction {
     /// As a thread group's setting.
@@ -68,7 +81,7 @@ impl<T> PostProcessor<T> {
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PostProcessor<U> {
         match self {
             Self::Extractor(extractor) => PostProcessor::Extractor(Box::new(extractor.map(f))),
-            Self::OnError(action) => PostProcessor::OnError(*action),
+            Self::Debug(parts) => PostProcessor::Debug(*parts),
             Self::Script(script) => PostProcessor::Script(Box::new(script.map(f))),
         }
     }

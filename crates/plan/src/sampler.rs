@@ -2,15 +2,17 @@
 
 use crate::assertions::Assertion;
 use crate::http::HttpRequest;
-use crate::processors::{PostProcessor, PreProcessor, Script};
+use crate::processors::{PostProcessor, PreProcessor, ResultAction, Script};
 use crate::timer::Timer;
 use crate::{Position, Template};
 
 /// One step and all that is in scope for it.
 ///
 /// Order of one sample: pre-processors, timers (the user sleeps their sum), the sampler,
-/// post-processors, assertions, listeners; the lists are outermost scope first, file order within
-/// a level.
+/// post-processors, assertions, then listeners and what failure does. Pre-processors,
+/// post-processors and assertions are outermost level first, the rest innermost first, all in
+/// file order within a level. A thread group and the test plan above it are one level, the
+/// group's elements first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampler<T = Template> {
     /// The label of the sample in results.
@@ -25,6 +27,8 @@ pub struct Sampler<T = Template> {
     pub after: Vec<PostProcessor<T>>,
     /// Judge the sample.
     pub assertions: Vec<Assertion<T>>,
+    /// What its failure does.
+    pub on_failure: Vec<ResultAction>,
     /// Places of its listeners in [`crate::LoadPlan::listeners`].
     pub listeners: Vec<usize>,
     /// Where the sampler stands.
@@ -141,7 +145,8 @@ impl<T> Sampler<T> {
             before: self.before.iter().map(|p| p.map(f)).collect(),
             timers: self.timers.iter().map(|t| t.map(f)).collect(),
             after: self.after.iter().map(|p| p.map(f)).collect(),
-            assertions: self.assertions.iter().map(|a| a.map(f)).collect(),
+            assertions: self.assertions.iter().map(|a| a.map(&mut *f)).collect(),
+            on_failure: self.on_failure.clone(),
             listeners: self.listeners.clone(),
             at: self.at,
         }

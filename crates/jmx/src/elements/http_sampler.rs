@@ -1,39 +1,52 @@
 //! `HTTPSamplerProxy`: one HTTP request.
 
-use weir_plan::{Argument, HttpRequest, Step, Template};
+use weir_plan::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy, Template};
 
 use crate::element::Element;
 use crate::elements::header_manager;
-use crate::finding::Findings;
+use crate::finding::{Findings, Refusal};
+use crate::native::{self, Feature};
 use crate::scope::Scope;
 
-/// The sampler as a step, with what it inherits.
-pub(crate) fn read(element: &Element<'_>, scope: &Scope<'_>, findings: &mut Findings) -> Step {
-    let sampler = Merged::new(*element, &scope.defaults);
+/// The request with what it inherits, apart from its managers.
+pub(crate) fn read(
+    element: &Element<'_>,
+    scope: &Scope<'_, '_>,
+    findings: &mut Findings,
+) -> HttpRequest {
+    let sampler = Merged::new(*element, &scope.nearest_first(|level| &level.defaults));
     check(&sampler, findings);
-    Step {
-        label: element.name_template(),
-        request: HttpRequest {
-            protocol: sampler.text("HTTPSampler.protocol"),
-            host: sampler.text("HTTPSampler.domain"),
-            port: sampler.text("HTTPSampler.port"),
-            path: sampler.text("HTTPSampler.path"),
-            method: sampler.method(),
-            arguments: sampler.arguments(findings),
-            raw_body: sampler.flag("HTTPSampler.postBodyRaw"),
-            encoding: sampler.text("HTTPSampler.contentEncoding"),
-            headers: header_manager::merge(&scope.headers),
-            keep_alive: sampler.flag("HTTPSampler.use_keepalive"),
-            connect_timeout_ms: sampler.text("HTTPSampler.connect_timeout"),
-            response_timeout_ms: sampler.text("HTTPSampler.response_timeout"),
-        },
-        timers: scope.timers.clone(),
+    HttpRequest {
+        protocol: sampler.text("HTTPSampler.protocol"),
+        host: sampler.text("HTTPSampler.domain"),
+        port: sampler.text("HTTPSampler.port"),
+        path: sampler.text("HTTPSampler.path"),
+        method: sampler.method(),
+        arguments: sampler.arguments(findings),
+        raw_body: sampler.flag("HTTPSampler.postBodyRaw"),
+        multipart: sampler.flag("HTTPSampler.DO_MULTIPART_POST"),
+        browser_multipart: sampler.flag("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART"),
+        files: sampler.files(),
+        encoding: sampler.text("HTTPSampler.contentEncoding"),
+        headers: header_manager::merge(&scope.nearest_first(|level| &level.headers)),
+        keep_alive: sampler.flag("HTTPSampler.use_keepalive"),
+        follow_redirects: sampler.flag("HTTPSampler.follow_redirects"),
+        auto_redirects: sampler.flag("HTTPSampler.auto_redirects"),
+        embedded: sampler.embedded(),
+        connect_timeout_ms: sampler.text("HTTPSampler.connect_timeout"),
+        response_timeout_ms: sampler.text("HTTPSampler.response_timeout"),
+        proxy: sampler.proxy(),
+        response_as_md5: sampler.flag("HTTPSampler.md5"),
+        cookies: None,
+        cache: None,
+        auth: None,
+        dns: None,
         at: element.at(),
     }
 }
 
 /// A sampler with the defaults in scope: JMeter takes a property from the nearest element in
-/// which it is there and not empty, and appends all arguments, the sampler's own first.
+/// which it is there and not empty, and appends all arguments and files, the sampler's own first.
 struct Merged<'a> {
     own: Element<'a>,
     elements: Vec<Element<'a>>,
@@ -92,94 +105,193 @@ impl<'a> Merged<'a> {
         // JMeter 5.6.3, measured: this text itself stands between name and value.
         let separator = entry.text_or_empty("Argument.metadata");
         if !matches!(&*separator.text, "" | "=") {
-            let says = format!(
-                "the parameter \"{}\" has \"{}\" instead of \"=\"",
-                name.text, separator.text
-            );
-            findings.unsupported_at(&self.own, separator.at, says, "write \"=\"");
+            let refusal = Refusal {
+                says: format!(
+                    "the parameter \"{}\" has \"{}\" instead of \"=\"",
+                    name.text, separator.text
+                ),
+                lost: "another query would be sent",
+                instead: "write \"=\", or run the plan with --engine jmeter",
+            };
+            findings.unsupported_at(&self.own, separator.at, refusal);
         }
         Argument {
             name,
             value: entry.text_or_empty("Argument.value"),
-            always_encode: entry.flag("HTTPArgument.always_encode") == Some(true),
+            always_encode: entry.is("HTTPArgument.always_encode"),
             use_equals: separator.text == "=",
+            content_type: entry.text_or_empty("HTTPArgument.content_type"),
         }
+    }
+
+    /// Files of all elements; JMeter before 2.4 had one, in properties of the sampler itself.
+    fn files(&self) -> Vec<FileUpload> {
+        let lists = self
+            .elements
+            .iter()
+            .filter_map(|e| e.element("HTTPsampler.Files"));
+        let entries = lists.flat_map(|list| list.collection("HTTPFileArgs.files"));
+        let mut files: Vec<FileUpload> = entries
+            .map(|entry| FileUpload {
+                path: entry.text_or_empty("File.path"),
+                parameter: entry.text_or_empty("File.paramname"),
+                media_type: entry.text_or_empty("File.mimetype"),
+            })
+            .collect();
+        if let Some((element, path)) = self.find("HTTPSampler.FILE_NAME") {
+            let parameter = element.text_or_empty("HTTPSampler.FILE_FIELD");
+            let media_type = element.text_or_empty("HTTPSampler.MIMETYPE");
+            files.push(FileUpload {
+                path,
+                parameter,
+                media_type,
+            });
+        }
+        files
+    }
+
+    fn embedded(&self) -> Option<EmbeddedResources> {
+        self.flag("HTTPSampler.image_parser").then(|| {
+            let parallel = self.flag("HTTPSampler.concurrentDwn").then(|| {
+                let mut most = self.text("HTTPSampler.concurrentPool");
+                if most.text.is_empty() {
+                    most.text.push('6');
+                }
+                most
+            });
+            EmbeddedResources {
+                matching: self.text("HTTPSampler.embedded_url_re"),
+                excluding: self.text("HTTPSampler.embedded_url_exclude_re"),
+                parallel,
+            }
+        })
+    }
+
+    fn proxy(&self) -> Option<Proxy> {
+        let (_, host) = self.find("HTTPSampler.proxyHost")?;
+        Some(Proxy {
+            scheme: self.text("HTTPSampler.proxyScheme"),
+            host,
+            port: self.text("HTTPSampler.proxyPort"),
+            user: self.text("HTTPSampler.proxyUser"),
+            password: self.text("HTTPSampler.proxyPass"),
+        })
     }
 }
 
-/// Switches that change what is sent, each with what it asks for and what to do.
-const SWITCHES: [(&str, &str, &str); 5] = [
-    (
-        "HTTPSampler.follow_redirects",
-        "following redirects is not supported",
-        "untick \"Follow Redirects\", and add a sampler for the page that it leads to",
-    ),
-    (
-        "HTTPSampler.auto_redirects",
-        "following redirects is not supported",
-        "untick \"Redirect Automatically\", and add a sampler for the page that it leads to",
-    ),
-    (
-        "HTTPSampler.image_parser",
-        "loading embedded resources is not supported",
-        "untick \"Retrieve All Embedded Resources\", and add samplers for those that matter",
-    ),
-    (
-        "HTTPSampler.DO_MULTIPART_POST",
-        "multipart/form-data is not supported",
-        "untick \"Use multipart/form-data\"",
-    ),
-    (
-        "HTTPSampler.md5",
-        "saving the MD5 hash instead of the response is not supported",
-        "untick \"Save response as MD5 hash\"",
-    ),
-];
+/// What a property asks for, what is lost without it and what to do.
+struct Wish {
+    property: &'static str,
+    feature: Feature,
+    says: &'static str,
+    lost: &'static str,
+    instead: &'static str,
+}
 
-/// Texts that change what is sent unless they are empty.
-const TEXTS: [(&str, &str, &str); 3] = [
-    (
-        "HTTPSampler.proxyHost",
-        "a proxy is not supported",
-        "empty the proxy's name",
-    ),
-    (
-        "HTTPSampler.ipSource",
-        "a source address is not supported",
-        "empty the source address",
-    ),
-    (
-        "HTTPSampler.FILE_NAME",
-        "sending files is not supported",
-        "remove the file",
-    ),
+/// Switches that change what is sent.
+const SWITCHES: [Wish; 5] = [
+    Wish {
+        property: "HTTPSampler.follow_redirects",
+        feature: Feature::FollowRedirects,
+        says: "following redirects is not supported",
+        lost: "the page that a redirect leads to would not be fetched",
+        instead: "run the plan with --engine jmeter, or untick \"Follow Redirects\" and add a \
+                  sampler for that page",
+    },
+    Wish {
+        property: "HTTPSampler.auto_redirects",
+        feature: Feature::AutoRedirects,
+        says: "following redirects is not supported",
+        lost: "the page that a redirect leads to would not be fetched",
+        instead: "run the plan with --engine jmeter, or untick \"Redirect Automatically\" and add \
+                  a sampler for that page",
+    },
+    Wish {
+        property: "HTTPSampler.image_parser",
+        feature: Feature::Embedded,
+        says: "loading embedded resources is not supported",
+        lost: "the page's images, scripts and style sheets would not be fetched",
+        instead: "run the plan with --engine jmeter, or untick \"Retrieve All Embedded \
+                  Resources\" and add samplers for those that matter",
+    },
+    Wish {
+        property: "HTTPSampler.DO_MULTIPART_POST",
+        feature: Feature::Multipart,
+        says: "multipart/form-data is not supported",
+        lost: "another body would be sent",
+        instead: "run the plan with --engine jmeter, or untick \"Use multipart/form-data\"",
+    },
+    Wish {
+        property: "HTTPSampler.md5",
+        feature: Feature::Md5,
+        says: "saving the MD5 hash instead of the response is not supported",
+        lost: "extractors and assertions would see the response itself",
+        instead: "run the plan with --engine jmeter, or untick \"Save response as MD5 hash\"",
+    },
 ];
 
 fn check(sampler: &Merged<'_>, findings: &mut Findings) {
-    for (property, says, instead) in SWITCHES {
-        if let Some((element, text)) = sampler.find(property)
+    for wish in &SWITCHES {
+        if let Some((element, text)) = sampler.find(wish.property)
             && text.text.eq_ignore_ascii_case("true")
+            && !native::does(wish.feature)
         {
-            findings.unsupported_at(&element, text.at, says, instead);
+            let refusal = Refusal {
+                says: wish.says.to_owned(),
+                lost: wish.lost,
+                instead: wish.instead,
+            };
+            findings.unsupported_at(&element, text.at, refusal);
         }
     }
-    for (property, says, instead) in TEXTS {
-        if let Some((element, text)) = sampler.find(property) {
-            findings.unsupported_at(&element, text.at, says, instead);
-        }
-    }
-    if let Some((element, text)) = sampler.find("HTTPSampler.implementation")
-        && text.text == "Java"
+    check_texts(sampler, findings);
+    if let Some(file) = sampler.files().first()
+        && !native::does(Feature::Files)
     {
-        let says = "Java's own HTTP client, which sends other header fields, is not supported";
-        findings.unsupported_at(&element, text.at, says, "choose HttpClient4 or nothing");
+        let refusal = Refusal {
+            says: "sending files is not supported".to_owned(),
+            lost: "the request would be sent without them",
+            instead: "run the plan with --engine jmeter, or remove the files",
+        };
+        findings.unsupported_at(&sampler.own, file.path.at, refusal);
     }
-    for element in &sampler.elements {
-        let files = element.element("HTTPsampler.Files");
-        let files = files.map(|files| files.collection("HTTPFileArgs.files"));
-        if let Some(file) = files.unwrap_or_default().first() {
-            let says = "sending files is not supported";
-            findings.unsupported_at(element, file.at(), says, "remove the files");
+}
+
+fn check_texts(sampler: &Merged<'_>, findings: &mut Findings) {
+    let mut refuse = |property: &str, says: &str, lost: &str, instead: &str| {
+        if let Some((element, text)) = sampler.find(property) {
+            let says = says.to_owned();
+            let refusal = Refusal {
+                says,
+                lost,
+                instead,
+            };
+            findings.unsupported_at(&element, text.at, refusal);
         }
+    };
+    if !native::does(Feature::Proxy) {
+        refuse(
+            "HTTPSampler.proxyHost",
+            "a proxy is not supported",
+            "the request would go to the server itself",
+            "run the plan with --engine jmeter, or empty the proxy's name",
+        );
+    }
+    refuse(
+        "HTTPSampler.ipSource",
+        "a source address is not supported",
+        "the server would see the machine's usual address",
+        "run the plan with --engine jmeter, or empty the source address",
+    );
+    let java = sampler
+        .find("HTTPSampler.implementation")
+        .filter(|(_, name)| name.text == "Java");
+    if java.is_some() {
+        refuse(
+            "HTTPSampler.implementation",
+            "Java's own HTTP client is not supported",
+            "other header fields would be sent",
+            "run the plan with --engine jmeter, or choose HttpClient4 or nothing",
+        );
     }
 }

@@ -1,16 +1,26 @@
 //! `ResultCollector`: all of JMeter's graphical listeners, and its writer of result files.
 
-use crate::element::Element;
-use crate::finding::Findings;
+use weir_plan::{Listener, Logged};
 
-/// A listener without a file does nothing outside the graphical interface.
-pub(crate) fn read(element: &Element<'_>, findings: &mut Findings) {
-    let file = element.text_or_empty("filename");
-    if file.text.trim().is_empty() {
-        findings.ignored(element, "it only shows results in JMeter's window");
+use crate::element::Element;
+
+/// The file that a listener writes; without one it does nothing outside JMeter's windows.
+pub(crate) fn read(element: &Element<'_>) -> Option<Listener> {
+    let file = element
+        .text("filename")
+        .filter(|file| !file.text.trim().is_empty())?;
+    let only = if element.is("ResultCollector.error_logging") {
+        Some(Logged::Failed)
     } else {
-        let says = format!("writing results to {} is not supported", file.text);
-        let instead = "use -l for a result file, and empty the listener's file name";
-        findings.unsupported_at(element, file.at, says, instead);
-    }
+        element
+            .is("ResultCollector.success_only_logging")
+            .then_some(Logged::Succeeded)
+    };
+    Some(Listener {
+        id: element.id(),
+        name: element.name_template(),
+        file,
+        only,
+        save: element.object("saveConfig"),
+    })
 }

@@ -4,32 +4,43 @@ use weir_plan::Variable;
 
 use crate::element::Element;
 use crate::elements::arguments;
-use crate::finding::Findings;
+use crate::finding::{Findings, Refusal};
+use crate::native::{self, Feature};
 
-/// The plan's own variables; what else it asks for becomes findings.
-pub(crate) fn read(element: &Element<'_>, findings: &mut Findings) -> Vec<Variable> {
-    if element.flag("TestPlan.functional_mode") == Some(true) {
+/// The plan's own variables.
+pub(crate) fn variables(element: &Element<'_>) -> Vec<Variable> {
+    let variables = element.element("TestPlan.user_defined_variables");
+    variables.map_or_else(Vec::new, |variables| arguments::variables(&variables))
+}
+
+/// Whether the main groups run one after the other.
+pub(crate) fn is_serial(element: &Element<'_>) -> bool {
+    element.is("TestPlan.serialize_threadgroups")
+}
+
+/// Whether tear-down groups run after the test was stopped too.
+pub(crate) fn tears_down_on_shutdown(element: &Element<'_>) -> bool {
+    element.is("TestPlan.tearDown_on_shutdown")
+}
+
+/// What else it asks for.
+pub(crate) fn check(element: &Element<'_>, groups: usize, findings: &mut Findings) {
+    if element.is("TestPlan.functional_mode") {
         let says = "functional test mode is on, but no response data is saved";
         findings.warning(element, says);
     }
     let classpath = element.text_or_empty("TestPlan.user_define_classpath");
     if !classpath.text.is_empty() {
-        findings.warning(
-            element,
-            "the libraries it adds to the class path are not loaded",
-        );
+        let says = "the libraries it adds to the class path are not loaded";
+        findings.warning(element, says);
     }
-    let variables = element.element("TestPlan.user_defined_variables");
-    variables.map_or_else(Vec::new, |variables| arguments::variables(&variables))
-}
-
-/// Whether the groups run one after the other; it makes no difference to a single one.
-pub(crate) fn check_order(element: &Element<'_>, groups: usize, findings: &mut Findings) {
-    if groups > 1 && element.flag("TestPlan.serialize_threadgroups") == Some(true) {
-        findings.unsupported(
-            element,
-            "running thread groups one after the other is not supported",
-            "run each group as a plan of its own, or untick \"Run Thread Groups consecutively\"",
-        );
+    // It makes no difference to a single group.
+    if groups > 1 && is_serial(element) && !native::does(Feature::SerialGroups) {
+        let refusal = Refusal {
+            says: "running thread groups one after the other is not supported".to_owned(),
+            lost: "all of them would run at once",
+            instead: "run the plan with --engine jmeter, or each group as a plan of its own",
+        };
+        findings.unsupported(element, refusal);
     }
 }

@@ -1,55 +1,110 @@
-//! `ThreadGroup`: users, their start, their loops and their end.
+//! Thread groups: users, their start, their loops and their end.
 
-use weir_plan::{Iterations, OnSampleError, Schedule, Step, ThreadGroup};
+use weir_plan::{
+    GroupKind, IterationElement, Iterations, Node, OnSampleError, SamplerKind, Schedule,
+    ThreadGroup,
+};
 
 use crate::element::Element;
-use crate::finding::Findings;
+use crate::finding::{Findings, Refusal};
+use crate::native::{self, Feature};
 
-/// The group with the steps that stand below it.
+/// What stands below a group.
+#[derive(Default)]
+pub(crate) struct Steps {
+    /// Samplers and controllers.
+    pub(crate) nodes: Vec<Node>,
+    /// What advances with the iterations of the controller that has these steps.
+    pub(crate) on_iteration: Vec<IterationElement>,
+}
+
+/// The kind of a group of JMeter's own classes.
+pub(crate) fn kind(class: &str) -> Option<GroupKind> {
+    match class {
+        "ThreadGroup" => Some(GroupKind::Main),
+        "SetupThreadGroup" => Some(GroupKind::SetUp),
+        "PostThreadGroup" => Some(GroupKind::TearDown),
+        _ => None,
+    }
+}
+
+/// The group with what stands below it.
 pub(crate) fn read(
     element: &Element<'_>,
-    steps: Vec<Step>,
+    kind: GroupKind,
+    steps: Steps,
     findings: &mut Findings,
 ) -> ThreadGroup {
-    let new_user = element.flag("ThreadGroup.same_user_on_next_iteration") == Some(false);
-    if new_user && steps.iter().any(|step| step.request.keep_alive) {
-        findings.unsupported(
-            element,
-            "a new user on each iteration with connections that are kept is not supported",
-            "tick \"Same user on each iteration\", or untick \"Use KeepAlive\" in its samplers",
-        );
+    let controller = main_controller(element, findings);
+    if !is_same_user(element) && keeps_alive(&steps.nodes) && !native::does(Feature::NewUser) {
+        let refusal = Refusal {
+            says: "a new user on each iteration with connections that are kept is not supported"
+                .to_owned(),
+            lost: "connections and cookies would be kept from one iteration to the next",
+            instead: "run the plan with --engine jmeter, or tick \"Same user on each iteration\"",
+        };
+        findings.unsupported(element, refusal);
     }
     ThreadGroup {
+        kind,
         name: element.name_template(),
         users: element.text_or_empty("ThreadGroup.num_threads"),
         ramp_up_s: element.text_or_empty("ThreadGroup.ramp_time"),
-        iterations: iterations(element, findings),
+        iterations: controller.map_or(Iterations::Forever, |controller| iterations(&controller)),
+        loop_name: controller.map_or_else(|| element.text_or_empty(""), |c| c.name_template()),
         schedule: schedule(element),
-        on_error: on_error(element),
-        steps,
+        on_error: on_error(&element.text_or_empty("ThreadGroup.on_sample_error").text),
+        same_user: is_same_user(element),
+        on_iteration: steps.on_iteration,
+        nodes: steps.nodes,
         at: element.at(),
     }
 }
 
-/// JMeter 5.6.3: a loop controller that does not say whether it goes on for ever does.
-fn iterations(group: &Element<'_>, findings: &mut Findings) -> Iterations {
+/// Whether an iteration goes on as the user of the one before it.
+pub(crate) fn is_same_user(element: &Element<'_>) -> bool {
+    element
+        .flag("ThreadGroup.same_user_on_next_iteration")
+        .unwrap_or(true)
+}
+
+fn keeps_alive(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Controller(controller) => keeps_alive(&controller.children),
+        Node::Sampler(sampler) => {
+            matches!(&sampler.kind, SamplerKind::Http(request) if request.keep_alive)
+        }
+    })
+}
+
+fn main_controller<'a>(group: &Element<'a>, findings: &mut Findings) -> Option<Element<'a>> {
     let Some(controller) = group.element("ThreadGroup.main_controller") else {
-        findings.unsupported(
-            group,
-            "it has no main controller, so JMeter cannot start it",
-            "save the plan with JMeter again",
-        );
-        return Iterations::Forever;
+        let refusal = Refusal {
+            says: "it has no main controller, so JMeter cannot start it".to_owned(),
+            lost: "nobody can say how often its steps run",
+            instead: "save the plan with JMeter again",
+        };
+        findings.unsupported(group, refusal);
+        return None;
     };
     // The type of an `elementProp` is also in `elementType`, which JMeter writes always.
     let class = match controller.attribute("testclass") {
         "" => controller.attribute("elementType"),
         class => class,
     };
-    if class != "LoopController" {
-        let says = format!("its main controller is a {class}");
-        findings.unsupported(group, says, "use the loop count of the thread group");
+    if class.rsplit('.').next() != Some("LoopController") {
+        let refusal = Refusal {
+            says: format!("its main controller is a {class}"),
+            lost: native::Kind::Controller.lost(),
+            instead: "use the loop count of the thread group, or run the plan with --engine jmeter",
+        };
+        findings.unsupported(group, refusal);
     }
+    Some(controller)
+}
+
+/// JMeter 5.6.3: a loop controller that does not say whether it goes on for ever does.
+fn iterations(controller: &Element<'_>) -> Iterations {
     if controller
         .flag("LoopController.continue_forever")
         .unwrap_or(true)
@@ -62,16 +117,15 @@ fn iterations(group: &Element<'_>, findings: &mut Findings) -> Iterations {
 
 /// Duration and delay count only when the scheduler is on.
 fn schedule(element: &Element<'_>) -> Option<Schedule> {
-    let on = element.flag("ThreadGroup.scheduler") == Some(true);
-    on.then(|| Schedule {
+    element.is("ThreadGroup.scheduler").then(|| Schedule {
         duration_s: element.text_or_empty("ThreadGroup.duration"),
         delay_s: element.text_or_empty("ThreadGroup.delay"),
     })
 }
 
 /// JMeter goes on after an error unless it knows the word.
-fn on_error(element: &Element<'_>) -> OnSampleError {
-    match &*element.text_or_empty("ThreadGroup.on_sample_error").text {
+fn on_error(word: &str) -> OnSampleError {
+    match word {
         "startnextloop" => OnSampleError::StartNextLoop,
         "stopthread" => OnSampleError::StopThread,
         "stoptest" => OnSampleError::StopTest,

@@ -1,0 +1,86 @@
+//! Controllers: which steps run, in what order, how often.
+
+use weir_plan::{ControllerKind, Share, Transaction};
+
+use crate::element::Element;
+
+/// What a controller of this class does; `None` if it is none that a plan can hold.
+///
+/// A transaction gets its assertions from the scope it stands in.
+pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
+    let text = |property: &str| element.text_or_empty(property);
+    Some(match element.class() {
+        // The last two stand for what they bring in, which becomes their child.
+        "GenericController" | "RecordingController" | "ModuleController" | "IncludeController" => {
+            ControllerKind::Simple
+        }
+        "LoopController" => ControllerKind::Loop {
+            count: text("LoopController.loops"),
+            // In a group's own loop the same property means "for ever".
+            only_once: element.flag("LoopController.continue_forever") == Some(false),
+        },
+        "WhileController" => ControllerKind::While {
+            condition: text("WhileController.condition"),
+        },
+        "IfController" => ControllerKind::If {
+            condition: text("IfController.condition"),
+            is_text: element.is("IfController.useExpression"),
+            each_child: element.is("IfController.evaluateAll"),
+        },
+        "ForeachController" => ControllerKind::ForEach {
+            input: text("ForeachController.inputVal"),
+            output: text("ForeachController.returnVal"),
+            start: text("ForeachController.startIndex"),
+            end: text("ForeachController.endIndex"),
+            separator: element
+                .flag("ForeachController.useSeparator")
+                .unwrap_or(true),
+        },
+        "SwitchController" => ControllerKind::Switch {
+            value: text("SwitchController.value"),
+        },
+        "OnceOnlyController" => ControllerKind::OnceOnly,
+        "InterleaveControl" => ControllerKind::Interleave {
+            whole_children: has_whole_children(element),
+            across_users: element.is("InterleaveControl.accrossThreads"),
+        },
+        "RandomController" => ControllerKind::Random {
+            whole_children: has_whole_children(element),
+        },
+        "RandomOrderController" => ControllerKind::RandomOrder,
+        "ThroughputController" => throughput(element),
+        "RunTime" => ControllerKind::Runtime {
+            seconds: text("RunTime.seconds"),
+        },
+        "TransactionController" => ControllerKind::Transaction(Transaction {
+            is_parent: element.is("TransactionController.parent"),
+            include_timers: element
+                .flag("TransactionController.includeTimers")
+                .unwrap_or(true),
+            assertions: Vec::new(),
+            on_failure: Vec::new(),
+            listeners: Vec::new(),
+        }),
+        "CriticalSectionController" => ControllerKind::CriticalSection {
+            lock: text("CriticalSectionController.lockName"),
+        },
+        _ => return None,
+    })
+}
+
+fn has_whole_children(element: &Element<'_>) -> bool {
+    element.number("InterleaveControl.style") == Some(1)
+}
+
+/// Numbers that are missing are 1 time and 100 %.
+fn throughput(element: &Element<'_>) -> ControllerKind {
+    let is_percent = element.number("ThroughputController.style") == Some(1);
+    ControllerKind::Throughput {
+        share: if is_percent {
+            Share::Percent(element.text_or("ThroughputController.percentThroughput", "100"))
+        } else {
+            Share::Total(element.text_or("ThroughputController.maxThroughput", "1"))
+        },
+        per_user: element.is("ThroughputController.perThread"),
+    }
+}

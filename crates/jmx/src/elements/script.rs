@@ -1,0 +1,48 @@
+//! Scripts: JSR223, BeanShell and BSF elements.
+
+use weir_plan::{Script, Template};
+
+use crate::element::Element;
+
+/// Whether a class is one of the script elements.
+pub(crate) fn is_script(class: &str) -> bool {
+    ["JSR223", "BeanShell", "BSF"]
+        .iter()
+        .any(|family| class.starts_with(family))
+}
+
+/// The script of an element. BeanShell elements name their properties in three ways.
+pub(crate) fn read(element: &Element<'_>) -> Script {
+    let class = element.class();
+    let first = |names: &[&str]| -> Template {
+        let found = names.iter().find_map(|name| element.text(name));
+        found.unwrap_or_else(|| element.text_or_empty(""))
+    };
+    Script {
+        name: element.name_template(),
+        language: language(element),
+        text: first(&[
+            "script",
+            &format!("{class}.script"),
+            &format!("{class}.query"),
+            "BSFSampler.query",
+        ]),
+        parameters: first(&["parameters", &format!("{class}.parameters")]),
+        file: first(&["filename", &format!("{class}.filename")]),
+        at: element.at(),
+    }
+}
+
+/// JSR223 elements without a language are in Groovy; so are, in the windows' text, "groovy (…)".
+fn language(element: &Element<'_>) -> String {
+    if element.class().starts_with("BeanShell") {
+        return "beanshell".to_owned();
+    }
+    let names = ["scriptLanguage", "BSFSampler.language"];
+    let named = names.iter().find_map(|name| element.text(name));
+    let named = named.unwrap_or_default().text.trim().to_lowercase();
+    match named.split(' ').next() {
+        None | Some("") => "groovy".to_owned(),
+        Some(language) => language.to_owned(),
+    }
+}

@@ -1,0 +1,212 @@
+//! What the samplers below a level inherit from it.
+
+use weir_plan::{DebugParts, OnSampleError, PostProcessor, PreProcessor, ResultAction};
+
+use super::Reader;
+use crate::element::{Branch, Element};
+use crate::elements::{assertion, data, extractor, listener, script, timer};
+use crate::native::{self, Kind};
+use crate::scope::Level;
+
+/// The windows whose settings JMeter hands to HTTP samplers, and to no others: it goes by the
+/// `guiclass`, measured on 5.6.3.
+const WINDOWS: [&str; 10] = [
+    "AuthPanel",
+    "CacheManagerGui",
+    "CookiePanel",
+    "DNSCachePanel",
+    "HeaderPanel",
+    "HttpDefaultsGui",
+    "LoginConfigGui",
+    "SimpleConfigGui",
+    "TestBeanGUI",
+    "UrlConfigGui",
+];
+
+impl Reader<'_> {
+    /// The elements of a level that samplers inherit. What else stands there is for
+    /// [`Reader::steps`].
+    pub(super) fn level<'a>(&mut self, branches: &[&Branch<'a>]) -> Level<'a> {
+        let mut level = Level::default();
+        for branch in branches {
+            let element = &branch.element;
+            let Some(known) = native::element(element.class()) else {
+                continue;
+            };
+            match known.kind {
+                Kind::Config => self.config(element, &mut level),
+                Kind::Timer => {
+                    if self.admit(element).is_some() {
+                        level.timers.extend(timer::read(element));
+                    }
+                }
+                Kind::Before => self.before(element, &mut level),
+                Kind::Iteration if element.class() == "UserParameters" => {
+                    self.user_parameters(element, &mut level);
+                }
+                Kind::After => self.after(element, &mut level),
+                Kind::Assertion => self.assertion(element, &mut level),
+                Kind::Listener => self.listener(element, &mut level),
+                _ => continue,
+            }
+            level.bytes = level.bytes.saturating_add(element.bytes());
+        }
+        level
+    }
+
+    fn config<'a>(&mut self, element: &Element<'a>, level: &mut Level<'a>) {
+        let window = element.gui_class();
+        if element.class() == "ConfigTestElement" && !WINDOWS.contains(&window) {
+            let says = "its settings are not for HTTP requests";
+            return self.findings.ignored(element, says);
+        }
+        if !WINDOWS.contains(&window) {
+            let says = "JMeter does not give its settings to HTTP requests, because its guiclass \
+                        is none of its own; neither does Weir";
+            return self.findings.warning(element, says);
+        }
+        if self.admit(element).is_none() {
+            return;
+        }
+        match element.class() {
+            "HeaderManager" => level.headers.push(*element),
+            "CookieManager" => level.cookies.push(*element),
+            "CacheManager" => level.caches.push(*element),
+            "AuthManager" => level.auths.push(*element),
+            "DNSCacheManager" => level.dns.push(*element),
+            "ConfigTestElement" => level.defaults.push(*element),
+            _ => {}
+        }
+    }
+
+    fn before(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        if script::is_script(element.class()) {
+            if self.admit_script(element) {
+                let script = Box::new(script::read(element));
+                level.before.push(PreProcessor::Script(script));
+            }
+        } else {
+            self.admit(element);
+        }
+    }
+
+    fn user_parameters(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        if !data::is_per_iteration(element) && self.admit(element).is_some() {
+            let parameters = data::user_parameters(element);
+            level.before.push(PreProcessor::UserParameters(parameters));
+        }
+    }
+
+    fn after(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        let class = element.class();
+        if script::is_script(class) {
+            if self.admit_script(element) {
+                let script = Box::new(script::read(element));
+                level.after.push(PostProcessor::Script(script));
+            }
+            return;
+        }
+        if self.admit(element).is_none() {
+            return;
+        }
+        match class {
+            "ResultAction" => level.on_failure.push(result_action(element)),
+            "DebugPostProcessor" => level.after.push(PostProcessor::Debug(debug_parts(element))),
+            _ => match extractor::read(element) {
+                Ok(extractor) => level
+                    .after
+                    .push(PostProcessor::Extractor(Box::new(extractor))),
+                Err(says) => {
+                    self.refuse(element, says.to_owned(), Kind::After, native::ELSEWHERE);
+                }
+            },
+        }
+    }
+
+    fn assertion(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        if script::is_script(element.class()) {
+            // Read for its finding: a plan cannot hold a script that judges.
+            self.admit_script(element);
+            return;
+        }
+        if self.admit(element).is_none() {
+            return;
+        }
+        match assertion::read(element) {
+            Ok(assertion) => level.assertions.push(assertion),
+            Err(says) => {
+                self.refuse(element, says.to_owned(), Kind::Assertion, native::ELSEWHERE);
+            }
+        }
+    }
+
+    fn listener(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        let writes_results = matches!(
+            element.class(),
+            "ResultCollector" | "kg.apc.jmeter.vizualizers.CorrectedResultCollector"
+        );
+        if !writes_results {
+            self.admit(element);
+            return;
+        }
+        let Some(read) = listener::read(element) else {
+            let says = "it only shows results in JMeter's window";
+            return self.findings.ignored(element, says);
+        };
+        if self.admit(element).is_none() {
+            return;
+        }
+        let listeners = &mut self.plan.listeners;
+        let place = *self
+            .places
+            .listeners
+            .entry(element.id())
+            .or_insert_with(|| {
+                listeners.push(read);
+                listeners.len() - 1
+            });
+        level.listeners.push(place);
+    }
+
+    /// The same as [`Reader::admit`] for a script, which is named by its language. One that is
+    /// empty does nothing.
+    pub(super) fn admit_script(&mut self, element: &Element<'_>) -> bool {
+        let script = script::read(element);
+        let is_empty = script.text.text.trim().is_empty() && script.file.text.trim().is_empty();
+        let Some(known) = native::element(element.class()) else {
+            return false;
+        };
+        if is_empty && known.kind != Kind::Sampler {
+            self.findings.ignored(element, "its script is empty");
+            return false;
+        }
+        match known.runs {
+            native::Runs::NotYet => {
+                let says = format!("scripts in {} are not supported yet", script.language);
+                self.refuse(element, says, known.kind, native::ELSEWHERE);
+                true
+            }
+            _ => self.admit(element).is_some(),
+        }
+    }
+}
+
+fn result_action(element: &Element<'_>) -> ResultAction {
+    match element.number("OnError.action").unwrap_or(0) {
+        1 => ResultAction::As(OnSampleError::StopThread),
+        2 => ResultAction::As(OnSampleError::StopTest),
+        3 => ResultAction::As(OnSampleError::StopTestNow),
+        4 => ResultAction::As(OnSampleError::StartNextLoop),
+        5 => ResultAction::StartNextLoop,
+        6 => ResultAction::BreakLoop,
+        _ => ResultAction::As(OnSampleError::Continue),
+    }
+}
+
+fn debug_parts(element: &Element<'_>) -> DebugParts {
+    DebugParts {
+        sampler: element.is("displaySamplerProperties"),
+        variables: element.is("displayJMeterVariables"),
+        properties: element.is("displayJMeterProperties"),
+    }
+}
