@@ -10,9 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::time::{ClockId, clock_gettime};
 use weir_load::{Length, LoadSettings, start};
-use weir_plan::{
-    HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Step, Template, ThreadGroup,
-};
+use weir_plan::{HttpRequest, LoadPlan, Sampler, Template, ThreadGroup};
 use weir_script::{Origin, Properties, resolve};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -63,28 +61,21 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn plan(url: &str, connections: &str) -> LoadPlan {
-    let step = Step {
-        label: Template::literal("blast"),
-        request: HttpRequest {
-            path: Template::literal(url),
-            method: Template::literal("GET"),
-            keep_alive: true,
-            ..HttpRequest::default()
-        },
-        timers: Vec::new(),
-        at: Position::default(),
+    let request = HttpRequest {
+        path: Template::literal(url),
+        method: Template::literal("GET"),
+        keep_alive: true,
+        ..HttpRequest::default()
     };
+    let sampler = Sampler::http(Template::literal("blast"), request);
     LoadPlan {
         name: "blast".to_owned(),
         groups: vec![ThreadGroup {
             name: Template::literal("blast"),
             users: Template::literal(connections),
             ramp_up_s: Template::literal("0"),
-            iterations: Iterations::Forever,
-            schedule: None,
-            on_error: OnSampleError::Continue,
-            steps: vec![step],
-            at: Position::default(),
+            nodes: vec![sampler.into()],
+            ..ThreadGroup::default()
         }],
         ..LoadPlan::default()
     }

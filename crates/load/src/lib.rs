@@ -46,7 +46,9 @@ mod settings;
 mod start;
 mod status_texts;
 mod timers;
+mod tree;
 mod user;
+mod walk;
 mod work;
 
 pub use error::LoadError;

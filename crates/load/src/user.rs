@@ -4,16 +4,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_plan::OnSampleError;
+use weir_plan::{HttpRequest, OnSampleError, SamplerKind};
 use weir_record::{DataType, SampleRow};
-use weir_script::{Scope, SentRequest, Unsendable, write_request};
+use weir_script::{Scope, SentRequest, Text, Unsendable, delay_ms, write_request};
 
 use crate::clock::Moment;
 use crate::control::Stage;
 use crate::core::Core;
 use crate::exchange::{Client, Exchange, Request};
 use crate::outcome::{Failure, Place};
-use crate::work::{Step, UserStart, Work};
+use crate::walk::Walk;
+use crate::work::{Step, UserStart, Waits, Work};
 
 /// A virtual user.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(crate) struct User {
     group: usize,
     thread_name: Arc<str>,
     scope: Scope,
+    walk: Walk,
     client: Client,
     ends: Option<Moment>,
 }
@@ -56,11 +58,12 @@ impl User {
     /// A user of a test that began at `begin`.
     pub(crate) fn new(core: &Rc<Core>, start: UserStart, begin: Moment) -> Self {
         let group = &core.work.groups[start.group];
-        let thread_name = format!("{} {}-{}", group.name, start.group + 1, start.user + 1);
+        let thread_name = format!("{} {}-{}", group.name, group.number, start.user + 1);
         Self {
             group: start.group,
             thread_name: thread_name.into(),
             scope: core.work.scope(start),
+            walk: Walk::new(&group.tree),
             client: Client::new(Rc::clone(core)),
             ends: group.end.map(|end| begin.after(end)),
             core: Rc::clone(core),
@@ -77,29 +80,35 @@ impl User {
     async fn iterate(&mut self) {
         let work = Arc::clone(&self.core.work);
         let group = &work.groups[self.group];
-        let mut left = group.iterations;
-        while left != Some(0) {
-            left = left.map(|left| left - 1);
-            for step in &group.steps {
-                if !self.think(step).await {
-                    return;
-                }
-                let success = self.sample(&work, step).await;
-                match self.after_sample(success, group.on_error).await {
-                    Next::Step => {}
-                    Next::Iteration => break,
-                    Next::End => return,
-                }
+        let tree = &group.tree;
+        while !self.walk.is_done() {
+            let Some(place) = self.walk.next(tree, &mut self.scope) else {
+                continue;
+            };
+            let step = &group.steps[place as usize];
+            if !self.think(&work, step).await {
+                return;
+            }
+            let success = self.sample(&work, step).await;
+            match self.after_sample(success, group.on_error).await {
+                Next::Step => {}
+                Next::Iteration => self.walk.start_next_iteration(tree, place),
+                Next::End => return,
             }
         }
     }
 
     /// Waits for the sum of the step's timers; false if the user ends instead of sampling.
-    async fn think(&mut self, step: &Step) -> bool {
+    async fn think(&mut self, work: &Work, step: &Step) -> bool {
         let core = &self.core;
         let now = core.clock.now();
         self.scope.epoch_ms = core.clock.epoch_ms(now).cast_signed();
-        let delay_ms = u64::try_from(step.source.delay_ms(&mut self.scope)).unwrap_or(0);
+        let scope = &mut self.scope;
+        let delays = step.source.timers.iter();
+        let delays =
+            delays.filter_map(|timer| delay_ms(&timer.kind, work.plan.timer_factor, scope));
+        let delay_ms = delays.fold(0_i64, i64::saturating_add);
+        let delay_ms = u64::try_from(delay_ms).unwrap_or(0);
         let meant = now.after(Duration::from_millis(delay_ms));
         // A user whose wait would pass its end leaves at once, without waiting (JMeter).
         if !core.is_running() || self.ends.is_some_and(|ends| now >= ends || meant > ends) {
@@ -139,6 +148,9 @@ impl User {
 
     /// Sends one request and counts what became of it; says whether it succeeded.
     async fn sample(&mut self, work: &Work, step: &Step) -> bool {
+        let SamplerKind::Http(source) = &step.source.kind else {
+            return true;
+        };
         let rendered;
         let (class, label) = if let Some(class) = step.label {
             (class, &work.labels[class])
@@ -148,7 +160,7 @@ impl User {
         };
         self.core.sample_begins();
         if let Some(prepared) = &step.prepared {
-            let request = request(step, &prepared.sent, prepared.server);
+            let request = request(source, step.waits, &prepared.sent, prepared.server);
             let exchange = self.client.exchange(work, &request).await;
             let url = &prepared.url;
             return self.record(
@@ -160,7 +172,7 @@ impl User {
         }
         let mut sent = self.core.take_request();
         let target = work.target.as_ref();
-        let written = write_request(&step.source.request, target, &mut self.scope, &mut sent);
+        let written = write_request(source, target, &mut self.scope, &mut sent);
         let url = if self.core.wants_rows() {
             sent.url.as_str()
         } else {
@@ -170,7 +182,7 @@ impl User {
         let sample = Sample { class, label, url };
         let success = match (written, work.server(&sent)) {
             (Ok(()), Some(server)) => {
-                let request = request(step, &sent, server);
+                let request = request(source, step.waits, &sent, server);
                 let exchange = self.client.exchange(work, &request).await;
                 self.record(work, server, &exchange, sample)
             }
@@ -301,15 +313,19 @@ impl Outcome {
     }
 }
 
-fn request<'a>(step: &Step, sent: &'a SentRequest, server: usize) -> Request<'a> {
-    let source = &step.source.request;
+fn request<'a>(
+    source: &HttpRequest<Text>,
+    waits: Waits,
+    sent: &'a SentRequest,
+    server: usize,
+) -> Request<'a> {
     Request {
         bytes: &sent.bytes,
         server,
         is_head: sent.is_head,
         keep_alive: source.keep_alive,
-        connect_timeout: source.connect_timeout,
-        response_timeout: source.response_timeout,
+        connect_timeout: waits.connect,
+        response_timeout: waits.response,
         keep_body: None,
     }
 }

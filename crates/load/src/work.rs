@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
-use weir_plan::OnSampleError;
-use weir_script::{ResolvedPlan, ResolvedStep, Scheme, Scope, SentRequest, Target};
+use weir_plan::{HttpRequest, OnSampleError, Sampler, SamplerKind};
+use weir_script::{
+    ResolvedGroup, ResolvedPlan, Scheme, Scope, SentRequest, Target, Text, prepare_request,
+};
 
 use crate::error::LoadError;
 use crate::names::Server;
 use crate::settings::Length;
+use crate::tree::Tree;
 
 /// Everything that does not change while a load runs.
 #[derive(Debug)]
@@ -30,26 +33,51 @@ pub(crate) struct Work {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) name: Arc<str>,
+    /// Which of its kind, from 1.
+    pub(crate) number: u32,
     pub(crate) users: u32,
     pub(crate) ramp_up: Duration,
     /// From the start of the test to the start of the first user.
     pub(crate) start: Duration,
     /// From the start of the test to the end of all users.
     pub(crate) end: Option<Duration>,
-    /// How often each user goes through the steps; `None`: for ever.
-    pub(crate) iterations: Option<u64>,
     pub(crate) on_error: OnSampleError,
+    pub(crate) tree: Tree,
+    /// The samplers of the tree, by their places.
     pub(crate) steps: Vec<Step>,
 }
 
 /// One sample of a group.
 #[derive(Debug)]
 pub(crate) struct Step {
-    pub(crate) source: ResolvedStep,
+    pub(crate) source: Sampler<Text>,
     /// Place of the label among [`Work::labels`], when it is always the same.
     pub(crate) label: Option<usize>,
     /// The request, when it is always the same.
     pub(crate) prepared: Option<Prepared>,
+    pub(crate) waits: Waits,
+}
+
+/// The longest times that a request may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Waits {
+    pub(crate) connect: Option<Duration>,
+    pub(crate) response: Option<Duration>,
+}
+
+impl Waits {
+    /// The times of a request in which they do not change.
+    fn of(request: &HttpRequest<Text>) -> Self {
+        let milliseconds = |text: &Text| {
+            let number = text.constant()?.parse::<i32>().ok()?;
+            let milliseconds = u64::try_from(number).ok().filter(|ms| *ms > 0)?;
+            Some(Duration::from_millis(milliseconds))
+        };
+        Self {
+            connect: milliseconds(&request.connect_timeout_ms),
+            response: milliseconds(&request.response_timeout_ms),
+        }
+    }
 }
 
 /// A request that is built before the test.
@@ -97,24 +125,8 @@ impl Work {
             plan,
         };
         for group in std::mem::take(&mut work.plan.groups) {
-            let steps = group
-                .steps
-                .into_iter()
-                .map(|step| work.step(step))
-                .collect();
-            let planned = length == Length::AsPlanned;
-            let start = if planned { group.delay } else { Duration::ZERO };
-            let duration = group.duration.filter(|_| planned);
-            work.groups.push(Group {
-                name: group.name.into(),
-                users: group.users,
-                ramp_up: group.ramp_up,
-                start,
-                end: duration.map(|duration| start.saturating_add(duration)),
-                iterations: group.iterations.filter(|_| planned),
-                on_error: group.on_error,
-                steps,
-            });
+            let group = work.group(group, length);
+            work.groups.push(group);
         }
         if work.users() == 0 {
             return Err(LoadError::NoUsers);
@@ -122,7 +134,27 @@ impl Work {
         Ok(work)
     }
 
-    fn step(&mut self, source: ResolvedStep) -> Step {
+    fn group(&mut self, mut group: ResolvedGroup, length: Length) -> Group {
+        let planned = length == Length::AsPlanned;
+        group.iterations = group.iterations.filter(|_| planned);
+        let mut steps = Vec::new();
+        let tree = Tree::of(&mut group, &mut |sampler| steps.push(self.step(sampler)));
+        let start = if planned { group.delay } else { Duration::ZERO };
+        let duration = group.duration.filter(|_| planned);
+        Group {
+            name: group.name.into(),
+            number: group.number,
+            users: group.users,
+            ramp_up: group.ramp_up,
+            start,
+            end: duration.map(|duration| start.saturating_add(duration)),
+            on_error: group.on_error,
+            tree,
+            steps,
+        }
+    }
+
+    fn step(&mut self, source: Sampler<Text>) -> Step {
         let label = source.label.constant().map(|label| {
             let known = self.labels.iter().position(|known| **known == *label);
             known.unwrap_or_else(|| {
@@ -130,7 +162,10 @@ impl Work {
                 self.labels.len() - 1
             })
         });
-        let prepared = source.request.prepare(self.target.as_ref());
+        let prepared = match &source.kind {
+            SamplerKind::Http(request) => prepare_request(request, self.target.as_ref()),
+            _ => None,
+        };
         let prepared = prepared.and_then(|built| {
             // What cannot be sent fails again at each sample, and is not worth preparing.
             let sent = built.ok()?;
@@ -140,10 +175,15 @@ impl Work {
                 sent,
             })
         });
+        let waits = match &source.kind {
+            SamplerKind::Http(request) => Waits::of(request),
+            _ => Waits::default(),
+        };
         Step {
             source,
             label,
             prepared,
+            waits,
         }
     }
 

@@ -139,6 +139,18 @@ pub struct Transaction<T = Template> {
     pub listeners: Vec<usize>,
 }
 
+impl<T> From<Sampler<T>> for Node<T> {
+    fn from(sampler: Sampler<T>) -> Self {
+        Self::Sampler(Box::new(sampler))
+    }
+}
+
+impl<T> From<Controller<T>> for Node<T> {
+    fn from(controller: Controller<T>) -> Self {
+        Self::Controller(Box::new(controller))
+    }
+}
+
 impl<T> Node<T> {
     /// The same with each text replaced.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Node<U> {

@@ -120,6 +120,26 @@ pub struct ThreadGroup<T = Template> {
     pub at: Position,
 }
 
+impl<T: Default> Default for ThreadGroup<T> {
+    /// Nobody, doing nothing for ever.
+    fn default() -> Self {
+        Self {
+            kind: GroupKind::Main,
+            name: T::default(),
+            users: T::default(),
+            ramp_up_s: T::default(),
+            iterations: Iterations::Forever,
+            loop_name: T::default(),
+            schedule: None,
+            on_error: OnSampleError::Continue,
+            same_user: true,
+            on_iteration: Vec::new(),
+            nodes: Vec::new(),
+            at: Position::default(),
+        }
+    }
+}
+
 /// How often a user goes through the steps of its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Iterations<T = Template> {

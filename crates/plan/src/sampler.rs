@@ -137,6 +137,21 @@ pub struct Dummy<T = Template> {
 }
 
 impl<T> Sampler<T> {
+    /// A sampler with nothing else in scope; it stands where its request stands.
+    pub fn http(label: T, request: HttpRequest<T>) -> Self {
+        Self {
+            label,
+            at: request.at,
+            kind: SamplerKind::Http(Box::new(request)),
+            before: Vec::new(),
+            timers: Vec::new(),
+            after: Vec::new(),
+            assertions: Vec::new(),
+            on_failure: Vec::new(),
+            listeners: Vec::new(),
+        }
+    }
+
     /// The same with each text replaced.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Sampler<U> {
         Sampler {

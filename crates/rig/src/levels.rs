@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_plan::{Argument, LoadPlan, Template};
+use weir_plan::{Argument, LoadPlan, Node, SamplerKind, Template};
 use weir_record::{Level, Levels};
 use weir_script::Properties;
 
@@ -44,11 +44,24 @@ pub(crate) fn with_parameters(plan: &LoadPlan, levels: &Levels) -> LoadPlan {
         let Some(name) = factor.strip_prefix(PARAMETER) else {
             continue;
         };
-        for step in plan.groups.iter_mut().flat_map(|group| &mut group.steps) {
-            set_parameter(&mut step.request.arguments, name, &level.to_string());
+        for group in &mut plan.groups {
+            set_everywhere(&mut group.nodes, name, &level.to_string());
         }
     }
     plan
+}
+
+fn set_everywhere(nodes: &mut [Node], name: &str, value: &str) {
+    for node in nodes {
+        match node {
+            Node::Controller(controller) => set_everywhere(&mut controller.children, name, value),
+            Node::Sampler(sampler) => {
+                if let SamplerKind::Http(request) = &mut sampler.kind {
+                    set_parameter(&mut request.arguments, name, value);
+                }
+            }
+        }
+    }
 }
 
 fn set_parameter(arguments: &mut Vec<Argument>, name: &str, value: &str) {
@@ -63,6 +76,7 @@ fn set_parameter(arguments: &mut Vec<Argument>, name: &str, value: &str) {
             value,
             always_encode: true,
             use_equals: true,
+            content_type: Template::default(),
         }),
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use weir_plan::Position;
+use weir_plan::{HttpRequest, Position};
 
-use crate::resolved::{ResolvedPlan, ResolvedRequest};
+use crate::resolved::{ResolvedGroup, ResolvedPlan};
 use crate::url::{self, Parts};
-use crate::{Problem, ResolveError, Target};
+use crate::{Problem, ResolveError, Target, Text};
 
 /// A server that gets requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +27,17 @@ impl ResolvedPlan {
         let mut hosts = Vec::new();
         let mut problems = Vec::new();
         let mut seen = BTreeSet::new();
-        for step in self.groups.iter().flat_map(|group| &group.steps) {
+        for request in self.groups.iter().flat_map(ResolvedGroup::requests) {
             let server = match target {
                 Some(target) => Ok(target.clone()),
-                None => server_of(&step.request),
+                None => server_of(request),
             };
             match server {
                 Ok(server) => {
                     if seen.insert(server.clone()) {
                         hosts.push(Host {
                             server,
-                            at: step.request.at,
+                            at: request.at,
                         });
                     }
                 }
@@ -51,7 +51,7 @@ impl ResolvedPlan {
 
 const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";
 
-fn server_of(request: &ResolvedRequest) -> Result<Target, Problem> {
+fn server_of(request: &HttpRequest<Text>) -> Result<Target, Problem> {
     let problem = |says: &str| Problem::new(request.at, says).instead(INSTEAD);
     let start = request.path.start();
     if url::is_whole(start) {

@@ -38,12 +38,11 @@ mod visit;
 pub use hosts::Host;
 pub use problem::{Problem, ResolveError};
 pub use properties::Properties;
-pub use request::{SentRequest, Unsendable, write_request};
+pub use request::{SentRequest, Unsendable, prepare_request, write_request};
 pub use resolve::{Origin, resolve};
-pub use resolved::{
-    ResolvedArgument, ResolvedGroup, ResolvedPlan, ResolvedRequest, ResolvedStep, ResolvedTimer,
-};
+pub use resolved::{ResolvedGroup, ResolvedPlan};
 pub use scope::{GlobalVariables, Scope, Variables};
 pub use text::Text;
+pub use timer::delay_ms;
 pub use url::{Scheme, Target, TargetError};
 pub use visit::{PropertyUse, properties_used};

@@ -6,7 +6,9 @@
 use std::io::Write as _;
 
 use crate::encode::{decode_form, push_ascii, push_form, push_header_text, push_path};
-use crate::resolved::{ResolvedArgument, ResolvedPlan, ResolvedRequest};
+use weir_plan::{Argument, HttpRequest};
+
+use crate::resolved::ResolvedPlan;
 use crate::url::{self, Parts};
 use crate::{GlobalVariables, Scheme, Scope, Target, Text, Variables};
 
@@ -91,7 +93,7 @@ impl Unsendable {
 /// # Errors
 /// What JMeter would not send either; it is the outcome of the sample.
 pub fn write_request(
-    request: &ResolvedRequest,
+    request: &HttpRequest<Text>,
     target: Option<&Target>,
     scope: &mut Scope,
     sent: &mut SentRequest,
@@ -108,7 +110,7 @@ pub fn write_request(
 }
 
 fn write_with(
-    request: &ResolvedRequest,
+    request: &HttpRequest<Text>,
     target: Option<&Target>,
     scope: &mut Scope,
     sent: &mut SentRequest,
@@ -143,10 +145,10 @@ fn write_with(
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The arguments with their rendered names and values.
-type Fields<'a> = (&'a [ResolvedArgument], &'a [(String, String)]);
+type Fields<'a> = (&'a [Argument<Text>], &'a [(String, String)]);
 
 fn render_arguments(
-    arguments: &[ResolvedArgument],
+    arguments: &[Argument<Text>],
     scope: &mut Scope,
     mut fields: Vec<(String, String)>,
 ) -> Vec<(String, String)> {
@@ -161,7 +163,7 @@ fn render_arguments(
 }
 
 /// The values are the body as they are: on demand, or when no argument has a name.
-fn is_raw(request: &ResolvedRequest, (_, fields): Fields<'_>) -> bool {
+fn is_raw(request: &HttpRequest<Text>, (_, fields): Fields<'_>) -> bool {
     let nameless = fields.iter().all(|(name, _)| name.is_empty());
     request.raw_body || (!fields.is_empty() && nameless)
 }
@@ -172,7 +174,7 @@ fn is_token(method: &str) -> bool {
 }
 
 fn write_url(
-    request: &ResolvedRequest,
+    request: &HttpRequest<Text>,
     target: Option<&Target>,
     scope: &mut Scope,
     method: &str,
@@ -246,7 +248,7 @@ fn push_query((arguments, fields): Fields<'_>, mut after_first: bool, out: &mut 
     }
 }
 
-fn push_encoded(argument: &ResolvedArgument, text: &str, out: &mut String) {
+fn push_encoded(argument: &Argument<Text>, text: &str, out: &mut String) {
     if argument.always_encode {
         push_form(out, text);
     } else {
@@ -291,7 +293,7 @@ fn is_skipped(name: &str) -> bool {
 /// Writes request line and header fields: JMeter's own first field, the plan's, the body's, then
 /// what the HTTP library adds.
 fn write_head(
-    request: &ResolvedRequest,
+    request: &HttpRequest<Text>,
     scope: &mut Scope,
     sent: &mut SentRequest,
     method: &str,
@@ -349,7 +351,7 @@ struct Given {
 
 fn push_plan_fields(
     head: &mut Vec<u8>,
-    request: &ResolvedRequest,
+    request: &HttpRequest<Text>,
     scope: &mut Scope,
     port: Option<u16>,
 ) -> Given {
@@ -390,29 +392,19 @@ fn push_field(head: &mut Vec<u8>, name: &str, value: &str) {
     head.extend_from_slice(b"\r\n");
 }
 
-impl ResolvedRequest {
-    /// The request, built once, when it is the same for all users and samples.
-    pub fn prepare(&self, target: Option<&Target>) -> Option<Result<SentRequest, Unsendable>> {
-        if !self.texts().all(|text| text.constant().is_some()) {
-            return None;
-        }
-        let mut sent = SentRequest::default();
-        let mut nobody = Scope::nobody(Variables::new(GlobalVariables::default()));
-        Some(write_request(self, target, &mut nobody, &mut sent).map(|()| sent))
+/// The request, built once, when it is the same for all users and samples.
+pub fn prepare_request(
+    request: &HttpRequest<Text>,
+    target: Option<&Target>,
+) -> Option<Result<SentRequest, Unsendable>> {
+    let mut constant = true;
+    request.map(&mut |text| constant &= text.constant().is_some());
+    if !constant {
+        return None;
     }
-
-    fn texts(&self) -> impl Iterator<Item = &Text> {
-        let parts = [
-            &self.protocol,
-            &self.host,
-            &self.port,
-            &self.path,
-            &self.method,
-        ];
-        let arguments = self.arguments.iter().flat_map(|a| [&a.name, &a.value]);
-        let headers = self.headers.iter().flat_map(|(name, value)| [name, value]);
-        parts.into_iter().chain(arguments).chain(headers)
-    }
+    let mut sent = SentRequest::default();
+    let mut nobody = Scope::nobody(Variables::new(GlobalVariables::default()));
+    Some(write_request(request, target, &mut nobody, &mut sent).map(|()| sent))
 }
 
 impl ResolvedPlan {

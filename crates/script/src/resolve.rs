@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_plan::{Argument, HttpRequest, Iterations, LoadPlan, Position, Step, Template};
-use weir_plan::{ThreadGroup, Timer, Variable};
-
-use crate::resolved::{
-    ResolvedArgument, ResolvedGroup, ResolvedPlan, ResolvedRequest, ResolvedStep, ResolvedTimer,
+use weir_plan::{
+    ControllerKind, GroupKind, HttpRequest, Iterations, LoadPlan, Node, Position, Sampler,
+    SamplerKind, Template, ThreadGroup, Timer, TimerKind, Variable,
 };
+
+use crate::resolved::{ResolvedGroup, ResolvedPlan};
 use crate::scope::Shared;
 use crate::text::Compiler;
 use crate::{GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, visit};
@@ -49,7 +49,19 @@ pub fn resolve(
     };
     resolver.define_variables(plan, properties, origin);
     resolver.read_timer_factor(properties);
-    let groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
+    let mut groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
+    number(&mut groups);
+    let compile = &mut |template: &Template| resolver.compiler.compile(template);
+    let cookie_managers = plan
+        .cookie_managers
+        .iter()
+        .map(|m| m.map(compile))
+        .collect();
+    let cache_managers = plan.cache_managers.iter().map(|m| m.map(compile)).collect();
+    let auth_managers = plan.auth_managers.iter().map(|m| m.map(compile)).collect();
+    let dns_caches = plan.dns_caches.iter().map(|m| m.map(compile)).collect();
+    let listeners = plan.listeners.iter().map(|m| m.map(compile)).collect();
+    let timer_factor = resolver.timer_factor;
     if groups.is_empty() {
         let says = "the plan has no thread group that is enabled";
         resolver.problem(Position::default(), says, "enable or add a thread group");
@@ -68,8 +80,26 @@ pub fn resolve(
         source: plan.source.clone(),
         variables: globals,
         groups,
+        serialized: plan.serialized,
+        tear_down_on_shutdown: plan.tear_down_on_shutdown,
+        cookie_managers,
+        cache_managers,
+        auth_managers,
+        dns_caches,
+        listeners,
+        timer_factor,
         warnings,
     })
+}
+
+/// Groups count from one within their kind.
+fn number(groups: &mut [ResolvedGroup]) {
+    for kind in [GroupKind::SetUp, GroupKind::Main, GroupKind::TearDown] {
+        let of_kind = groups.iter_mut().filter(|group| group.kind == kind);
+        for (group, number) in of_kind.zip(1..) {
+            group.number = number;
+        }
+    }
 }
 
 struct Resolver {
@@ -163,22 +193,32 @@ impl Resolver {
             ),
             None => (None, Duration::ZERO),
         };
-        if group.steps.is_empty() {
+        if group.nodes.is_empty() {
             let says = format!("the thread group \"{name}\" sends nothing");
             self.compiler.warnings.push(Problem::new(group.at, says));
         }
-        self.refuse_shared_random_delays(group);
-        ResolvedGroup {
+        let compile = &mut |template: &Template| self.compiler.compile(template);
+        let on_iteration = group.on_iteration.iter().map(|e| e.map(compile)).collect();
+        let nodes: Vec<Node<Text>> = group.nodes.iter().map(|node| node.map(compile)).collect();
+        let resolved = ResolvedGroup {
+            kind: group.kind,
+            number: 0,
             users,
             ramp_up: self.seconds(&group.ramp_up_s, "ramp-up time"),
             iterations: self.iterations(&group.iterations),
+            loop_name: self.fixed(&group.loop_name, "name of the group's loop"),
             duration,
             delay,
             on_error: group.on_error,
-            steps: group.steps.iter().map(|step| self.step(step)).collect(),
+            same_user: group.same_user,
+            on_iteration,
+            nodes,
             at: group.at,
             name,
-        }
+        };
+        self.check_nodes(&group.nodes);
+        self.refuse_shared_random_delays(group);
+        resolved
     }
 
     fn iterations(&mut self, iterations: &Iterations) -> Option<u64> {
@@ -218,12 +258,6 @@ impl Resolver {
         let seconds = self.whole_number(template, what).unwrap_or(0);
         // JMeter treats negative times like none.
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
-    }
-
-    fn milliseconds(&mut self, template: &Template, what: &str) -> Option<Duration> {
-        let milliseconds = self.whole_number(template, what)?;
-        let milliseconds = u64::try_from(milliseconds).ok().filter(|ms| *ms > 0)?;
-        Some(Duration::from_millis(milliseconds))
     }
 
     /// A number that has to be given: JMeter reads nothing as 0, and the group does nothing.
@@ -270,43 +304,54 @@ impl Resolver {
         String::new()
     }
 
-    fn step(&mut self, step: &Step) -> ResolvedStep {
-        ResolvedStep {
-            label: self.compiler.compile(&step.label),
-            request: self.request(&step.request, step.at),
-            timers: step.timers.iter().map(|timer| self.timer(timer)).collect(),
-            at: step.at,
+    /// Checks what is known before the test, node by node.
+    fn check_nodes(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Sampler(sampler) => self.check_sampler(sampler),
+                Node::Controller(controller) => {
+                    self.check_kind(&controller.kind, controller.at);
+                    self.check_nodes(&controller.children);
+                }
+            }
         }
     }
 
-    fn request(&mut self, request: &HttpRequest, at: Position) -> ResolvedRequest {
+    fn check_kind(&mut self, kind: &ControllerKind, at: Position) {
+        if !matches!(kind, ControllerKind::Simple | ControllerKind::Loop { .. }) {
+            self.problem(
+                at,
+                "this controller is not run yet",
+                "use a loop controller",
+            );
+        }
+    }
+
+    fn check_sampler(&mut self, sampler: &Sampler) {
+        if let SamplerKind::Http(request) = &sampler.kind {
+            self.check_request(request);
+        } else {
+            self.problem(
+                sampler.at,
+                "this sampler is not run yet",
+                "use an HTTP request",
+            );
+        }
+        for timer in &sampler.timers {
+            self.check_timer(&timer.kind, sampler.at);
+        }
+    }
+
+    fn check_request(&mut self, request: &HttpRequest) {
         self.check_encoding(&request.encoding);
-        ResolvedRequest {
-            protocol: self.compiler.compile(&request.protocol),
-            host: self.compiler.compile(&request.host),
-            port: self.compiler.compile(&request.port),
-            path: self.compiler.compile(&request.path),
-            method: self.compiler.compile(&request.method),
-            arguments: request.arguments.iter().map(|a| self.argument(a)).collect(),
-            raw_body: request.raw_body,
-            headers: request
-                .headers
-                .iter()
-                .map(|(name, value)| (self.compiler.compile(name), self.compiler.compile(value)))
-                .collect(),
-            keep_alive: request.keep_alive,
-            connect_timeout: self.milliseconds(&request.connect_timeout_ms, "connect time-out"),
-            response_timeout: self.milliseconds(&request.response_timeout_ms, "response time-out"),
-            at,
-        }
+        self.check_number(&request.connect_timeout_ms, "connect time-out");
+        self.check_number(&request.response_timeout_ms, "response time-out");
     }
 
-    fn argument(&mut self, argument: &Argument) -> ResolvedArgument {
-        ResolvedArgument {
-            name: self.compiler.compile(&argument.name),
-            value: self.compiler.compile(&argument.value),
-            always_encode: argument.always_encode,
-            use_equals: argument.use_equals,
+    /// A number that may change while the test runs; if it does not, it has to be one.
+    fn check_number(&mut self, template: &Template, what: &str) {
+        if self.compiler.compile(template).constant().is_some() {
+            self.whole_number(template, what);
         }
     }
 
@@ -319,49 +364,57 @@ impl Resolver {
         }
     }
 
-    fn timer(&mut self, timer: &Timer) -> ResolvedTimer {
+    fn check_timer(&mut self, timer: &TimerKind, at: Position) {
         match timer {
-            Timer::Constant { delay_ms } => ResolvedTimer::Constant {
-                delay_ms: self.delay(delay_ms),
-            },
-            Timer::Gaussian {
+            TimerKind::Constant { delay_ms } => self.check_number(delay_ms, DELAY),
+            TimerKind::Uniform { delay_ms, range_ms } => {
+                self.check_number(delay_ms, DELAY);
+                self.check_width(range_ms, "range");
+            }
+            TimerKind::Gaussian {
                 delay_ms,
                 deviation_ms,
-            } => ResolvedTimer::Gaussian {
-                delay_ms: self.delay(delay_ms),
-                deviation_ms: self.deviation(deviation_ms),
-                factor: self.timer_factor,
-            },
+            } => {
+                self.check_number(delay_ms, DELAY);
+                self.check_width(deviation_ms, "deviation");
+            }
+            TimerKind::Poisson {
+                delay_ms,
+                lambda_ms,
+            } => {
+                self.check_number(delay_ms, DELAY);
+                self.check_width(lambda_ms, "lambda");
+            }
+            _ => self.problem(at, "this timer is not run yet", "use a constant timer"),
         }
     }
 
-    fn delay(&mut self, template: &Template) -> Text {
-        let text = self.compiler.compile(template);
-        if text.constant().is_some() {
-            self.whole_number(template, "delay in milliseconds");
-        }
-        text
-    }
-
-    fn deviation(&mut self, template: &Template) -> Text {
+    fn check_width(&mut self, template: &Template, what: &str) {
         let text = self.compiler.compile(template);
         if let Some(constant) = text.constant()
             && !constant.is_empty()
             && !constant.parse::<f64>().is_ok_and(f64::is_finite)
         {
-            let says = format!("the deviation is \"{constant}\"{}", origin_of(template));
+            let says = format!("the {what} is \"{constant}\"{}", origin_of(template));
             self.problem(template.at, says, "write a number of milliseconds");
         }
-        text
     }
 
-    /// JMeter evaluates a delay once in an iteration of the group, for all samplers in the timer's
-    /// scope; here it is evaluated before each sample. That is the same unless a delay that changes
-    /// by itself stands above several samplers.
-    fn refuse_shared_random_delays(&mut self, group: &ThreadGroup) {
+    /// JMeter evaluates a delay once in an iteration, for all samplers in the timer's scope; here
+    /// it is evaluated before each sample. That is the same unless a delay that changes by itself
+    /// stands above several samplers.
+    fn refuse_shared_random_delays(&mut self, written: &ThreadGroup) {
         let mut seen = BTreeSet::new();
-        for timer in group.steps.iter().flat_map(|step| &step.timers) {
-            let (Timer::Constant { delay_ms } | Timer::Gaussian { delay_ms, .. }) = timer;
+        let mut timers: Vec<&Timer> = Vec::new();
+        gather_timers(&written.nodes, &mut timers);
+        for timer in timers {
+            let (TimerKind::Constant { delay_ms }
+            | TimerKind::Uniform { delay_ms, .. }
+            | TimerKind::Gaussian { delay_ms, .. }
+            | TimerKind::Poisson { delay_ms, .. }) = &timer.kind
+            else {
+                continue;
+            };
             if !seen.insert(delay_ms.at)
                 && delay_ms.at != Position::default()
                 && self.compiler.compile(delay_ms).constant().is_none()
@@ -372,6 +425,17 @@ impl Resolver {
                 );
                 self.problem(delay_ms.at, says, "give each sampler a timer of its own");
             }
+        }
+    }
+}
+
+const DELAY: &str = "delay in milliseconds";
+
+fn gather_timers<'a>(nodes: &'a [Node], timers: &mut Vec<&'a Timer>) {
+    for node in nodes {
+        match node {
+            Node::Sampler(sampler) => timers.extend(&sampler.timers),
+            Node::Controller(controller) => gather_timers(&controller.children, timers),
         }
     }
 }

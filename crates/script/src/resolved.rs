@@ -1,13 +1,16 @@
-//! The plan as the load engine runs it: numbers as numbers, texts compiled.
+//! The plan as the load engine runs it: what decides who starts when as numbers, the rest as
+//! compiled texts.
 //!
-//! Everything that can be known before the first user starts is known here and has been checked;
-//! what may differ from sample to sample is left as a [`Text`], which the engine renders through
-//! [`write_request`](crate::write_request) and [`ResolvedTimer::delay_ms`].
+//! The types are those of `weir-plan` over [`Text`]: what can be known before the first user starts
+//! is known and has been checked, and what may differ from sample to sample is left to render.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_plan::{OnSampleError, Position};
+use weir_plan::{
+    AuthManager, CacheManager, Controller, CookieManager, DnsCache, GroupKind, HttpRequest,
+    IterationElement, Listener, Node, OnSampleError, Position, Sampler, SamplerKind,
+};
 
 use crate::{GlobalVariables, Problem, Text};
 
@@ -20,8 +23,25 @@ pub struct ResolvedPlan {
     pub source: Option<PathBuf>,
     /// What every user's variables start from.
     pub variables: GlobalVariables,
-    /// The groups, in file order; all start together.
+    /// The groups, in file order, of all kinds.
     pub groups: Vec<ResolvedGroup>,
+    /// The main groups run one after another instead of together.
+    pub serialized: bool,
+    /// Tear-down groups run even after the test was stopped.
+    pub tear_down_on_shutdown: bool,
+    /// Cookie managers; requests name theirs by its place here.
+    pub cookie_managers: Vec<CookieManager<Text>>,
+    /// Cache managers; requests name theirs by its place here.
+    pub cache_managers: Vec<CacheManager<Text>>,
+    /// Authorization managers; requests name theirs by its place here.
+    pub auth_managers: Vec<AuthManager<Text>>,
+    /// DNS cache managers; requests name theirs by its place here.
+    pub dns_caches: Vec<DnsCache<Text>>,
+    /// Listeners that write a file; samplers name theirs by its place here.
+    pub listeners: Vec<Listener<Text>>,
+    /// JMeter's property `timer.factor`, by which delays that are random are multiplied; 1 when it
+    /// is not set.
+    pub timer_factor: f32,
     /// What can be run but deserves a second look.
     pub warnings: Vec<Problem>,
 }
@@ -29,97 +49,76 @@ pub struct ResolvedPlan {
 /// A group of virtual users that all do the same.
 #[derive(Debug, Clone)]
 pub struct ResolvedGroup {
-    /// The group's name; user n (from 1) of group g (from 1) is called `<name> <g>-<n>`.
+    /// When it runs.
+    pub kind: GroupKind,
+    /// Which of its kind, from 1.
+    pub number: u32,
+    /// The group's name; user n (from 1) is called `<name> <number>-<n>`.
     pub name: String,
     /// How many users.
     pub users: u32,
     /// Time over which the users start: user i of n (from 0) starts at i × ramp-up / n.
     pub ramp_up: Duration,
-    /// How often each user goes through the steps; `None`: for ever.
+    /// How often each user goes through the nodes; `None`: for ever.
     pub iterations: Option<u64>,
+    /// The name of the group's own loop, which `__jm__<name>__idx` counts.
+    pub loop_name: String,
     /// From the start of the group's first user to its end, for all users; `None`: no end.
     pub duration: Option<Duration>,
     /// From the start of the test to the start of the group's first user.
     pub delay: Duration,
     /// What a failed sample does to the user or the test.
     pub on_error: OnSampleError,
+    /// Whether an iteration goes on as the user of the one before it.
+    pub same_user: bool,
+    /// What advances when an iteration starts, in file order.
+    pub on_iteration: Vec<IterationElement<Text>>,
     /// What each user does, in order.
-    pub steps: Vec<ResolvedStep>,
+    pub nodes: Vec<Node<Text>>,
     /// Where the group stands.
     pub at: Position,
 }
 
-/// One sample and the timers that are waited for before it.
-#[derive(Debug, Clone)]
-pub struct ResolvedStep {
-    /// The label of the sample in results; render it once for each sample, after the request, as
-    /// JMeter does: functions of the request may set variables that it shows.
-    pub label: Text,
-    /// What is sent.
-    pub request: ResolvedRequest,
-    /// All timers in scope; the user sleeps the sum of their [`ResolvedTimer::delay_ms`].
-    pub timers: Vec<ResolvedTimer>,
-    /// Where the sample stands.
-    pub at: Position,
+impl ResolvedGroup {
+    /// All samplers of the group, in file order.
+    pub fn samplers(&self) -> Vec<&Sampler<Text>> {
+        let mut samplers = Vec::new();
+        gather_samplers(&self.nodes, &mut samplers);
+        samplers
+    }
+
+    /// All HTTP requests of the group, in file order.
+    pub fn requests(&self) -> impl Iterator<Item = &HttpRequest<Text>> {
+        self.samplers()
+            .into_iter()
+            .filter_map(|sampler| match &sampler.kind {
+                SamplerKind::Http(request) => Some(&**request),
+                _ => None,
+            })
+    }
+
+    /// All controllers of the group, in file order, outer before inner.
+    pub fn controllers(&self) -> Vec<&Controller<Text>> {
+        let mut controllers = Vec::new();
+        gather_controllers(&self.nodes, &mut controllers);
+        controllers
+    }
 }
 
-/// An HTTP request whose texts may differ from sample to sample.
-#[derive(Debug, Clone)]
-pub struct ResolvedRequest {
-    /// `http` when empty.
-    pub protocol: Text,
-    /// Host name or address.
-    pub host: Text,
-    /// The protocol's default port when empty.
-    pub port: Text,
-    /// Path, or a whole URL that overrides protocol, host and port.
-    pub path: Text,
-    /// The request method.
-    pub method: Text,
-    /// Query or form fields, or the parts of a raw body.
-    pub arguments: Vec<ResolvedArgument>,
-    /// The values are the body, as they are.
-    pub raw_body: bool,
-    /// Header fields, in order, beside those that are always sent.
-    pub headers: Vec<(Text, Text)>,
-    /// Whether the connection is kept for the user's next sample.
-    pub keep_alive: bool,
-    /// Longest time to connect.
-    pub connect_timeout: Option<Duration>,
-    /// Longest time without a byte while waiting for the response.
-    pub response_timeout: Option<Duration>,
-    /// Where the request stands.
-    pub at: Position,
+fn gather_samplers<'a, T>(nodes: &'a [Node<T>], samplers: &mut Vec<&'a Sampler<T>>) {
+    for node in nodes {
+        match node {
+            Node::Sampler(sampler) => samplers.push(sampler),
+            Node::Controller(controller) => gather_samplers(&controller.children, samplers),
+        }
+    }
 }
 
-/// One query or form field.
-#[derive(Debug, Clone)]
-pub struct ResolvedArgument {
-    /// Its name.
-    pub name: Text,
-    /// Its value.
-    pub value: Text,
-    /// Encode name and value; otherwise the text is taken as already encoded.
-    pub always_encode: bool,
-    /// Write `=` between name and value in a query; a form always has it.
-    pub use_equals: bool,
-}
-
-/// A pause before a sample.
-#[derive(Debug, Clone)]
-pub enum ResolvedTimer {
-    /// Always what the text says.
-    Constant {
-        /// The delay in milliseconds.
-        delay_ms: Text,
-    },
-    /// |N(0,1) × deviation + delay|, cut to whole milliseconds, times the factor.
-    Gaussian {
-        /// The mean before folding.
-        delay_ms: Text,
-        /// The standard deviation before folding.
-        deviation_ms: Text,
-        /// JMeter's property `timer.factor`, 1 when it is not set.
-        factor: f32,
-    },
+fn gather_controllers<'a, T>(nodes: &'a [Node<T>], controllers: &mut Vec<&'a Controller<T>>) {
+    for node in nodes {
+        if let Node::Controller(controller) = node {
+            controllers.push(controller);
+            gather_controllers(&controller.children, controllers);
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! All texts of a plan, and what they say about properties and variables before any is compiled.
+//! What the texts of a plan say about properties and variables before any is compiled.
 
 use std::collections::BTreeSet;
 
-use weir_plan::{Iterations, LoadPlan, Position, Step, Template, ThreadGroup, Timer};
+use weir_plan::{LoadPlan, Position, Template};
 
 use crate::function;
 use crate::parse::{self, Call, Part};
@@ -24,11 +24,11 @@ pub struct PropertyUse {
 /// would change nothing.
 pub fn properties_used(plan: &LoadPlan) -> Vec<PropertyUse> {
     let mut uses = Vec::new();
-    for template in templates(plan) {
+    plan.map(&mut |template| {
         for_each_call(template, &mut |call| {
             uses.extend(property_use(call, template.at));
         });
-    }
+    });
     uses.sort_by_key(|property| property.at);
     uses.dedup();
     uses
@@ -53,7 +53,7 @@ fn property_use(call: &Call, at: Position) -> Option<PropertyUse> {
 /// The names of the variables that functions set; `None` for one whose name is not fixed.
 pub(crate) fn set_by_functions(plan: &LoadPlan) -> BTreeSet<Option<String>> {
     let mut names = BTreeSet::new();
-    for template in templates(plan) {
+    plan.map(&mut |template| {
         for_each_call(template, &mut |call| {
             if let Some(variable) = function::variable_set(call).map(literal) {
                 // Some functions trim the name, some do not.
@@ -61,7 +61,7 @@ pub(crate) fn set_by_functions(plan: &LoadPlan) -> BTreeSet<Option<String>> {
                 names.insert(variable);
             }
         });
-    }
+    });
     names
 }
 
@@ -87,57 +87,4 @@ fn visit_parts(parts: &[Part], visit: &mut impl FnMut(&Call)) {
             }
         }
     }
-}
-
-/// Every text of the plan.
-fn templates(plan: &LoadPlan) -> Vec<&Template> {
-    let variables = plan.variables.iter().flatten();
-    let variables = variables.flat_map(|variable| [&variable.name, &variable.value]);
-    variables
-        .chain(plan.groups.iter().flat_map(group_templates))
-        .collect()
-}
-
-fn group_templates(group: &ThreadGroup) -> Vec<&Template> {
-    let mut all = vec![&group.name, &group.users, &group.ramp_up_s];
-    if let Iterations::Count(count) = &group.iterations {
-        all.push(count);
-    }
-    if let Some(schedule) = &group.schedule {
-        all.extend([&schedule.duration_s, &schedule.delay_s]);
-    }
-    all.extend(group.steps.iter().flat_map(step_templates));
-    all
-}
-
-fn step_templates(step: &Step) -> Vec<&Template> {
-    let request = &step.request;
-    let mut all = vec![
-        &step.label,
-        &request.protocol,
-        &request.host,
-        &request.port,
-        &request.path,
-        &request.method,
-        &request.encoding,
-        &request.connect_timeout_ms,
-        &request.response_timeout_ms,
-    ];
-    all.extend(request.arguments.iter().flat_map(|a| [&a.name, &a.value]));
-    all.extend(
-        request
-            .headers
-            .iter()
-            .flat_map(|(name, value)| [name, value]),
-    );
-    for timer in &step.timers {
-        match timer {
-            Timer::Constant { delay_ms } => all.push(delay_ms),
-            Timer::Gaussian {
-                delay_ms,
-                deviation_ms,
-            } => all.extend([delay_ms, deviation_ms]),
-        }
-    }
-    all
 }

@@ -8,13 +8,10 @@
 use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_plan::{
-    Argument, HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Step, Template,
-    ThreadGroup,
-};
+use weir_plan::{Argument, HttpRequest, LoadPlan, Sampler, Template, ThreadGroup};
 use weir_script::{
-    Origin, Properties, ResolveError, ResolvedPlan, SentRequest, Target, Unsendable, resolve,
-    write_request,
+    Origin, Properties, ResolveError, ResolvedPlan, SentRequest, Target, Unsendable,
+    prepare_request, resolve, write_request,
 };
 
 fn request(method: &str, path: &str) -> HttpRequest {
@@ -38,6 +35,7 @@ fn with_arguments(mut request: HttpRequest, arguments: &[&str]) -> HttpRequest {
             value: Template::literal(value),
             always_encode: encoded.is_some(),
             use_equals: bare.is_none(),
+            content_type: Template::default(),
         });
     }
     request
@@ -61,23 +59,17 @@ fn plan_of(requests: Vec<HttpRequest>) -> ResolvedPlan {
 }
 
 fn try_plan_of(requests: Vec<HttpRequest>) -> Result<ResolvedPlan, ResolveError> {
-    let steps = requests.into_iter().map(|request| Step {
-        label: Template::literal("sample"),
-        request,
-        timers: Vec::new(),
-        at: Position::default(),
-    });
+    let samplers = requests
+        .into_iter()
+        .map(|request| Sampler::http(Template::literal("sample"), request).into());
     let plan = LoadPlan {
         name: "plan".to_owned(),
         groups: vec![ThreadGroup {
             name: Template::literal("G"),
             users: Template::literal("1"),
             ramp_up_s: Template::literal("0"),
-            iterations: Iterations::Forever,
-            schedule: None,
-            on_error: OnSampleError::Continue,
-            steps: steps.collect(),
-            at: Position::default(),
+            nodes: samplers.collect(),
+            ..ThreadGroup::default()
         }],
         ..LoadPlan::default()
     };
@@ -88,7 +80,7 @@ fn send(request: HttpRequest, target: Option<&Target>) -> (SentRequest, Result<(
     let plan = plan_of(vec![request]);
     let mut scope = plan.scope("G", 1, Xoshiro256PlusPlus::seed_from_u64(1));
     let mut sent = SentRequest::default();
-    let request = &plan.groups[0].steps[0].request;
+    let request = plan.groups[0].requests().next().unwrap();
     let written = write_request(request, target, &mut scope, &mut sent);
     (sent, written)
 }
@@ -602,10 +594,10 @@ fn prepared_once_when_nothing_changes() {
     let constant = with_arguments(request("POST", "/p"), &["a=1"]);
     let changing = with_arguments(request("POST", "/p"), &["a=${__threadNum}"]);
     let plan = plan_of(vec![constant.clone(), changing]);
-    let steps = &plan.groups[0].steps;
-    let prepared = steps[0].request.prepare(None).unwrap().unwrap();
+    let requests: Vec<_> = plan.groups[0].requests().collect();
+    let prepared = prepare_request(requests[0], None).unwrap().unwrap();
     assert_eq!(prepared.bytes, send(constant, None).0.bytes);
-    assert!(steps[1].request.prepare(None).is_none());
+    assert!(prepare_request(requests[1], None).is_none());
 }
 
 /// The functions of one text are asked once for one sample, wherever the text goes.
@@ -619,7 +611,7 @@ fn each_text_is_rendered_once() {
     let mut scope = plan.scope("G", 1, Xoshiro256PlusPlus::seed_from_u64(7));
     let mut sent = SentRequest::default();
     write_request(
-        &plan.groups[0].steps[0].request,
+        plan.groups[0].requests().next().unwrap(),
         None,
         &mut scope,
         &mut sent,
@@ -650,6 +642,7 @@ proptest! {
             value: Template::literal(value),
             always_encode,
             use_equals: true,
+            content_type: Template::default(),
         });
         request.headers.push((Template::literal("X-H"), Template::literal(header)));
         let Ok(plan) = try_plan_of(vec![request]) else {
@@ -658,7 +651,7 @@ proptest! {
         };
         let mut scope = plan.scope("G", 1, Xoshiro256PlusPlus::seed_from_u64(1));
         let mut sent = SentRequest::default();
-        let request = &plan.groups[0].steps[0].request;
+        let request = plan.groups[0].requests().next().unwrap();
         if write_request(request, None, &mut scope, &mut sent).is_ok() {
             let end = sent.bytes.windows(4).position(|w| w == b"\r\n\r\n").unwrap();
             let head: String = sent.bytes[..end].iter().copied().map(char::from).collect();

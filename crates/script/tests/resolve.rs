@@ -11,11 +11,12 @@ use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{
-    HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Schedule, Step, Template,
-    ThreadGroup, Timer, Variable,
+    ElementId, HttpRequest, Iterations, LoadPlan, Node, Position, Sampler, SamplerKind, Schedule,
+    Template, ThreadGroup, Timer, TimerKind, Variable,
 };
 use weir_script::{
-    Origin, Properties, ResolveError, ResolvedPlan, Scope, Target, properties_used, resolve,
+    Origin, Properties, ResolveError, ResolvedPlan, Scope, Target, Text, delay_ms, properties_used,
+    resolve,
 };
 
 /// A text on a line of its own, so that problems can be told apart.
@@ -27,31 +28,60 @@ fn on_line(line: u32, text: &str) -> Template {
 }
 
 fn plan() -> LoadPlan {
+    let request = HttpRequest {
+        host: on_line(5, "127.0.0.1"),
+        port: on_line(6, "${__P(PORT,9080)}"),
+        method: Template::literal("GET"),
+        at: Position { line: 4, column: 1 },
+        ..HttpRequest::default()
+    };
     LoadPlan {
         name: "plan".to_owned(),
         source: Some("plan.jmx".into()),
-        variables: Vec::new(),
         groups: vec![ThreadGroup {
             name: on_line(1, "G"),
             users: on_line(2, "${__P(USERS)}"),
             ramp_up_s: on_line(3, "1"),
-            iterations: Iterations::Forever,
-            schedule: None,
-            on_error: OnSampleError::Continue,
-            steps: vec![Step {
-                label: on_line(4, "label"),
-                request: HttpRequest {
-                    host: on_line(5, "127.0.0.1"),
-                    port: on_line(6, "${__P(PORT,9080)}"),
-                    method: Template::literal("GET"),
-                    ..HttpRequest::default()
-                },
-                timers: Vec::new(),
-                at: Position { line: 4, column: 1 },
-            }],
+            nodes: vec![Sampler::http(on_line(4, "label"), request).into()],
             at: Position { line: 1, column: 1 },
+            ..ThreadGroup::default()
         }],
+        ..LoadPlan::default()
     }
+}
+
+/// The only sampler of a group.
+fn only<T>(nodes: &mut [Node<T>]) -> &mut Sampler<T> {
+    match nodes {
+        [Node::Sampler(sampler)] => sampler,
+        _ => panic!("one sampler was expected"),
+    }
+}
+
+fn request<T>(nodes: &mut [Node<T>]) -> &mut HttpRequest<T> {
+    match &mut only(nodes).kind {
+        SamplerKind::Http(request) => request,
+        _ => panic!("a request was expected"),
+    }
+}
+
+fn timer(kind: TimerKind) -> Timer {
+    Timer {
+        id: ElementId::default(),
+        kind,
+    }
+}
+
+fn label(plan: &ResolvedPlan) -> &Text {
+    &plan.groups[0].samplers()[0].label
+}
+
+fn delays(plan: &ResolvedPlan, scope: &mut Scope) -> i64 {
+    let timers = &plan.groups[0].samplers()[0].timers;
+    let delays = timers
+        .iter()
+        .filter_map(|timer| delay_ms(&timer.kind, plan.timer_factor, scope));
+    delays.sum()
 }
 
 fn with(change: impl FnOnce(&mut LoadPlan, &mut ThreadGroup)) -> LoadPlan {
@@ -63,7 +93,7 @@ fn with(change: impl FnOnce(&mut LoadPlan, &mut ThreadGroup)) -> LoadPlan {
 }
 
 fn labelled(label: &str) -> LoadPlan {
-    with(|_, group| group.steps[0].label = on_line(4, label))
+    with(|_, group| only(&mut group.nodes).label = on_line(4, label))
 }
 
 fn properties(pairs: &[(&str, &str)]) -> Properties {
@@ -88,10 +118,9 @@ fn problems(plan: &LoadPlan, pairs: &[(&str, &str)]) -> Vec<String> {
     error.problems.iter().map(ToString::to_string).collect()
 }
 
-fn check_label(label: &str, expect: &str) {
-    let plan = resolved(&labelled(label), &[("PP", "pv")]).unwrap();
-    let step = &plan.groups[0].steps[0];
-    assert_eq!(step.label.rendered(&mut user(&plan, 1)), expect, "{label}");
+fn check_label(text: &str, expect: &str) {
+    let plan = resolved(&labelled(text), &[("PP", "pv")]).unwrap();
+    assert_eq!(label(&plan).rendered(&mut user(&plan, 1)), expect, "{text}");
 }
 
 #[test]
@@ -148,7 +177,7 @@ fn user_defined_variables_are_evaluated_once_in_order() {
         list(&[("E", "${D}${C}")]),
     ];
     let resolved = resolved(&plan, &[]).unwrap();
-    let label = &resolved.groups[0].steps[0].label;
+    let label = label(&resolved);
     assert_eq!(label.constant(), Some(r"1|a2|${A}b|ac|ad|adac|x\,y"));
     plan.variables = vec![list(&[
         ("r", "${__Random(1,1000000)}"),
@@ -171,7 +200,7 @@ fn user_defined_variables_are_evaluated_once_in_order() {
 #[test]
 fn each_user_has_its_own_variables() {
     let plan = resolved(&labelled("${__Random(1,1000000,own)} ${own}"), &[]).unwrap();
-    let label = &plan.groups[0].steps[0].label;
+    let label = label(&plan);
     let (mut first, mut second) = (user(&plan, 1), user(&plan, 2));
     for scope in [&mut first, &mut second] {
         let text = label.rendered(scope);
@@ -186,7 +215,7 @@ fn each_user_has_its_own_variables() {
 fn functions_that_draw() {
     let plan = resolved(&labelled("${__Random(-2,2)}"), &[]).unwrap();
     let mut scope = user(&plan, 1);
-    let label = &plan.groups[0].steps[0].label;
+    let label = label(&plan);
     let mut drawn: Vec<i32> = (0..500)
         .map(|_| label.rendered(&mut scope).parse().unwrap())
         .collect();
@@ -195,7 +224,7 @@ fn functions_that_draw() {
     // One of five values missing in 500 draws: 5 × 0.8^500, never.
     assert_eq!(drawn, [-2, -1, 0, 1, 2]);
     let plan = resolved(&labelled("${__UUID}"), &[]).unwrap();
-    let uuid = plan.groups[0].steps[0].label.rendered(&mut scope);
+    let uuid = self::label(&plan).rendered(&mut scope);
     let shape: String = uuid
         .chars()
         .map(|c| if c == '-' { '-' } else { 'x' })
@@ -213,17 +242,16 @@ fn numbers_of_a_group() {
             delay_s: on_line(8, ""),
         });
         group.iterations = Iterations::Count(on_line(9, "-1"));
-        group.steps[0].request.response_timeout_ms = on_line(10, "250");
-        group.steps[0].request.connect_timeout_ms = on_line(11, "-5");
+        request(&mut group.nodes).response_timeout_ms = on_line(10, "250");
+        request(&mut group.nodes).connect_timeout_ms = on_line(11, "-5");
     });
     let resolved = resolved(&plan, &[("USERS", "14"), ("SUSTAIN", "300")]).unwrap();
     let group = &resolved.groups[0];
     assert_eq!((group.users, group.ramp_up), (14, Duration::from_secs(1)));
     assert_eq!(group.duration, Some(Duration::from_secs(300)));
     assert_eq!((group.delay, group.iterations), (Duration::ZERO, None));
-    let request = &group.steps[0].request;
-    assert_eq!(request.response_timeout, Some(Duration::from_millis(250)));
-    assert_eq!(request.connect_timeout, None);
+    let request = group.requests().next().unwrap();
+    assert_eq!(request.response_timeout_ms.constant(), Some("250"));
     // A property that is not set reads as 1, as in JMeter.
     let unset = resolve(&plan, &Properties::new(), Origin::default()).unwrap();
     assert_eq!(
@@ -244,14 +272,15 @@ fn all_problems_at_once_with_line_and_value() {
             duration_s: on_line(8, "0"),
             delay_s: on_line(9, "soon"),
         });
-        let step = &mut group.steps[0];
-        step.label = on_line(10, "${__groovy(1+2)} ${__P} ${__P(a} ${__jm__Loop__idx}");
-        step.request.encoding = on_line(11, "Shift_JIS");
-        step.request.path = on_line(12, "/${__Random(1)}/${__Random(9,1)}/${__time(yyyy)}");
-        step.timers = vec![Timer::Gaussian {
+        only(&mut group.nodes).label =
+            on_line(10, "${__groovy(1+2)} ${__P} ${__P(a} ${__jm__Loop__idx}");
+        request(&mut group.nodes).encoding = on_line(11, "Shift_JIS");
+        request(&mut group.nodes).path =
+            on_line(12, "/${__Random(1)}/${__Random(9,1)}/${__time(yyyy)}");
+        only(&mut group.nodes).timers = vec![timer(TimerKind::Gaussian {
             delay_ms: on_line(13, "x"),
             deviation_ms: on_line(14, "500,0"),
-        }];
+        })];
         plan.variables = vec![vec![Variable {
             name: on_line(15, "v"),
             value: on_line(16, "${__threadNum}"),
@@ -319,22 +348,21 @@ fn a_variable_without_value_is_a_warning() {
     let warnings: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].starts_with("line 4, column 1: the variable ${undef} has no value"));
-    assert_eq!(
-        plan.groups[0].steps[0].label.constant(),
-        Some("${undef} ${undef}")
-    );
+    assert_eq!(label(&plan).constant(), Some("${undef} ${undef}"));
 }
 
 #[test]
 fn a_delay_that_changes_belongs_to_one_sampler() {
-    let timer = |delay: &str| Timer::Constant {
-        delay_ms: on_line(20, delay),
+    let constant = |delay: &str| {
+        timer(TimerKind::Constant {
+            delay_ms: on_line(20, delay),
+        })
     };
     let two = |delay: &str| {
         with(|_, group| {
-            group.steps[0].timers = vec![timer(delay)];
-            let step = group.steps[0].clone();
-            group.steps.push(step);
+            only(&mut group.nodes).timers = vec![constant(delay)];
+            let node = group.nodes[0].clone();
+            group.nodes.push(node);
         })
     };
     assert!(problems(&two("${__Random(1,9)}"), &[])[0].contains("shared by several samplers"));
@@ -369,7 +397,7 @@ fn hosts_before_the_first_request() {
             Err(error) => Err(error.problems.iter().map(ToString::to_string).collect()),
         }
     };
-    let path = |path: &str| with(|_, group| group.steps[0].request.path = on_line(7, path));
+    let path = |path: &str| with(|_, group| request(&mut group.nodes).path = on_line(7, path));
     let ok = |server: &str| Ok(vec![server.to_owned()]);
     assert_eq!(hosts(&plan(), None), ok("http://127.0.0.1:81"));
     assert_eq!(
@@ -403,8 +431,8 @@ fn hosts_before_the_first_request() {
         ("user@h", "80", "Illegal character found in host"),
     ] {
         let plan = with(|_, group| {
-            group.steps[0].request.host = on_line(5, host);
-            group.steps[0].request.port = on_line(6, port);
+            request(&mut group.nodes).host = on_line(5, host);
+            request(&mut group.nodes).port = on_line(6, port);
         });
         let error = hosts(&plan, None).unwrap_err();
         assert!(error[0].contains(says), "{host}: {error:?}");
@@ -418,15 +446,14 @@ fn hosts_before_the_first_request() {
 #[test]
 fn gaussian_delays() {
     let plan = with(|_, group| {
-        group.steps[0].timers = vec![Timer::Gaussian {
+        only(&mut group.nodes).timers = vec![timer(TimerKind::Gaussian {
             delay_ms: on_line(20, "500"),
             deviation_ms: on_line(21, "500.0"),
-        }];
+        })];
     });
     let resolved = resolved(&plan, &[]).unwrap();
     let mut scope = user(&resolved, 1);
-    let step = &resolved.groups[0].steps[0];
-    let draws: Vec<i64> = (0..20_000).map(|_| step.delay_ms(&mut scope)).collect();
+    let draws: Vec<i64> = (0..20_000).map(|_| delays(&resolved, &mut scope)).collect();
     assert!(draws.iter().all(|delay| *delay >= 0));
     // P(|N(500,500)| < x) = Φ((x−500)/500) − Φ((−x−500)/500); Φ from a table.
     for (below, probability) in [
@@ -448,19 +475,22 @@ fn gaussian_delays() {
 
 #[test]
 fn delays_add_up_and_may_be_scaled() {
-    let constant = |text: &str| Timer::Constant {
-        delay_ms: on_line(20, text),
+    let constant = |text: &str| {
+        timer(TimerKind::Constant {
+            delay_ms: on_line(20, text),
+        })
     };
-    let gaussian = Timer::Gaussian {
+    let gaussian = timer(TimerKind::Gaussian {
         delay_ms: on_line(21, "-101"),
         deviation_ms: on_line(22, ""),
-    };
+    });
     let plan = with(|_, group| {
-        group.steps[0].timers = vec![constant("300"), constant("-50"), constant(""), gaussian];
+        only(&mut group.nodes).timers =
+            vec![constant("300"), constant("-50"), constant(""), gaussian];
     });
     let delay = |pairs: &[(&str, &str)]| {
         let resolved = resolved(&plan, pairs).unwrap();
-        resolved.groups[0].steps[0].delay_ms(&mut user(&resolved, 1))
+        delays(&resolved, &mut user(&resolved, 1))
     };
     // Negative draws are folded; nothing else is.
     assert_eq!(delay(&[]), 300 - 50 + 101);
@@ -477,10 +507,10 @@ proptest! {
         let plan = with(|plan, group| {
             group.name = on_line(1, &texts[0]);
             group.users = on_line(2, &texts[1]);
-            group.steps[0].label = on_line(3, &texts[2]);
-            group.steps[0].request.host = on_line(4, &texts[3]);
-            group.steps[0].request.path = on_line(5, &texts[4]);
-            group.steps[0].timers = vec![Timer::Constant { delay_ms: on_line(6, &texts[5]) }];
+            only(&mut group.nodes).label = on_line(3, &texts[2]);
+            request(&mut group.nodes).host = on_line(4, &texts[3]);
+            request(&mut group.nodes).path = on_line(5, &texts[4]);
+            only(&mut group.nodes).timers = vec![timer(TimerKind::Constant { delay_ms: on_line(6, &texts[5]) })];
             plan.variables = vec![vec![Variable {
                 name: on_line(7, &texts[6]),
                 value: on_line(8, &texts[7]),
@@ -490,9 +520,8 @@ proptest! {
         if let Ok(resolved) = resolved(&plan, &[]) {
             let _ = resolved.hosts(None);
             let mut scope = user(&resolved, 1);
-            let step = &resolved.groups[0].steps[0];
-            step.label.rendered(&mut scope);
-            step.delay_ms(&mut scope);
+            label(&resolved).rendered(&mut scope);
+            delays(&resolved, &mut scope);
         }
     }
 }

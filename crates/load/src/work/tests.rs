@@ -1,8 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
 use statrs::distribution::{ContinuousCDF as _, Normal};
-use weir_plan::{HttpRequest, Iterations, LoadPlan, Position, Template, ThreadGroup, Timer};
-use weir_script::{Origin, Properties, resolve};
+use weir_plan::{ElementId, HttpRequest, LoadPlan, Template, ThreadGroup, Timer, TimerKind};
+use weir_script::{Origin, Properties, delay_ms, resolve};
 
 use super::*;
 
@@ -15,24 +15,19 @@ fn text(text: impl ToString) -> Template {
 }
 
 fn group(users: u32, ramp_up_s: u32, timers: Vec<Timer>) -> ThreadGroup {
+    let request = HttpRequest {
+        host: text("127.0.0.1"),
+        method: text("GET"),
+        ..HttpRequest::default()
+    };
+    let mut sampler = Sampler::http(text("sample"), request);
+    sampler.timers = timers;
     ThreadGroup {
         name: text("G"),
         users: text(users),
         ramp_up_s: text(ramp_up_s),
-        iterations: Iterations::Forever,
-        schedule: None,
-        on_error: OnSampleError::Continue,
-        steps: vec![weir_plan::Step {
-            label: text("sample"),
-            request: HttpRequest {
-                host: text("127.0.0.1"),
-                method: text("GET"),
-                ..HttpRequest::default()
-            },
-            timers,
-            at: Position::default(),
-        }],
-        at: Position::default(),
+        nodes: vec![sampler.into()],
+        ..ThreadGroup::default()
     }
 }
 
@@ -75,9 +70,12 @@ fn users_are_dealt_evenly_and_none_is_lost() {
 }
 
 fn gaussian(delay_ms: u32, deviation_ms: u32) -> Vec<Timer> {
-    vec![Timer::Gaussian {
-        delay_ms: text(delay_ms),
-        deviation_ms: text(deviation_ms),
+    vec![Timer {
+        id: ElementId::default(),
+        kind: TimerKind::Gaussian {
+            delay_ms: text(delay_ms),
+            deviation_ms: text(deviation_ms),
+        },
     }]
 }
 
@@ -86,8 +84,9 @@ fn waits(work: &Work, each: usize) -> Vec<Vec<i64>> {
     let users = work.deal(1).concat();
     let waits = users.into_iter().map(|start| {
         let mut scope = work.scope(start);
-        let step = &work.groups[start.group].steps[0].source;
-        (0..each).map(|_| step.delay_ms(&mut scope)).collect()
+        let timer = &work.groups[start.group].steps[0].source.timers[0];
+        let next = |_| delay_ms(&timer.kind, 1.0, &mut scope).unwrap();
+        (0..each).map(next).collect()
     });
     waits.collect()
 }

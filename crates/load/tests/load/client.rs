@@ -5,12 +5,12 @@ use std::net::Ipv6Addr;
 use weir_plan::Argument;
 
 use crate::server::{Reply, Server, ok, response};
-use crate::support::{Done, get, group, run, sample, settings, text, times};
+use crate::support::{Done, get, group, request_of, run, sample, settings, text, times};
 
 /// One user that sends one request three times.
 fn three(server: &Server, keep_alive: bool) -> Done {
     let mut step = get("/");
-    step.request.keep_alive = keep_alive;
+    request_of(&mut step).keep_alive = keep_alive;
     let mut users = group(1, vec![step]);
     users.iterations = times(3);
     let done = run(settings(server, vec![users]));
@@ -101,13 +101,14 @@ fn a_half_answer_on_a_kept_connection_is_a_failure() {
 fn forms_are_sent_whole_whatever_their_size() {
     let server = Server::good();
     let mut step = get("/form");
-    step.request.method = text("POST");
+    request_of(&mut step).method = text("POST");
     let value = "v".repeat(3_000_000);
-    step.request.arguments = vec![Argument {
+    request_of(&mut step).arguments = vec![Argument {
         name: text("field"),
         value: text(&value),
         always_encode: false,
         use_equals: true,
+        content_type: text(""),
     }];
     let row = sample(&server, step);
     assert!(
@@ -135,7 +136,7 @@ fn head_requests_do_not_wait_for_a_body() {
     let server =
         Server::start(|_| Reply::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".to_vec()));
     let mut step = get("/");
-    step.request.method = text("HEAD");
+    request_of(&mut step).method = text("HEAD");
     let row = sample(&server, step);
     assert!(row.success);
     assert_eq!((row.received_bytes, row.latency_ms), (38, 0));
@@ -155,8 +156,8 @@ fn a_target_gets_everything_whatever_the_plan_says() {
 fn without_a_target_the_plan_says_where() {
     let server = Server::good();
     let mut step = get("/");
-    step.request.host = text("localhost");
-    step.request.port = text(server.address.port());
+    request_of(&mut step).host = text("localhost");
+    request_of(&mut step).port = text(server.address.port());
     let mut settings = settings(&server, vec![group(1, vec![step])]);
     settings.target = None;
     assert_eq!(run(settings).summary.failed, 0);

@@ -10,8 +10,8 @@ use weir_units::CpuSet;
 
 use crate::server::{Reply, Server, ok};
 use crate::support::{
-    PATIENCE, after_ms, finish, get, group, run, schedule, settings, start_error, text, times,
-    wait_until,
+    PATIENCE, after_ms, finish, get, group, request_of, run, schedule, settings, start_error, text,
+    times, wait_until,
 };
 
 #[test]
@@ -144,7 +144,7 @@ fn planned_ends_are_known() {
 fn tls_is_refused_with_the_line() {
     let server = Server::good();
     let mut step = get("/");
-    step.request.protocol = text("https");
+    request_of(&mut step).protocol = text("https");
     let mut settings = settings(&server, vec![group(1, vec![step])]);
     settings.target = None;
     let error = start_error(settings);
@@ -161,7 +161,7 @@ fn tls_is_refused_with_the_line() {
 fn a_host_that_changes_needs_a_target() {
     let server = Server::good();
     let mut step = get("/");
-    step.request.host = text("host-${__Random(1,9)}");
+    request_of(&mut step).host = text("host-${__Random(1,9)}");
     let mut settings = settings(&server, vec![group(1, vec![step])]);
     settings.target = None;
     assert!(matches!(start_error(settings), LoadError::Hosts(_)));

@@ -4,12 +4,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
-use weir_plan::Step;
+use weir_plan::Sampler;
 use weir_record::{DataType, SampleRow};
 use weir_script::{Scheme, Target};
 
 use crate::server::{Reply, Server};
-use crate::support::{get, group, run, sample, settings, text};
+use crate::support::{get, group, request_of, run, sample, settings, text};
 
 fn check(row: &SampleRow, class: &str, message: &str) {
     assert!(!row.success);
@@ -31,7 +31,7 @@ fn after(reply: impl Fn() -> Reply + Send + Sync + 'static) -> (SampleRow, Socke
 }
 
 /// The sample of one step against this address.
-fn against(address: SocketAddr, step: Step) -> SampleRow {
+fn against(address: SocketAddr, step: Sampler) -> SampleRow {
     let unused = Server::good();
     let mut settings = settings(&unused, vec![group(1, vec![step])]);
     settings.target = Some(Target::from(address));
@@ -97,7 +97,7 @@ fn a_head_without_end() {
 fn a_server_that_hangs() {
     let server = Server::start(|_| Reply::Hang);
     let mut step = get("/");
-    step.request.response_timeout_ms = text(60);
+    request_of(&mut step).response_timeout_ms = text(60);
     let row = sample(&server, step);
     check(&row, "java.net.SocketTimeoutException", "Read timed out");
     assert!(row.elapsed_ms >= 59, "{row:?}");
@@ -115,7 +115,7 @@ fn a_time_out_counts_from_the_last_byte() {
     ];
     let server = Server::start(move |_| Reply::Pieces(Duration::from_millis(600), pieces.to_vec()));
     let mut step = get("/");
-    step.request.response_timeout_ms = text(2_000);
+    request_of(&mut step).response_timeout_ms = text(2_000);
     let row = sample(&server, step);
     assert!(row.success, "{row:?}");
     assert!(
@@ -145,7 +145,7 @@ fn a_server_that_does_not_accept() {
     let address = socket.local_addr().unwrap().as_socket().unwrap();
     let _first = TcpStream::connect(address).unwrap();
     let mut step = get("/");
-    step.request.connect_timeout_ms = text(80);
+    request_of(&mut step).connect_timeout_ms = text(80);
     let row = against(address, step);
     let says = format!("Connect to {address} [/127.0.0.1] failed: Connect timed out");
     check(&row, "org.apache.http.conn.ConnectTimeoutException", &says);

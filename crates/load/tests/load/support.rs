@@ -5,8 +5,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use weir_load::{Length, LoadError, LoadSettings, LoadSummary, RunningLoad, SampleSink, start};
 use weir_plan::{
-    HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Schedule, Step, Template,
-    ThreadGroup, Timer,
+    ElementId, HttpRequest, Iterations, LoadPlan, Position, Sampler, SamplerKind, Schedule,
+    Template, ThreadGroup, Timer, TimerKind,
 };
 use weir_record::{JtlReader, LoadSecond, SampleRow};
 use weir_script::{Origin, Properties, ResolvedPlan, Target, resolve};
@@ -25,40 +25,46 @@ pub(crate) fn text(text: impl ToString) -> Template {
 }
 
 /// A kept-alive GET of this path.
-pub(crate) fn get(path: &str) -> Step {
-    Step {
-        label: text(path),
-        request: HttpRequest {
-            host: text("192.0.2.1"),
-            path: text(path),
-            method: text("GET"),
-            keep_alive: true,
-            ..HttpRequest::default()
-        },
-        timers: Vec::new(),
+pub(crate) fn get(path: &str) -> Sampler {
+    let request = HttpRequest {
+        host: text("192.0.2.1"),
+        path: text(path),
+        method: text("GET"),
+        keep_alive: true,
         at: Position { line: 7, column: 3 },
+        ..HttpRequest::default()
+    };
+    Sampler::http(text(path), request)
+}
+
+/// The request of a sampler that sends one.
+pub(crate) fn request_of(sampler: &mut Sampler) -> &mut HttpRequest {
+    match &mut sampler.kind {
+        SamplerKind::Http(request) => request,
+        other => panic!("{other:?} is no request"),
     }
 }
 
 /// The step after a constant wait.
-pub(crate) fn after_ms(delay_ms: u64, mut step: Step) -> Step {
-    step.timers.push(Timer::Constant {
-        delay_ms: text(delay_ms),
+pub(crate) fn after_ms(delay_ms: u64, mut step: Sampler) -> Sampler {
+    step.timers.push(Timer {
+        id: ElementId::default(),
+        kind: TimerKind::Constant {
+            delay_ms: text(delay_ms),
+        },
     });
     step
 }
 
 /// Users that all start at once and go through the steps once.
-pub(crate) fn group(users: u32, steps: Vec<Step>) -> ThreadGroup {
+pub(crate) fn group(users: u32, steps: Vec<Sampler>) -> ThreadGroup {
     ThreadGroup {
         name: text("G"),
         users: text(users),
         ramp_up_s: text(0),
         iterations: times(1),
-        schedule: None,
-        on_error: OnSampleError::Continue,
-        steps,
-        at: Position::default(),
+        nodes: steps.into_iter().map(Into::into).collect(),
+        ..ThreadGroup::default()
     }
 }
 
@@ -140,7 +146,7 @@ pub(crate) fn read_rows(path: &Path) -> Vec<SampleRow> {
 }
 
 /// The only sample of a plan with one user and one step.
-pub(crate) fn sample(server: &Server, step: Step) -> SampleRow {
+pub(crate) fn sample(server: &Server, step: Sampler) -> SampleRow {
     let done = run(settings(server, vec![group(1, vec![step])]));
     assert_eq!(done.rows.len(), 1, "{done:?}");
     done.rows[0].clone()

@@ -7,10 +7,7 @@ use std::net::ToSocketAddrs as _;
 use std::path::Path;
 use std::time::Duration;
 
-use weir_plan::{
-    Argument, HttpRequest, Iterations, LoadPlan, OnSampleError, Schedule, Step, Template,
-    ThreadGroup,
-};
+use weir_plan::{Argument, HttpRequest, LoadPlan, Sampler, Schedule, Template, ThreadGroup};
 use weir_probe::WatchPlan;
 use weir_record::{
     Context, Levels, RUN_SCHEMA, Role, RunResult, Status, Treatment, TrialRecord, Window, evaluate,
@@ -81,6 +78,7 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
         value: literal(body),
         always_encode: false,
         use_equals: false,
+        content_type: Template::default(),
     });
     let request = HttpRequest {
         path: literal(arguments.url.as_str()),
@@ -91,28 +89,22 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
         keep_alive: !arguments.no_keepalive,
         ..HttpRequest::default()
     };
+    let sampler = Sampler::http(literal(arguments.url.path()), request);
+    let group = ThreadGroup {
+        name: literal("users"),
+        users: literal(&arguments.connections.to_string()),
+        ramp_up_s: literal("0"),
+        schedule: Some(Schedule {
+            duration_s: literal(&arguments.duration.as_secs_f64().to_string()),
+            delay_s: literal("0"),
+        }),
+        nodes: vec![sampler.into()],
+        ..ThreadGroup::default()
+    };
     Ok(LoadPlan {
         name: arguments.url.to_string(),
-        source: None,
-        variables: Vec::new(),
-        groups: vec![ThreadGroup {
-            name: literal("users"),
-            users: literal(&arguments.connections.to_string()),
-            ramp_up_s: literal("0"),
-            iterations: Iterations::Forever,
-            schedule: Some(Schedule {
-                duration_s: literal(&arguments.duration.as_secs_f64().to_string()),
-                delay_s: literal("0"),
-            }),
-            on_error: OnSampleError::Continue,
-            steps: vec![Step {
-                label: literal(arguments.url.path()),
-                request,
-                timers: Vec::new(),
-                at: weir_plan::Position::default(),
-            }],
-            at: weir_plan::Position::default(),
-        }],
+        groups: vec![group],
+        ..LoadPlan::default()
     })
 }
 
