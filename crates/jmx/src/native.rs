@@ -128,9 +128,9 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", Group, NotYet),
     ("TestFragmentController", Fragment, Natively),
 
-    ("GenericController", Controller, NotYet),
-    ("RecordingController", Controller, NotYet),
-    ("LoopController", Controller, NotYet),
+    ("GenericController", Controller, Natively),
+    ("RecordingController", Controller, Natively),
+    ("LoopController", Controller, Natively),
     ("WhileController", Controller, NotYet),
     ("IfController", Controller, NotYet),
     ("ForeachController", Controller, NotYet),

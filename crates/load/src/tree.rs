@@ -13,6 +13,7 @@ pub(crate) struct Tree {
 }
 
 /// A controller and the places of its children.
+#[expect(dead_code, reason = "what the other controllers need is read already")]
 #[derive(Debug)]
 pub(crate) struct TreeController {
     pub(crate) id: ElementId,

@@ -15,9 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_load::{Length, LoadSettings, start};
-use weir_plan::{
-    HttpRequest, Iterations, LoadPlan, OnSampleError, Position, Step, Template, ThreadGroup,
-};
+use weir_plan::{HttpRequest, Iterations, LoadPlan, Node, Sampler, Template, ThreadGroup};
 use weir_script::{Origin, Properties, Target, resolve};
 
 struct Counting;
@@ -87,9 +85,8 @@ fn server() -> SocketAddr {
 fn allocations(address: SocketAddr, requests: u64) -> u64 {
     const USERS: u64 = 4;
     let text = |text: &str| Template::literal(text);
-    let step = |path: &str| Step {
-        label: text(path),
-        request: HttpRequest {
+    let step = |path: &str| -> Node {
+        let request = HttpRequest {
             host: text("192.0.2.1"),
             path: text(path),
             method: text("GET"),
@@ -97,9 +94,8 @@ fn allocations(address: SocketAddr, requests: u64) -> u64 {
             keep_alive: true,
             response_timeout_ms: text("30000"),
             ..HttpRequest::default()
-        },
-        timers: Vec::new(),
-        at: Position::default(),
+        };
+        Sampler::http(text(path), request).into()
     };
     let plan = LoadPlan {
         name: "plan".to_owned(),
@@ -108,10 +104,8 @@ fn allocations(address: SocketAddr, requests: u64) -> u64 {
             users: Template::literal(USERS.to_string()),
             ramp_up_s: text("0"),
             iterations: Iterations::Count(Template::literal((requests / USERS / 2).to_string())),
-            schedule: None,
-            on_error: OnSampleError::Continue,
-            steps: vec![step("/a"), step("/b")],
-            at: Position::default(),
+            nodes: vec![step("/a"), step("/b")],
+            ..ThreadGroup::default()
         }],
         ..LoadPlan::default()
     };
