@@ -1,5 +1,6 @@
 //! What the reader has to say about a plan that it could read.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -30,18 +31,18 @@ impl fmt::Display for Severity {
 }
 
 /// One thing about one element of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
+    /// The file, if it is not the plan's own but one that it includes.
+    pub file: Option<PathBuf>,
+    /// Where it stands.
+    pub at: Position,
     /// How much it matters.
     pub severity: Severity,
     /// The element's type: `CookieManager`.
     pub element: String,
     /// The name that the user gave it.
     pub name: String,
-    /// The file, if it is not the plan's own but one that it includes.
-    pub file: Option<PathBuf>,
-    /// Where it stands.
-    pub at: Position,
     /// What is the matter; no capital, no full stop.
     pub says: String,
     /// What would be lost if the plan were run without it; may be empty.
@@ -81,18 +82,30 @@ pub(crate) struct Refusal<'t> {
 }
 
 /// Gathers findings.
+///
+/// Elements are looked at once for every group and copy that has them in scope: what is said
+/// again counts once.
 #[derive(Default)]
 pub(crate) struct Findings {
-    pub(crate) all: Vec<Finding>,
+    all: HashSet<Finding>,
 }
 
 impl Findings {
+    /// All of them, in the order of the file.
+    pub(crate) fn into_sorted(self) -> Vec<Finding> {
+        let mut all: Vec<Finding> = self.all.into_iter().collect();
+        all.sort();
+        all
+    }
+
     pub(crate) fn ignored(&mut self, element: &Element<'_>, says: &str) {
-        self.push(Severity::Ignored, element, element.at(), says);
+        let finding = finding(Severity::Ignored, element, says);
+        self.all.insert(finding);
     }
 
     pub(crate) fn warning(&mut self, element: &Element<'_>, says: &str) {
-        self.push(Severity::Warning, element, element.at(), says);
+        let finding = finding(Severity::Warning, element, says);
+        self.all.insert(finding);
     }
 
     pub(crate) fn unsupported(&mut self, element: &Element<'_>, refusal: Refusal<'_>) {
@@ -106,29 +119,24 @@ impl Findings {
         at: Position,
         refusal: Refusal<'_>,
     ) {
-        let finding = self.push(Severity::Unsupported, element, at, &refusal.says);
-        refusal.lost.clone_into(&mut finding.lost);
-        refusal.instead.clone_into(&mut finding.instead);
-    }
-
-    fn push(
-        &mut self,
-        severity: Severity,
-        element: &Element<'_>,
-        at: Position,
-        says: &str,
-    ) -> &mut Finding {
-        let index = self.all.len();
-        self.all.push(Finding {
-            severity,
-            element: element.class().to_owned(),
-            name: element.name().to_owned(),
-            file: element.included().map(Path::to_path_buf),
+        self.all.insert(Finding {
             at,
-            says: says.to_owned(),
-            lost: String::new(),
-            instead: String::new(),
+            lost: refusal.lost.to_owned(),
+            instead: refusal.instead.to_owned(),
+            ..finding(Severity::Unsupported, element, &refusal.says)
         });
-        &mut self.all[index]
+    }
+}
+
+fn finding(severity: Severity, element: &Element<'_>, says: &str) -> Finding {
+    Finding {
+        file: element.included().map(Path::to_path_buf),
+        at: element.at(),
+        severity,
+        element: element.class().to_owned(),
+        name: element.name().to_owned(),
+        says: says.to_owned(),
+        lost: String::new(),
+        instead: String::new(),
     }
 }

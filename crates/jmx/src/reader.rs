@@ -8,7 +8,7 @@ mod level;
 mod module;
 mod steps;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use weir_plan::{ElementId, LoadPlan, Position, Variable};
@@ -23,7 +23,9 @@ use crate::{Finding, JmxError, Severity};
 
 /// Most bytes that a plan may have once every element stands where it applies and every module
 /// and file where it is used. Ten lines of a plan can ask for billions.
-const EXPANDED_MAX: usize = 300_000_000;
+const EXPANDED_MAX: usize = 200_000_000;
+/// What each step counts beside its text, for its own memory.
+const NODE_BYTES: usize = 500;
 /// Deepest nesting of controllers, modules and included files; real plans stay below 20.
 const CONTROLLERS_MAX: usize = 150;
 
@@ -131,11 +133,7 @@ impl<'p> Reader<'p> {
                 instead: "split the plan".to_owned(),
             });
         }
-        let mut findings = self.findings.all;
-        // Elements are looked at once for every group and copy that has them in scope.
-        let mut seen = HashSet::new();
-        findings.retain(|finding| seen.insert(finding.clone()));
-        findings.sort_by_key(|finding| finding.at);
+        let findings = self.findings.into_sorted();
         let mut plan = self.plan;
         if plan.name.trim().is_empty() {
             let stem = self.path.file_stem().unwrap_or_default();
@@ -267,13 +265,16 @@ impl<'p> Reader<'p> {
         self.refuse_unknown_below(&branch.below);
     }
 
-    /// What Weir knows goes with the element above it, which is named already.
+    /// What Weir could run elsewhere goes with the element above it, which is named already.
     fn refuse_unknown_below(&mut self, branches: &[Branch<'_>]) {
         for branch in self.enabled(branches) {
             match kind(&branch.element) {
                 None => self.refuse_unknown(branch),
                 Some(Kind::Variables) => self.read_leaf(branch),
-                Some(_) => self.refuse_unknown_below(&branch.below),
+                Some(_) => {
+                    self.admit(&branch.element);
+                    self.refuse_unknown_below(&branch.below);
+                }
             }
         }
     }
@@ -311,7 +312,10 @@ impl<'p> Reader<'p> {
 
     /// Counts what becomes part of the plan; false once it is too much.
     fn expand(&mut self, element: &Element<'_>, bytes: usize) -> bool {
-        self.expanded = self.expanded.saturating_add(bytes);
+        self.expanded = self
+            .expanded
+            .saturating_add(bytes)
+            .saturating_add(NODE_BYTES);
         if self.expanded > EXPANDED_MAX && self.too_much_at.is_none() {
             self.too_much_at = Some(element.at());
         }

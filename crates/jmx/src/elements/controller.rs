@@ -10,8 +10,8 @@ use crate::element::Element;
 pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
     let text = |property: &str| element.text_or_empty(property);
     Some(match element.class() {
-        // The last two stand for what they bring in, which becomes their child.
-        "GenericController" | "RecordingController" | "ModuleController" | "IncludeController" => {
+        // The last one only inside a group, where it is a controller like any other.
+        "GenericController" | "RecordingController" | "TestFragmentController" => {
             ControllerKind::Simple
         }
         "LoopController" => ControllerKind::Loop {
