@@ -18,30 +18,40 @@
 //! ```
 //!
 //! Deliberately absent: sockets, clocks, unseeded randomness. The time of a sample is set in the
-//! [`Scope`], randomness is passed in, and nothing here waits.
+//! [`Scope`], randomness is passed in, and nothing here waits. Files are touched by the functions
+//! that are there for it, and by nothing else.
 
+mod date;
+mod decimal_format;
 mod encode;
 mod function;
 mod hosts;
+mod live;
 mod parse;
+mod previous;
 mod problem;
 mod properties;
 mod request;
 mod resolve;
 mod resolved;
 mod scope;
+mod settable;
 mod text;
 mod timer;
 mod url;
 mod visit;
 
+pub use decimal_format::java_decimal_format;
 pub use hosts::Host;
+pub use live::LogSink;
+pub use previous::PreviousResponse;
 pub use problem::{Problem, ResolveError};
 pub use properties::Properties;
 pub use request::{SentRequest, Unsendable, prepare_request, write_request};
 pub use resolve::{Origin, resolve};
 pub use resolved::{ResolvedGroup, ResolvedPlan};
-pub use scope::{GlobalVariables, Scope, Variables};
+pub use scope::{Fault, GlobalVariables, Scope, Variables};
+pub use settable::{Changes, Settable};
 pub use text::Text;
 pub use timer::delay_ms;
 pub use url::{Scheme, Target, TargetError};

@@ -1,16 +1,19 @@
 //! Where the references are in a text: JMeter's escaping and nesting rules.
 //!
-//! This is syntax only; what a function does is in `function.rs`. The rules were measured with
-//! JMeter 5.6.3:
+//! This is syntax only; what a function does is in `function.rs`, but which names are functions
+//! matters here too. The rules were measured with JMeter 5.6.3:
 //! - outside a reference a backslash is dropped before `\`, `,` and `$`, and kept before anything
 //!   else, but only if the text has a reference at all: text without one is taken as it stands;
-//! - a plain name ends at the first `}`, whatever is inside, and loses every backslash;
+//! - a plain name ends at the first `}`, whatever is inside, and loses every backslash; so does
+//!   the call of a function that JMeter does not have;
 //! - an argument of a function is a text by itself that always loses its backslashes; commas,
 //!   parentheses and references inside it have to be balanced;
 //! - a reference that never ends loses its `${`, and the rest stands as text.
 
 use std::iter::Peekable;
 use std::str::Chars;
+
+use crate::function;
 
 /// Deepest nesting of functions in arguments of functions; a deeper one is an error, so that no
 /// text can exhaust the stack.
@@ -27,7 +30,7 @@ pub(crate) enum Part {
     Call(Call),
 }
 
-/// A call of a function, known or not.
+/// A call of a function that JMeter has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The name, with its leading underscores.
@@ -59,7 +62,12 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Part>, SyntaxError> {
     })
 }
 
-/// Reads a text whose backslashes are escapes, whether or not it has references.
+/// Reads a text that a function evaluates: its backslashes are escapes, whether or not it has
+/// references.
+pub(crate) fn parse_evaluated(text: &str) -> Result<Vec<Part>, SyntaxError> {
+    parse_compound(text, 0)
+}
+
 fn parse_compound(text: &str, depth: usize) -> Result<Vec<Part>, SyntaxError> {
     if depth > DEPTH_MAX {
         return Err(SyntaxError::TooDeep);
@@ -107,7 +115,9 @@ fn parse_reference(rest: &mut Peekable<Chars<'_>>, depth: usize) -> Result<Part,
     while let Some(c) = rest.next() {
         match c {
             '\\' => name.extend(rest.next()),
-            '(' if is_function(&name) => {
+            // Spaces before the name are dropped, but only if there are parentheses.
+            '(' if function::is_known(name.trim_start_matches(' ')) => {
+                let name = name.trim_start_matches(' ').to_owned();
                 let arguments = parse_arguments(rest, depth)?;
                 return if rest.next() == Some('}') {
                     Ok(Part::Call(Call {
@@ -118,7 +128,7 @@ fn parse_reference(rest: &mut Peekable<Chars<'_>>, depth: usize) -> Result<Part,
                     Err(SyntaxError::Unclosed(name))
                 };
             }
-            '}' if is_function(&name) => {
+            '}' if function::is_known(&name) => {
                 return Ok(Part::Call(Call {
                     function: name,
                     arguments: Vec::new(),
@@ -129,11 +139,6 @@ fn parse_reference(rest: &mut Peekable<Chars<'_>>, depth: usize) -> Result<Part,
         }
     }
     Ok(Part::Text(name))
-}
-
-/// Whether a name is a function's; `__jm__…` are variables that JMeter's controllers set.
-fn is_function(name: &str) -> bool {
-    name.starts_with("__") && !name.starts_with("__jm__")
 }
 
 /// Reads what follows `(`, including the closing `)`.
@@ -222,6 +227,15 @@ mod tests {
         check(r"${a\}b}", &[variable("a}b")]);
         check("a${never ends", &[text("a"), text("never ends")]);
         check("${__jm__Loop__idx}", &[variable("__jm__Loop__idx")]);
+    }
+
+    #[test]
+    fn calls_of_what_jmeter_does_not_have_are_variables() {
+        check("${__nosuch(1)}", &[variable("__nosuch(1)")]);
+        check("${__nosuch(${a})}", &[variable("__nosuch(${a"), text(")}")]);
+        check("${__P (x)}", &[variable("__P (x)")]);
+        check("${ __threadNum}", &[variable(" __threadNum")]);
+        check("${ __P(x)}", &[call("__P", &[&[text("x")]])]);
     }
 
     #[test]

@@ -410,12 +410,7 @@ pub fn prepare_request(
 impl ResolvedPlan {
     /// One user, at the start of the test.
     pub fn scope(&self, group: &str, user: u32, random: rand_xoshiro::Xoshiro256PlusPlus) -> Scope {
-        Scope {
-            variables: Variables::new(self.variables.clone()),
-            user,
-            group: group.into(),
-            random,
-            epoch_ms: 0,
-        }
+        let variables = Variables::new(self.variables.clone());
+        Scope::new(variables, user, group.into(), random)
     }
 }

@@ -1,7 +1,6 @@
 //! From the plan as written to the plan as run, or to everything that is wrong with it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rand::SeedableRng as _;
@@ -12,7 +11,6 @@ use weir_plan::{
 };
 
 use crate::resolved::{ResolvedGroup, ResolvedPlan};
-use crate::scope::Shared;
 use crate::text::Compiler;
 use crate::{GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, visit};
 
@@ -39,15 +37,17 @@ pub fn resolve(
     origin: Origin,
 ) -> Result<ResolvedPlan, ResolveError> {
     let mut resolver = Resolver {
-        compiler: Compiler {
-            globals: GlobalVariables::default(),
-            set_by_functions: visit::set_by_functions(plan),
-            problems: Vec::new(),
-            warnings: Vec::new(),
-        },
+        compiler: Compiler::new(
+            GlobalVariables::new(properties, plan.source.as_deref()),
+            visit::set_by_functions(plan),
+        ),
         timer_factor: 1.0,
     };
-    resolver.define_variables(plan, properties, origin);
+    resolver.define_variables(plan, origin);
+    // What user-defined variables set is set before the test.
+    let mut running = plan.clone();
+    running.variables.clear();
+    resolver.compiler.changes = visit::set_by_functions(&running);
     resolver.read_timer_factor(properties);
     let mut groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
     number(&mut groups);
@@ -114,8 +114,8 @@ impl Resolver {
     }
 
     /// Evaluates the user-defined variables, one list after the other.
-    fn define_variables(&mut self, plan: &LoadPlan, properties: &Properties, origin: Origin) {
-        self.set_globals(BTreeMap::new(), properties);
+    fn define_variables(&mut self, plan: &LoadPlan, origin: Origin) {
+        self.compiler.globals.define_start(origin.epoch_ms);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(origin.seed);
         for list in &plan.variables {
             let mut scope = Scope {
@@ -131,26 +131,11 @@ impl Resolver {
                     values.push((name, value));
                 }
             }
-            let mut all = self.compiler.globals.shared.variables.clone();
-            all.extend(
-                scope
-                    .variables
-                    .own()
-                    .map(|(n, v)| (n.to_owned(), v.to_owned())),
-            );
-            all.extend(values);
-            self.set_globals(all, properties);
+            let set = scope.variables.own();
+            let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            self.compiler.globals.extend(set.chain(values));
             random = scope.random;
         }
-    }
-
-    fn set_globals(&mut self, variables: BTreeMap<String, String>, properties: &Properties) {
-        self.compiler.globals = GlobalVariables {
-            shared: Arc::new(Shared {
-                variables,
-                properties: properties.clone(),
-            }),
-        };
     }
 
     fn variable(&mut self, variable: &Variable, scope: &mut Scope) -> (String, String) {

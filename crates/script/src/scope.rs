@@ -1,12 +1,15 @@
 //! What a text may depend on while it is rendered: one user's variables, its name, its randomness.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::Properties;
+use crate::date;
+use crate::live::{Live, LogSink};
+use crate::{PreviousResponse, Properties};
 
 /// What all users start from; cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -17,10 +20,59 @@ pub struct GlobalVariables {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) variables: BTreeMap<String, String>,
-    pub(crate) properties: Properties,
+    pub(crate) live: Arc<Live>,
 }
 
 impl GlobalVariables {
+    /// No variables, but the properties of a test and the file of its plan.
+    pub fn new(properties: &Properties, plan: Option<&Path>) -> Self {
+        Self::with(BTreeMap::new(), Live::new(properties.clone(), plan))
+    }
+
+    /// Adds variables, replacing earlier values.
+    pub fn extend(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
+        let mut all = self.shared.variables.clone();
+        all.extend(variables);
+        *self = Self::with(all, Arc::clone(&self.shared.live));
+    }
+
+    /// Sets the variables that say when the test started; JMeter has them as properties too.
+    pub(crate) fn define_start(&mut self, epoch_ms: i64) {
+        let at = |pattern| date::format_epoch(epoch_ms, pattern, self.live().time_zone());
+        let names = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
+        let ms = epoch_ms.to_string();
+        let values = [ms.clone(), at("yyyyMMdd"), at("HHmmss"), ms];
+        for (name, value) in names.iter().zip(&values) {
+            self.set_property(name, value);
+        }
+        self.extend(names.map(str::to_owned).into_iter().zip(values));
+    }
+
+    fn with(variables: BTreeMap<String, String>, live: Arc<Live>) -> Self {
+        Self {
+            shared: Arc::new(Shared { variables, live }),
+        }
+    }
+
+    /// The value of a property as it is now: functions and scripts may set it at any time.
+    pub fn property(&self, name: &str) -> Option<String> {
+        self.live().property(name)
+    }
+
+    /// Sets a property for all users of the test; the answer is its earlier value.
+    pub fn set_property(&self, name: &str, value: &str) -> Option<String> {
+        self.live().set_property(name, value)
+    }
+
+    /// Where `__log` and `__logn` write; without a sink they write nowhere. The first one stays.
+    pub fn log_to(&self, sink: LogSink) {
+        self.live().log_to(sink);
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.shared.live
+    }
+
     /// The value of a user-defined variable, as evaluated once before the test.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.shared.variables.get(name).map(String::as_str)
@@ -33,12 +85,13 @@ impl GlobalVariables {
     }
 }
 
-/// One user's variables: the global ones, and over them what the user itself has set.
+/// One user's variables: the global ones, and over them what the user itself has set or removed.
 #[derive(Debug, Clone)]
 pub struct Variables {
     globals: GlobalVariables,
-    // A user sets few variables, most users none: a list takes less memory than a map.
-    own: Vec<(Box<str>, String)>,
+    // In the order of their names. A user sets few variables, most users none: a list takes less
+    // memory than a map. `None`: removed by the user.
+    own: Vec<(Box<str>, Option<String>)>,
 }
 
 impl Variables {
@@ -50,33 +103,67 @@ impl Variables {
         }
     }
 
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.own.binary_search_by(|(own, _)| (**own).cmp(name))
+    }
+
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&str> {
-        match self.own.iter().find(|(own, _)| **own == *name) {
-            Some((_, value)) => Some(value),
-            None => self.globals.get(name),
+        match self.find(name) {
+            Ok(at) => self.own[at].1.as_deref(),
+            Err(_) => self.globals.get(name),
         }
     }
 
     /// Sets a variable for this user.
     pub fn set(&mut self, name: &str, value: &str) {
-        match self.own.iter_mut().find(|(own, _)| **own == *name) {
-            Some((_, own)) => {
+        match self.find(name) {
+            Ok(at) => {
+                let own = self.own[at].1.get_or_insert_default();
                 own.clear();
                 own.push_str(value);
             }
-            None => self.own.push((name.into(), value.to_owned())),
+            Err(at) => self.own.insert(at, (name.into(), Some(value.to_owned()))),
+        }
+    }
+
+    /// Takes a variable away from this user.
+    pub fn remove(&mut self, name: &str) {
+        match self.find(name) {
+            Ok(at) => self.own[at].1 = None,
+            Err(at) if self.globals.get(name).is_some() => self.own.insert(at, (name.into(), None)),
+            Err(_) => {}
         }
     }
 
     /// What the user itself has set.
-    pub(crate) fn own(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.own.iter().map(|(name, value)| (&**name, &**value))
+    pub fn own(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.own.iter();
+        own.filter_map(|(name, value)| Some((&**name, value.as_deref()?)))
     }
 
-    pub(crate) fn properties(&self) -> &Properties {
-        &self.globals.shared.properties
+    /// What all users share.
+    pub fn globals(&self) -> &GlobalVariables {
+        &self.globals
     }
+}
+
+/// A function failed as it does in JMeter, where this ends the user at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What JMeter's exception says.
+    pub says: String,
+}
+
+/// What functions remember of one user.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory {
+    /// How often the user has come by a counter, by its occurrence.
+    pub(crate) counts: Vec<(usize, i32)>,
+    /// The user's row in each file of `__CSVRead`, by its name or alias.
+    pub(crate) rows: Vec<(Box<str>, usize)>,
+    /// How deep texts that are evaluated while the test runs are nested now.
+    pub(crate) depth: u32,
 }
 
 /// One user, as far as texts can tell.
@@ -88,21 +175,56 @@ pub struct Scope {
     pub user: u32,
     /// The name of the user's group.
     pub group: Arc<str>,
+    /// The name of the current sampler; the engine keeps it up to date.
+    pub sampler: Arc<str>,
     /// The user's own randomness, for functions and timers.
     pub random: Xoshiro256PlusPlus,
     /// Milliseconds since 1970 at which the current sample starts; the engine keeps it up to date.
     pub epoch_ms: i64,
+    /// The response before, for functions that search it; the engine keeps it up to date.
+    pub previous: Option<Arc<PreviousResponse>>,
+    /// Set when a function fails in a way that ends the user in JMeter. Rendering goes on without
+    /// its answer; the engine takes the fault and ends the user.
+    pub fault: Option<Fault>,
+    pub(crate) memory: Memory,
 }
 
 impl Scope {
-    /// No user: what is evaluated before there are any.
-    pub(crate) fn nobody(variables: Variables) -> Self {
+    /// A user who has done nothing yet.
+    pub fn new(
+        variables: Variables,
+        user: u32,
+        group: Arc<str>,
+        random: Xoshiro256PlusPlus,
+    ) -> Self {
         Self {
             variables,
-            user: 0,
-            group: "".into(),
-            random: Xoshiro256PlusPlus::seed_from_u64(0),
+            user,
+            group,
+            sampler: "".into(),
+            random,
             epoch_ms: 0,
+            previous: None,
+            fault: None,
+            memory: Memory::default(),
         }
+    }
+
+    /// No user: what is evaluated before there are any.
+    pub(crate) fn nobody(variables: Variables) -> Self {
+        Self::new(
+            variables,
+            0,
+            "".into(),
+            Xoshiro256PlusPlus::seed_from_u64(0),
+        )
+    }
+
+    pub(crate) fn fail(&mut self, says: impl Into<String>) {
+        self.fault = Some(Fault { says: says.into() });
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        self.variables.globals.live()
     }
 }

@@ -1,13 +1,18 @@
 //! Compiled texts.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use weir_plan::{Position, Template};
 
-use crate::function::{self, Function};
+use crate::function::{self, Call, CallError, Known, Occurrence};
 use crate::parse::{self, Part, SyntaxError};
+use crate::settable::Changes;
 use crate::{GlobalVariables, Problem, Scope};
+
+/// Deepest nesting of texts that are evaluated while the test runs: a variable whose value
+/// evaluates itself would go on for ever. JMeter's stack overflows there, which ends the user.
+const DEPTH_MAX: u32 = 32;
 
 /// A text of a plan, compiled: what can be known before the test is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,7 +26,7 @@ pub struct Text {
 pub(crate) enum Piece {
     Literal(Box<str>),
     Variable(Box<str>),
-    Function(Function),
+    Call(Box<Call>),
 }
 
 impl Piece {
@@ -38,16 +43,10 @@ impl Piece {
         }
     }
 
-    fn depends_on_user(&self) -> bool {
-        let any = |pieces: &[Self]| pieces.iter().any(Self::depends_on_user);
+    pub(crate) fn depends_on_user(&self) -> bool {
         match self {
             Self::Literal(_) | Self::Variable(_) => false,
-            Self::Function(function) => match function {
-                Function::ThreadNum | Function::ThreadGroupName => true,
-                Function::Property { name, otherwise } => any(name) || any(otherwise),
-                Function::Store { answer, .. } => any(answer),
-                Function::Random { .. } | Function::Time { .. } | Function::Uuid => false,
-            },
+            Self::Call(call) => call.depends_on_user(),
         }
     }
 }
@@ -58,6 +57,24 @@ impl Text {
         Self {
             pieces: Piece::literals(text),
             at: Position::default(),
+        }
+    }
+
+    /// Compiles a text that stands outside a plan.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn compile(
+        template: &Template,
+        globals: &GlobalVariables,
+        changes: Changes,
+    ) -> Result<Self, Vec<Problem>> {
+        let mut compiler = Compiler::new(globals.clone(), changes);
+        let text = compiler.compile(template);
+        if compiler.problems.is_empty() {
+            Ok(text)
+        } else {
+            Err(compiler.problems)
         }
     }
 
@@ -121,33 +138,92 @@ pub(crate) fn render_pieces(pieces: &[Piece], scope: &mut Scope, out: &mut Strin
                 Some(value) => out.push_str(value),
                 None => out.extend(["${", name, "}"]),
             },
-            Piece::Function(function) => function.render(scope, out),
+            Piece::Call(call) => call.render(scope, out),
         }
     }
 }
 
 /// The text that the pieces always make.
-pub(crate) fn constant(pieces: &[Piece]) -> Option<String> {
+pub(crate) fn constant(pieces: &[Piece]) -> Option<&str> {
     match pieces {
-        [] => Some(String::new()),
-        [Piece::Literal(text)] => Some(text.to_string()),
+        [] => Some(""),
+        [Piece::Literal(text)] => Some(text),
         _ => None,
     }
+}
+
+/// Evaluates a text that is only known now, as `__eval` and `__evalVar` do.
+///
+/// Like JMeter, a text that cannot be compiled is nothing.
+pub(crate) fn render_now(text: &str, scope: &mut Scope, out: &mut String) {
+    if scope.memory.depth >= DEPTH_MAX {
+        scope.fail("java.lang.StackOverflowError: texts that evaluate each other");
+        return;
+    }
+    let globals = scope.variables.globals().clone();
+    let parts = parse::parse_evaluated(text).unwrap_or_default();
+    match pieces_now(parts, &globals) {
+        Ok(pieces) => {
+            scope.memory.depth += 1;
+            render_pieces(&pieces, scope, out);
+            scope.memory.depth -= 1;
+        }
+        Err(error) if error.fails_when_called => scope.fail(error.says),
+        Err(_) => {}
+    }
+}
+
+fn pieces_now(parts: Vec<Part>, globals: &GlobalVariables) -> Result<Vec<Piece>, CallError> {
+    let mut pieces = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => append(&mut pieces, Piece::Literal(text.into())),
+            Part::Variable(name) => append(&mut pieces, Piece::Variable(name.into())),
+            Part::Call(call) => {
+                let arguments = call.arguments.into_iter();
+                let arguments: Result<_, _> =
+                    arguments.map(|parts| pieces_now(parts, globals)).collect();
+                let known = Known {
+                    globals,
+                    changes: None,
+                    occurrence: Occurrence::default(),
+                };
+                let answer = function::compile(&call.function, arguments?, &known)?;
+                append_all(&mut pieces, answer);
+            }
+        }
+    }
+    Ok(pieces)
 }
 
 /// Compiles the texts of one plan and gathers what is wrong with them.
 pub(crate) struct Compiler {
     pub(crate) globals: GlobalVariables,
-    /// Variables that some function of the plan sets; `None` among them: one whose name is not
-    /// known before the test, so that no variable is constant.
-    pub(crate) set_by_functions: BTreeSet<Option<String>>,
+    /// What may have another value at the time a text is rendered; everything else is fixed.
+    pub(crate) changes: Changes,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<Problem>,
+    /// What each call in the plan's file remembers, by its place and its turn there: a text that is
+    /// compiled for several samplers still counts as one.
+    occurrences: BTreeMap<(Position, usize), Occurrence>,
+    turn: usize,
 }
 
 impl Compiler {
+    pub(crate) fn new(globals: GlobalVariables, changes: Changes) -> Self {
+        Self {
+            globals,
+            changes,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            occurrences: BTreeMap::new(),
+            turn: 0,
+        }
+    }
+
     /// Compiles a text; what is wrong with it is added to the problems.
     pub(crate) fn compile(&mut self, template: &Template) -> Text {
+        self.turn = 0;
         let pieces = match parse::parse(&template.text) {
             Ok(parts) => self.pieces(parts, template.at),
             Err(error) => {
@@ -168,27 +244,44 @@ impl Compiler {
                 Part::Text(text) => append(&mut pieces, Piece::Literal(text.into())),
                 Part::Variable(name) => append(&mut pieces, self.variable(&name, at)),
                 Part::Call(call) => {
-                    let arguments = call.arguments.into_iter();
-                    let arguments = arguments.map(|parts| self.pieces(parts, at)).collect();
-                    let properties = &self.globals.shared.properties;
-                    match function::compile(&call.function, arguments, properties) {
-                        Ok(answer) => answer.into_iter().for_each(|p| append(&mut pieces, p)),
-                        Err(error) => self.problems.push(Problem {
-                            at,
-                            says: error.says,
-                            instead: error.instead,
-                        }),
-                    }
+                    let answer = self.call(call, at);
+                    append_all(&mut pieces, answer);
                 }
             }
         }
         pieces
     }
 
+    fn call(&mut self, call: parse::Call, at: Position) -> Vec<Piece> {
+        let arguments = call.arguments.into_iter();
+        let arguments = arguments.map(|parts| self.pieces(parts, at)).collect();
+        let known = Known {
+            occurrence: self.occurrence(at),
+            globals: &self.globals,
+            changes: Some(&self.changes),
+        };
+        function::compile(&call.function, arguments, &known).unwrap_or_else(|error| {
+            self.problems.push(Problem {
+                at,
+                says: error.says,
+                instead: error.instead,
+            });
+            Vec::new()
+        })
+    }
+
+    fn occurrence(&mut self, at: Position) -> Occurrence {
+        // Plans built from a URL have no places.
+        if at == Position::default() {
+            return Occurrence::default();
+        }
+        self.turn += 1;
+        let known = self.occurrences.entry((at, self.turn));
+        known.or_default().clone()
+    }
+
     fn variable(&mut self, name: &str, at: Position) -> Piece {
-        let changes = self.set_by_functions.contains(&None)
-            || self.set_by_functions.contains(&Some(name.to_owned()));
-        if changes {
+        if self.changes.variables.contains(name) {
             return Piece::Variable(name.into());
         }
         if let Some(value) = self.globals.get(name) {
@@ -197,6 +290,9 @@ impl Compiler {
         if is_built_in(name) {
             let says = format!("JMeter's own variable ${{{name}}} is not supported");
             self.problems.push(Problem::new(at, says));
+        } else if name.starts_with("__") {
+            let says = format!("JMeter has no function ${{{name}}}, so it is sent as it stands");
+            self.warnings.push(Problem::new(at, says));
         } else {
             let says = format!("the variable ${{{name}}} has no value, so it is sent as it stands");
             let instead = format!("define {name}, or write ${{__P({name},…)}} for a property");
@@ -206,10 +302,15 @@ impl Compiler {
     }
 }
 
-/// Variables that JMeter sets by itself.
+/// Variables that JMeter's controllers and threads set by themselves.
 fn is_built_in(name: &str) -> bool {
-    let exact = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
-    exact.contains(&name) || name.starts_with("__jm__") || name.starts_with("JMeterThread.")
+    name.starts_with("__jm__") || name.starts_with("JMeterThread.")
+}
+
+fn append_all(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
+    for piece in more {
+        append(pieces, piece);
+    }
 }
 
 fn append(pieces: &mut Vec<Piece>, piece: Piece) {

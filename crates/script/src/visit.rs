@@ -1,11 +1,9 @@
 //! What the texts of a plan say about properties and variables before any is compiled.
 
-use std::collections::BTreeSet;
-
 use weir_plan::{LoadPlan, Position, Template};
 
-use crate::function;
 use crate::parse::{self, Call, Part};
+use crate::settable::Changes;
 
 /// A property that a plan asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,19 +48,11 @@ fn property_use(call: &Call, at: Position) -> Option<PropertyUse> {
     Some(PropertyUse { name, default, at })
 }
 
-/// The names of the variables that functions set; `None` for one whose name is not fixed.
-pub(crate) fn set_by_functions(plan: &LoadPlan) -> BTreeSet<Option<String>> {
-    let mut names = BTreeSet::new();
-    plan.map(&mut |template| {
-        for_each_call(template, &mut |call| {
-            if let Some(variable) = function::variable_set(call).map(literal) {
-                // Some functions trim the name, some do not.
-                names.insert(variable.as_deref().map(|name| name.trim().to_owned()));
-                names.insert(variable);
-            }
-        });
-    });
-    names
+/// What the functions of the plan set while the test runs.
+pub(crate) fn set_by_functions(plan: &LoadPlan) -> Changes {
+    let mut changes = Changes::default();
+    plan.map(&mut |template| changes.add_text(&template.text));
+    changes
 }
 
 fn literal(parts: &[Part]) -> Option<String> {

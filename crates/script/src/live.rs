@@ -1,0 +1,100 @@
+//! What all users of a test share and may change: properties, open files, the log.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use jiff::tz::TimeZone;
+
+use crate::Properties;
+use crate::function::CsvFiles;
+
+/// Takes what `__log` and `__logn` write: the level as written in the plan, and the text.
+pub type LogSink = Box<dyn Fn(&str, &str) + Send + Sync>;
+
+/// One for each test, behind one `Arc`.
+#[derive(Default)]
+pub(crate) struct Live {
+    properties: RwLock<Properties>,
+    /// The plan's file.
+    plan: Option<PathBuf>,
+    zone: Option<TimeZone>,
+    csv: Mutex<CsvFiles>,
+    log: OnceLock<LogSink>,
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = self.plan.as_deref();
+        f.debug_struct("Live")
+            .field("plan", &plan)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Live {
+    /// The time zone is the one that the property `user.timezone` names, as Java's system property
+    /// of this name does, and else the machine's.
+    pub(crate) fn new(properties: Properties, plan: Option<&Path>) -> Arc<Self> {
+        let zone = properties.get("user.timezone");
+        let zone = zone.and_then(|name| TimeZone::get(name).ok());
+        Arc::new(Self {
+            zone: Some(zone.unwrap_or_else(TimeZone::system)),
+            properties: RwLock::new(properties),
+            plan: plan.map(Path::to_path_buf),
+            ..Self::default()
+        })
+    }
+
+    /// Passes on the value of a property without a copy.
+    pub(crate) fn with_property<T>(&self, name: &str, read: impl FnOnce(Option<&str>) -> T) -> T {
+        // A user that ended in a panic leaves whole values behind.
+        let properties = self.properties.read();
+        read(properties.unwrap_or_else(PoisonError::into_inner).get(name))
+    }
+
+    pub(crate) fn property(&self, name: &str) -> Option<String> {
+        self.with_property(name, |value| value.map(str::to_owned))
+    }
+
+    /// Sets a property for everyone; the answer is its earlier value.
+    pub(crate) fn set_property(&self, name: &str, value: &str) -> Option<String> {
+        let properties = self.properties.write();
+        let mut properties = properties.unwrap_or_else(PoisonError::into_inner);
+        let earlier = properties.get(name).map(str::to_owned);
+        properties.set(name, value);
+        earlier
+    }
+
+    pub(crate) fn time_zone(&self) -> TimeZone {
+        self.zone.clone().unwrap_or(TimeZone::UTC)
+    }
+
+    /// The name of the plan's file, without its directory.
+    pub(crate) fn plan_name(&self) -> Option<&str> {
+        self.plan.as_deref()?.file_name()?.to_str()
+    }
+
+    /// Where relative names of data files start: the plan's directory.
+    pub(crate) fn in_plan_directory(&self, name: &str) -> PathBuf {
+        match self.plan.as_deref().and_then(Path::parent) {
+            Some(directory) => directory.join(name),
+            None => PathBuf::from(name),
+        }
+    }
+
+    pub(crate) fn csv_files(&self) -> MutexGuard<'_, CsvFiles> {
+        self.csv.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first sink stays.
+    pub(crate) fn log_to(&self, sink: LogSink) {
+        let _ = self.log.set(sink);
+    }
+
+    pub(crate) fn log(&self, level: &str, text: &str) {
+        if let Some(sink) = self.log.get() {
+            sink(level, text);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Names whose values may change while the test runs, so that no text may be fixed on them.
+
+use std::collections::BTreeSet;
+
+use crate::function;
+use crate::parse::{self, Part};
+
+/// Variables, or properties, that something in a plan sets while the test runs: functions,
+/// extractors, data sets, scripts.
+///
+/// Too many names cost time in the load engine; one too few makes a text wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settable {
+    all: bool,
+    names: BTreeSet<String>,
+    starts: BTreeSet<String>,
+}
+
+impl Settable {
+    /// Nothing is set: each value is what it was before the test.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// This name is set.
+    pub fn add(&mut self, name: impl Into<String>) {
+        self.names.insert(name.into());
+    }
+
+    /// Names that start like this are set, such as the `X_1`, `X_g1` and `X_matchNr` of an
+    /// extractor.
+    pub fn add_starting_with(&mut self, start: impl Into<String>) {
+        self.starts.insert(start.into());
+    }
+
+    /// A name that is not known before the test is set, so it may be any.
+    pub fn add_all(&mut self) {
+        self.all = true;
+    }
+
+    /// Whether this name may be set.
+    pub fn contains(&self, name: &str) -> bool {
+        let starts = || self.starts.iter().any(|start| name.starts_with(&**start));
+        self.all || self.names.contains(name) || starts()
+    }
+}
+
+/// What a plan sets while the test runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Variables of users.
+    pub variables: Settable,
+    /// Properties of the whole test.
+    pub properties: Settable,
+}
+
+impl Changes {
+    /// Adds what the functions in a text set: every text of a plan belongs here.
+    ///
+    /// What `__eval` and `__evalVar` make of other texts is not seen: a variable or property that
+    /// only such a text sets has to be added by its name.
+    pub fn add_text(&mut self, text: &str) {
+        // A text that cannot be read is a problem when it is compiled.
+        self.add_parts(&parse::parse(text).unwrap_or_default());
+    }
+
+    fn add_parts(&mut self, parts: &[Part]) {
+        for part in parts {
+            if let Part::Call(call) = part {
+                function::add_changes(call, self);
+                call.arguments
+                    .iter()
+                    .for_each(|parts| self.add_parts(parts));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_name_start_or_all() {
+        let mut settable = Settable::nothing();
+        assert!(!settable.contains("a"));
+        settable.add("a");
+        settable.add_starting_with("x_");
+        let found = ["a", "ab", "x_1", "x", ""].map(|name| settable.contains(name));
+        assert_eq!(found, [true, false, true, false, false]);
+        settable.add_all();
+        assert!(settable.contains(""));
+    }
+}
