@@ -185,8 +185,9 @@ pub struct Scope {
     pub previous: Option<Arc<PreviousResponse>>,
     /// Set when a function fails in a way that ends the user in JMeter. Rendering goes on without
     /// its answer; the engine takes the fault and ends the user.
-    pub fault: Option<Fault>,
-    pub(crate) memory: Memory,
+    pub fault: Option<Box<Fault>>,
+    // Few users need one, and there are many users.
+    pub(crate) memory: Option<Box<Memory>>,
 }
 
 impl Scope {
@@ -206,7 +207,7 @@ impl Scope {
             epoch_ms: 0,
             previous: None,
             fault: None,
-            memory: Memory::default(),
+            memory: None,
         }
     }
 
@@ -221,7 +222,11 @@ impl Scope {
     }
 
     pub(crate) fn fail(&mut self, says: impl Into<String>) {
-        self.fault = Some(Fault { says: says.into() });
+        self.fault = Some(Box::new(Fault { says: says.into() }));
+    }
+
+    pub(crate) fn memory(&mut self) -> &mut Memory {
+        self.memory.get_or_insert_default()
     }
 
     pub(crate) fn live(&self) -> &Live {

@@ -156,7 +156,7 @@ pub(crate) fn constant(pieces: &[Piece]) -> Option<&str> {
 ///
 /// Like JMeter, a text that cannot be compiled is nothing.
 pub(crate) fn render_now(text: &str, scope: &mut Scope, out: &mut String) {
-    if scope.memory.depth >= DEPTH_MAX {
+    if scope.memory().depth >= DEPTH_MAX {
         scope.fail("java.lang.StackOverflowError: texts that evaluate each other");
         return;
     }
@@ -164,9 +164,9 @@ pub(crate) fn render_now(text: &str, scope: &mut Scope, out: &mut String) {
     let parts = parse::parse_evaluated(text).unwrap_or_default();
     match pieces_now(parts, &globals) {
         Ok(pieces) => {
-            scope.memory.depth += 1;
+            scope.memory().depth += 1;
             render_pieces(&pieces, scope, out);
-            scope.memory.depth -= 1;
+            scope.memory().depth -= 1;
         }
         Err(error) if error.fails_when_called => scope.fail(error.says),
         Err(_) => {}

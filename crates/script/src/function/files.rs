@@ -75,7 +75,7 @@ fn csv_read(call: &Call, scope: &mut Scope, out: &mut String) {
 
 /// The user's row, and whether the user has none before.
 fn user_row<'a>(name: &str, scope: &'a mut Scope) -> (&'a mut usize, bool) {
-    let rows = &mut scope.memory.rows;
+    let rows = &mut scope.memory().rows;
     let at = rows.iter().position(|(file, _)| **file == *name);
     let first = at.is_none();
     if first {

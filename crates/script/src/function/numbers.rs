@@ -21,7 +21,7 @@ fn counter(call: &Call, scope: &mut Scope, out: &mut String) {
         return push(out, before.wrapping_add(1));
     }
     let id = occurrence.id();
-    let counts = &mut scope.memory.counts;
+    let counts = &mut scope.memory().counts;
     let at = counts.iter().position(|(of, _)| *of == id);
     let at = at.unwrap_or_else(|| {
         counts.push((id, 0));
