@@ -170,8 +170,8 @@ impl Merger {
         let second = self.pending.entry(part.second);
         let second = second.or_insert_with(|| empty_second(part.second, labels));
         second.users += part.gauges.users;
-        second.in_flight += part.gauges.in_flight;
-        second.sockets += part.gauges.sockets;
+        second.in_flight = Some(second.in_flight.unwrap_or(0) + part.gauges.in_flight);
+        second.sockets = Some(second.sockets.unwrap_or(0) + part.gauges.sockets);
         add(&mut second.lateness_us, &part.lateness_us);
         for class in &part.classes {
             add_class(&mut second.classes, class);
@@ -203,8 +203,8 @@ fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
         second,
         classes: labels.iter().map(|label| empty_class(label)).collect(),
         users: 0,
-        in_flight: 0,
-        sockets: 0,
+        in_flight: Some(0),
+        sockets: Some(0),
         lateness_us: response_histogram(),
     }
 }
@@ -277,7 +277,7 @@ mod tests {
         let whole = merger.next().unwrap();
         assert_eq!(
             (whole.second, whole.users, whole.in_flight, whole.sockets),
-            (0, 7, 2, 4)
+            (0, 7, Some(2), Some(4))
         );
         assert_eq!(whole.lateness_us.max(), 7);
         assert_eq!(

@@ -375,8 +375,8 @@ fn load_second(
         second: at,
         classes,
         users: second.users,
-        in_flight,
-        sockets: in_flight,
+        in_flight: Some(in_flight),
+        sockets: Some(in_flight),
         lateness_us: response_histogram(),
     }
 }

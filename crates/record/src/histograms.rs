@@ -195,8 +195,8 @@ mod tests {
                 response_us,
             }],
             users: 1,
-            in_flight: 0,
-            sockets: 0,
+            in_flight: None,
+            sockets: None,
             lateness_us: response_histogram(),
         }
     }

@@ -13,10 +13,11 @@ pub struct LoadSecond {
     pub classes: Vec<ClassSecond>,
     /// Users that were running at the end of the second.
     pub users: u32,
-    /// Samples that were in flight at the end of the second.
-    pub in_flight: u32,
-    /// Sockets open at the end of the second.
-    pub sockets: u32,
+    /// Samples that were in flight at the end of the second; `None` when the load tool does not
+    /// tell.
+    pub in_flight: Option<u32>,
+    /// Sockets open at the end of the second; `None` when the load tool does not tell.
+    pub sockets: Option<u32>,
     /// How late users woke from their timers, in microseconds; empty when none woke.
     pub lateness_us: Histogram<u64>,
 }

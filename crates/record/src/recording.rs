@@ -38,6 +38,10 @@ pub mod names {
     pub const LATE_SHARE: &str = "load.late-share";
     /// Cores that the load tool used.
     pub const LOAD_CPU: &str = "load.cpu";
+    /// Share of the second in which a JMeter that sends the load stood still for its garbage collector.
+    pub const LOAD_GC_PAUSE: &str = "load.gc.pause";
+    /// Pauses of that garbage collector that ended in the second.
+    pub const LOAD_GC_COUNT: &str = "load.gc.count";
     /// Busy share of the CPUs that the target may use.
     pub const CPU: &str = "cpu";
 }
@@ -135,8 +139,12 @@ fn load_reading(load: &LoadSecond) -> Reading {
     put(names::THROUGHPUT, load.completed() as f64);
     put(names::ERRORS, load.failed() as f64);
     put(names::USERS, f64::from(load.users));
-    put(names::IN_FLIGHT, f64::from(load.in_flight));
-    put(names::CONNECTIONS, f64::from(load.sockets));
+    if let Some(in_flight) = load.in_flight {
+        put(names::IN_FLIGHT, f64::from(in_flight));
+    }
+    if let Some(sockets) = load.sockets {
+        put(names::CONNECTIONS, f64::from(sockets));
+    }
     let mut response = response_histogram();
     for class in &load.classes {
         response

@@ -23,7 +23,8 @@ pub const RUNS: &str = "weir-runs";
 ///   trials/001/samples.jtl       one row a sample
 ///   trials/001/responses.hlog    response times of each second
 ///   trials/001/target.log        what the target printed
-///   result.json, report.html
+///   result.json, report.html     of a study
+///   run.json                     of one load
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
@@ -148,6 +149,11 @@ impl RunDirectory {
     /// `result.json`
     pub fn result_path(&self) -> PathBuf {
         self.path.join("result.json")
+    }
+
+    /// `run.json`: the result of a run that is one load and no study.
+    pub fn single_path(&self) -> PathBuf {
+        self.path.join("run.json")
     }
 
     /// `report.html`

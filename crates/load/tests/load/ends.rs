@@ -76,7 +76,10 @@ fn aborting_cuts_samples_off() {
         (3, 0)
     );
     let last = done.seconds.last().unwrap();
-    assert_eq!((last.users, last.in_flight, last.sockets), (0, 0, 0));
+    assert_eq!(
+        (last.users, last.in_flight, last.sockets),
+        (0, Some(0), Some(0))
+    );
 }
 
 #[test]
