@@ -1,0 +1,282 @@
+//! Rows become seconds: a sample counts in the second in which it ended.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use weir_record::{ClassSecond, LoadSecond, SampleRow, response_histogram};
+
+/// Labels that are counted each on their own, as in Weir's own engine; all others count as one.
+const LABELS_MAX: usize = 1_000;
+const OTHER_LABELS: &str = "(other labels)";
+/// How the message of a transaction controller's row begins.
+const TRANSACTION: &str = "Number of samples in transaction : ";
+
+/// The seconds that are not delivered yet, and the sums.
+#[derive(Debug)]
+pub(crate) struct Seconds {
+    origin_ms: u64,
+    /// The first second that is not delivered.
+    next: u64,
+    open: VecDeque<LoadSecond>,
+    labels: usize,
+    users: u32,
+    previous: Option<Whole>,
+    pub(crate) sums: Sums,
+}
+
+/// Sums over all rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) rows: u64,
+    pub(crate) samples: u64,
+    pub(crate) failed: u64,
+    /// Samples that were written after their second had been delivered; they count in a later one.
+    pub(crate) late: u64,
+    pub(crate) users_most: u32,
+}
+
+/// What tells the parts of a sample from other samples.
+#[derive(Debug)]
+struct Whole {
+    thread: Arc<str>,
+    label: Arc<str>,
+    start_ms: u64,
+    end_ms: u64,
+    is_transaction: bool,
+}
+
+impl Whole {
+    fn of(row: &SampleRow) -> Self {
+        Self {
+            thread: Arc::clone(&row.thread_name),
+            label: Arc::clone(&row.label),
+            start_ms: row.timestamp_ms,
+            end_ms: row.timestamp_ms + row.elapsed_ms + row.idle_ms,
+            is_transaction: row.response_message.starts_with(TRANSACTION),
+        }
+    }
+
+    /// Whether a sample that was written right behind this one is a part of it: a redirect's hop,
+    /// an embedded resource, a sample of a transaction that is a sample itself. The file does not
+    /// say so; parts lie within the time of the whole, which for samples of one thread nothing else
+    /// does.
+    fn has_part(&self, row: &Self) -> bool {
+        let within =
+            row.thread == self.thread && row.start_ms >= self.start_ms && row.end_ms <= self.end_ms;
+        // The row of a transaction that is one more sample comes behind its last child.
+        let sums_up = row.is_transaction && !self.is_transaction;
+        let is_numbered = || {
+            row.label
+                .strip_prefix(&*self.label)
+                .and_then(|rest| rest.strip_prefix('-'))
+                .is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        within && !sums_up && (row.start_ms < self.end_ms || is_numbered())
+    }
+}
+
+impl Seconds {
+    /// Seconds from this time on, in milliseconds since 1970.
+    pub(crate) fn new(origin_ms: u64) -> Self {
+        Self {
+            origin_ms,
+            next: 0,
+            open: VecDeque::new(),
+            labels: 0,
+            users: 0,
+            previous: None,
+            sums: Sums::default(),
+        }
+    }
+
+    /// Counts a row, unless it is a part of the sample before.
+    pub(crate) fn add(&mut self, row: &SampleRow) {
+        self.sums.rows += 1;
+        let this = Whole::of(row);
+        if self
+            .previous
+            .as_ref()
+            .is_some_and(|whole| whole.has_part(&this))
+        {
+            return;
+        }
+        let ended = this.end_ms.saturating_sub(self.origin_ms) / 1_000;
+        self.previous = Some(this);
+        self.sums.samples += 1;
+        self.sums.failed += u64::from(!row.success);
+        self.sums.late += u64::from(ended < self.next);
+        self.sums.users_most = self.sums.users_most.max(row.all_threads);
+        self.count(row, ended.max(self.next));
+    }
+
+    fn count(&mut self, row: &SampleRow, second: u64) {
+        while self.next + self.open.len() as u64 <= second {
+            let at = self.next + self.open.len() as u64;
+            self.open.push_back(empty(at));
+        }
+        let second = &mut self.open[(second - self.next) as usize];
+        second.users = row.all_threads;
+        let label = |name: &str| second.classes.iter().position(|class| class.label == name);
+        let at = label(&row.label).or_else(|| {
+            (self.labels >= LABELS_MAX)
+                .then(|| label(OTHER_LABELS))
+                .flatten()
+        });
+        let at = at.unwrap_or_else(|| {
+            let name = if self.labels < LABELS_MAX {
+                self.labels += 1;
+                &row.label
+            } else {
+                OTHER_LABELS
+            };
+            second.classes.push(class(name));
+            second.classes.len() - 1
+        });
+        let class = &mut second.classes[at];
+        class
+            .response_us
+            .record(row.elapsed_ms * 1_000)
+            .expect("the histogram grows to any number of microseconds");
+        if row.success {
+            class.succeeded += 1;
+        } else {
+            class.failed += 1;
+            let code = row.response_code.to_string();
+            *class.failed_by_code.entry(code).or_default() += 1;
+        }
+    }
+
+    /// The next second that ended before `until`, empty ones too.
+    pub(crate) fn next_before(&mut self, until: u64) -> Option<LoadSecond> {
+        if self.next >= until {
+            return None;
+        }
+        let mut second = self.open.pop_front().unwrap_or_else(|| empty(self.next));
+        self.next += 1;
+        if second.classes.is_empty() {
+            second.users = self.users;
+        }
+        self.users = second.users;
+        Some(second)
+    }
+}
+
+fn empty(second: u64) -> LoadSecond {
+    LoadSecond {
+        second,
+        classes: Vec::new(),
+        users: 0,
+        in_flight: None,
+        sockets: None,
+        lateness_us: response_histogram(),
+    }
+}
+
+fn class(label: &str) -> ClassSecond {
+    ClassSecond {
+        label: label.to_owned(),
+        succeeded: 0,
+        failed: 0,
+        failed_by_code: std::collections::BTreeMap::new(),
+        response_us: response_histogram(),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn row(label: &str, start_ms: u64, elapsed_ms: u64) -> SampleRow {
+        SampleRow {
+            timestamp_ms: start_ms,
+            elapsed_ms,
+            label: label.into(),
+            response_code: "200".into(),
+            thread_name: "Users 1-1".into(),
+            success: true,
+            all_threads: 3,
+            ..SampleRow::default()
+        }
+    }
+
+    fn counted(rows: &[SampleRow]) -> Vec<String> {
+        let mut seconds = Seconds::new(0);
+        for row in rows {
+            seconds.add(row);
+        }
+        let all: Vec<LoadSecond> = std::iter::from_fn(|| seconds.next_before(1)).collect();
+        all[0]
+            .classes
+            .iter()
+            .flat_map(|class| vec![class.label.clone(); class.completed() as usize])
+            .collect()
+    }
+
+    #[test]
+    fn a_sample_counts_in_the_second_in_which_it_ended() {
+        let mut seconds = Seconds::new(1_000);
+        let failed = SampleRow {
+            success: false,
+            response_code: "503".into(),
+            ..row("b", 2_990, 20)
+        };
+        for row in [row("a", 900, 50), row("a", 1_500, 499), failed] {
+            seconds.add(&row);
+        }
+        let all: Vec<LoadSecond> = std::iter::from_fn(|| seconds.next_before(4)).collect();
+        let completed: Vec<u64> = all.iter().map(LoadSecond::completed).collect();
+        // The first one ended before the origin and belongs to the first second.
+        assert_eq!(completed, [2, 0, 1, 0]);
+        // The histogram keeps three digits.
+        assert_eq!(all[0].classes[0].response_us.max() / 1_000, 499);
+        assert_eq!(all[2].classes[0].failed_by_code["503"], 1);
+        let users: Vec<u32> = all.iter().map(|second| second.users).collect();
+        assert_eq!(users, [3, 3, 3, 3]);
+        assert_eq!((seconds.sums.samples, seconds.sums.failed), (3, 1));
+    }
+
+    #[test]
+    fn a_row_that_comes_late_is_not_lost() {
+        let mut seconds = Seconds::new(0);
+        seconds.add(&row("a", 100, 1));
+        assert_eq!(seconds.next_before(1).unwrap().completed(), 1);
+        seconds.add(&row("a", 900, 50));
+        assert_eq!(seconds.next_before(2).unwrap().completed(), 1);
+        assert_eq!(seconds.sums.late, 1);
+    }
+
+    /// The order of rows that JMeter 5.6.3 writes.
+    #[test]
+    fn parts_of_a_sample_do_not_count_again() {
+        let hop = [row("r", 10, 30), row("r-0", 10, 10), row("r-1", 20, 20)];
+        assert_eq!(counted(&hop), ["r"]);
+        let transaction = |start_ms, elapsed_ms| SampleRow {
+            response_message: "Number of samples in transaction : 2, number of failing samples : 0"
+                .into(),
+            ..row("t", start_ms, elapsed_ms)
+        };
+        let as_sample = [transaction(10, 30), row("a", 10, 10), row("b", 20, 20)];
+        assert_eq!(counted(&as_sample), ["t"]);
+        let as_one_more = [row("a", 10, 10), transaction(10, 10), row("a", 20, 5)];
+        assert_eq!(counted(&as_one_more), ["a", "a", "t"]);
+        let next_in_the_same_millisecond = [row("a", 10, 10), row("a", 20, 0)];
+        assert_eq!(counted(&next_in_the_same_millisecond), ["a", "a"]);
+        let other_thread = SampleRow {
+            thread_name: "Users 1-2".into(),
+            ..row("b", 12, 3)
+        };
+        assert_eq!(counted(&[row("a", 10, 10), other_thread]), ["a", "b"]);
+    }
+
+    #[test]
+    fn labels_are_bounded() {
+        let mut seconds = Seconds::new(0);
+        for number in 0..3 * LABELS_MAX as u64 {
+            seconds.add(&row(&number.to_string(), number / 4, 0));
+        }
+        let second = seconds.next_before(1).unwrap();
+        assert_eq!(second.classes.len(), LABELS_MAX + 1);
+        assert_eq!(second.completed(), 3 * LABELS_MAX as u64);
+    }
+}
