@@ -67,6 +67,24 @@ pub(crate) const AB: Need = Need {
     packages: &["apache2-utils"],
 };
 
+/// Runs JMeter, which `weir run --engine jmeter` starts.
+pub(crate) const JAVA: Need = Need {
+    what: "a Java runtime",
+    why: "tests run plans in a real JMeter",
+    programs: &["java"],
+    variable: "JAVA_HOME",
+    packages: &["default-jdk-headless"],
+};
+
+/// Assembles JMeter, unless the user has one.
+pub(crate) const MAVEN: Need = Need {
+    what: "Maven",
+    why: "tests assemble a JMeter; JMETER_HOME may name one instead",
+    programs: &["mvn"],
+    variable: "JMETER_HOME",
+    packages: &["maven"],
+};
+
 impl Need {
     fn is_met(&self) -> bool {
         env::var_os(self.variable).is_some()

@@ -97,9 +97,9 @@ const CATALOGUE: &[Signal] = &[
     signal("STAGE.wait", "s", "Mean time that those who got into the stage in this second had waited for it, 0 for those who did not have to; absent when nobody got in."),
     signal("STAGE.entries", "/s", "How many got into the stage, whether they waited or not."),
     signal("STAGE.refused", "/s", "How many the stage turned away because it was full."),
-    signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool's own process, watching included."),
-    signal("load.memory.rss", "By", "Resident memory of the load tool's own process."),
-    signal("load.sockets", "{socket}", "Sockets that the load tool's own process has open, of any kind."),
+    signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool, watching included: Weir's own process, and JMeter when that sends the load."),
+    signal("load.memory.rss", "By", "Resident memory of the load tool: Weir's own process, and JMeter when that sends the load."),
+    signal("load.sockets", "{socket}", "Sockets that Weir's own process has open, of any kind; absent when JMeter sends the load."),
     signal("watch.cpu", "{cpu}", "CPU seconds per second of the thread that watches; the cost of all these signals."),
 ];
 

@@ -1,4 +1,5 @@
-//! The load tool's own process: CPU, memory, sockets. A trial in which it was the limit is not one.
+//! The load tool: CPU, memory, sockets of this process, and of those that send the load for it. A
+//! trial in which it was the limit is not one.
 
 use std::os::fd::{BorrowedFd, RawFd};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::kept_file::{KeptFile, Scratch};
 use crate::kernel_text::{number, number_after, words};
 use crate::reading::{Reading, put};
+use crate::target::family::{Family, Spent};
 
 /// Largest table of descriptors that is gone through each second: about a millisecond.
 const TABLE_EACH_SECOND: u64 = 2048;
@@ -22,11 +24,14 @@ pub(crate) struct OwnProcess {
     page_bytes: u64,
     last: Option<(Instant, Duration)>,
     descriptors: Descriptors,
+    /// Those that send the load for this process; `None`: it sends the load itself.
+    senders: Option<Family>,
 }
 
 impl OwnProcess {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(senders: &[u32]) -> Self {
         Self {
+            senders: (!senders.is_empty()).then(|| Family::new(senders)),
             memory: KeptFile::new("/proc/self/statm"),
             page_bytes: rustix::param::page_size() as u64,
             last: None,
@@ -34,15 +39,30 @@ impl OwnProcess {
         }
     }
 
-    pub(crate) fn sample(&mut self, now: Instant, scratch: &mut Scratch, reading: &mut Reading) {
+    pub(crate) fn sample(
+        &mut self,
+        now: Instant,
+        forks: Option<u64>,
+        scratch: &mut Scratch,
+        reading: &mut Reading,
+    ) {
         let used = cpu_time(ClockId::ProcessCPUTime);
         let cores = self.last.and_then(|last| cores(last, (now, used)));
         self.last = Some((now, used));
-        put(reading, "load.cpu", cores);
         // The second number of statm is the resident pages, `proc_pid_statm(5)`.
         let pages = self.memory.read(scratch);
         let pages = pages.and_then(|text| words(text).nth(1).and_then(number));
         let bytes = pages.map(|pages| (pages * self.page_bytes) as f64);
+        if let Some(senders) = &mut self.senders {
+            // Without one of them the sums would pass for the whole.
+            let spent = senders.sample(now, forks, scratch);
+            let theirs = spent.and_then(cpus_of);
+            put(reading, "load.cpu", sum(cores, theirs));
+            let theirs = spent.map(|spent| spent.resident_bytes as f64);
+            put(reading, "load.memory.rss", sum(bytes, theirs));
+            return;
+        }
+        put(reading, "load.cpu", cores);
         put(reading, "load.memory.rss", bytes);
         let sockets = self.descriptors.sockets(scratch);
         put(
@@ -51,6 +71,14 @@ impl OwnProcess {
             sockets.map(|sockets| sockets as f64),
         );
     }
+}
+
+fn cpus_of(spent: Spent) -> Option<f64> {
+    sum(spent.user_cpus, spent.system_cpus)
+}
+
+fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    Some(one? + other?)
 }
 
 /// What a CPU clock of this process or thread shows.
@@ -151,17 +179,22 @@ mod tests {
 
     #[test]
     fn this_process_uses_what_its_clock_says() {
-        let mut own = OwnProcess::new();
+        let mut own = OwnProcess::new(&[]);
         let mut scratch = Scratch::new();
         let start = Instant::now();
         let before = cpu_time(ClockId::ProcessCPUTime);
-        own.sample(start, &mut scratch, &mut Reading::new());
+        own.sample(start, None, &mut scratch, &mut Reading::new());
         let enough = cpu_time(ClockId::ProcessCPUTime) + Duration::from_millis(50);
         while cpu_time(ClockId::ProcessCPUTime) < enough {
             std::hint::black_box(0);
         }
         let mut reading = Reading::new();
-        own.sample(start + Duration::from_secs(1), &mut scratch, &mut reading);
+        own.sample(
+            start + Duration::from_secs(1),
+            None,
+            &mut scratch,
+            &mut reading,
+        );
         let most = cpu_time(ClockId::ProcessCPUTime)
             .checked_sub(before)
             .unwrap()
@@ -174,6 +207,33 @@ mod tests {
     }
 
     #[test]
+    fn those_that_send_for_this_process_count_with_it() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        let mut scratch = Scratch::new();
+        let mut own = OwnProcess::new(&[child.id()]);
+        let mut alone = Reading::new();
+        OwnProcess::new(&[]).sample(start, None, &mut scratch, &mut alone);
+        let mut both = Reading::new();
+        own.sample(start, None, &mut scratch, &mut both);
+        assert!(both["load.memory.rss"] > alone["load.memory.rss"]);
+        assert!(!both.contains_key("load.sockets"), "theirs are not known");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut gone = Reading::new();
+        own.sample(
+            start + Duration::from_secs(1),
+            None,
+            &mut scratch,
+            &mut gone,
+        );
+        assert!(!gone.contains_key("load.cpu"), "{gone:?}");
+    }
+
+    #[test]
     fn sockets_are_told_from_other_descriptors() {
         // Other tests of this program open sockets too, so only a lower bound is known.
         let pairs: Vec<_> = (0..20)
@@ -183,7 +243,7 @@ mod tests {
             .map(|_| std::fs::File::open("/proc/self/stat").unwrap())
             .collect();
         let mut reading = Reading::new();
-        OwnProcess::new().sample(Instant::now(), &mut Scratch::new(), &mut reading);
+        OwnProcess::new(&[]).sample(Instant::now(), None, &mut Scratch::new(), &mut reading);
         assert!(reading["load.sockets"] >= 2.0 * pairs.len() as f64);
         let (sockets, others) = go_through(1024);
         assert!(sockets >= 2 * pairs.len() as u64);

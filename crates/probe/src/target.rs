@@ -1,6 +1,6 @@
 //! The target's processes: their CPU, memory, threads, waiting for a CPU, context switches.
 
-mod family;
+pub(crate) mod family;
 mod process;
 mod rotation;
 mod threads;

@@ -29,6 +29,8 @@ pub struct WatchPlan {
     pub metrics_url: Option<MetricsUrl>,
     /// Whether this process is watched too, as the load tool.
     pub own_process: bool,
+    /// Processes that send the load for this one, and count as the load tool with it.
+    pub load_pids: Vec<u32>,
 }
 
 /// Reads all signals of a [`WatchPlan`], each time against the time before.
@@ -59,7 +61,7 @@ impl Watcher {
             target: (!plan.target_pids.is_empty()).then(|| Target::new(&plan.target_pids)),
             tcp: (!plan.ports.is_empty()).then(|| Tcp::new(&plan.ports)),
             stages: plan.metrics_url.map(Stages::new),
-            own: plan.own_process.then(OwnProcess::new),
+            own: plan.own_process.then(|| OwnProcess::new(&plan.load_pids)),
         }
     }
 
@@ -81,7 +83,7 @@ impl Watcher {
             tcp.sample(&mut self.scratch, &mut reading);
         }
         if let Some(own) = &mut self.own {
-            own.sample(now, &mut self.scratch, &mut reading);
+            own.sample(now, forks, &mut self.scratch, &mut reading);
         }
         if let (Some(stages), Some(asked)) = (&mut self.stages, asked) {
             stages.read(&asked, now, &mut reading);

@@ -36,16 +36,26 @@ pub(crate) fn properties(
     properties
 }
 
+/// The request parameters that levels set, by name.
+pub(crate) fn parameters(levels: &Levels) -> Vec<(String, String)> {
+    levels
+        .iter()
+        .filter_map(|(factor, level)| {
+            Some((
+                factor.strip_prefix(PARAMETER)?.to_owned(),
+                level.to_string(),
+            ))
+        })
+        .collect()
+}
+
 /// The plan with request parameters set in every sampler, added where a sampler has none of that
 /// name.
 pub(crate) fn with_parameters(plan: &LoadPlan, levels: &Levels) -> LoadPlan {
     let mut plan = plan.clone();
-    for (factor, level) in levels {
-        let Some(name) = factor.strip_prefix(PARAMETER) else {
-            continue;
-        };
+    for (name, value) in parameters(levels) {
         for group in &mut plan.groups {
-            set_everywhere(&mut group.nodes, name, &level.to_string());
+            set_everywhere(&mut group.nodes, &name, &value);
         }
     }
     plan

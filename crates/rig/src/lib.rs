@@ -9,10 +9,14 @@
 //! the moment its record is written whole. Deliberately absent: any choice of what to try next.
 
 mod cpus;
+mod engine;
 mod levels;
 mod measure;
 mod rig;
+mod trial_load;
 
 pub use cpus::CpuPlan;
+pub use engine::{Engine, LoadEnd};
 pub use measure::{Length, Measured, Measurement, measure};
-pub use rig::{Rig, RigOptions};
+pub use rig::{Rig, RigOptions, store_seconds};
+pub use trial_load::{JmeterLoad, TrialLoad};

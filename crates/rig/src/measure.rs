@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
-use weir_load::{LoadSettings, LoadSummary, RunningLoad, SampleSink};
+use weir_load::{LoadSettings, SampleSink};
 use weir_probe::{TimedReading, WatchPlan, WatchThread};
 use weir_record::{
     Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide,
     failed_to, names,
 };
-use weir_script::{ResolvedPlan, Target};
+use weir_script::Target;
 use weir_units::CpuSet;
+
+use crate::engine::{Engine, LoadEnd, RunningEngine, launch};
 
 /// From setting everything up to the first second of the load.
 const LEAD: Duration = Duration::from_millis(100);
@@ -36,17 +38,17 @@ pub enum Length {
 /// What to measure.
 #[derive(Debug)]
 pub struct Measurement<'a> {
-    /// The plan, ready to run.
-    pub plan: ResolvedPlan,
-    /// Overrides host and port of every sampler.
+    /// What sends it, with its plan.
+    pub engine: Engine,
+    /// Overrides host and port of every sampler; a JMeter's plan has it in itself.
     pub target: Option<Target>,
     /// CPUs of the load tool and of the watch.
     pub load_cpus: Option<CpuSet>,
-    /// Seed of the think times.
+    /// Seed of the think times of Weir's own engine; JMeter draws its own.
     pub seed: u64,
     /// What is watched beside the load.
     pub watch: WatchPlan,
-    /// File for every sample.
+    /// File for every sample of Weir's own engine; a JMeter is started with its own.
     pub samples: Option<PathBuf>,
     /// How long.
     pub length: Length,
@@ -72,7 +74,7 @@ pub struct Measured {
     /// What cut it short: the target ended, a figure could not be recorded.
     pub failed: Option<TrialError>,
     /// What the load engine says at its end.
-    pub load: LoadSummary,
+    pub load: LoadEnd,
 }
 
 /// Runs a load and watches it. `still_there` is asked now and then whether the target still runs;
@@ -82,25 +84,27 @@ pub fn measure(
     observer: &mut dyn TrialObserver,
     mut still_there: impl FnMut() -> Result<(), TrialError>,
 ) -> Result<Measured, TrialError> {
+    let engine = launch(measurement.engine, measurement.interrupted)?;
+    let mut watched = measurement.watch;
+    watched.load_pids = engine.pids();
     let origin = Instant::now() + LEAD;
     let started = SystemTime::now() + LEAD;
-    let (watch, readings) =
-        WatchThread::start(measurement.watch, origin, measurement.load_cpus.clone())
-            .map_err(|error| TrialError::Environment(failed_to(&error)))?;
-    let load = weir_load::start(LoadSettings {
-        plan: measurement.plan,
+    let (watch, readings) = WatchThread::start(watched, origin, measurement.load_cpus.clone())
+        .map_err(|error| TrialError::Environment(failed_to(&error)))?;
+    let length = match measurement.length {
+        Length::AsPlanned => weir_load::Length::AsPlanned,
+        Length::Window(_) => weir_load::Length::UntilStopped,
+    };
+    let load = engine.begin(origin, started, |plan| LoadSettings {
+        plan,
         target: measurement.target,
         cpus: measurement.load_cpus,
         seed: measurement.seed,
-        length: match measurement.length {
-            Length::AsPlanned => weir_load::Length::AsPlanned,
-            Length::Window(_) => weir_load::Length::UntilStopped,
-        },
+        length,
         samples: measurement.samples.map(SampleSink::new),
         origin,
         started,
-    })
-    .map_err(|error| TrialError::Environment(failed_to(&error)))?;
+    })?;
     let mut following = Following {
         load: &load,
         readings: &readings,
@@ -115,7 +119,7 @@ pub fn measure(
         Ok(end) => (end, None),
         Err(error) => (following.all_seconds(false), Some(error)),
     };
-    let elapsed = following.heard.saturating_duration_since(origin);
+    let heard = following.heard.saturating_duration_since(origin);
     let (recording, longest) = (following.recording, following.longest);
     load.stop();
     watch.stop();
@@ -131,7 +135,7 @@ pub fn measure(
         window: end.window,
         not_steady: end.not_steady,
         started,
-        elapsed,
+        elapsed: summary.ended().unwrap_or(heard),
         interrupted: end.interrupted,
         failed,
         load: summary,
@@ -145,13 +149,7 @@ impl Measured {
             .not_steady
             .as_ref()
             .map(|why| format!("not steady: {why}"));
-        let local = self.load.local_failures;
-        let sent = (local > 0).then(|| {
-            format!(
-                "this machine had no port or file left for {local} connection(s) of the load tool"
-            )
-        });
-        steady.into_iter().chain(sent).collect()
+        steady.into_iter().chain(self.load.against()).collect()
     }
 }
 
@@ -163,7 +161,7 @@ struct End {
 }
 
 struct Following<'a> {
-    load: &'a RunningLoad,
+    load: &'a RunningEngine,
     readings: &'a Receiver<TimedReading>,
     recording: Recording,
     length: Length,
@@ -180,8 +178,11 @@ impl Following<'_> {
         still_there: &mut impl FnMut() -> Result<(), TrialError>,
     ) -> Result<End, TrialError> {
         loop {
-            match self.load.seconds().recv_timeout(LOOK) {
-                Ok(second) => {
+            match self.load.next_second(LOOK) {
+                Ok((second, own)) => {
+                    if !own.is_empty() {
+                        self.recording.add_signals(second.second, own);
+                    }
                     if let Some(end) = self.after_second(&second, observer)? {
                         return Ok(end);
                     }

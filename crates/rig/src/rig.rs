@@ -8,18 +8,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use weir_plan::LoadPlan;
 use weir_probe::{MetricsUrl, WatchPlan};
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
     TrialRecord, TrialRunner, disturbance, evaluate, failed_to,
 };
-use weir_script::{Origin, Properties, ResolvedPlan, Target, resolve};
+use weir_script::{Properties, Target};
 use weir_target::{Builtin, TargetError};
 
 use crate::cpus::CpuPlan;
 use crate::levels;
 use crate::measure::{Length, Measured, Measurement, measure};
+use crate::trial_load::{TrialLoad, TrialSetup};
 
 /// How often a trial is thrown away because others used the target's CPUs.
 const REPEATS_WHEN_DISTURBED: u32 = 2;
@@ -29,8 +29,8 @@ const REPEATS_WHEN_DISTURBED: u32 = 2;
 pub struct RigOptions {
     /// The server, running.
     pub target: Builtin,
-    /// The plan of the load.
-    pub plan: LoadPlan,
+    /// The load.
+    pub load: TrialLoad,
     /// Properties of the plan that no factor sets.
     pub properties: Properties,
     /// The property that the factor `users` sets.
@@ -65,21 +65,9 @@ impl Rig {
         self.options.target.stop();
     }
 
-    fn resolved(&self, levels: &Levels, seed: u64) -> Result<ResolvedPlan, TrialError> {
-        let plan = levels::with_parameters(&self.options.plan, levels);
-        let properties = levels::properties(
-            levels,
-            &self.options.properties,
-            self.options.users_property.as_deref(),
-        );
-        resolve(&plan, &properties, Origin { seed, epoch_ms: 0 })
-            .map_err(|error| TrialError::Input(failed_to(&error)))
-    }
-
     fn attempt(
         &mut self,
         treatment: &Treatment,
-        plan: ResolvedPlan,
         repeats: u32,
         observer: &mut dyn TrialObserver,
     ) -> Result<TrialRecord, TrialError> {
@@ -94,11 +82,24 @@ impl Rig {
             .apply(&limits)
             .map_err(|error| target_failed(&error))?;
         let log_from = options.target.log_length();
-        let population = population(&plan);
+        let users_property = options.users_property.as_deref();
+        let population =
+            options
+                .load
+                .population(&treatment.levels, &options.properties, users_property)?;
         let address = options.target.address();
+        let server = Target::from(address);
+        let engine = options.load.engine(&TrialSetup {
+            treatment,
+            properties: &options.properties,
+            users_property,
+            target: &server,
+            files: &files,
+            cpus: &options.cpus.load,
+        })?;
         let measurement = Measurement {
-            plan,
-            target: Some(Target::from(address)),
+            engine,
+            target: Some(server),
             load_cpus: Some(options.cpus.load.clone()),
             seed: treatment.seed,
             watch: watch_plan(&options.target, &options.cpus, address),
@@ -119,8 +120,8 @@ impl Rig {
             return Err(error);
         }
         stored.and(log)?;
-        if let Some(problem) = &measured.load.problem {
-            return Err(TrialError::Storage(problem.clone()));
+        if let Some(problem) = measured.load.problem() {
+            return Err(TrialError::Storage(problem.to_owned()));
         }
         if measured.interrupted {
             return Err(TrialError::Interrupted);
@@ -130,7 +131,7 @@ impl Rig {
             .map_err(|error| target_failed(&error))?;
         let context = Context {
             treatment,
-            population,
+            population: population.or(measured.load.users_most()).unwrap_or(0),
             target_cpus: options.cpus.target.count() as u32,
             load_cpus: Some(options.cpus.load.count() as u32),
             repeats,
@@ -148,7 +149,13 @@ impl TrialRunner for Rig {
     }
 
     fn population(&self, levels: &Levels) -> u32 {
-        self.resolved(levels, 0).map_or(0, |plan| population(&plan))
+        let options = &self.options;
+        let known = options.load.population(
+            levels,
+            &options.properties,
+            options.users_property.as_deref(),
+        );
+        known.ok().flatten().unwrap_or(0)
     }
 
     fn run(
@@ -156,10 +163,9 @@ impl TrialRunner for Rig {
         treatment: &Treatment,
         observer: &mut dyn TrialObserver,
     ) -> Result<TrialRecord, TrialError> {
-        let plan = self.resolved(&treatment.levels, treatment.seed)?;
         let mut repeats = 0;
         let record = loop {
-            let record = self.attempt(treatment, plan.clone(), repeats, observer)?;
+            let record = self.attempt(treatment, repeats, observer)?;
             let Some(why) = disturbance(&record, self.facts.cpus) else {
                 break record;
             };
@@ -180,10 +186,6 @@ impl TrialRunner for Rig {
     }
 }
 
-fn population(plan: &ResolvedPlan) -> u32 {
-    plan.groups.iter().map(|group| group.users).sum()
-}
-
 fn watch_plan(target: &Builtin, cpus: &CpuPlan, address: SocketAddr) -> WatchPlan {
     WatchPlan {
         target_pids: vec![target.pid()],
@@ -191,6 +193,7 @@ fn watch_plan(target: &Builtin, cpus: &CpuPlan, address: SocketAddr) -> WatchPla
         ports: vec![address.port()],
         metrics_url: target.metrics_url().parse::<MetricsUrl>().ok(),
         own_process: true,
+        load_pids: Vec::new(),
     }
 }
 
@@ -198,7 +201,8 @@ fn target_failed(error: &TargetError) -> TrialError {
     TrialError::Environment(failed_to(error))
 }
 
-fn store_seconds(measured: &Measured, files: &TrialFiles) -> Result<(), TrialError> {
+/// Writes the seconds of a trial: its timeline and its histograms.
+pub fn store_seconds(measured: &Measured, files: &TrialFiles) -> Result<(), TrialError> {
     let recording = &measured.recording;
     let path = files.timeline();
     recording

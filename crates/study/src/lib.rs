@@ -74,7 +74,8 @@ pub use find::find;
 pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
 pub use spec::{
-    Ask, BuiltinSpec, CaseSpec, ColumnSpec, DEFAULT_REQUIREMENTS, Design, Factor, FindSpec,
-    LoadSource, LoadSpec, Problem, StudyFile, SweepSpec, TargetKind, TargetSpec, auto_window,
+    Ask, BuiltinSpec, CaseSpec, ColumnSpec, DEFAULT_REQUIREMENTS, Design, EngineKind, Factor,
+    FindSpec, LoadSource, LoadSpec, Problem, StudyFile, SweepSpec, TargetKind, TargetSpec,
+    auto_window,
 };
 pub use sweep::sweep;

@@ -15,7 +15,7 @@ mod sweep;
 mod target;
 
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
-pub use load::{LoadSource, LoadSpec, auto_window};
+pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
 pub use sweep::{CaseSpec, ColumnSpec, Design, Factor, SweepSpec};
 pub use target::{BuiltinSpec, TargetKind, TargetSpec};

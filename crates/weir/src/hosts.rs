@@ -2,7 +2,8 @@
 //!
 //! Loopback and private addresses go. A public one has to be allowed by name, on the command line,
 //! in the study, or in the user's own configuration (`$XDG_CONFIG_HOME/weir/config.toml`, else
-//! `~/.config/weir/config.toml`, key `allow-hosts`).
+//! `~/.config/weir/config.toml`, key `allow-hosts`). `*` allows any host, also those that only a
+//! JMeter knows (see [`crate::jmeter`]).
 
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::error::ExpectedError;
+use crate::jmeter::ANY_HOST;
 use crate::output;
 
 /// A host that a plan names, and where it names it.
@@ -39,7 +41,7 @@ pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), Expec
         let public = addresses.iter().find(|address| !is_private(**address));
         let allows = |list: &[String]| {
             list.iter()
-                .any(|name| name.eq_ignore_ascii_case(&named.host))
+                .any(|name| name == ANY_HOST || name.eq_ignore_ascii_case(&named.host))
         };
         if let Some(address) = public
             && !allows(allowed)

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use weir_jmeter::PlanFile;
 use weir_plan::LoadPlan;
 use weir_record::{RunDirectory, RunManifest, TrialRecord};
 use weir_script::Properties;
-use weir_study::{Ask, LoadSource, StudyFile};
+use weir_study::{Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::{plans, stored};
+use crate::{jmeter, plans, stored};
 
 /// What `weir tune` runs when it is given no study.
 const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
 const DEFAULT_STUDY_NAME: &str = "default";
+const DEFAULT_PLAN_NAME: &str = "short.jmx";
 const DEFAULT_PLAN: &str = include_str!("../../../studies/plans/short.jmx");
 
 /// The copy of the plan in a run directory.
@@ -36,6 +38,27 @@ pub(crate) struct Job {
 enum PlanSource {
     File(PathBuf),
     Embedded,
+}
+
+/// The plan of a study as its engine needs it.
+pub(crate) enum JobPlan {
+    /// Read in full, for Weir's own engine.
+    Native(LoadPlan),
+    /// As it is, for JMeter.
+    Jmeter(PlanFile),
+}
+
+impl JobPlan {
+    /// The names of the properties that the plan asks for.
+    fn properties_used(&self) -> Vec<String> {
+        match self {
+            Self::Native(plan) => weir_script::properties_used(plan)
+                .into_iter()
+                .map(|property| property.name)
+                .collect(),
+            Self::Jmeter(plan) => plan.properties_used(),
+        }
+    }
 }
 
 impl Job {
@@ -104,11 +127,25 @@ impl Job {
     }
 
     /// Reads the plan.
-    pub(crate) fn read_plan(&self) -> Result<LoadPlan, ExpectedError> {
+    pub(crate) fn read_plan(&self) -> Result<JobPlan, ExpectedError> {
+        if self.study.load.engine == EngineKind::Jmeter {
+            return self.read_for_jmeter().map(JobPlan::Jmeter);
+        }
         match &self.plan {
             PlanSource::File(path) => plans::read(path),
-            PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new("short.jmx")),
+            PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new(DEFAULT_PLAN_NAME)),
         }
+        .map(JobPlan::Native)
+    }
+
+    /// A run that is continued has the plan's text, but the files that the plan names lie beside
+    /// the user's own.
+    fn read_for_jmeter(&self) -> Result<PlanFile, ExpectedError> {
+        let path = match &self.study.load.source {
+            LoadSource::Plan { path, .. } => self.base.join(path.get_ref()),
+            LoadSource::Url(_) => PathBuf::from(DEFAULT_PLAN_NAME),
+        };
+        PlanFile::of_text(&path, self.plan_text()?, &self.properties()).map_err(jmeter::failed)
     }
 
     /// The plan as it is written.
@@ -182,21 +219,17 @@ fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource
 }
 
 /// The property that sets the number of users has to stand in the plan.
-pub(crate) fn check_users_property(job: &Job, plan: &LoadPlan) -> Result<(), ExpectedError> {
+pub(crate) fn check_users_property(job: &Job, plan: &JobPlan) -> Result<(), ExpectedError> {
     let LoadSource::Plan {
         users: Some(users), ..
     } = &job.study.load.source
     else {
         return Ok(());
     };
-    let used = weir_script::properties_used(plan);
-    if used
-        .iter()
-        .any(|property| property.name == *users.get_ref())
-    {
+    let mut known = plan.properties_used();
+    if known.contains(users.get_ref()) {
         return Ok(());
     }
-    let mut known: Vec<&str> = used.iter().map(|property| property.name.as_str()).collect();
     known.sort_unstable();
     known.dedup();
     let problem = FileProblem {

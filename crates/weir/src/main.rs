@@ -9,6 +9,7 @@ mod commands;
 mod error;
 mod hosts;
 mod interrupt;
+mod jmeter;
 mod job;
 mod output;
 mod plans;

@@ -76,6 +76,43 @@ impl TrialObserver for LiveView {
     }
 }
 
+/// Counts something that takes long before a load, on one line.
+pub(crate) struct Counter {
+    bar: Option<ProgressBar>,
+    what: &'static str,
+}
+
+impl Counter {
+    /// Nothing so far.
+    pub(crate) fn new(what: &'static str) -> Self {
+        let bar = std::io::stderr()
+            .is_terminal()
+            .then(ProgressBar::new_spinner);
+        Self { bar, what }
+    }
+
+    /// So many now.
+    pub(crate) fn set(&mut self, count: usize) {
+        const LINE_EVERY: usize = 50;
+        let text = format!("{count} {}", self.what);
+        match &self.bar {
+            Some(bar) => {
+                bar.set_message(text);
+                bar.tick();
+            }
+            None if count.is_multiple_of(LINE_EVERY) => output::talk(&text),
+            None => {}
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// The figures of one second: users, throughput, p50/p99, errors, CPU, time left.
 fn figures(view: &SecondView) -> String {
     let mut parts = vec![

@@ -29,7 +29,7 @@ The load tool counts these itself; response times of a second are those of the s
 ";
 
 /// Figures of the load that stand in a timeline beside the signals.
-const LOAD_FIGURES: [Signal; 10] = [
+const LOAD_FIGURES: [Signal; 12] = [
     figure(
         names::THROUGHPUT,
         "/s",
@@ -63,6 +63,16 @@ const LOAD_FIGURES: [Signal; 10] = [
         names::LATE_SHARE,
         "1",
         "Share of the wake-ups that were more than 10 ms late.",
+    ),
+    figure(
+        names::LOAD_GC_PAUSE,
+        "1",
+        "Share of the second in which a JMeter that sends the load stood still for its garbage collector; its pauses count in the second in which they ended.",
+    ),
+    figure(
+        names::LOAD_GC_COUNT,
+        "{pause}",
+        "Pauses of that garbage collector that ended in the second.",
     ),
 ];
 

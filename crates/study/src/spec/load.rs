@@ -39,6 +39,18 @@ pub struct LoadSpec {
     pub properties: BTreeMap<String, String>,
     /// Hosts with a public address that may be loaded.
     pub allow_hosts: Vec<Spanned<String>>,
+    /// What sends it.
+    pub engine: EngineKind,
+}
+
+/// What sends the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EngineKind {
+    /// Weir's own engine.
+    #[default]
+    Native,
+    /// A real JMeter.
+    Jmeter,
 }
 
 /// What is sent.
@@ -75,6 +87,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
         .map(|properties| read_properties(&properties))
         .unwrap_or_default();
     let allow_hosts = section.texts("allow-hosts").unwrap_or_default();
+    let engine = read_engine(section);
     section.finish();
     Some(LoadSpec {
         source: source?,
@@ -82,7 +95,26 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
         window_is_auto,
         properties,
         allow_hosts,
+        engine,
     })
+}
+
+fn read_engine(section: &Section<'_>) -> EngineKind {
+    let Some(word) = section.text("engine") else {
+        return EngineKind::default();
+    };
+    match word.get_ref().as_str() {
+        "native" => EngineKind::Native,
+        "jmeter" => EngineKind::Jmeter,
+        other => {
+            section.problems().add_with_help(
+                word.span(),
+                format!("`{other}` is no engine"),
+                "write \"native\" (Weir itself, also when nothing is written) or \"jmeter\"",
+            );
+            EngineKind::default()
+        }
+    }
 }
 
 fn read_source(section: &Section<'_>) -> Option<LoadSource> {

@@ -1,6 +1,7 @@
 //! `weir run`: one load test.
 
 pub(crate) mod grammar;
+mod with_jmeter;
 
 use std::ffi::OsString;
 use std::net::ToSocketAddrs as _;
@@ -10,13 +11,15 @@ use std::time::Duration;
 use weir_plan::{Argument, HttpRequest, LoadPlan, Sampler, Schedule, Template, ThreadGroup};
 use weir_probe::WatchPlan;
 use weir_record::{
-    Context, Levels, RUN_SCHEMA, Role, RunResult, Status, Treatment, TrialRecord, Window, evaluate,
-    failed_to,
+    Context, Levels, RUN_SCHEMA, Role, RunDirectory, RunResult, Status, Treatment, TrialRecord,
+    Window, evaluate, failed_to,
 };
-use weir_rig::{Length, Measured, Measurement, measure};
+use weir_rig::{Engine, Length, Measured, Measurement, measure};
 use weir_script::{Properties, ResolvedPlan};
 
-use crate::commands::run::grammar::{PlanArguments, RunArguments, SharedArguments, UrlArguments};
+use crate::commands::run::grammar::{
+    EngineName, PlanArguments, RunArguments, SharedArguments, UrlArguments,
+};
 use crate::error::ExpectedError;
 use crate::hosts;
 use crate::plans;
@@ -34,8 +37,11 @@ fn run_plan(arguments: &PlanArguments) -> Result<u8, ExpectedError> {
     let path = arguments
         .path()
         .ok_or_else(|| ExpectedError::Input("name a plan: weir run PLAN.jmx".to_owned()))?;
-    let plan = plans::read(path)?;
     let properties = properties(arguments)?;
+    if arguments.engine == EngineName::Jmeter {
+        return with_jmeter::run(path, &properties, arguments);
+    }
+    let plan = plans::read(path)?;
     let resolved = plans::resolve(&plan, &properties, arguments.shared.seed)?;
     one_load(resolved, &arguments.shared, arguments.log_file.as_deref())
 }
@@ -47,11 +53,16 @@ fn properties(arguments: &PlanArguments) -> Result<Properties, ExpectedError> {
             .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
         properties.load(&text);
     }
-    for given in &arguments.property {
-        let (name, value) = given.split_once('=').unwrap_or((given, ""));
+    for (name, value) in properties_typed(arguments) {
         properties.set(name, value);
     }
     Ok(properties)
+}
+
+/// What `-J` gives, in the order in which it was typed.
+fn properties_typed(arguments: &PlanArguments) -> impl Iterator<Item = (&str, &str)> {
+    let typed = arguments.property.iter();
+    typed.map(|given| given.split_once('=').unwrap_or((given, "")))
 }
 
 fn run_url(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
@@ -119,7 +130,7 @@ fn one_load(
     let interrupted = interrupt::flag()?;
     let population = plan.groups.iter().map(|group| group.users).sum();
     let measurement = Measurement {
-        plan,
+        engine: Engine::Native(Box::new(plan)),
         target,
         load_cpus: shared.load_cpus.clone(),
         seed: shared.seed,
@@ -128,6 +139,13 @@ fn one_load(
         length: Length::AsPlanned,
         interrupted: &interrupted,
     };
+    let measured = measured(measurement)?;
+    let record = record(&measured, population, shared)?;
+    conclude(&measured, record, None, shared)
+}
+
+/// Measures, with a live view.
+fn measured(measurement: Measurement<'_>) -> Result<Measured, ExpectedError> {
     let mut view = LiveView::new("");
     let measured = measure(measurement, &mut view, || Ok(()));
     view.finish();
@@ -135,7 +153,7 @@ fn one_load(
     if let Some(error) = measured.failed.take() {
         return Err(super::studies::trial_failed(error));
     }
-    conclude(&measured, population, shared)
+    Ok(measured)
 }
 
 /// Whether the load stays on this machine, so that its CPUs tell about the target.
@@ -155,15 +173,17 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
         ports,
         metrics_url: None,
         own_process: true,
+        load_pids: Vec::new(),
     }
 }
 
+/// Tells the record, and stores it where a directory or a file for it is given.
 fn conclude(
     measured: &Measured,
-    population: u32,
+    record: TrialRecord,
+    stored: Option<&RunDirectory>,
     shared: &SharedArguments,
 ) -> Result<u8, ExpectedError> {
-    let record = record(measured, population, shared)?;
     output::talk(&weir_report::text::run_table(&record));
     let status = if measured.interrupted {
         Status::Interrupted
@@ -176,19 +196,22 @@ fn conclude(
     for why in &record.invalid_because {
         output::talk(&format!("not valid: {why}"));
     }
+    let result = RunResult {
+        schema: RUN_SCHEMA.to_owned(),
+        weir: env!("CARGO_PKG_VERSION").to_owned(),
+        run: stored.map(RunDirectory::id),
+        exit_code,
+        status,
+        trial: record,
+    };
+    if let Some(stored) = stored {
+        output::json_to(&stored.single_path(), &result)?;
+    }
     if let Some(json) = &shared.json {
-        let result = RunResult {
-            schema: RUN_SCHEMA.to_owned(),
-            weir: env!("CARGO_PKG_VERSION").to_owned(),
-            run: None,
-            exit_code,
-            status,
-            trial: record,
-        };
         output::json_to(json, &result)?;
     }
-    if let Some(problem) = &measured.load.problem {
-        return Err(ExpectedError::Environment(problem.clone()));
+    if let Some(problem) = measured.load.problem() {
+        return Err(ExpectedError::Environment(problem.to_owned()));
     }
     Ok(exit_code)
 }

@@ -2,22 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use weir_record::{
     RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
     Treatment, TrialError, TrialObserver, TrialRecord, WhenFull, failed_to,
 };
-use weir_rig::{CpuPlan, Rig, RigOptions};
+use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
+use weir_script::Target;
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 use weir_target::{Builtin, BuiltinOptions, TargetError};
 use weir_units::CpuSet;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::job::{Job, PLAN_COPY, check_users_property};
+use crate::job::{Job, JobPlan, PLAN_COPY, check_users_property};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
-use crate::{hosts, interrupt, output};
+use crate::{hosts, interrupt, jmeter, output};
 
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
 
@@ -67,16 +69,12 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
     cpus.load
         .pin_this_thread()
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
+    let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
     let target = start_target(job, &cpus, &directory)?;
     let address = target.address();
     let allowed: Vec<String> = allowed_hosts(job, arguments);
-    let named = hosts::NamedHost {
-        host: address.ip().to_string(),
-        port: address.port(),
-        named_in: job.file.clone(),
-    };
-    hosts::check(&[named], &allowed)?;
+    check_hosts(job, &load, &Target::from(address), &allowed)?;
     output::talk(&format!(
         "target on CPUs {}, load on CPUs {}; run directory {}",
         cpus.target,
@@ -85,7 +83,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
     ));
     let mut rig = Rig::new(RigOptions {
         target,
-        plan,
+        load,
         properties: job.properties(),
         users_property: job.users_property(),
         cpus,
@@ -95,6 +93,52 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
     let outcome = answer(job, &mut rig, finished);
     rig.stop();
     conclude(outcome, &directory, &manifest, arguments)
+}
+
+/// What sends the load; a JMeter is found or assembled here.
+fn load(job: &Job, plan: JobPlan, interrupted: &AtomicBool) -> Result<TrialLoad, ExpectedError> {
+    let plan = match plan {
+        JobPlan::Native(plan) => return Ok(TrialLoad::Native(plan)),
+        JobPlan::Jmeter(plan) => plan,
+    };
+    let found = jmeter::provide(interrupted)?;
+    let facts = jmeter::facts(&plan, &job.properties())?;
+    for (group, line) in &facts.own_length {
+        output::talk(&format!(
+            "warning: {}:{line}: {group} keeps its own length and number of users: only thread groups without plugins \
+             can be told to go on until a trial has seen enough",
+            job.file
+        ));
+    }
+    Ok(TrialLoad::Jmeter(JmeterLoad {
+        home: found.home,
+        java: found.java,
+        plan,
+        own_properties: found.own_properties,
+    }))
+}
+
+/// The server is the study's own; a JMeter's plan may also load others, which have to be allowed.
+fn check_hosts(
+    job: &Job,
+    load: &TrialLoad,
+    target: &Target,
+    allowed: &[String],
+) -> Result<(), ExpectedError> {
+    match load {
+        TrialLoad::Native(_) => {
+            let named = hosts::NamedHost {
+                host: target.host.clone(),
+                port: target.port,
+                named_in: job.file.clone(),
+            };
+            hosts::check(&[named], allowed)
+        }
+        TrialLoad::Jmeter(jmeter) => {
+            let facts = jmeter::facts(&jmeter.plan, &job.properties())?;
+            jmeter::check_hosts(&facts, Some(target), allowed).map(|_| ())
+        }
+    }
 }
 
 /// The trials that a study would run, as a table.
@@ -152,29 +196,35 @@ fn open_run(
         ));
         return Ok((directory.clone(), manifest.clone(), records.clone()));
     }
-    let now = jiff::Zoned::now();
-    let directory = RunDirectory::create(
-        &arguments.runs,
-        &job.name,
-        &now.strftime("%Y%m%d-%H%M%S").to_string(),
-    )
-    .map_err(stored::failed)?;
-    let manifest = RunManifest {
-        schema: MANIFEST_SCHEMA.to_owned(),
-        weir: env!("CARGO_PKG_VERSION").to_owned(),
-        started: now.timestamp().to_string(),
-        seed: job.seed(),
-        command: std::env::args().collect(),
-        base: job.base.clone(),
-        study: job.text.clone(),
-        machine: machine(),
-    };
+    let directory = create_run(&arguments.runs, &job.name)?;
+    let manifest = manifest(job.seed(), job.base.clone(), job.text.clone());
     let copy = directory.path().join(PLAN_COPY);
     weir_record::write_whole(&copy, job.plan_text()?.as_bytes()).map_err(stored::failed)?;
     directory
         .write_manifest(&manifest)
         .map_err(stored::failed)?;
     Ok((directory, manifest, Vec::new()))
+}
+
+/// Makes the directory of a run that starts now.
+pub(crate) fn create_run(runs: &Path, name: &str) -> Result<RunDirectory, ExpectedError> {
+    let now = jiff::Zoned::now();
+    RunDirectory::create(runs, name, &now.strftime("%Y%m%d-%H%M%S").to_string())
+        .map_err(stored::failed)
+}
+
+/// What a run that starts now is.
+pub(crate) fn manifest(seed: u64, base: PathBuf, study: String) -> RunManifest {
+    RunManifest {
+        schema: MANIFEST_SCHEMA.to_owned(),
+        weir: env!("CARGO_PKG_VERSION").to_owned(),
+        started: jiff::Timestamp::now().to_string(),
+        seed,
+        command: std::env::args().collect(),
+        base,
+        study,
+        machine: machine(),
+    }
 }
 
 /// The facts of the machine as flat text, for people and for comparing runs.

@@ -93,6 +93,11 @@ impl Place {
             .current_dir(self.directory.path())
             .env("HOME", self.outside.path())
             .env_remove("XDG_CONFIG_HOME")
+            // A JMeter that a test has assembled serves those after it too.
+            .env(
+                "WEIR_CACHE",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache"),
+            )
             .stdin(Stdio::null())
             .stdout(File::create(&stdout).unwrap())
             .stderr(File::create(&stderr).unwrap())

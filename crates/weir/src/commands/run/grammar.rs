@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 use url::Url;
 use weir_units::{CpuSet, parse_duration};
 
@@ -90,8 +90,24 @@ pub(crate) struct PlanArguments {
     /// Read more properties from this file; may be given several times.
     #[arg(short = 'q', long = "addprop", value_name = "FILE")]
     pub(crate) property_file: Vec<PathBuf>,
+    /// What sends the load: Weir itself, or a JMeter of yours (`JMETER_HOME`) or of Weir's own cache,
+    /// which Maven fills once. A JMeter runs every plan; see docs/reference/jmeter-engine.md.
+    #[arg(long, value_enum, default_value_t = EngineName::Native)]
+    pub(crate) engine: EngineName,
+    /// Where runs with JMeter lie.
+    #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
+    pub(crate) runs: PathBuf,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
+}
+
+/// What sends a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    /// Weir's own engine.
+    Native,
+    /// A real JMeter.
+    Jmeter,
 }
 
 impl PlanArguments {

@@ -1,0 +1,197 @@
+//! The seam between a trial and what sends its load: Weir's own engine, or a real JMeter.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant, SystemTime};
+
+use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
+use weir_load::{LoadSettings, LoadSummary, RunningLoad};
+use weir_record::{LoadSecond, Reading, TrialError, failed_to};
+use weir_script::ResolvedPlan;
+
+/// What sends the load.
+#[derive(Debug)]
+pub enum Engine {
+    /// Weir's own engine, with a plan that is ready to run.
+    Native(Box<ResolvedPlan>),
+    /// A JMeter, with everything that it is started with.
+    Jmeter(Box<Launch>),
+}
+
+/// A JMeter that has come as far as the beginning of its test; nothing for Weir's own engine, which
+/// begins when it is told to.
+///
+/// Starting a JVM takes seconds. They are over before a trial's time origin, so that they are no
+/// part of it.
+pub(crate) fn launch(engine: Engine, interrupted: &AtomicBool) -> Result<ReadyEngine, TrialError> {
+    match engine {
+        Engine::Native(plan) => Ok(ReadyEngine::Native(plan)),
+        Engine::Jmeter(launch) => weir_jmeter::start(*launch, interrupted)
+            .map(|launched| ReadyEngine::Jmeter(Box::new(launched)))
+            .map_err(|error| jmeter_failed(&error)),
+    }
+}
+
+/// What can send a load from now on.
+pub(crate) enum ReadyEngine {
+    Native(Box<ResolvedPlan>),
+    Jmeter(Box<Launched>),
+}
+
+impl ReadyEngine {
+    /// Processes beside this one that send the load.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        match self {
+            Self::Native(_) => Vec::new(),
+            Self::Jmeter(launched) => vec![launched.pid()],
+        }
+    }
+
+    /// Begins. `native` makes the settings of Weir's own engine.
+    pub(crate) fn begin(
+        self,
+        origin: Instant,
+        started: SystemTime,
+        native: impl FnOnce(ResolvedPlan) -> LoadSettings,
+    ) -> Result<RunningEngine, TrialError> {
+        match self {
+            Self::Native(plan) => weir_load::start(native(*plan))
+                .map(RunningEngine::Native)
+                .map_err(|error| TrialError::Environment(failed_to(&error))),
+            Self::Jmeter(launched) => launched
+                .begin(origin, started)
+                .map(RunningEngine::Jmeter)
+                .map_err(|error| jmeter_failed(&error)),
+        }
+    }
+}
+
+/// What sends a load.
+pub(crate) enum RunningEngine {
+    Native(RunningLoad),
+    Jmeter(RunningJmeter),
+}
+
+impl RunningEngine {
+    /// The next second, and what the engine says of itself in it.
+    pub(crate) fn next_second(
+        &self,
+        patience: Duration,
+    ) -> Result<(LoadSecond, Reading), RecvTimeoutError> {
+        match self {
+            Self::Native(load) => {
+                let second = load.seconds().recv_timeout(patience)?;
+                Ok((second, Reading::new()))
+            }
+            Self::Jmeter(jmeter) => {
+                let second = jmeter.seconds().recv_timeout(patience)?;
+                Ok((second.load, second.own))
+            }
+        }
+    }
+
+    /// When the load ends by itself, from the time origin, if that is known.
+    pub(crate) fn planned_end(&self) -> Option<Duration> {
+        match self {
+            Self::Native(load) => load.planned_end(),
+            Self::Jmeter(_) => None,
+        }
+    }
+
+    /// No new samples.
+    pub(crate) fn stop(&self) {
+        match self {
+            Self::Native(load) => load.stop(),
+            Self::Jmeter(jmeter) => jmeter.stop(),
+        }
+    }
+
+    /// Waits for its end, and cuts off what still runs then.
+    pub(crate) fn join(self, patience: Duration) -> LoadEnd {
+        match self {
+            Self::Native(load) => LoadEnd::Native(Box::new(load.join(patience))),
+            Self::Jmeter(jmeter) => LoadEnd::Jmeter(Box::new(jmeter.join(patience))),
+        }
+    }
+}
+
+/// What an engine says at its end.
+#[derive(Debug)]
+pub enum LoadEnd {
+    /// Weir's own engine.
+    Native(Box<LoadSummary>),
+    /// JMeter.
+    Jmeter(Box<JmeterSummary>),
+}
+
+impl LoadEnd {
+    /// Why the load was ended early, or why something that was measured is lost.
+    pub fn problem(&self) -> Option<&str> {
+        match self {
+            Self::Native(summary) => summary.problem.as_deref(),
+            Self::Jmeter(summary) => summary.problem.as_deref(),
+        }
+    }
+
+    /// Samples that ended.
+    pub fn samples(&self) -> u64 {
+        match self {
+            Self::Native(summary) => summary.samples,
+            Self::Jmeter(summary) => summary.samples,
+        }
+    }
+
+    /// When the load ended by itself, from the time origin, if it says so.
+    pub(crate) fn ended(&self) -> Option<Duration> {
+        match self {
+            Self::Native(_) => None,
+            Self::Jmeter(summary) => summary.ended,
+        }
+    }
+
+    /// Most users that ran at a time, for plans that do not say how many they have.
+    pub fn users_most(&self) -> Option<u32> {
+        match self {
+            Self::Native(_) => None,
+            Self::Jmeter(summary) => Some(summary.users_most),
+        }
+    }
+
+    /// What speaks against what was measured.
+    pub(crate) fn against(&self) -> Option<String> {
+        match self {
+            Self::Native(summary) => {
+                let local = summary.local_failures;
+                (local > 0).then(|| {
+                    format!(
+                        "this machine had no port or file left for {local} connection(s) of the load tool"
+                    )
+                })
+            }
+            Self::Jmeter(summary) => {
+                let (late, unreadable) = (summary.late, summary.unreadable);
+                (late > LATE_SHARE_MAX * summary.samples / 100 || unreadable > 0).then(|| {
+                    format!(
+                        "JMeter wrote {late} sample(s) too late for their second, and {unreadable} row(s) that \
+                         cannot be read"
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// At most this percentage of a JMeter's rows may come too late for their second: what Weir allows
+/// itself for late starts.
+const LATE_SHARE_MAX: u64 = 1;
+
+fn jmeter_failed(error: &weir_jmeter::JmeterError) -> TrialError {
+    use weir_jmeter::JmeterError;
+    match error {
+        JmeterError::Interrupted => TrialError::Interrupted,
+        JmeterError::Refused { .. } | JmeterError::Plan { .. } => {
+            TrialError::Input(failed_to(error))
+        }
+        _ => TrialError::Environment(failed_to(error)),
+    }
+}

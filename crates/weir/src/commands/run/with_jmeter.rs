@@ -1,0 +1,129 @@
+//! `weir run PLAN.jmx --engine jmeter`: the plan in a real JMeter.
+//!
+//! The plan may hold anything that JMeter knows. JMeter reads the user's own file, or, with
+//! `--target`, a copy of it in the run's directory in which every HTTP sampler has that server.
+
+use std::path::{Path, PathBuf};
+
+use weir_jmeter::{Changes, Launch, PlanFile};
+use weir_record::{RunDirectory, TrialFiles};
+use weir_rig::{Engine, Length, Measurement, store_seconds};
+use weir_script::{Properties, Target};
+
+use super::grammar::PlanArguments;
+use crate::commands::studies;
+use crate::error::ExpectedError;
+use crate::jmeter::{self, Jmeter};
+use crate::{interrupt, output, plans, stored};
+
+/// Properties of the result file, which are Weir's: it reads the file while JMeter writes it.
+const RESULT_FILE: &str = "jmeter.save.saveservice.";
+
+pub(crate) fn run(
+    path: &Path,
+    given: &Properties,
+    arguments: &PlanArguments,
+) -> Result<u8, ExpectedError> {
+    let shared = &arguments.shared;
+    let target = shared.target.as_deref().map(plans::target).transpose()?;
+    // Whatever is wrong with the plan is told before JMeter is looked for.
+    let plan = jmeter::read_plan(path, given)?;
+    let interrupted = interrupt::flag()?;
+    let found = jmeter::provide(&interrupted)?;
+    let mut known = found.own_properties.clone();
+    for (name, value) in given.iter() {
+        known.set(name, value);
+        if name.starts_with(RESULT_FILE) {
+            output::talk(&format!(
+                "warning: the property {name} has no effect: Weir reads the result file as JMeter writes it by default"
+            ));
+        }
+    }
+    let facts = jmeter::facts(&plan, &known)?;
+    let named = jmeter::check_hosts(&facts, target.as_ref(), &shared.allow_host)?;
+    let (directory, files) = open_run(path, arguments)?;
+    let plan = plan_to_run(path, &plan, target.as_ref(), known, &files)?;
+    let launch = launch(found, plan, arguments, &files);
+    let measurement = Measurement {
+        engine: Engine::Jmeter(Box::new(launch)),
+        target,
+        load_cpus: shared.load_cpus.clone(),
+        seed: shared.seed,
+        watch: super::watch_plan(shared, &named),
+        samples: None,
+        length: Length::AsPlanned,
+        interrupted: &interrupted,
+    };
+    output::talk(&format!(
+        "starting JMeter; run directory {}",
+        directory.path().display()
+    ));
+    let measured = super::measured(measurement)?;
+    store_seconds(&measured, &files).map_err(studies::trial_failed)?;
+    let population = facts.population.or(measured.load.users_most()).unwrap_or(0);
+    if let (0, Some(problem)) = (measured.load.samples(), measured.load.problem()) {
+        return Err(ExpectedError::Input(problem.to_owned()));
+    }
+    let record = super::record(&measured, population, shared)?;
+    directory.write_record(&record).map_err(stored::failed)?;
+    super::conclude(&measured, record, Some(&directory), shared)
+}
+
+fn open_run(
+    path: &Path,
+    arguments: &PlanArguments,
+) -> Result<(RunDirectory, TrialFiles), ExpectedError> {
+    let name = path
+        .file_stem()
+        .map_or_else(|| "plan".into(), |stem| stem.to_string_lossy());
+    let directory = studies::create_run(&arguments.runs, &name)?;
+    let text = std::fs::read(path)
+        .map_err(|error| ExpectedError::Input(format!("{}: {error}", path.display())))?;
+    let copy = directory.path().join(crate::job::PLAN_COPY);
+    weir_record::write_whole(&copy, &text).map_err(stored::failed)?;
+    let base = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let manifest = studies::manifest(arguments.shared.seed, base, String::new());
+    directory
+        .write_manifest(&manifest)
+        .map_err(stored::failed)?;
+    let files = directory.start_trial(1).map_err(stored::failed)?;
+    Ok((directory, files))
+}
+
+/// The user's plan, or a copy with the target in it.
+fn plan_to_run(
+    path: &Path,
+    plan: &PlanFile,
+    target: Option<&Target>,
+    properties: Properties,
+    files: &TrialFiles,
+) -> Result<PathBuf, ExpectedError> {
+    let changes = Changes {
+        target,
+        properties,
+        ..Changes::default()
+    };
+    if changes.is_none() {
+        return Ok(path.to_owned());
+    }
+    plan.copy(&changes, &files.directory)
+        .map_err(jmeter::failed)
+}
+
+fn launch(found: Jmeter, plan: PathBuf, arguments: &PlanArguments, files: &TrialFiles) -> Launch {
+    Launch {
+        home: found.home,
+        java: found.java,
+        plan,
+        properties: super::properties_typed(arguments)
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        property_files: arguments.property_file.clone(),
+        samples: arguments
+            .log_file
+            .clone()
+            .unwrap_or_else(|| files.samples()),
+        directory: files.directory.clone(),
+        cpus: arguments.shared.load_cpus.clone(),
+    }
+}

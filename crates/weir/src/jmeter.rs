@@ -1,0 +1,238 @@
+//! JMeter as the engine of a load: found or assembled, its plan looked at, its servers allowed.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use weir_jmeter::{Environment, Home, Java, JmeterError, PlanFacts, PlanFile};
+use weir_record::failed_to;
+use weir_script::{Properties, Target};
+
+use crate::error::ExpectedError;
+use crate::hosts::{self, NamedHost};
+use crate::output;
+use crate::progress::Counter;
+
+/// The word that allows hosts which cannot be known before the run.
+pub(crate) const ANY_HOST: &str = "*";
+
+/// A JMeter that can be started.
+pub(crate) struct Jmeter {
+    pub(crate) home: Home,
+    pub(crate) java: Java,
+    /// What JMeter reads by itself.
+    pub(crate) own_properties: Properties,
+}
+
+/// Finds JMeter, or assembles it in the cache.
+pub(crate) fn provide(interrupted: &AtomicBool) -> Result<Jmeter, ExpectedError> {
+    let environment = environment()?;
+    let home = match Home::find(&environment).map_err(failed)? {
+        Some(home) => home,
+        None => assemble(&environment, interrupted)?,
+    };
+    let mut own_properties = Properties::new();
+    for file in home.property_files() {
+        // JMeter does without them too.
+        if let Ok(text) = std::fs::read_to_string(file) {
+            own_properties.load(&text);
+        }
+    }
+    Ok(Jmeter {
+        java: Java::of(&environment),
+        home,
+        own_properties,
+    })
+}
+
+fn assemble(environment: &Environment, interrupted: &AtomicBool) -> Result<Home, ExpectedError> {
+    output::talk(&format!(
+        "JMETER_HOME is not set: assembling JMeter with Maven in {}, once",
+        environment.cache.display()
+    ));
+    let mut fetched = Counter::new("files fetched by Maven");
+    let home = weir_jmeter::assemble(&environment.cache, interrupted, &mut |files| {
+        fetched.set(files);
+    });
+    fetched.finish();
+    let home = home.map_err(failed)?;
+    output::talk(&format!("JMeter is in {}", home.root().display()));
+    Ok(home)
+}
+
+/// What the user's environment says about JMeter, Java and the cache.
+fn environment() -> Result<Environment, ExpectedError> {
+    let path = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let text = |name: &str| std::env::var(name).ok();
+    Ok(Environment {
+        jmeter_home: path("JMETER_HOME"),
+        java_home: path("JAVA_HOME"),
+        heap: text("HEAP"),
+        jvm_args: text("JVM_ARGS"),
+        cache: cache(path).ok_or_else(|| {
+            ExpectedError::Environment(
+                "failed to find a place for JMeter: there is no home directory; let WEIR_CACHE name one"
+                    .to_owned(),
+            )
+        })?,
+    })
+}
+
+/// Weir's cache: `WEIR_CACHE`, else where the XDG base directory specification puts it, which
+/// ignores a relative path.
+fn cache(path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    path("WEIR_CACHE").or_else(|| {
+        path("XDG_CACHE_HOME")
+            .filter(|base| base.is_absolute())
+            .or_else(|| std::env::home_dir().map(|home| home.join(".cache")))
+            .map(|base| base.join("weir"))
+    })
+}
+
+/// Reads a plan that JMeter is going to run.
+pub(crate) fn read_plan(path: &Path, properties: &Properties) -> Result<PlanFile, ExpectedError> {
+    PlanFile::read(path, properties).map_err(failed)
+}
+
+/// What is known of the plan.
+pub(crate) fn facts(plan: &PlanFile, properties: &Properties) -> Result<PlanFacts, ExpectedError> {
+    plan.facts(properties).map_err(failed)
+}
+
+/// Prints whom the plan is going to load, and refuses what nobody allowed: public hosts, and hosts
+/// that cannot be known before the run.
+///
+/// A target overrides the servers of HTTP samplers. It also says that the user knows whom scripts
+/// load; samplers of other protocols it does not reach.
+pub(crate) fn check_hosts(
+    facts: &PlanFacts,
+    target: Option<&Target>,
+    allowed: &[String],
+) -> Result<Vec<NamedHost>, ExpectedError> {
+    let allows_any = allowed.iter().any(|name| name == ANY_HOST);
+    let unknown = facts
+        .unknown
+        .iter()
+        .filter(|unknown| target.is_none() || !unknown.is_overridden);
+    if !allows_any {
+        let lines: Vec<String> = unknown
+            .clone()
+            .map(|unknown| format!("{}: {}", unknown.named_in, unknown.sampler))
+            .collect();
+        if let Some(first) = lines.first() {
+            for line in &lines {
+                output::talk(line);
+            }
+            let instead = if facts.unknown.iter().all(|unknown| unknown.is_overridden) {
+                "send the load elsewhere with --target http://127.0.0.1:PORT, or allow any host"
+            } else {
+                "a target does not reach all of them; allow any host"
+            };
+            return Err(ExpectedError::Input(format!(
+                "{first}: whom it loads is known only when the plan runs ({} sampler(s) like this); {instead} with \
+                 --allow-host '{ANY_HOST}'",
+                lines.len()
+            )));
+        }
+    }
+    let named: Vec<NamedHost> = match target {
+        Some(target) => vec![named(target, "the command line".to_owned())],
+        None => facts
+            .servers
+            .iter()
+            .map(|planned| self::named(&planned.server, planned.named_in.clone()))
+            .collect(),
+    };
+    hosts::check(&named, allowed)?;
+    for unknown in unknown {
+        output::talk(&format!(
+            "and whoever is loaded by {} ({})",
+            unknown.sampler, unknown.named_in
+        ));
+    }
+    Ok(named)
+}
+
+fn named(server: &Target, named_in: String) -> NamedHost {
+    NamedHost {
+        host: server.host.clone(),
+        port: server.port,
+        named_in,
+    }
+}
+
+/// An error of the JMeter crate as one of the program.
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+pub(crate) fn failed(error: JmeterError) -> ExpectedError {
+    let text = failed_to(&error);
+    match error {
+        JmeterError::Interrupted => ExpectedError::Interrupted,
+        JmeterError::Plan { .. }
+        | JmeterError::Refused { .. }
+        | JmeterError::File { doing: "read", .. } => ExpectedError::Input(text),
+        _ => ExpectedError::Environment(text),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn cache_of(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        cache(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| PathBuf::from(value))
+        })
+    }
+
+    #[test]
+    fn the_cache_is_where_the_user_says() {
+        let own = ("WEIR_CACHE", "/a");
+        let base = ("XDG_CACHE_HOME", "/b");
+        assert_eq!(cache_of(&[own, base]).unwrap(), Path::new("/a"));
+        assert_eq!(cache_of(&[base]).unwrap(), Path::new("/b/weir"));
+        let relative = cache_of(&[("XDG_CACHE_HOME", "b")]);
+        assert_ne!(relative, Some(PathBuf::from("b/weir")));
+    }
+
+    const PLAN: &str = r#"<jmeterTestPlan><hashTree><TestPlan testclass="TestPlan"/><hashTree>
+<HTTPSamplerProxy testname="known"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp></HTTPSamplerProxy><hashTree/>
+ELEMENT
+</hashTree></hashTree></jmeterTestPlan>"#;
+
+    #[track_caller]
+    fn check(element: &str, target: bool, allowed: &[&str]) -> Result<(), String> {
+        let text = PLAN.replace("ELEMENT", element);
+        let plan = PlanFile::of_text(Path::new("p.jmx"), text, &Properties::new()).unwrap();
+        let facts = facts(&plan, &Properties::new()).unwrap();
+        let target: Option<Target> = target.then(|| "http://127.0.0.1:8080".parse().unwrap());
+        let allowed: Vec<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
+        check_hosts(&facts, target.as_ref(), &allowed)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn hosts_that_cannot_be_known_need_a_word() {
+        let changing = r#"<HTTPSamplerProxy testname="x"><stringProp name="HTTPSampler.domain">${host}</stringProp></HTTPSamplerProxy><hashTree/>"#;
+        let script = r#"<JSR223Sampler testname="s"/><hashTree/>"#;
+        let other = r#"<JDBCSampler testname="d"/><hashTree/>"#;
+        check("", false, &[]).unwrap();
+        for element in [changing, script] {
+            let says = check(element, false, &[]).unwrap_err();
+            assert!(
+                says.contains("p.jmx:3") && says.contains("--target"),
+                "{says}"
+            );
+            check(element, true, &[]).unwrap();
+            check(element, false, &["*"]).unwrap();
+        }
+        let says = check(other, true, &[]).unwrap_err();
+        assert!(says.contains("does not reach"), "{says}");
+        check(other, true, &["*"]).unwrap();
+    }
+}
