@@ -54,6 +54,6 @@ pub use check::check;
 pub use extract::{Extraction, SampleLost, extract};
 pub use outcome::{AssertionOutcome, Verdict, failure_message};
 pub use patterns::Patterns;
-pub use perl5::PatternError;
+pub use perl5::{Match, PatternError, Perl5};
 pub use sample::{DecodedBody, SampleView};
 pub use variables::Variables;

@@ -10,22 +10,29 @@
 
 mod translate;
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use fancy_regex::{Captures, Regex, RegexBuilder};
 
 /// How many steps backwards one match may take.
 pub(crate) const STEPS: usize = 1_000_000;
 
-/// A compiled expression.
+/// A compiled Perl 5 expression with the meaning that it has in JMeter.
+///
+/// ```
+/// let expression = weir_response::Perl5::compile("(\\w)=(\\d)")?;
+/// let found = expression.find("a=1 b=2", 10)?;
+/// assert_eq!(found[1].groups[2].as_deref(), Some("2"));
+/// # Ok::<(), weir_response::PatternError>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Perl5 {
+pub struct Perl5 {
     /// Finds the expression anywhere.
     anywhere: Regex,
     /// Finds it where the text begins.
     at_start: Regex,
     /// Finds it anywhere, but not as nothing where the search begins; made when first needed.
-    not_empty: OnceCell<Option<Regex>>,
+    not_empty: OnceLock<Option<Regex>>,
 }
 
 /// Why an expression cannot be used.
@@ -50,12 +57,17 @@ pub enum PatternError {
 
 /// One match: the texts of its groups, the whole match first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Match {
-    pub(crate) groups: Vec<Option<String>>,
+pub struct Match {
+    /// A group that took no part in the match has no text.
+    pub groups: Vec<Option<String>>,
 }
 
 impl Perl5 {
-    pub(crate) fn compile(pattern: &str) -> Result<Self, PatternError> {
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn compile(pattern: &str) -> Result<Self, PatternError> {
         let malformed = |says: String| PatternError::Malformed {
             pattern: pattern.to_owned(),
             says,
@@ -68,7 +80,7 @@ impl Perl5 {
         Ok(Self {
             anywhere: build(&translated)?,
             at_start: build(&format!("\\A(?:{translated})"))?,
-            not_empty: OnceCell::new(),
+            not_empty: OnceLock::new(),
         })
     }
 
@@ -88,7 +100,10 @@ impl Perl5 {
     /// The first `limit` matches, from left to right.
     ///
     /// Nothing is no match where the match before it ended.
-    pub(crate) fn find(&self, text: &str, limit: usize) -> Result<Vec<Match>, PatternError> {
+    ///
+    /// # Errors
+    /// The expression takes too many steps for this text.
+    pub fn find(&self, text: &str, limit: usize) -> Result<Vec<Match>, PatternError> {
         let mut found = Vec::new();
         let mut from = 0;
         while found.len() < limit {

@@ -23,6 +23,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicI32;
 use std::sync::{Arc, Mutex};
 
+use weir_response::Perl5;
+
 pub(crate) use self::files::CsvFiles;
 use crate::parse::{self, Part};
 use crate::settable::{Changes, Settable};
@@ -166,7 +168,7 @@ enum Prepared {
     Nothing,
     Range(random::Range),
     Time(dates::TimeFormat),
-    Regex(Box<regex::Search>),
+    Expression(Arc<Perl5>),
     Known(Box<str>),
     Occurrence(Occurrence),
 }

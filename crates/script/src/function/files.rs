@@ -9,6 +9,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
+use encoding_rs::Encoding;
+
 use super::{Answer, Argument, Call, CallError, Function, Name, Prepared, remember};
 use crate::{Scope, java_decimal_format};
 
@@ -212,16 +214,20 @@ enum Charset {
     Utf8,
     Latin1,
     Ascii,
+    Other(&'static Encoding),
 }
 
 impl Charset {
     fn named(name: &str) -> Option<Self> {
-        Some(match name.to_ascii_uppercase().as_str() {
-            "" | "UTF-8" | "UTF8" => Self::Utf8,
-            "ISO-8859-1" | "ISO8859_1" | "LATIN1" => Self::Latin1,
-            "US-ASCII" | "ASCII" => Self::Ascii,
-            _ => return None,
-        })
+        match name.to_ascii_uppercase().as_str() {
+            "" | "UTF-8" | "UTF8" => Some(Self::Utf8),
+            // On the web these two are Windows-1252.
+            "ISO-8859-1" | "ISO8859_1" | "LATIN1" => Some(Self::Latin1),
+            "US-ASCII" | "ASCII" => Some(Self::Ascii),
+            // Here Java and the web differ in the order of the bytes.
+            "UTF-16" => None,
+            _ => Encoding::for_label(name.as_bytes()).map(Self::Other),
+        }
     }
 
     fn decode(self, bytes: &[u8]) -> String {
@@ -238,6 +244,10 @@ impl Charset {
                 };
                 bytes.iter().copied().map(ascii).collect()
             }
+            Self::Other(encoding) => {
+                let (text, _) = encoding.decode_without_bom_handling(bytes);
+                text.into_owned()
+            }
         }
     }
 
@@ -246,17 +256,38 @@ impl Charset {
             Self::Utf8 => return text.as_bytes().to_vec(),
             Self::Latin1 => 0xff,
             Self::Ascii => 0x7f,
+            Self::Other(encoding) => return encode(text, encoding),
         };
         let byte = |c| u8::try_from(u32::from(c)).ok().filter(|b| *b <= largest);
         text.chars().map(|c| byte(c).unwrap_or(b'?')).collect()
     }
 }
 
+/// A character that the encoding does not have is a question mark.
+fn encode(text: &str, encoding: &'static Encoding) -> Vec<u8> {
+    let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+    if encoding == encoding_rs::UTF_16LE {
+        return utf16(u16::to_le_bytes);
+    }
+    if encoding == encoding_rs::UTF_16BE {
+        return utf16(u16::to_be_bytes);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut buffer = [0; 4];
+    for c in text.chars() {
+        match encoding.encode(c.encode_utf8(&mut buffer)) {
+            (bytes, _, false) => out.extend_from_slice(&bytes),
+            _ => out.push(b'?'),
+        }
+    }
+    out
+}
+
 fn check_charset(name: Option<&Argument>) -> Result<Prepared, CallError> {
     match name.and_then(Argument::constant) {
         Some(name) if Charset::named(name).is_none() => {
             let says = format!("the encoding \"{name}\" of a file is not supported");
-            Err(CallError::new(says).instead("use UTF-8, ISO-8859-1 or US-ASCII"))
+            Err(CallError::new(says).instead("use UTF-8 or ISO-8859-1"))
         }
         _ => Ok(Prepared::Nothing),
     }

@@ -1,15 +1,13 @@
 //! `__regexFunction`: a text made from what a pattern finds in the response before.
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
-use fancy_regex::{Captures, Regex, RegexBuilder};
+use fancy_regex::Regex;
 use rand::RngExt as _;
+use weir_response::{Match, Perl5};
 
 use super::{Answer, Argument, Call, CallError, Function, Known, Prepared, not_a_number};
 use crate::Scope;
-
-/// Most steps back in one search; a pattern that needs more finds nothing further.
-const BACKTRACK_MAX: usize = 1_000_000;
 
 /// Most matches of one search.
 const MATCHES_MAX: usize = 100_000;
@@ -17,57 +15,14 @@ const MATCHES_MAX: usize = 100_000;
 pub(super) const FUNCTIONS: &[Function] =
     &[Function::new("__regexFunction", (2, 7), Answer::Changes, render).prepares(prepare)];
 
-/// A compiled pattern, or what it is when it never changes.
-#[derive(Debug, Clone)]
-pub(super) struct Search(Regex);
-
 fn prepare(arguments: &[Argument], _: &Known<'_>) -> Result<Prepared, CallError> {
     let Some(pattern) = arguments[0].constant() else {
         return Ok(Prepared::Nothing);
     };
-    match compile(pattern) {
-        Ok(regex) => Ok(Prepared::Regex(Box::new(Search(regex)))),
-        Err(error) => Err(CallError::new(format!(
-            "the pattern \"{pattern}\" of __regexFunction cannot be read: {error}"
-        ))),
+    match Perl5::compile(pattern) {
+        Ok(expression) => Ok(Prepared::Expression(Arc::new(expression))),
+        Err(error) => Err(CallError::new(format!("__regexFunction has an {error}"))),
     }
-}
-
-/// Perl 5 as Apache ORO reads it: at `$` there may be one more line end.
-fn compile(pattern: &str) -> Result<Regex, Box<fancy_regex::Error>> {
-    RegexBuilder::new(&with_line_end(pattern))
-        .backtrack_limit(BACKTRACK_MAX)
-        .build()
-        .map_err(Box::new)
-}
-
-fn with_line_end(pattern: &str) -> String {
-    static MULTI_LINE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\(\?[a-z]*m").expect("the pattern is fixed"));
-    if MULTI_LINE.is_match(pattern).unwrap_or(false) {
-        return pattern.to_owned();
-    }
-    let mut out = String::with_capacity(pattern.len());
-    let mut in_class = false;
-    let mut rest = pattern.chars();
-    while let Some(c) = rest.next() {
-        match c {
-            '\\' => {
-                out.push(c);
-                out.extend(rest.next());
-                continue;
-            }
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '$' if !in_class => {
-                out.push_str(r"(?=\n?\z)");
-                continue;
-            }
-            _ => {}
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// A part of a template: text, or the number of a group between two `$`.
@@ -94,15 +49,14 @@ fn template(text: &str) -> Vec<Part<'_>> {
 }
 
 fn render(call: &Call, scope: &mut Scope, out: &mut String) {
-    let late = OnceLock::new();
-    let regex = if let Prepared::Regex(search) = &call.prepared {
-        &search.0
+    let expression = if let Prepared::Expression(expression) = &call.prepared {
+        Arc::clone(expression)
     } else {
-        // A pattern that cannot be read gives nothing.
-        let Ok(regex) = compile(&call.argument(0, scope)) else {
+        // An expression that cannot be read gives nothing.
+        let Ok(expression) = Perl5::compile(&call.argument(0, scope)) else {
             return;
         };
-        late.get_or_init(|| regex)
+        Arc::new(expression)
     };
     let template_text = call.argument(1, scope);
     let which = call.argument(2, scope);
@@ -116,11 +70,8 @@ fn render(call: &Call, scope: &mut Scope, out: &mut String) {
     let Some(text) = searched(&input, scope) else {
         return out.push_str(&otherwise);
     };
-    let matches: Vec<Captures<'_, str>> = regex
-        .captures_iter(text.as_str())
-        .map_while(Result::ok)
-        .take(MATCHES_MAX)
-        .collect();
+    // An expression that takes too long finds nothing.
+    let matches = expression.find(&text, MATCHES_MAX).unwrap_or_default();
     if !name.is_empty() {
         let count = matches.len().to_string();
         scope.variables.set(&format!("{name}_matchNr"), &count);
@@ -185,14 +136,17 @@ fn choose(which: &str, count: usize, scope: &mut Scope) -> Result<Option<usize>,
 
 /// Appends the template of one match, and keeps its groups in variables.
 fn push_match(
-    found: &Captures<'_, str>,
+    found: &Match,
     template: &[Part<'_>],
     name: &str,
     scope: &mut Scope,
     out: &mut String,
 ) {
-    let group = |number: usize| found.get(number).map_or("null", |group| group.as_str());
-    for number in 0..found.len() {
+    let group = |number: usize| match found.groups.get(number) {
+        Some(Some(text)) => text,
+        _ => "null",
+    };
+    for number in 0..found.groups.len() {
         let variable = format!("{name}_g{number}");
         scope.variables.set(&variable, group(number));
     }
