@@ -44,6 +44,7 @@ fn a_row_says_what_happened() {
         elapsed_ms: row.elapsed_ms,
         latency_ms: row.latency_ms,
         connect_ms: row.connect_ms,
+        is_http: true,
         ..SampleRow::default()
     };
     assert_eq!(row, expect);
