@@ -45,6 +45,8 @@ pub struct Launch {
     pub directory: PathBuf,
     /// CPUs that it may use; `None`: all.
     pub cpus: Option<CpuSet>,
+    /// When the plan says that it ends, for those who watch.
+    pub planned_end: Option<Duration>,
 }
 
 impl Launch {
@@ -245,6 +247,7 @@ mod tests {
             samples: directory.join("out.jtl"),
             directory: directory.to_owned(),
             cpus: None,
+            planned_end: None,
         }
     }
 

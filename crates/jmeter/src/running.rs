@@ -69,6 +69,7 @@ pub struct RunningJmeter {
     seconds: Receiver<JmeterSecond>,
     follower: Option<JoinHandle<Followed>>,
     stop_port: Arc<AtomicU16>,
+    planned_end: Option<Duration>,
 }
 
 impl RunningJmeter {
@@ -76,6 +77,11 @@ impl RunningJmeter {
     /// second that has begun, also when nothing happened in it. The channel ends with the test.
     pub fn seconds(&self) -> &Receiver<JmeterSecond> {
         &self.seconds
+    }
+
+    /// When the test ends by itself, from the time origin, if its plan says so in time.
+    pub fn planned_end(&self) -> Option<Duration> {
+        self.planned_end
     }
 
     /// JMeter's process id.
@@ -150,6 +156,7 @@ pub(crate) fn follow(
         .map_or(0, |since| since.as_millis() as u64);
     let (seconds_out, seconds) = sync_channel(SECONDS_MAX);
     let stop_port = Arc::new(AtomicU16::new(stop_port));
+    let planned_end = launch.planned_end;
     let follower = Follower {
         gc: GcLog::new(&launch.gc_log(), origin_ms),
         launch,
@@ -171,6 +178,7 @@ pub(crate) fn follow(
         seconds,
         follower: Some(thread),
         stop_port,
+        planned_end,
     })
 }
 

@@ -168,6 +168,30 @@ fn the_population_is_known_when_every_group_says_it() {
     assert!(facts.own_length[0].0.starts_with("ConcurrencyThreadGroup"));
 }
 
+#[test]
+fn the_end_is_known_when_every_group_has_a_schedule() {
+    let with = |duration: &str, delay: &str| {
+        group("ThreadGroup", "1").replacen(
+            "<elementProp",
+            &format!(
+                "<stringProp name=\"ThreadGroup.duration\">{duration}</stringProp>\
+                 <stringProp name=\"ThreadGroup.delay\">{delay}</stringProp><elementProp"
+            ),
+            1,
+        )
+    };
+    let end = |elements: &str| {
+        let facts = facts_with(elements, &Properties::new());
+        facts.planned_end.map(|end| end.as_secs())
+    };
+    let two = with("${__P(D,30)}", "") + &with("20", "15");
+    assert_eq!(end(&two), Some(35));
+    assert_eq!(end(&(two.clone() + &with("${x}", ""))), None);
+    assert_eq!(end(&(two + &group("SetupThreadGroup", "1"))), None);
+    let endless = with("5", "").replace(">true<", ">false<");
+    assert_eq!(end(&endless), None);
+}
+
 /// Copies a plan with changes; gives the copy's text.
 fn copied(elements: &str, changes: &Changes<'_>) -> String {
     let place = tempfile::tempdir().unwrap();

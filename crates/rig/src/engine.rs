@@ -94,7 +94,7 @@ impl RunningEngine {
     pub(crate) fn planned_end(&self) -> Option<Duration> {
         match self {
             Self::Native(load) => load.planned_end(),
-            Self::Jmeter(_) => None,
+            Self::Jmeter(jmeter) => jmeter.planned_end(),
         }
     }
 

@@ -110,6 +110,7 @@ impl JmeterLoad {
             samples: setup.files.samples(),
             directory,
             cpus: Some(setup.cpus.clone()),
+            planned_end: None,
         })
     }
 

@@ -123,7 +123,7 @@ pub(crate) fn check_hosts(
             .map(|unknown| format!("{}: {}", unknown.named_in, unknown.sampler))
             .collect();
         if let Some(first) = lines.first() {
-            for line in &lines {
+            for line in &lines[1..] {
                 output::talk(line);
             }
             let instead = if facts.unknown.iter().all(|unknown| unknown.is_overridden) {

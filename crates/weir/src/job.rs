@@ -113,6 +113,12 @@ impl Job {
                 directory.id()
             )));
         }
+        if manifest.study.is_empty() {
+            return Err(ExpectedError::Input(format!(
+                "{}: this run is one load, not a study; there is nothing to continue",
+                directory.path().display()
+            )));
+        }
         let records = directory.records().map_err(stored::failed)?;
         let name = directory.id();
         Ok(Self {

@@ -39,6 +39,13 @@ pub(crate) struct StoredRun {
 impl StoredRun {
     /// Reads a run that has a result.
     pub(crate) fn read(directory: &RunDirectory) -> Result<Self, ExpectedError> {
+        if directory.single_path().is_file() {
+            return Err(ExpectedError::Input(format!(
+                "{}: this run is one load, not a study; its figures are in {}",
+                directory.path().display(),
+                directory.single_path().display()
+            )));
+        }
         let result = directory.result().map_err(failed)?;
         let manifest = directory.manifest().map_err(failed)?;
         let mut timelines = BTreeMap::new();

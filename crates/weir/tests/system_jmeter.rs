@@ -126,6 +126,14 @@ fn jmeter_and_weir_send_the_same_and_count_the_same() {
         assert!(files.iter().any(|name| name == file), "{file} in {files:?}");
     }
     assert_eq!(json_file(&run.join("run.json")), result);
+    place
+        .weir(&["report", "last"])
+        .ends(2)
+        .says(&["one load, not a study", "run.json"]);
+    place
+        .weir(&["tune", "--resume"])
+        .ends(2)
+        .says(&["nothing to continue"]);
     let timeline = fs::read_to_string(run.join("trials/001/timeline.csv")).unwrap();
     let header: Vec<&str> = timeline.lines().next().unwrap().split(',').collect();
     for signal in ["load.cpu", "load.gc.pause", "throughput", "users"] {

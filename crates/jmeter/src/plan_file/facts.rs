@@ -1,6 +1,7 @@
 //! What is known of a plan without running it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use roxmltree::{Document, Node};
 use weir_script::{Properties, Scheme, Target};
@@ -18,6 +19,9 @@ pub struct PlanFacts {
     pub unknown: Vec<UnknownServer>,
     /// Users of all thread groups; `None` when one of them does not say so in time.
     pub population: Option<u32>,
+    /// When the last of its users ends, from the beginning, if the schedules of all groups say so;
+    /// samples that run then still finish.
+    pub planned_end: Option<Duration>,
     /// Thread groups whose length cannot be overridden: name and line.
     pub own_length: Vec<(String, u32)>,
 }
@@ -71,6 +75,7 @@ pub(super) fn of(
         }
     }
     looking.facts.population = looking.population(documents);
+    looking.facts.planned_end = looking.planned_end(documents);
     looking.facts
 }
 
@@ -268,6 +273,31 @@ impl Looking {
             named_in: place(file, sampler),
             is_overridden,
         });
+    }
+
+    /// Groups run side by side; set-up, tear-down and one group after another take time that is not
+    /// known.
+    fn planned_end(&self, documents: &[Document<'_>]) -> Option<Duration> {
+        let mut last = None;
+        for element in documents.iter().flat_map(element::all) {
+            let serial = element.text("TestPlan.serialize_threadgroups") == "true";
+            if serial || is_group(&element) && element.class() != "ThreadGroup" {
+                return None;
+            }
+            if element.class() == "ThreadGroup" {
+                if element.text("ThreadGroup.scheduler") != "true" {
+                    return None;
+                }
+                let seconds = |name: &str| {
+                    let text = self.constants.value(element.text(name))?;
+                    text.trim().parse().ok()
+                };
+                let delay_s: u64 = seconds("ThreadGroup.delay").unwrap_or(0);
+                let duration_s: u64 = seconds("ThreadGroup.duration")?;
+                last = last.max(delay_s.checked_add(duration_s));
+            }
+        }
+        last.map(Duration::from_secs)
     }
 
     fn population(&self, documents: &[Document<'_>]) -> Option<u32> {

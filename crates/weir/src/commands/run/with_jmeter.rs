@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_jmeter::{Changes, Launch, PlanFile};
+use weir_jmeter::{Changes, Launch, PlanFacts, PlanFile};
 use weir_record::{RunDirectory, TrialFiles};
 use weir_rig::{Engine, Length, Measurement, store_seconds};
 use weir_script::{Properties, Target};
@@ -43,7 +43,7 @@ pub(crate) fn run(
     let named = jmeter::check_hosts(&facts, target.as_ref(), &shared.allow_host)?;
     let (directory, files) = open_run(path, arguments)?;
     let plan = plan_to_run(path, &plan, target.as_ref(), known, &files)?;
-    let launch = launch(found, plan, arguments, &files);
+    let launch = launch(found, plan, &facts, arguments, &files);
     let measurement = Measurement {
         engine: Engine::Jmeter(Box::new(launch)),
         target,
@@ -110,7 +110,13 @@ fn plan_to_run(
         .map_err(jmeter::failed)
 }
 
-fn launch(found: Jmeter, plan: PathBuf, arguments: &PlanArguments, files: &TrialFiles) -> Launch {
+fn launch(
+    found: Jmeter,
+    plan: PathBuf,
+    facts: &PlanFacts,
+    arguments: &PlanArguments,
+    files: &TrialFiles,
+) -> Launch {
     Launch {
         home: found.home,
         java: found.java,
@@ -125,5 +131,6 @@ fn launch(found: Jmeter, plan: PathBuf, arguments: &PlanArguments, files: &Trial
             .unwrap_or_else(|| files.samples()),
         directory: files.directory.clone(),
         cpus: arguments.shared.load_cpus.clone(),
+        planned_end: facts.planned_end,
     }
 }
