@@ -1,5 +1,6 @@
 //! Assertions: whether a sample is as it should be.
 
+mod jmespath;
 mod json;
 mod md5;
 mod response;
@@ -68,10 +69,8 @@ impl Checking<'_> {
             Assertion::Size(element) => size::check(element, sample, self.variables),
             Assertion::JsonPath(element) => json::check(element, sample, self.patterns),
             Assertion::Md5Hex(element) => md5::check(element, sample),
-            Assertion::JmesPath(_)
-            | Assertion::XPath(_)
-            | Assertion::XPath2(_)
-            | Assertion::Xml(_) => return,
+            Assertion::JmesPath(element) => jmespath::check(element, sample, self.patterns),
+            Assertion::XPath(_) | Assertion::XPath2(_) | Assertion::Xml(_) => return,
         };
         verdict.add(outcome);
     }

@@ -1,6 +1,8 @@
 //! Extractors: what JMeter's post-processors do with a sample.
 
 mod boundary;
+mod css;
+mod jmespath;
 mod json;
 mod regex;
 mod saved;
@@ -46,8 +48,9 @@ pub fn extract(
         }
         Extractor::Boundary(element) => boundary::extract(element, sample, variables, random)?,
         Extractor::Json(element) => json::extract(element, sample, variables, patterns, random)?,
-        Extractor::JmesPath(_) | Extractor::Css(_) | Extractor::XPath(_) | Extractor::XPath2(_) => {
-        }
+        Extractor::JmesPath(element) => jmespath::extract(element, sample, variables, random)?,
+        Extractor::Css(element) => css::extract(element, sample, variables, patterns, random),
+        Extractor::XPath(_) | Extractor::XPath2(_) => {}
     }
     Ok(Extraction::default())
 }

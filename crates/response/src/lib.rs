@@ -42,6 +42,8 @@
 
 mod check;
 mod extract;
+mod html;
+mod jmespath_json;
 mod json;
 mod outcome;
 mod patterns;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::html::CssSelector;
 use crate::json::{JsonPath, JsonPathError};
 use crate::perl5::{PatternError, Perl5};
 
@@ -13,6 +14,7 @@ use crate::perl5::{PatternError, Perl5};
 pub struct Patterns {
     regexes: HashMap<String, Result<Perl5, PatternError>>,
     json_paths: HashMap<String, Result<JsonPath, JsonPathError>>,
+    selectors: HashMap<String, Result<CssSelector, String>>,
 }
 
 impl Patterns {
@@ -21,6 +23,10 @@ impl Patterns {
 
     pub(crate) fn regex(&mut self, text: &str) -> Result<&Perl5, &PatternError> {
         kept(&mut self.regexes, text, Perl5::compile).as_ref()
+    }
+
+    pub(crate) fn selector(&mut self, text: &str) -> Result<&CssSelector, &String> {
+        kept(&mut self.selectors, text, CssSelector::compile).as_ref()
     }
 
     pub(crate) fn json_path(&mut self, text: &str) -> Result<&JsonPath, &JsonPathError> {

@@ -56,9 +56,9 @@ fn against(
         Found::One(value) => value.into_json(),
         Found::Many(found) if found.is_empty() && !element.compare => {
             return Err(format!(
-                "JSONPath is indefinite and the extracted Value is an empty Array. Please use an \
-                 assertion value, to be sure to get a correct result. {}",
-                element.expected
+                "JSONPath '{}' is indefinite and the extracted Value is an empty Array. Please use \
+                 an assertion value, to be sure to get a correct result. Expected value was '{}'",
+                element.path, element.expected
             ));
         }
         Found::Many(found) => Json::Array(found.into_iter().map(Value::into_json).collect()),
@@ -66,15 +66,16 @@ fn against(
     if !element.compare || is_expected(element, &value, patterns)? {
         return Ok(());
     }
+    let start = format!("Value in json path '{}' expected to", element.path);
     if element.expect_null {
         let found = value.to_java();
-        return Err(format!("Value expected to be null, but found '{found}'"));
+        return Err(format!("{start} be null, but found '{found}'"));
     }
     let (expected, found) = (&element.expected, shown(&value));
     Err(if element.regex {
-        format!("Value expected to match regexp '{expected}', but it did not match: '{found}'")
+        format!("{start} match regexp '{expected}', but it did not match: '{found}'")
     } else {
-        format!("Value expected to be '{expected}', but found '{found}'")
+        format!("{start} be '{expected}', but found '{found}'")
     })
 }
 
@@ -110,15 +111,21 @@ fn equals(
     if !element.regex {
         return Ok(Json::parse(&element.expected).is_ok_and(|expected| expected == *value));
     }
-    let says = |error: PatternError| match error {
+    let regex = patterns.regex(&element.expected);
+    let regex = regex.map_err(|error| malformed(error))?;
+    regex
+        .matches(&shown(value))
+        .map_err(|error| malformed(&error))
+}
+
+/// What JMeter says about an expression that it cannot read.
+pub(super) fn malformed(error: &PatternError) -> String {
+    match error {
         PatternError::Malformed { pattern, says } => {
             format!("Invalid expression: {pattern}\n{says}")
         }
         PatternError::TooSlow { .. } => error.to_string(),
-    };
-    let regex = patterns.regex(&element.expected);
-    let regex = regex.map_err(|error| says(error.clone()))?;
-    regex.matches(&shown(value)).map_err(says)
+    }
 }
 
 /// The value as text: numbers with a fraction without exponent.

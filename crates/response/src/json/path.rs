@@ -192,7 +192,8 @@ impl PathReader {
                 "Illegal character at position {at} expected '.' or '['"
             )));
         }
-        while self.peek().is_some() {
+        // Jayway does not look at a single character behind a step.
+        while self.peek().is_some() && (steps.is_empty() || self.at + 1 < self.text.len()) {
             self.step(&mut steps)?;
         }
         Ok(steps)

@@ -1,0 +1,307 @@
+//! Pages: selecting elements with jsoup's selectors, and their text as jsoup gives it.
+//!
+//! Pages are read and searched by `scraper`. Of jsoup's own selectors the attribute forms
+//! `[name~=regex]`, `[name!=value]` and `[^prefix]`, unquoted values and `:contains`,
+//! `:containsOwn`, `:matches`, `:matchesOwn`, `:eq`, `:lt` and `:gt` at the end of a selector are
+//! understood; any other is an error.
+
+use std::fmt::Write as _;
+
+use scraper::{ElementRef, Html, Node, Selector};
+
+use crate::perl5::Perl5;
+
+/// A selector with jsoup's extras.
+#[derive(Debug)]
+pub(crate) struct CssSelector {
+    parts: Vec<Part>,
+}
+
+/// One selector of a list.
+#[derive(Debug)]
+struct Part {
+    plain: Selector,
+    /// What jsoup asks of an element beyond CSS.
+    extras: Vec<Extra>,
+}
+
+#[derive(Debug)]
+enum Extra {
+    Contains { text: String, own: bool },
+    Matches { regex: Perl5, own: bool },
+    Attribute { name: String, regex: Perl5 },
+    AttributePrefix(String),
+    AttributeNot { name: String, value: String },
+    Place(std::cmp::Ordering, usize),
+}
+
+impl CssSelector {
+    /// Reads a selector, or says what is wrong with it.
+    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        let parts: Result<Vec<Part>, String> = split(text).into_iter().map(Part::compile).collect();
+        Ok(Self { parts: parts? })
+    }
+
+    /// The elements of a page, in its order.
+    pub(crate) fn select<'p>(&self, page: &'p Html) -> Vec<ElementRef<'p>> {
+        let all = page.tree.root().descendants().filter_map(ElementRef::wrap);
+        all.filter(|element| self.parts.iter().any(|part| part.matches(element)))
+            .collect()
+    }
+}
+
+impl Part {
+    fn compile(text: &str) -> Result<Self, String> {
+        let mut plain = String::new();
+        let mut extras = Vec::new();
+        let mut rest = text.trim();
+        while let Some(at) = rest.find(['[', ':']) {
+            plain.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let piece = piece(rest);
+            match extra(piece)? {
+                Some(extra) => extras.push(extra),
+                None => plain.push_str(&quoted(piece)),
+            }
+            rest = &rest[piece.len()..];
+            if !extras.is_empty() && rest.contains([' ', '>', '+', '~']) {
+                return Err(format!(
+                    "{piece} is only understood at the end of a selector"
+                ));
+            }
+        }
+        plain.push_str(rest);
+        if plain.is_empty() && !extras.is_empty() {
+            plain.push('*');
+        }
+        let plain = Selector::parse(&plain).map_err(|_| format!("{text:?} is no selector"))?;
+        Ok(Self { plain, extras })
+    }
+
+    fn matches(&self, element: &ElementRef<'_>) -> bool {
+        self.plain.matches(element) && self.extras.iter().all(|extra| extra.holds(element))
+    }
+}
+
+impl Extra {
+    fn holds(&self, element: &ElementRef<'_>) -> bool {
+        match self {
+            Self::Contains { text, own } => {
+                let found = if *own {
+                    own_text(*element)
+                } else {
+                    text_of(*element)
+                };
+                found.to_lowercase().contains(&text.to_lowercase())
+            }
+            Self::Matches { regex, own } => {
+                let found = if *own {
+                    own_text(*element)
+                } else {
+                    text_of(*element)
+                };
+                regex.is_in(&found).unwrap_or(false)
+            }
+            Self::Attribute { name, regex } => element
+                .attr(name)
+                .is_some_and(|value| regex.is_in(value).unwrap_or(false)),
+            Self::AttributePrefix(prefix) => {
+                let mut attributes = element.value().attrs();
+                attributes.any(|(name, _)| name.starts_with(prefix.as_str()))
+            }
+            Self::AttributeNot { name, value } => !element
+                .attr(name)
+                .is_some_and(|is| is.eq_ignore_ascii_case(value)),
+            Self::Place(order, place) => {
+                let before = element
+                    .prev_siblings()
+                    .filter(|node| node.value().is_element());
+                before.count().cmp(place) == *order
+            }
+        }
+    }
+}
+
+/// A list of selectors, split at the commas outside of brackets.
+fn split(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut begin, mut open) = (0, 0_i32);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' | '(' => open += 1,
+            ']' | ')' => open -= 1,
+            ',' if open <= 0 => {
+                parts.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[begin..]);
+    parts
+}
+
+/// The attribute in brackets or the pseudo-class at the start of the text.
+fn piece(text: &str) -> &str {
+    let mut open = 0_i32;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '(' => open += 1,
+            ')' => {
+                open -= 1;
+                if open <= 0 && text.starts_with(':') {
+                    return &text[..=at];
+                }
+            }
+            ']' if text.starts_with('[') && open <= 0 => return &text[..=at],
+            '[' | ':' | '.' | '#' | ' ' | '>' | '+' | '~' if text.starts_with(':') && open == 0 => {
+                return &text[..at];
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+/// What jsoup adds to CSS, if the piece is that.
+fn extra(piece: &str) -> Result<Option<Extra>, String> {
+    let regex = |text: &str| Perl5::compile(text).map_err(|error| error.to_string());
+    if let Some(inside) = piece
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
+        if let Some(prefix) = inside.strip_prefix('^') {
+            return Ok(Some(Extra::AttributePrefix(prefix.to_ascii_lowercase())));
+        }
+        if let Some((name, value)) = inside.split_once("~=") {
+            let (name, regex) = (name.trim().to_ascii_lowercase(), regex(value.trim())?);
+            return Ok(Some(Extra::Attribute { name, regex }));
+        }
+        if let Some((name, value)) = inside.split_once("!=") {
+            let name = name.trim().to_ascii_lowercase();
+            let value = value.trim().trim_matches(['"', '\'']).to_owned();
+            return Ok(Some(Extra::AttributeNot { name, value }));
+        }
+        return Ok(None);
+    }
+    let Some((name, argument)) = piece.split_once('(') else {
+        return Ok(None);
+    };
+    let argument = argument.strip_suffix(')').unwrap_or(argument);
+    let place = |order| {
+        let place = argument
+            .trim()
+            .parse()
+            .map_err(|_| format!("{piece} has no number"));
+        place.map(|place| Some(Extra::Place(order, place)))
+    };
+    let own = name.ends_with("Own");
+    match name {
+        ":contains" | ":containsOwn" => Ok(Some(Extra::Contains {
+            text: argument.to_owned(),
+            own,
+        })),
+        ":matches" | ":matchesOwn" => Ok(Some(Extra::Matches {
+            regex: regex(argument)?,
+            own,
+        })),
+        ":eq" => place(std::cmp::Ordering::Equal),
+        ":lt" => place(std::cmp::Ordering::Less),
+        ":gt" => place(std::cmp::Ordering::Greater),
+        _ => Ok(None),
+    }
+}
+
+/// An attribute test with its value in quotes, which CSS wants for some.
+fn quoted(piece: &str) -> String {
+    let inside = piece
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    match inside.and_then(|inside| inside.split_once('=')) {
+        Some((name, value)) if !value.trim().starts_with(['"', '\'']) => {
+            format!("[{name}=\"{}\"]", value.trim())
+        }
+        _ => piece.to_owned(),
+    }
+}
+
+/// The text of an element: blanks in one, line breaks and blocks as a blank, at the ends none.
+pub(crate) fn text_of(element: ElementRef<'_>) -> String {
+    let mut out = String::new();
+    write(element, &mut out, in_pre(element));
+    out.trim_matches(|c| c <= ' ').to_owned()
+}
+
+/// The text that stands in the element itself.
+fn own_text(element: ElementRef<'_>) -> String {
+    let mut out = String::new();
+    for child in element.children() {
+        if let Node::Text(text) = child.value() {
+            push_text(text, &mut out, false);
+        }
+    }
+    out.trim().to_owned()
+}
+
+fn write(element: ElementRef<'_>, out: &mut String, pre: bool) {
+    for child in element.children() {
+        match child.value() {
+            Node::Text(text) => push_text(text, out, pre),
+            Node::Element(value) => {
+                let name = value.name();
+                // jsoup keeps scripts and styles as data, which are no text.
+                if matches!(name, "script" | "style") {
+                    continue;
+                }
+                let Some(child) = ElementRef::wrap(child) else {
+                    continue;
+                };
+                let block = is_block(name);
+                if (block || name == "br") && !out.is_empty() && !out.ends_with(' ') {
+                    out.push(' ');
+                }
+                write(child, out, pre || keeps_blanks(name));
+                let next = child.next_sibling();
+                if block && next.is_some_and(|next| next.value().is_text()) && !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn push_text(text: &str, out: &mut String, pre: bool) {
+    if pre {
+        let _ = out.write_str(text);
+        return;
+    }
+    for c in text.chars() {
+        if matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}' | '\u{a0}') {
+            if !out.ends_with(' ') && !out.is_empty() {
+                out.push(' ');
+            }
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+fn in_pre(element: ElementRef<'_>) -> bool {
+    let mut above = element.ancestors().filter_map(ElementRef::wrap);
+    keeps_blanks(element.value().name()) || above.any(|above| keeps_blanks(above.value().name()))
+}
+
+fn keeps_blanks(name: &str) -> bool {
+    matches!(name, "pre" | "plaintext" | "title" | "textarea")
+}
+
+/// jsoup's list of elements that stand on lines of their own.
+fn is_block(name: &str) -> bool {
+    const BLOCKS: &str = " html head body frameset script noscript style meta link title frame \
+         noframes section nav aside hgroup header footer p h1 h2 h3 h4 h5 h6 ul ol pre div \
+         blockquote hr address figure figcaption form fieldset ins del dl dt dd li table caption \
+         thead tfoot tbody colgroup col tr th td video audio canvas details menu plaintext \
+         template article main svg math center dir applet marquee listing ";
+    BLOCKS.split_ascii_whitespace().any(|block| block == name)
+}
