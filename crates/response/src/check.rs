@@ -5,6 +5,7 @@ mod json;
 mod md5;
 mod response;
 mod size;
+mod xml;
 
 use weir_plan::{Assertion, DurationAssertion, SampleScope};
 
@@ -70,7 +71,9 @@ impl Checking<'_> {
             Assertion::JsonPath(element) => json::check(element, sample, self.patterns),
             Assertion::Md5Hex(element) => md5::check(element, sample),
             Assertion::JmesPath(element) => jmespath::check(element, sample, self.patterns),
-            Assertion::XPath(_) | Assertion::XPath2(_) | Assertion::Xml(_) => return,
+            Assertion::XPath(element) => xml::xpath(element, sample, self.variables),
+            Assertion::XPath2(element) => xml::xpath2(element, sample, self.variables),
+            Assertion::Xml(element) => xml::well_formed(element, sample),
         };
         verdict.add(outcome);
     }

@@ -6,6 +6,7 @@ mod jmespath;
 mod json;
 mod regex;
 mod saved;
+pub(crate) mod xpath;
 
 use weir_plan::Extractor;
 
@@ -50,7 +51,12 @@ pub fn extract(
         Extractor::Json(element) => json::extract(element, sample, variables, patterns, random)?,
         Extractor::JmesPath(element) => jmespath::extract(element, sample, variables, random)?,
         Extractor::Css(element) => css::extract(element, sample, variables, patterns, random),
-        Extractor::XPath(_) | Extractor::XPath2(_) => {}
+        Extractor::XPath(element) => {
+            return Ok(xpath::extract(element, sample, variables, random));
+        }
+        Extractor::XPath2(element) => {
+            return Ok(xpath::extract2(element, sample, variables, random));
+        }
     }
     Ok(Extraction::default())
 }

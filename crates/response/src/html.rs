@@ -11,6 +11,46 @@ use scraper::{ElementRef, Html, Node, Selector};
 
 use crate::perl5::Perl5;
 
+/// How deep elements may be nested; reading a page takes time by the square of it.
+const DEPTH: usize = 400;
+
+/// Reads a page; one that is nested too deep reads as an empty one.
+pub(crate) fn read(text: &str) -> Html {
+    if is_too_deep(text) {
+        Html::new_document()
+    } else {
+        Html::parse_document(text)
+    }
+}
+
+/// Whether more elements are open at once than any page has that was not made to hurt.
+fn is_too_deep(text: &str) -> bool {
+    // These are never open for long: they are empty, or end where the next one begins.
+    const SHORT: &str = " area base br col embed hr img input link meta source track wbr p li td \
+         th tr tbody thead tfoot option optgroup dt dd html head body ";
+    let mut open = 0_usize;
+    let mut tags = text.split('<');
+    tags.next();
+    tags.any(|tag| {
+        let (closes, tag) = match tag.strip_prefix('/') {
+            Some(tag) => (true, tag),
+            None => (false, tag),
+        };
+        let end = tag
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .unwrap_or(tag.len());
+        let name = tag[..end].to_ascii_lowercase();
+        if !name.is_empty() && !SHORT.split_ascii_whitespace().any(|short| short == name) {
+            open = if closes {
+                open.saturating_sub(1)
+            } else {
+                open + 1
+            };
+        }
+        open > DEPTH
+    })
+}
+
 /// A selector with jsoup's extras.
 #[derive(Debug)]
 pub(crate) struct CssSelector {
@@ -227,6 +267,9 @@ fn quoted(piece: &str) -> String {
 
 /// The text of an element: blanks in one, line breaks and blocks as a blank, at the ends none.
 pub(crate) fn text_of(element: ElementRef<'_>) -> String {
+    if is_data(element.value().name()) {
+        return String::new();
+    }
     let mut out = String::new();
     write(element, &mut out, in_pre(element));
     out.trim_matches(|c| c <= ' ').to_owned()
@@ -249,8 +292,7 @@ fn write(element: ElementRef<'_>, out: &mut String, pre: bool) {
             Node::Text(text) => push_text(text, out, pre),
             Node::Element(value) => {
                 let name = value.name();
-                // jsoup keeps scripts and styles as data, which are no text.
-                if matches!(name, "script" | "style") {
+                if is_data(name) {
                     continue;
                 }
                 let Some(child) = ElementRef::wrap(child) else {
@@ -261,8 +303,12 @@ fn write(element: ElementRef<'_>, out: &mut String, pre: bool) {
                     out.push(' ');
                 }
                 write(child, out, pre || keeps_blanks(name));
-                let next = child.next_sibling();
-                if block && next.is_some_and(|next| next.value().is_text()) && !out.ends_with(' ') {
+                let inline = child.next_sibling().is_some_and(|next| match next.value() {
+                    Node::Text(_) => true,
+                    Node::Element(next) => !is_block(next.name()),
+                    _ => false,
+                });
+                if (block || name == "br") && inline && !out.ends_with(' ') {
                     out.push(' ');
                 }
             }
@@ -292,6 +338,11 @@ fn in_pre(element: ElementRef<'_>) -> bool {
     keeps_blanks(element.value().name()) || above.any(|above| keeps_blanks(above.value().name()))
 }
 
+/// jsoup keeps scripts and styles as data, which is no text.
+fn is_data(name: &str) -> bool {
+    matches!(name, "script" | "style")
+}
+
 fn keeps_blanks(name: &str) -> bool {
     matches!(name, "pre" | "plaintext" | "title" | "textarea")
 }
@@ -304,4 +355,41 @@ fn is_block(name: &str) -> bool {
          thead tfoot tbody colgroup col tr th td video audio canvas details menu plaintext \
          template article main svg math center dir applet marquee listing ";
     BLOCKS.split_ascii_whitespace().any(|block| block == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(selector: &str, page: &str) -> Vec<String> {
+        let page = read(page);
+        let selected = CssSelector::compile(selector).map(|selector| selector.select(&page));
+        selected.into_iter().flatten().map(text_of).collect()
+    }
+
+    #[test]
+    fn a_page_that_is_too_deep_has_nothing_to_select() {
+        assert_eq!(texts("b", "<b>x</b>"), ["x"]);
+        assert!(texts("b", &"<b>x".repeat(100_000)).is_empty());
+        let list = "<ul>".to_owned() + &"<li>x<br>".repeat(10_000);
+        assert_eq!(texts("li", &list).len(), 10_000);
+    }
+
+    #[test]
+    fn what_is_no_selector_is_an_error() {
+        for text in ["a[", "a:nope(1)", "a:contains(x) b", ">", "a,,b", ""] {
+            assert!(CssSelector::compile(text).is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_selector_and_page_do_no_harm(
+            selector in "([a-z*]|\\[|\\]|=|~|\\^|!|:|\\(|\\)|,| |>|\\+|contains|eq|not|has|1|\"|'|é){0,10}",
+            page in "(<|>|/|a|b|div|table|td|p|script|<!--|-->|&|;|=|\"| |é){0,20}",
+        ) {
+            texts(&selector, &page);
+            texts("*", &page);
+        }
+    }
 }

@@ -19,8 +19,18 @@ pub(crate) struct Searched {
     expression: String,
 }
 
+/// How long an expression may be, in bytes.
+const LENGTH: usize = 10_000;
+
+/// How many brackets and prefixes an expression may have, as each may stand in the one before.
+const BRACKETS: usize = 200;
+
 /// Searches a document; the error is the crate's.
 pub(crate) fn search(expression: &str, document: &str) -> Result<Searched, String> {
+    let brackets = expression.chars().filter(|c| "([{!&".contains(*c)).count();
+    if expression.len() > LENGTH || brackets > BRACKETS {
+        return Err("the expression is too long or too deep".into());
+    }
     let compiled = jmespath::compile(expression).map_err(|error| error.to_string())?;
     let document_value = Variable::from_json(document)?;
     let value = compiled.search(document_value);
@@ -139,4 +149,23 @@ fn write_text(text: &str, out: &mut String) {
         }
     }
     out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn any_expression_and_document_do_no_harm(
+            expression in "(a|b|\\.|\\[|\\]|\\*|\\?|\\(|\\)|\\{|\\}|@|&|!|=|<|`|'|,|:|1|-|\\||length|keys|sort){0,12}",
+            document in "[\\[\\]{}:,\"ab01 ]{0,20}",
+        ) {
+            for document in [document.as_str(), r#"{"a":[1,{"b":"x"}],"b":null}"#] {
+                if let Ok(found) = search(&expression, document) {
+                    let _ = found.texts();
+                }
+            }
+        }
+    }
 }

@@ -50,7 +50,9 @@ mod patterns;
 mod perl5;
 mod sample;
 mod scope;
+mod unsupported;
 mod variables;
+mod xml;
 
 pub use check::check;
 pub use extract::{Extraction, SampleLost, extract};
@@ -58,4 +60,5 @@ pub use outcome::{AssertionOutcome, Verdict, failure_message};
 pub use patterns::Patterns;
 pub use perl5::{Match, PatternError, Perl5};
 pub use sample::{DecodedBody, SampleView};
+pub use unsupported::{unsupported_assertion, unsupported_extractor};
 pub use variables::Variables;

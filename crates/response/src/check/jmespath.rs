@@ -40,7 +40,7 @@ fn holds(
     }
     let (text, expected) = (found.text(&found.value), &element.expected);
     if element.regex {
-        let regex = patterns.regex(expected).map_err(|error| malformed(error))?;
+        let regex = patterns.regex(expected).map_err(malformed)?;
         return regex.matches(&text).map_err(|error| malformed(&error));
     }
     Ok(text == *expected || Variable::from_json(expected)? == *found.value)

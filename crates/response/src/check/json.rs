@@ -112,7 +112,7 @@ fn equals(
         return Ok(Json::parse(&element.expected).is_ok_and(|expected| expected == *value));
     }
     let regex = patterns.regex(&element.expected);
-    let regex = regex.map_err(|error| malformed(error))?;
+    let regex = regex.map_err(malformed)?;
     regex
         .matches(&shown(value))
         .map_err(|error| malformed(&error))

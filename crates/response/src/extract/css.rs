@@ -1,11 +1,11 @@
 //! The CSS Selector Extractor.
 
-use scraper::{ElementRef, Html};
+use scraper::ElementRef;
 use weir_plan::{CssExtractor, SampleScope};
 
 use super::number;
 use super::saved::{set_count, take_count};
-use crate::html::{CssSelector, text_of};
+use crate::html::{self, CssSelector, text_of};
 use crate::scope::samples;
 use crate::{Patterns, SampleView, Variables};
 
@@ -55,7 +55,7 @@ fn find(
     variables: &dyn Variables,
 ) -> Vec<String> {
     let values = |text: &str| -> Vec<String> {
-        let page = Html::parse_document(text);
+        let page = html::read(text);
         let elements = selector.select(&page).into_iter();
         elements
             .map(|found| value(found, &element.attribute))

@@ -1,0 +1,254 @@
+//! The two XPath Extractors.
+
+use sxd_document::Package;
+use sxd_document::dom::ChildOfRoot;
+use sxd_xpath::nodeset::Node;
+use weir_plan::{SampleScope, XPath2Extractor, XPathExtractor, XmlReading};
+
+use super::{Extraction, number};
+use crate::scope::samples;
+use crate::xml::{Dialect, Doctype, Malformed, Names, Searched, fragment, read, read_page, search};
+use crate::{AssertionOutcome, SampleView, Variables};
+
+/// The values that were found; nothing for a node without one.
+type Values = Vec<Option<String>>;
+
+pub(super) fn extract(
+    element: &XPathExtractor<String>,
+    sample: &SampleView<'_>,
+    variables: &mut dyn Variables,
+    random: &mut dyn FnMut(usize) -> usize,
+) -> Extraction {
+    let before = prepare(variables, &element.variable, &element.default);
+    let mut found = Values::new();
+    let mut wanted = number(&element.match_number);
+    let mut one = |text: &str| -> Result<(), String> {
+        let package = Package::new();
+        read_for(text, element.reading, &package)?;
+        let namespaces = declared(&package);
+        let searched = search(
+            &element.query,
+            package.as_document(),
+            &namespaces,
+            Dialect::One,
+        )?;
+        let values = values(searched, element.fragment);
+        if wanted == 0 && !values.is_empty() {
+            wanted = i32::try_from(random(values.len())).unwrap_or(0) + 1;
+        }
+        let values = values.into_iter().zip(1_i32..);
+        found.extend(
+            values
+                .filter(|(_, n)| wanted < 0 || *n == wanted)
+                .map(|(value, _)| value),
+        );
+        Ok(())
+    };
+    let done = match &element.scope {
+        SampleScope::Variable(name) => match variables.get(name) {
+            None | Some("") => Ok(()),
+            Some(text) => one(text),
+        },
+        scope => samples(scope, sample)
+            .iter()
+            .try_for_each(|sample| one(sample.text())),
+    };
+    match done {
+        Ok(()) => {
+            save(variables, &element.variable, &found, before);
+            Extraction::default()
+        }
+        Err(says) => noted(&element.name, &says),
+    }
+}
+
+pub(super) fn extract2(
+    element: &XPath2Extractor<String>,
+    sample: &SampleView<'_>,
+    variables: &mut dyn Variables,
+    random: &mut dyn FnMut(usize) -> usize,
+) -> Extraction {
+    let before = prepare(variables, &element.variable, &element.default);
+    let mut found = Values::new();
+    let wanted = number(&element.match_number);
+    let mut one = |text: &str| -> Result<(), String> {
+        if element.query.is_empty() {
+            return Ok(());
+        }
+        let package = Package::new();
+        let searched = search2(
+            &element.query,
+            &element.namespaces,
+            text,
+            &package,
+            Dialect::Two,
+        )?;
+        let mut values = values2(searched, element.fragment);
+        match usize::try_from(wanted) {
+            Err(_) => found.append(&mut values),
+            Ok(0) if values.is_empty() => return Err("-1".into()),
+            Ok(0) => found.push(values.swap_remove(random(values.len()))),
+            Ok(n) if n <= values.len() => found.push(values.swap_remove(n - 1)),
+            Ok(_) => {}
+        }
+        Ok(())
+    };
+    let done = match &element.scope {
+        SampleScope::Variable(name) => match variables.get(name) {
+            None | Some("") => Ok(()),
+            Some(text) => one(text),
+        },
+        // JMeter counts the samples in scope, but looks at the sample itself for each.
+        scope => samples(scope, sample)
+            .iter()
+            .try_for_each(|_| one(sample.text())),
+    };
+    match done {
+        Ok(()) => {
+            save(variables, &element.variable, &found, before);
+            Extraction::default()
+        }
+        Err(says) => noted(&element.name, &says),
+    }
+}
+
+/// Evaluates an XPath 2 element's expression, as far as it is XPath 1.0; the error is Saxon's.
+pub(crate) fn search2<'d>(
+    query: &str,
+    namespaces: &str,
+    text: &str,
+    package: &'d Package,
+    dialect: Dialect,
+) -> Result<Searched<'d>, String> {
+    let document = package.as_document();
+    read(text, Doctype::Allowed, Names::Namespaces, document).map_err(|error| {
+        let Malformed { says, at } = error;
+        let at = at.map_or(String::new(), |(line, column)| {
+            format!("lineNumber: {line}; columnNumber: {column}; ")
+        });
+        format!("org.xml.sax.SAXParseException; {at}{says}")
+    })?;
+    let pairs = namespaces.lines().filter_map(|line| line.split_once('='));
+    let pairs: Vec<(String, String)> = pairs
+        .map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned()))
+        .collect();
+    search(query, document, &pairs, dialect)
+        .map_err(|says| format!("net.sf.saxon.s9api.SaxonApiException: {}", as_saxon(&says)))
+}
+
+/// Saxon's words for what Xalan would say.
+fn as_saxon(says: &str) -> String {
+    if says.starts_with("A location path was expected") {
+        return "Expected an expression, but reached the end of the input".into();
+    }
+    match says.strip_prefix("Prefix must resolve to a namespace: ") {
+        Some(prefix) => format!("Namespace prefix '{prefix}' has not been declared"),
+        None => says.to_owned(),
+    }
+}
+
+/// Reads a body as the element says.
+pub(crate) fn read_for(text: &str, reading: XmlReading, package: &Package) -> Result<(), String> {
+    let document = package.as_document();
+    if reading.tolerant && !text.starts_with("<?xml") {
+        read_page(text, document);
+        return Ok(());
+    }
+    let names = if reading.namespaces {
+        Names::Namespaces
+    } else {
+        Names::Plain
+    };
+    read(text, Doctype::Allowed, names, document).map_err(|error| error.says)
+}
+
+/// The prefixes that the root element declares.
+pub(crate) fn declared(package: &Package) -> Vec<(String, String)> {
+    let children = package.as_document().root().children();
+    let root = children.into_iter().find_map(ChildOfRoot::element);
+    let Some(root) = root else { return Vec::new() };
+    root.namespaces_in_scope()
+        .into_iter()
+        .map(|namespace| (namespace.prefix().to_owned(), namespace.uri().to_owned()))
+        .filter(|(prefix, _)| prefix != "xml")
+        .collect()
+}
+
+fn values(searched: Searched<'_>, as_xml: bool) -> Values {
+    match searched {
+        Searched::Boolean(value) => vec![Some(value.to_string())],
+        Searched::Text(text) => vec![Some(text)],
+        Searched::Nodes(nodes) => nodes.iter().map(|node| value(node, as_xml)).collect(),
+    }
+}
+
+/// What JMeter takes of a node: of an element only the text that it begins with.
+fn value(node: &Node<'_>, as_xml: bool) -> Option<String> {
+    match node {
+        Node::Element(_) if as_xml => Some(fragment(node)),
+        Node::Element(_) => match node.children().first()? {
+            Node::Element(_) => None,
+            first => value(first, false),
+        },
+        Node::Root(_) => None,
+        Node::Comment(comment) => Some(comment.text().to_owned()),
+        node => Some(node.string_value()),
+    }
+}
+
+fn values2(searched: Searched<'_>, as_xml: bool) -> Values {
+    let show = |node: &Node<'_>| match node {
+        Node::Attribute(attribute) if as_xml => {
+            format!(
+                "{}=\"{}\"",
+                attribute.name().local_part(),
+                attribute.value()
+            )
+        }
+        node if as_xml => fragment(node),
+        Node::Comment(comment) => comment.text().to_owned(),
+        node => node.string_value(),
+    };
+    match searched {
+        Searched::Nodes(nodes) => nodes.iter().map(|node| Some(show(node))).collect(),
+        other => values(other, as_xml),
+    }
+}
+
+/// Sets the default and forgets the count, which is returned.
+fn prepare(variables: &mut dyn Variables, name: &str, default: &str) -> usize {
+    variables.set(name, default);
+    let count_name = format!("{name}_matchNr");
+    let count = variables
+        .get(&count_name)
+        .and_then(|count| count.parse().ok());
+    variables.set(&count_name, "0");
+    variables.remove(&format!("{name}_1"));
+    count.unwrap_or(0)
+}
+
+fn save(variables: &mut dyn Variables, name: &str, found: &Values, before: usize) {
+    let count = found.len();
+    variables.set(&format!("{name}_matchNr"), &count.to_string());
+    if let Some(Some(first)) = found.first() {
+        variables.set(name, first);
+    }
+    for (n, value) in found.iter().enumerate() {
+        if let Some(value) = value {
+            variables.set(&format!("{name}_{}", n + 1), value);
+        }
+    }
+    variables.remove(&format!("{name}_{}", count + 1));
+    for n in count + 2..=before {
+        variables.remove(&format!("{name}_{n}"));
+    }
+}
+
+/// A failure that is shown but does not fail the sample.
+fn noted(name: &str, says: &str) -> Extraction {
+    let message = format!("{says}\nSee log file for further details.");
+    Extraction {
+        outcome: Some(AssertionOutcome::failed(name, message)),
+        fails_sample: false,
+    }
+}
