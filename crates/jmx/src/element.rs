@@ -107,7 +107,10 @@ impl<'a> Element<'a> {
 
     /// A property as it was written; `None` if it is not there.
     pub(crate) fn text(&self, property: &str) -> Option<Template> {
-        let node = self.properties(property).last()?;
+        // The last one counts.
+        let node = self.children().rfind(|node| {
+            property_name(*node) == property && PROPERTY_TAGS.contains(&node.tag_name().name())
+        })?;
         Some(Template {
             text: property_text(node),
             at: self.document.position(node),
@@ -207,12 +210,6 @@ impl<'a> Element<'a> {
 
     fn children(&self) -> impl DoubleEndedIterator<Item = Node<'a, 'a>> + use<'a> {
         self.node.children().filter(Node::is_element)
-    }
-
-    fn properties(&self, property: &str) -> impl Iterator<Item = Node<'a, 'a>> {
-        self.children().filter(move |node| {
-            PROPERTY_TAGS.contains(&node.tag_name().name()) && property_name(*node) == property
-        })
     }
 }
 

@@ -108,7 +108,7 @@ impl Findings {
         self.all.insert(finding);
     }
 
-    pub(crate) fn unsupported(&mut self, element: &Element<'_>, refusal: Refusal<'_>) {
+    pub(crate) fn unsupported(&mut self, element: &Element<'_>, refusal: &Refusal<'_>) {
         self.unsupported_at(element, element.at(), refusal);
     }
 
@@ -117,7 +117,7 @@ impl Findings {
         &mut self,
         element: &Element<'_>,
         at: Position,
-        refusal: Refusal<'_>,
+        refusal: &Refusal<'_>,
     ) {
         self.all.insert(Finding {
             at,

@@ -8,17 +8,17 @@ mod level;
 mod module;
 mod steps;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use weir_plan::{ElementId, LoadPlan, Position, Variable};
+use weir_plan::{ElementId, IterationElement, LoadPlan, Position, Variable};
 
 use crate::document::{self, Document};
 use crate::element::{Branch, Element};
 use crate::elements::{test_plan, thread_group};
 use crate::finding::{Findings, Refusal};
 use crate::native::{self, Kind, Known, Runs};
-use crate::scope::Scope;
+use crate::scope::{Level, Scope};
 use crate::{Finding, JmxError, Severity};
 
 /// Most bytes that a plan may have once every element stands where it applies and every module
@@ -77,6 +77,12 @@ pub(crate) struct Tree<'a> {
     is_included: bool,
 }
 
+/// What all groups share: the elements directly below the test plan.
+struct Shared<'a> {
+    level: Level<'a>,
+    on_iteration: Vec<IterationElement>,
+}
+
 /// Where elements that are in the plan once stand there.
 #[derive(Default)]
 struct Places {
@@ -93,6 +99,8 @@ pub(crate) struct Reader<'p> {
     places: Places,
     findings: Findings,
     next_id: u32,
+    /// Managers of which it was said that they do not count.
+    superseded: HashSet<ElementId>,
     /// The controllers that are being read, outermost first.
     open: Vec<ElementId>,
     /// The files that are being included, outermost first.
@@ -114,6 +122,7 @@ impl<'p> Reader<'p> {
             places: Places::default(),
             findings: Findings::default(),
             next_id,
+            superseded: HashSet::new(),
             open: Vec::new(),
             files: Vec::new(),
             expanded: 0,
@@ -144,7 +153,7 @@ impl<'p> Reader<'p> {
         Ok(Reading { plan, findings })
     }
 
-    fn read_root<'a>(&mut self, tree: &Tree<'a>) {
+    fn read_root(&mut self, tree: &Tree<'_>) {
         for branch in self.enabled(tree.root) {
             let element = &branch.element;
             match element.class() {
@@ -173,9 +182,10 @@ impl<'p> Reader<'p> {
         let (groups, shared): (Vec<_>, Vec<_>) = enabled
             .into_iter()
             .partition(|branch| kind(&branch.element) == Some(Kind::Group));
-        // Without a group nobody else would look at them.
-        self.level(&shared);
-        self.iteration_elements(&shared);
+        let shared = Shared {
+            level: self.level(&shared),
+            on_iteration: self.iteration_elements(&shared),
+        };
         let mut groups = groups.into_iter().peekable();
         for branch in self.enabled(branches) {
             if groups
@@ -198,22 +208,16 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn read_group<'a>(
-        &mut self,
-        tree: &Tree<'a>,
-        group: &'a Branch<'a>,
-        shared: &[&'a Branch<'a>],
-    ) {
+    fn read_group<'a>(&mut self, tree: &Tree<'a>, group: &'a Branch<'a>, shared: &Shared<'a>) {
         let element = &group.element;
         let is_admitted = self.admit(element).is_some();
         let own = self.enabled(&group.below);
-        let all: Vec<&Branch<'_>> = own.iter().chain(shared).copied().collect();
-        let scope = Scope::outermost(self.level(&all));
+        let scope = Scope::of_group(self.level(&own), &shared.level);
         self.open.push(element.id());
         let mut steps = self.steps(tree, &own, &scope);
         self.open.pop();
         // The steps are in the order in which they advance, the last of the file first.
-        let shared = self.iteration_elements(shared);
+        let shared = shared.on_iteration.iter().cloned();
         steps.on_iteration.splice(0..0, shared);
         let Some(kind) = thread_group::kind(element.class()).filter(|_| is_admitted) else {
             return;
@@ -249,7 +253,7 @@ impl<'p> Reader<'p> {
             lost: kind.lost(),
             instead,
         };
-        self.findings.unsupported(element, refusal);
+        self.findings.unsupported(element, &refusal);
     }
 
     /// Names an element of a plugin, or one that Weir has never heard of.

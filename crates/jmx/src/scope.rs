@@ -31,17 +31,20 @@ pub(crate) struct Level<'a> {
 /// A level and those above it.
 pub(crate) struct Scope<'s, 'a> {
     level: Level<'a>,
+    /// More of the same level, after its own.
+    shared: Option<&'s Level<'a>>,
     outer: Option<&'s Scope<'s, 'a>>,
     /// What a sampler here inherits, in bytes of the file.
     pub(crate) bytes: usize,
 }
 
 impl<'s, 'a> Scope<'s, 'a> {
-    /// The outermost level.
-    pub(crate) fn outermost(level: Level<'a>) -> Self {
-        let bytes = level.bytes;
+    /// The level of a thread group, with what all groups share.
+    pub(crate) fn of_group(level: Level<'a>, shared: &'s Level<'a>) -> Self {
+        let bytes = level.bytes.saturating_add(shared.bytes);
         Self {
             level,
+            shared: Some(shared),
             outer: None,
             bytes,
         }
@@ -55,19 +58,28 @@ impl<'s, 'a> Scope<'s, 'a> {
         let bytes = self.bytes.saturating_add(level.bytes);
         Scope {
             level,
+            shared: None,
             outer: Some(self),
             bytes,
         }
     }
 
-    /// All levels, innermost first.
-    pub(crate) fn levels(&self) -> impl Iterator<Item = &Level<'a>> {
+    /// All levels, innermost first, each with what it shares.
+    fn scopes(&self) -> impl Iterator<Item = &Scope<'s, 'a>> {
         let mut next = Some(self);
         std::iter::from_fn(move || {
             let scope = next?;
             next = scope.outer;
-            Some(&scope.level)
+            Some(scope)
         })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Level<'a>> {
+        std::iter::once(&self.level).chain(self.shared)
+    }
+
+    fn levels(&self) -> impl Iterator<Item = &Level<'a>> {
+        self.scopes().flat_map(Scope::parts)
     }
 
     /// Config elements of a kind, innermost level first.
@@ -124,9 +136,9 @@ impl<'s, 'a> Scope<'s, 'a> {
         &self,
         kind: impl for<'l> Fn(&'l Level<'a>) -> &'l Vec<T>,
     ) -> Vec<T> {
-        let levels: Vec<&Level<'a>> = self.levels().collect();
-        let outwards = levels.into_iter().rev();
-        outwards
+        let scopes: Vec<_> = self.scopes().collect();
+        let levels = scopes.into_iter().rev().flat_map(Scope::parts);
+        levels
             .flat_map(|level| kind(level).iter().cloned())
             .collect()
     }

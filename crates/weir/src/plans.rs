@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_jmx::Severity;
-use weir_plan::LoadPlan;
+use weir_plan::{LoadPlan, Position};
 use weir_record::failed_to;
 use weir_script::{Origin, Properties, ResolvedPlan, Target};
 
@@ -49,15 +49,19 @@ fn accept(reading: weir_jmx::Reading) -> Result<LoadPlan, ExpectedError> {
 pub(crate) fn check(path: &Path) -> Result<PlanCheck, ExpectedError> {
     let reading = weir_jmx::read(path).map_err(input)?;
     let mut check = lines_of(&reading);
-    // Properties are not known here; what can be wrong without them is found all the same.
+    // Properties are not known here; what can be wrong without them is found all the same. An
+    // element that is named already is not named again for what it holds.
     if let Err(error) = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default()) {
-        check.unsupported += error.problems.len();
-        check.lines.extend(
-            error
-                .problems
-                .iter()
-                .map(|problem| format!("{}: {problem}", path.display())),
-        );
+        let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
+        let problems = error.problems.iter();
+        let fresh: Vec<_> = problems
+            .filter(|problem| !named.contains(&problem.at))
+            .collect();
+        check.unsupported += fresh.len();
+        let file = path.display();
+        check
+            .lines
+            .extend(fresh.iter().map(|problem| format!("{file}: {problem}")));
     }
     Ok(check)
 }

@@ -81,28 +81,28 @@ fn an_element_that_weir_does_not_know_is_refused_before_anything_is_sent() {
     let place = Place::new();
     let whole = repository_file("studies/plans/short.jmx");
     let sampler = "<HTTPSamplerProxy ";
-    let cookies = "<CookieManager guiclass=\"CookiePanel\" testclass=\"CookieManager\" \
-                   testname=\"Cookies\" enabled=\"true\"/><hashTree/>\n";
-    let plan = whole.replacen(sampler, &format!("{cookies}{sampler}"), 1);
-    place.write("cookies.jmx", &plan);
-    let line = format!("line {}", line_of(&plan, "<CookieManager"));
+    let mail = "<MailReaderSampler guiclass=\"MailReaderSamplerGui\" \
+                testclass=\"MailReaderSampler\" testname=\"Mail\" enabled=\"true\"/><hashTree/>\n";
+    let plan = whole.replacen(sampler, &format!("{mail}{sampler}"), 1);
+    place.write("mail.jmx", &plan);
+    let line = format!("line {}", line_of(&plan, "<MailReaderSampler"));
     let parts = [
-        "cookies.jmx",
+        "mail.jmx",
         &line,
-        "CookieManager \"Cookies\"",
-        "remove or disable it",
+        "MailReaderSampler \"Mail\"",
+        "this step would not be done",
+        "--engine jmeter",
     ];
     place
-        .weir(&[
-            "run",
-            "cookies.jmx",
-            "-J",
-            &format!("PORT={}", server.port()),
-        ])
+        .weir(&["run", "mail.jmx", "-J", &format!("PORT={}", server.port())])
         .ends(2)
         .says(&parts)
         .says(&["nothing was sent"]);
-    place.weir(&["check", "cookies.jmx"]).ends(2).prints(&parts);
+    place
+        .weir(&["check", "mail.jmx"])
+        .ends(2)
+        .prints(&parts)
+        .prints(&["1 element cannot be run natively"]);
     assert_eq!(server.requests(), 0);
 }
 
@@ -329,7 +329,16 @@ fn check_says_when_nothing_is_wrong() {
     place
         .weir(&["check", "plans/short.jmx"])
         .ends(0)
-        .prints(&["Weir runs all of it"]);
+        .prints(&["plans/short.jmx: runs natively in full"]);
+    place
+        .weir(&["check", "plans/short.jmx", "study.toml"])
+        .ends(0)
+        .prints(&["runs natively in full", "nothing is wrong"]);
+    place
+        .weir(&["check", "plans/short.jmx", "notes.txt", "nowhere.jmx"])
+        .ends(2)
+        .prints(&["runs natively in full"])
+        .says(&["notes.txt", "nowhere.jmx"]);
     place
         .weir(&["check", "notes.txt"])
         .ends(2)

@@ -1,5 +1,7 @@
 //! `HeaderManager`: header fields.
 
+use std::collections::HashSet;
+
 use weir_plan::Template;
 
 use crate::element::Element;
@@ -10,13 +12,11 @@ use crate::element::Element;
 /// others only those whose name, in any case, is not there yet.
 pub(crate) fn merge(managers: &[Element<'_>]) -> Vec<(Template, Template)> {
     let mut merged: Vec<(Template, Template)> = Vec::new();
+    let mut known = HashSet::new();
     for (index, manager) in managers.iter().enumerate() {
         for header in manager.collection("HeaderManager.headers") {
             let name = header.text_or_empty("Header.name");
-            let known = |(other, _): &(Template, Template)| {
-                other.text.to_lowercase() == name.text.to_lowercase()
-            };
-            if index == 0 || !merged.iter().any(known) {
+            if known.insert(name.text.to_lowercase()) || index == 0 {
                 merged.push((name, header.text_or_empty("Header.value")));
             }
         }

@@ -113,7 +113,7 @@ impl<'a> Merged<'a> {
                 lost: "another query would be sent",
                 instead: "write \"=\", or run the plan with --engine jmeter",
             };
-            findings.unsupported_at(&self.own, separator.at, refusal);
+            findings.unsupported_at(&self.own, separator.at, &refusal);
         }
         Argument {
             name,
@@ -241,7 +241,7 @@ fn check(sampler: &Merged<'_>, findings: &mut Findings) {
                 lost: wish.lost,
                 instead: wish.instead,
             };
-            findings.unsupported_at(&element, text.at, refusal);
+            findings.unsupported_at(&element, text.at, &refusal);
         }
     }
     check_texts(sampler, findings);
@@ -253,7 +253,7 @@ fn check(sampler: &Merged<'_>, findings: &mut Findings) {
             lost: "the request would be sent without them",
             instead: "run the plan with --engine jmeter, or remove the files",
         };
-        findings.unsupported_at(&sampler.own, file.path.at, refusal);
+        findings.unsupported_at(&sampler.own, file.path.at, &refusal);
     }
 }
 
@@ -266,7 +266,7 @@ fn check_texts(sampler: &Merged<'_>, findings: &mut Findings) {
                 lost,
                 instead,
             };
-            findings.unsupported_at(&element, text.at, refusal);
+            findings.unsupported_at(&element, text.at, &refusal);
         }
     };
     if !native::does(Feature::Proxy) {

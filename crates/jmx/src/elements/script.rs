@@ -1,4 +1,4 @@
-//! Scripts: JSR223, BeanShell and BSF elements.
+//! Scripts: JSR223, `BeanShell` and BSF elements.
 
 use weir_plan::{Script, Template};
 
@@ -11,7 +11,7 @@ pub(crate) fn is_script(class: &str) -> bool {
         .any(|family| class.starts_with(family))
 }
 
-/// The script of an element. BeanShell elements name their properties in three ways.
+/// The script of an element. `BeanShell` elements name their properties in three ways.
 pub(crate) fn read(element: &Element<'_>) -> Script {
     let class = element.class();
     let first = |names: &[&str]| -> Template {

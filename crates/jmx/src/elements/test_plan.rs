@@ -41,6 +41,6 @@ pub(crate) fn check(element: &Element<'_>, groups: usize, findings: &mut Finding
             lost: "all of them would run at once",
             instead: "run the plan with --engine jmeter, or each group as a plan of its own",
         };
-        findings.unsupported(element, refusal);
+        findings.unsupported(element, &refusal);
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn read(
             lost: "connections and cookies would be kept from one iteration to the next",
             instead: "run the plan with --engine jmeter, or tick \"Same user on each iteration\"",
         };
-        findings.unsupported(element, refusal);
+        findings.unsupported(element, &refusal);
     }
     ThreadGroup {
         kind,
@@ -84,7 +84,7 @@ fn main_controller<'a>(group: &Element<'a>, findings: &mut Findings) -> Option<E
             lost: "nobody can say how often its steps run",
             instead: "save the plan with JMeter again",
         };
-        findings.unsupported(group, refusal);
+        findings.unsupported(group, &refusal);
         return None;
     };
     // The type of an `elementProp` is also in `elementType`, which JMeter writes always.
@@ -98,7 +98,7 @@ fn main_controller<'a>(group: &Element<'a>, findings: &mut Findings) -> Option<E
             lost: native::Kind::Controller.lost(),
             instead: "use the loop count of the thread group, or run the plan with --engine jmeter",
         };
-        findings.unsupported(group, refusal);
+        findings.unsupported(group, &refusal);
     }
     Some(controller)
 }

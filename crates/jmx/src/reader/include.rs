@@ -30,7 +30,7 @@ impl Reader<'_> {
                 lost: "its steps would be missing",
                 instead: "name a JMeter plan with a test fragment in the folder of the plan",
             };
-            self.findings.unsupported(element, refusal);
+            self.findings.unsupported(element, &refusal);
             Steps::default()
         })
     }

@@ -49,7 +49,14 @@ impl Reader<'_> {
                 Kind::Listener => self.listener(element, &mut level),
                 _ => continue,
             }
-            level.bytes = level.bytes.saturating_add(element.bytes());
+            // Samplers hold a copy of all but these, of which they hold the place.
+            let is_shared = matches!(
+                element.class(),
+                "CookieManager" | "CacheManager" | "AuthManager" | "DNSCacheManager"
+            );
+            if known.kind != Kind::Listener && !is_shared {
+                level.bytes = level.bytes.saturating_add(element.bytes());
+            }
         }
         level
     }

@@ -49,7 +49,7 @@ impl Reader<'_> {
                     lost: "its steps would be missing",
                     instead: "choose the controller again in JMeter",
                 };
-                self.findings.unsupported(&module.element, refusal);
+                self.findings.unsupported(&module.element, &refusal);
             }
         }
         steps

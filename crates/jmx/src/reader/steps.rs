@@ -199,7 +199,7 @@ impl Reader<'_> {
                 instead: "tick \"Interpret Condition as Variable Expression\" and write \
                           ${__jexl3(…)}, or run the plan with --engine jmeter",
             };
-            self.findings.unsupported(element, refusal);
+            self.findings.unsupported(element, &refusal);
         }
     }
 
@@ -277,7 +277,7 @@ impl Reader<'_> {
                 lost: "requests would be sent without a password",
                 instead: native::ELSEWHERE,
             };
-            self.findings.unsupported_at(element, entry.at(), refusal);
+            self.findings.unsupported_at(element, entry.at(), &refusal);
         }
         let place = self.plan.auth_managers.len();
         self.plan.auth_managers.push(read);
@@ -296,7 +296,7 @@ impl Reader<'_> {
                 instead: "name the hosts and their addresses in it, or run the plan with \
                           --engine jmeter",
             };
-            self.findings.unsupported(element, refusal);
+            self.findings.unsupported(element, &refusal);
         }
         let place = self.plan.dns_caches.len();
         self.plan.dns_caches.push(manager::dns(element));
@@ -314,6 +314,9 @@ impl Reader<'_> {
         let mut managers = scope.nearest_first(of);
         let counts = managers.pop()?;
         for superseded in managers {
+            if !self.superseded.insert(superseded.id()) {
+                continue;
+            }
             let says = format!(
                 "it is superseded by \"{}\" in line {}: JMeter takes the outermost one, and of \
                  one level the last",

@@ -1,6 +1,6 @@
 //! Whole plans through the reader: what they mean, and what is said about them.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod corpus;
 mod elements;

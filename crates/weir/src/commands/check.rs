@@ -1,4 +1,4 @@
-//! `weir check`: everything that is wrong or unsupported in a file; nothing is sent.
+//! `weir check`: everything that is wrong or unsupported in files; nothing is sent.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,42 @@ use clap::Args;
 use crate::error::ExpectedError;
 use crate::{job, output, plans};
 
-/// Say everything that is wrong or unsupported in a plan or a study; send nothing.
+/// Say everything that is wrong or unsupported in plans and studies; send nothing.
 ///
-/// Each problem is named with its file, line and what to write instead.
+/// Each problem is named with its file, its line, what would be lost and what to do instead. Each
+/// plan gets a last line: whether it runs natively in full.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// A JMeter plan (.jmx) or a study (.toml).
-    file: PathBuf,
+    /// JMeter plans (.jmx) and studies (.toml).
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<u8, ExpectedError> {
-    let file = &arguments.file;
+    if let [file] = &*arguments.files {
+        return match check(file)? {
+            0 => Ok(0),
+            count => Err(refused(file, count)),
+        };
+    }
+    let mut failed = Vec::new();
+    for file in &arguments.files {
+        match check(file) {
+            Ok(0) => {}
+            Ok(count) => failed.push(refused(file, count)),
+            Err(error) => {
+                output::tell_error(&error);
+                failed.push(error);
+            }
+        }
+    }
+    // The worst of the exit codes; each error has been told.
+    let code = failed.iter().map(ExpectedError::exit_code).max();
+    Ok(code.unwrap_or(0))
+}
+
+/// How many things of a file cannot be run.
+fn check(file: &Path) -> Result<usize, ExpectedError> {
     let extension = |wanted: &str| {
         file.extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
@@ -36,19 +61,23 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<u8, ExpectedError> {
     }
 }
 
-fn check_plan(file: &Path) -> Result<u8, ExpectedError> {
-    let findings = plans::check(file)?;
-    for line in &findings.lines {
+fn check_plan(file: &Path) -> Result<usize, ExpectedError> {
+    let found = plans::check(file)?;
+    for line in &found.lines {
         output::data(line);
     }
-    if findings.unsupported == 0 {
-        output::data(&format!("{}: Weir runs all of it", file.display()));
-        Ok(0)
-    } else {
-        Err(ExpectedError::Input(format!(
-            "{}: Weir cannot run {} element(s) of this plan",
-            file.display(),
-            findings.unsupported
-        )))
-    }
+    let summary = match found.unsupported {
+        0 => "runs natively in full".to_owned(),
+        1 => "1 element cannot be run natively".to_owned(),
+        count => format!("{count} elements cannot be run natively"),
+    };
+    output::data(&format!("{}: {summary}", file.display()));
+    Ok(found.unsupported)
+}
+
+fn refused(file: &Path, count: usize) -> ExpectedError {
+    ExpectedError::Input(format!(
+        "{}: Weir cannot run {count} element(s) of this plan itself",
+        file.display()
+    ))
 }
