@@ -4,6 +4,10 @@ use crate::{Position, Template};
 
 /// An HTTP request.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the independent check boxes of the element"
+)]
 pub struct HttpRequest<T = Template> {
     /// `http` when empty.
     pub protocol: T,

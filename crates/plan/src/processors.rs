@@ -19,13 +19,13 @@ pub enum PreProcessor<T = Template> {
 pub enum PostProcessor<T = Template> {
     /// Takes something out of the response into variables.
     Extractor(Box<Extractor<T>>),
-    /// Debug PostProcessor: a part of the sample that shows what is known.
+    /// Debug `PostProcessor`: a part of the sample that shows what is known.
     Debug(DebugParts),
     /// A script.
     Script(Box<Script<T>>),
 }
 
-/// What a Debug PostProcessor shows.
+/// What a Debug `PostProcessor` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DebugParts {
     /// The sampler's settings.

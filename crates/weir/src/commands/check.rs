@@ -14,7 +14,7 @@ use crate::{job, output, plans};
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// JMeter plans (.jmx) and studies (.toml).
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
