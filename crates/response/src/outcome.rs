@@ -1,6 +1,6 @@
 //! What assertions said about a sample.
 
-use crate::SampleView;
+use crate::{Extraction, SampleView};
 
 /// What one assertion said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +86,12 @@ impl Verdict {
     pub fn add(&mut self, outcome: AssertionOutcome) {
         self.successful &= !outcome.fails_sample();
         self.outcomes.push(outcome);
+    }
+
+    /// Adds what an extractor said, before any assertion.
+    pub fn add_extraction(&mut self, extraction: Extraction) {
+        self.successful &= !extraction.fails_sample;
+        self.outcomes.extend(extraction.outcome);
     }
 
     /// The message that the sample's row shows.

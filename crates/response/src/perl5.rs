@@ -29,9 +29,9 @@ pub(crate) const STEPS: usize = 1_000_000;
 pub struct Perl5 {
     /// Finds the expression anywhere.
     anywhere: Regex,
-    /// Finds it where the text begins.
-    at_start: Regex,
-    /// Finds it anywhere, but not as nothing where the search begins; made when first needed.
+    /// Finds it where the text begins; made when first needed, as is the next.
+    at_start: OnceLock<Option<Regex>>,
+    /// Finds it anywhere, but not as nothing where the search begins.
     not_empty: OnceLock<Option<Regex>>,
 }
 
@@ -73,13 +73,10 @@ impl Perl5 {
             says,
         };
         let translated = translate::translate(pattern).map_err(&malformed)?;
-        let build = |text: &str| {
-            let built = RegexBuilder::new(text).backtrack_limit(STEPS).build();
-            built.map_err(|error| malformed(error.to_string()))
-        };
+        let anywhere = build(&translated).map_err(|error| malformed(error.to_string()))?;
         Ok(Self {
-            anywhere: build(&translated)?,
-            at_start: build(&format!("\\A(?:{translated})"))?,
+            anywhere,
+            at_start: OnceLock::new(),
             not_empty: OnceLock::new(),
         })
     }
@@ -93,7 +90,13 @@ impl Perl5 {
     ///
     /// ORO looks for no other: `a|ab` does not match `ab`, nor `a*?` anything but nothing.
     pub(crate) fn matches(&self, text: &str) -> Result<bool, PatternError> {
-        let found = self.at_start.find(text).map_err(|_| self.too_slow())?;
+        let made = self.at_start.get_or_init(|| {
+            let text = format!("\\A(?:{})", self.anywhere.as_str());
+            build(&text).ok()
+        });
+        // What was built alone is built again.
+        let at_start = made.as_ref().ok_or_else(|| self.too_slow())?;
+        let found = at_start.find(text).map_err(|_| self.too_slow())?;
         Ok(found.is_some_and(|found| found.end() == text.len()))
     }
 
@@ -138,7 +141,7 @@ impl Perl5 {
     fn not_empty(&self) -> Option<&Regex> {
         let made = self.not_empty.get_or_init(|| {
             let text = format!("(?:{})(?!\\G)", self.anywhere.as_str());
-            RegexBuilder::new(&text).backtrack_limit(STEPS).build().ok()
+            build(&text).ok()
         });
         made.as_ref()
     }
@@ -148,6 +151,10 @@ impl Perl5 {
             pattern: self.anywhere.as_str().to_owned(),
         }
     }
+}
+
+fn build(text: &str) -> Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(text).backtrack_limit(STEPS).build()
 }
 
 fn is_empty_at(captures: &Captures<'_, str>, at: usize) -> bool {

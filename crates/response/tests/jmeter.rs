@@ -330,10 +330,7 @@ fn differs(line: &Value, bodies: &[String], patterns: &mut Patterns) -> Option<S
             Err(_) if line["verdict"].is_null() => return None,
             Err(lost) => return Some(format!("lost: {lost}")),
             Ok(_) if line["verdict"].is_null() => return Some("not lost".into()),
-            Ok(extraction) => {
-                verdict.outcomes.extend(extraction.outcome);
-                verdict.successful &= !extraction.fails_sample;
-            }
+            Ok(extraction) => verdict.add_extraction(extraction),
         }
         let after = serde_json::to_value(&variables).unwrap();
         if after != line["after"] {
