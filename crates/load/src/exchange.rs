@@ -266,7 +266,7 @@ impl Client {
                 let at = core.clock.now();
                 let bytes = filled.filled();
                 let read = if bytes.is_empty() {
-                    reader.end()
+                    reader.end(&mut core.texts.borrow_mut())
                 } else {
                     reader.feed(bytes, &mut core.texts.borrow_mut())
                 };

@@ -202,7 +202,7 @@ impl BadCoding {
             Self::NotGzip => "Not in GZIP format",
             Self::Checksum => "Corrupt GZIP trailer",
             Self::Short => "Unexpected end of ZLIB input stream",
-            Self::Deflate => "invalid stored block lengths",
+            Self::Deflate => "invalid block type",
             Self::Brotli => "Brotli stream decoding failed",
         }
     }

@@ -4,8 +4,10 @@
 //! head that arrives in more than one piece and for what is kept. Where servers break the rules, this follows what
 //! JMeter's HTTP library does, because users compare the two: of several body lengths the last that
 //! can be read counts, a transfer coding that is not `chunked` runs to the end of the connection,
-//! every 1xx response is skipped. Measured side by side, JMeter differs in this: it reads heads of
-//! any length, takes other versions than 1.0 and 1.1, and skips lines in front of the first line.
+//! every 1xx response is skipped, and so are lines in front of the first line; a head that the end of
+//! the connection cuts off after a whole line counts. Measured side by side, JMeter differs in this:
+//! it reads heads and lines of any length, takes other versions than 1.0 and 1.1 and status codes of
+//! any length, and takes bytes behind a response for the next one.
 
 use std::mem::MaybeUninit;
 
@@ -25,9 +27,11 @@ pub(crate) use kept::{Kept, KeptStore};
 
 /// The longest head that is read, with all 1xx responses before it. Servers limit theirs to 8 to
 /// 64 KiB.
-pub(crate) const HEAD_MAX: usize = 64 * 1024;
+pub(crate) const HEAD_MAX: usize = 256 * 1024;
+/// Header fields for which there is room on the stack.
+const FIELDS_USUAL: usize = 64;
 /// The most header fields that are read.
-const FIELDS_MAX: usize = 512;
+const FIELDS_MAX: usize = 16 * 1024;
 
 /// Reads one response.
 #[derive(Debug)]
@@ -146,12 +150,14 @@ impl ResponseReader {
     }
 
     /// The connection has ended.
-    pub(crate) fn end(&mut self) -> Result<(), Failure> {
+    pub(crate) fn end(&mut self, texts: &mut StatusTexts) -> Result<(), Failure> {
+        if matches!(self.state, State::Head) {
+            self.end_head(texts)?;
+        }
         match &self.state {
             State::Done => {}
             State::UntilClose => self.state = State::Done,
-            State::Head if self.received == 0 => return Err(Failure::NoResponse),
-            State::Head => return Err(Failure::NotHttp),
+            State::Head => return Err(Failure::NoResponse),
             State::Length { expected, left } => {
                 return Err(Failure::ShortBody {
                     expected: *expected,
@@ -166,6 +172,26 @@ impl ResponseReader {
         if let Some(head) = &mut self.head {
             head.keeps_connection = false;
         }
+        Ok(())
+    }
+
+    /// The end of the connection is the end of the head's last line, and of the head (JMeter).
+    fn end_head(&mut self, texts: &mut StatusTexts) -> Result<(), Failure> {
+        if self.partial.is_empty() {
+            return Ok(());
+        }
+        let mut partial = std::mem::take(&mut self.partial);
+        self.received -= partial.len() as u64;
+        let received = partial.len() as u64;
+        if !partial.ends_with(b"\n") {
+            partial.extend_from_slice(b"\r\n");
+        }
+        partial.extend_from_slice(b"\r\n");
+        let parsed = parse_head(&partial, self.to_head_request, texts)?;
+        let parsed = parsed.ok_or(Failure::NotHttp)?;
+        let length = parsed.length as u64;
+        self.took_head(parsed, &partial)?;
+        self.received = self.received - length + received;
         Ok(())
     }
 
@@ -185,8 +211,8 @@ impl ResponseReader {
         }
         let before = self.partial.len();
         self.keep_partial(bytes)?;
-        // Without the end of a line the answer would be the same as before.
-        if !bytes.contains(&b'\n') {
+        // Without the end of the head the answer would be the same as before.
+        if !has_empty_line(&self.partial, before) {
             return Ok(bytes.len());
         }
         match parse_head(&self.partial, self.to_head_request, texts)? {
@@ -215,7 +241,7 @@ impl ResponseReader {
         match parsed.head {
             Some((head, body)) => {
                 if let Some(kept) = &mut self.kept {
-                    kept.took_head(&bytes[..parsed.length]);
+                    kept.took_head(&bytes[parsed.skipped..parsed.length]);
                 }
                 self.head = Some(head);
                 self.state = body;
@@ -237,6 +263,8 @@ fn keep(kept: &mut Option<Box<Kept>>, body: &[u8]) {
 
 /// A head that was read; without content if it is a 1xx response.
 struct Parsed {
+    /// Bytes in front of its first line.
+    skipped: usize,
     length: usize,
     head: Option<(Head, State)>,
 }
@@ -246,28 +274,56 @@ fn parse_head(
     to_head_request: bool,
     texts: &mut StatusTexts,
 ) -> Result<Option<Parsed>, Failure> {
-    let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+    let mut fields = [const { MaybeUninit::uninit() }; FIELDS_USUAL];
+    match parse_with(bytes, &mut fields, to_head_request, texts) {
+        Err(Unread::TooManyFields) => {
+            let mut fields = vec![MaybeUninit::uninit(); FIELDS_MAX];
+            parse_with(bytes, &mut fields, to_head_request, texts)
+        }
+        parsed => parsed,
+    }
+    .map_err(|unread| match unread {
+        Unread::TooManyFields => Failure::LongHead,
+        Unread::Because(failure) => failure,
+    })
+}
+
+/// Why a head cannot be read.
+enum Unread {
+    TooManyFields,
+    Because(Failure),
+}
+
+fn parse_with<'a>(
+    bytes: &'a [u8],
+    fields: &mut [MaybeUninit<Header<'a>>],
+    to_head_request: bool,
+    texts: &mut StatusTexts,
+) -> Result<Option<Parsed>, Unread> {
+    let Some(skipped) = before_first_line(bytes) else {
+        return Ok(None);
+    };
+    let bytes = &bytes[skipped..];
     let mut response = httparse::Response::new(&mut []);
     let mut config = ParserConfig::default();
     config
         .allow_spaces_after_header_name_in_responses(true)
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_multiple_spaces_in_response_status_delimiters(true);
-    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, fields);
     let length = match parsed {
-        Ok(httparse::Status::Complete(length)) if length <= HEAD_MAX => length,
+        Ok(httparse::Status::Complete(length)) if skipped + length <= HEAD_MAX => length,
         Ok(httparse::Status::Partial) => return Ok(None),
-        Ok(httparse::Status::Complete(_)) | Err(httparse::Error::TooManyHeaders) => {
-            return Err(Failure::LongHead);
-        }
-        Err(_) => return Err(Failure::NotHttp),
+        Ok(httparse::Status::Complete(_)) => return Err(Unread::Because(Failure::LongHead)),
+        Err(httparse::Error::TooManyHeaders) => return Err(Unread::TooManyFields),
+        Err(_) => return Err(Unread::Because(Failure::NotHttp)),
     };
     let number = response.code.unwrap_or(0);
     if number < 100 {
-        return Err(Failure::NotHttp);
+        return Err(Unread::Because(Failure::NotHttp));
     }
     let head = (number >= 200).then(|| {
-        let fields = Fields(response.headers);
+        let fields = Fields::of(response.headers);
         let body = fields.body(number, to_head_request);
         let head = Head {
             status: match response.reason {
@@ -276,12 +332,36 @@ fn parse_head(
             },
             data_type: fields.data_type(),
             keeps_connection: fields.keep_connection(number, response.version == Some(1), &body),
-            keep_alive_s: fields.keep_alive_s(),
-            codings: fields.codings(),
+            keep_alive_s: fields.keep_alive_s,
+            codings: fields.codings.unwrap_or_default(),
         };
         (head, body)
     });
-    Ok(Some(Parsed { length, head }))
+    Ok(Some(Parsed {
+        skipped,
+        length: skipped + length,
+        head,
+    }))
+}
+
+/// How many bytes stand in front of the first line that begins as HTTP does; `None` if it has not
+/// come yet.
+fn before_first_line(bytes: &[u8]) -> Option<usize> {
+    const BEGIN: &[u8] = b"HTTP/";
+    let mut at = 0;
+    loop {
+        let rest = &bytes[at..];
+        if rest.starts_with(BEGIN) {
+            return Some(at);
+        }
+        at += rest.iter().position(|byte| *byte == b'\n')? + 1;
+    }
+}
+
+/// Whether an empty line has come in the bytes from this place on.
+fn has_empty_line(bytes: &[u8], from: usize) -> bool {
+    let recent = &bytes[from.saturating_sub(2)..];
+    recent.windows(2).any(|two| two == b"\n\n") || recent.windows(3).any(|three| three == b"\n\r\n")
 }
 
 /// The reason phrase of a head that was read, when it is not ASCII: each byte is a character, as in
@@ -293,22 +373,61 @@ fn latin_reason(head: &[u8]) -> String {
     reason.iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// The header fields of a response.
-struct Fields<'a>(&'a [Header<'a>]);
+/// What the header fields of a response say, gathered in one pass.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    transfer_coding: Option<&'a [u8]>,
+    /// The last length that can be read.
+    length: Option<u64>,
+    has_length: bool,
+    says_close: bool,
+    says_keep_alive: bool,
+    keep_alive_s: Option<u64>,
+    content_type: Option<&'a [u8]>,
+    codings: Option<Codings>,
+}
 
-impl Fields<'_> {
-    fn all(&self, name: &'static str) -> impl DoubleEndedIterator<Item = &[u8]> {
-        self.0
-            .iter()
-            .filter(move |field| field.name.eq_ignore_ascii_case(name))
-            .map(|field| field.value)
+impl<'a> Fields<'a> {
+    fn of(fields: &[Header<'a>]) -> Self {
+        let mut found = Self::default();
+        for field in fields {
+            found.take(field.name, field.value);
+        }
+        found
+    }
+
+    fn take(&mut self, name: &str, value: &'a [u8]) {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        // Lengths tell nearly all names apart; comparing is for the few that are left.
+        match name.len() {
+            10 if is("connection") => {
+                for option in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+                    self.says_close |= option.eq_ignore_ascii_case(b"close");
+                    self.says_keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                }
+            }
+            10 if is("keep-alive") => {
+                self.keep_alive_s = self.keep_alive_s.or_else(|| keep_alive_s(value));
+            }
+            12 if is("content-type") => self.content_type = Some(value),
+            14 if is("content-length") => {
+                let length = length(value);
+                self.has_length |= length.is_some_and(|length| length > 0);
+                self.length = length.or(self.length);
+            }
+            16 if is("content-encoding") => {
+                self.codings.get_or_insert_with(|| Codings::of(value));
+            }
+            17 if is("transfer-encoding") => self.transfer_coding = Some(value),
+            _ => {}
+        }
     }
 
     fn body(&self, status: u16, to_head_request: bool) -> State {
         if to_head_request || matches!(status, 204 | 205 | 304) {
             return State::Done;
         }
-        if let Some(coding) = self.all("transfer-encoding").next_back() {
+        if let Some(coding) = self.transfer_coding {
             let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or(coding);
             return if last.trim_ascii().eq_ignore_ascii_case(b"chunked") {
                 State::Chunks(Chunked::default())
@@ -316,7 +435,7 @@ impl Fields<'_> {
                 State::UntilClose
             };
         }
-        match self.all("content-length").rev().find_map(length) {
+        match self.length {
             Some(0) => State::Done,
             Some(expected) => State::Length {
                 expected,
@@ -328,31 +447,11 @@ impl Fields<'_> {
 
     fn keep_connection(&self, status: u16, is_http_1_1: bool, body: &State) -> bool {
         // A body where none may be would be read as the next response.
-        let forbidden_body = status == 204
-            && (self.all("transfer-encoding").next().is_some()
-                || self.all("content-length").filter_map(length).any(|l| l > 0));
+        let forbidden_body = status == 204 && (self.transfer_coding.is_some() || self.has_length);
         if forbidden_body || matches!(body, State::UntilClose) {
             return false;
         }
-        let says = |option: &[u8]| {
-            self.all("connection")
-                .flat_map(|value| value.split(|byte| *byte == b','))
-                .any(|token| token.trim_ascii().eq_ignore_ascii_case(option))
-        };
-        !says(b"close") && (is_http_1_1 || says(b"keep-alive"))
-    }
-
-    fn codings(&self) -> Codings {
-        let first = self.all("content-encoding").next();
-        first.map(Codings::of).unwrap_or_default()
-    }
-
-    fn keep_alive_s(&self) -> Option<u64> {
-        self.all("keep-alive")
-            .flat_map(|value| value.split(|byte| *byte == b','))
-            .filter_map(|part| str::from_utf8(part).ok()?.split_once('='))
-            .find(|(name, _)| name.trim().eq_ignore_ascii_case("timeout"))
-            .and_then(|(_, seconds)| seconds.trim().parse().ok())
+        !self.says_close && (is_http_1_1 || self.says_keep_alive)
     }
 
     /// JMeter takes everything for text that does not name a picture, sound or film.
@@ -364,7 +463,7 @@ impl Fields<'_> {
             "video/f4m",
             "image/svg+xml",
         ];
-        let Some(value) = self.all("content-type").next_back() else {
+        let Some(value) = self.content_type else {
             return DataType::Empty;
         };
         let starts = |prefix: &&str| {
@@ -379,8 +478,18 @@ impl Fields<'_> {
     }
 }
 
+fn keep_alive_s(value: &[u8]) -> Option<u64> {
+    value
+        .split(|byte| *byte == b',')
+        .filter_map(|part| str::from_utf8(part).ok()?.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("timeout"))
+        .and_then(|(_, seconds)| seconds.trim().parse().ok())
+}
+
 fn length(value: &[u8]) -> Option<u64> {
     let digits = str::from_utf8(value.trim_ascii()).ok()?;
+    // A sign is allowed, as in Java.
+    let digits = digits.strip_prefix('+').unwrap_or(digits);
     digits
         .bytes()
         .all(|byte| byte.is_ascii_digit())

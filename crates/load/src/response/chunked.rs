@@ -68,6 +68,13 @@ impl Chunked {
         match self.state {
             // JMeter's library takes the end of the connection for the end of the trailers.
             State::Trailer(_) | State::Done => Ok(()),
+            State::Size if self.line.length > 0 => match self.line.size()? {
+                0 => Ok(()),
+                expected => Err(Failure::ShortChunk {
+                    expected,
+                    received: 0,
+                }),
+            },
             State::Size => Err(Failure::NoClosingChunk),
             State::AfterData(_) => Err(Failure::BadChunk(BadChunk::NoLineEnd)),
             State::Data(left) => Err(Failure::ShortChunk {

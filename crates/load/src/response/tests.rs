@@ -20,7 +20,7 @@ fn read_in_pieces(bytes: &[u8], piece: usize, to_head: bool) -> (ResponseReader,
     if reader.is_done() {
         return (reader, None);
     }
-    let failure = reader.end().err();
+    let failure = reader.end(&mut texts).err();
     (reader, failure)
 }
 
@@ -180,6 +180,33 @@ fn interim_responses_are_skipped_and_counted() {
     );
 }
 
+/// As JMeter 5.6.3 was seen to read them.
+#[test]
+fn what_stands_before_and_what_is_cut_off_is_read_as_jmeter_reads_it() {
+    let good = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    check(&format!("\r\n\r\n{good}"), 200, true);
+    check(&format!("junk line\r\n{good}"), 200, true);
+    check(&format!("{}{good}", "junk line\r\n".repeat(200)), 200, true);
+    check("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", 200, false);
+    check(
+        "HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello",
+        200,
+        true,
+    );
+    check(
+        &format!("HTTP/1.1 101 Up\r\nUpgrade: x\r\n\r\n{good}"),
+        200,
+        true,
+    );
+    let (_, failure) = read_in_pieces(b"HTTP/1.1 100 Continue\r\n\r\n", 3, false);
+    assert_eq!(failure, Some(Failure::NoResponse));
+    check_failure(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5",
+        "org.apache.http.TruncatedChunkException",
+        "Truncated chunk (expected size: 5; actual size: 0)",
+    );
+}
+
 #[test]
 fn a_head_response_has_no_body() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n";
@@ -286,6 +313,13 @@ fn broken_responses_have_jmeters_names() {
         "HTTP/1.1 099 Low\r\n\r\n",
         "HTTP/1.1 abc\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Le",
+        "HTTP/1.1 20",
+        "HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "junkHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 0 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n: v\r\n\r\n",
     ] {
         check_failure(text, PROTOCOL, "null");
     }
@@ -299,12 +333,16 @@ fn heads_are_bounded() {
     };
     let read = |text: &str, piece| read_in_pieces(text.as_bytes(), piece, false).1;
     assert_eq!(read(&long(200, 200), 1000), None);
+    assert_eq!(read(&long(5_000, 4), 1000), None);
     for piece in [1, 1000, 1_000_000] {
-        assert_eq!(read(&long(1, 70_000), piece), Some(Failure::LongHead));
-        assert_eq!(read(&long(1_100, 10), piece), Some(Failure::LongHead));
-        let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(3_000);
+        assert_eq!(read(&long(1, HEAD_MAX), piece), Some(Failure::LongHead));
+        assert_eq!(
+            read(&long(FIELDS_MAX + 1, 1), piece),
+            Some(Failure::LongHead)
+        );
+        let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(HEAD_MAX / 20);
         assert_eq!(read(&interim, piece), Some(Failure::LongHead), "by {piece}");
-        let trailer = format!("{}\r\n", "t".repeat(100)).repeat(700);
+        let trailer = format!("{}\r\n", "t".repeat(100)).repeat(HEAD_MAX / 100);
         let trailers =
             format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n{trailer}");
         assert_eq!(
