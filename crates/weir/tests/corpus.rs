@@ -1,10 +1,7 @@
 //! `weir check` over plans found in public repositories, if the workplace has them beside the
 //! workspace: how many of them run natively in full.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "the plans and what they lack are what it is for"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod support;
 
