@@ -82,19 +82,29 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
     }
 }
 
+/// Up to so many cases are listed one by one.
+const CASES_LISTED: usize = 20;
+
 fn of_sweep(spec: &SweepSpec) -> DryRun {
-    let count = cases(&spec.design).len() as u32;
-    let all = count * spec.replicates;
+    let cases = cases(&spec.design);
+    let all = cases.len() as u32 * spec.replicates;
+    let trials_of = |what: String, trials: u32| PlannedTrials {
+        role: Role::Case,
+        what,
+        expected: trials,
+        at_most: trials,
+    };
+    let steps = if cases.len() <= CASES_LISTED {
+        let names = cases.into_iter().map(|case| case.name);
+        names.map(|name| trials_of(name, spec.replicates)).collect()
+    } else {
+        vec![trials_of(
+            format!("{} cases, in an order by chance", cases.len()),
+            all,
+        )]
+    };
     DryRun {
-        steps: vec![PlannedTrials {
-            role: Role::Case,
-            what: format!(
-                "{count} cases in {} blocks, each in a random order",
-                spec.replicates
-            ),
-            expected: all,
-            at_most: all,
-        }],
+        steps,
         expected_s: f64::from(all) * f64::midpoint(least_cost_s(spec.window), cost_s(spec.window)),
         at_most_s: f64::from(all) * cost_s(spec.window),
     }

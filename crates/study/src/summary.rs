@@ -82,7 +82,7 @@ fn level(answer: &Answer) -> String {
         answer
             .binding
             .as_ref()
-            .map(|binding| format!("`{binding}` binds")),
+            .map(|binding| format!("{binding} binds")),
     );
     format!("{}.", parts.join("; "))
 }

@@ -313,7 +313,11 @@ fn a_dry_run_tells_the_trials_and_the_time_and_runs_nothing() {
     place
         .weir(&["sweep", "table.toml", "--dry-run"])
         .ends(0)
-        .prints(&["5 cases", "1755 s of load are expected"]);
+        .prints(&[
+            "pool 10, as published",
+            "60 users held at 40",
+            "1755 s of load are expected",
+        ]);
     assert_eq!(place.names(), ["plans", "study.toml", "table.toml"]);
 }
 
