@@ -25,6 +25,25 @@ pub(crate) fn measured(table: &SweepTable, row: &SweepRow, column: usize) -> Str
     kind(&table.columns[column]).with_estimate(figure.value, figure.interval.as_ref())
 }
 
+/// The same in two parts: the figure, and its interval, empty without one.
+pub(crate) fn measured_parts(
+    table: &SweepTable,
+    row: &SweepRow,
+    column: usize,
+) -> (String, String) {
+    let Some(Some(figure)) = row.cells.get(column) else {
+        return ("–".to_owned(), String::new());
+    };
+    let kind = kind(&table.columns[column]);
+    let interval = figure
+        .interval
+        .as_ref()
+        .map_or_else(String::new, |interval| {
+            kind.range(figure.value, interval.low, interval.high)
+        });
+    (kind.text(figure.value), interval)
+}
+
 /// What was published for a cell, as it stands in the study.
 pub(crate) fn published(row: &SweepRow, column: usize) -> String {
     match row.published.get(column) {

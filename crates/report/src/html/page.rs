@@ -10,7 +10,7 @@ use super::seconds::Seconds;
 use crate::ReportInput;
 use crate::figures::{Kind, number};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, measured, published};
+use crate::sweep::{column_head, has_published, measured_parts, published};
 use crate::words;
 
 /// Funnels that are drawn for a sweep; more would bury the table.
@@ -134,6 +134,7 @@ struct SweepRow {
 #[derive(Debug)]
 struct SweepCell {
     measured: String,
+    interval: String,
     /// `None` when the column has nothing published at all.
     published: Option<String>,
 }
@@ -405,9 +406,13 @@ fn sweep(result: &StudyResult) -> Option<Sweep> {
             published: has_published(table, at),
         });
     let rows = table.rows.iter().map(|row| {
-        let cells = (0..table.columns.len()).map(|at| SweepCell {
-            measured: measured(table, row, at),
-            published: has_published(table, at).then(|| published(row, at)),
+        let cells = (0..table.columns.len()).map(|at| {
+            let (measured, interval) = measured_parts(table, row, at);
+            SweepCell {
+                measured,
+                interval,
+                published: has_published(table, at).then(|| published(row, at)),
+            }
         });
         SweepRow {
             case: row.case.clone(),

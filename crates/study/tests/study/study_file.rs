@@ -116,7 +116,10 @@ fn a_study_that_sweeps() {
     assert_eq!(cases[0].published["pool.db.waiting"], "14");
     assert_eq!(cases[1].set["pool.db"], Level::Number(50.0));
     assert_eq!(sweep.columns[1].title, "wait(pool.db)");
-    assert_eq!(plan_of_trials(&study.ask, None).steps[0].at_most, 6);
+    let steps = plan_of_trials(&study.ask, None).steps;
+    let of_case = |step: usize| (&*steps[step].what, steps[step].at_most);
+    assert_eq!(of_case(0), (&*cases[0].name, 3));
+    assert_eq!(of_case(1), (&*cases[1].name, 3));
 }
 
 /// The problems of the valid study `whole` with `from` replaced by `to`: each as the marked text,
