@@ -260,7 +260,7 @@ pub(crate) fn compile(
 
 fn unsupported(name: &str) -> CallError {
     CallError::new(format!("the function {name} is not supported"))
-        .instead("it needs a script engine or an XML parser; find another way to say it")
+        .instead("it needs a script engine or an XML parser; run the plan with --engine jmeter")
 }
 
 fn check_count(function: &Function, count: usize) -> Result<(), CallError> {

@@ -149,7 +149,16 @@ impl Resolver {
                 let instead = "use the function where the variable is used";
                 self.problem(template.at, says, instead);
             }
-            text.rendered(scope)
+            let value = text.rendered(scope);
+            if let Some(fault) = scope.fault.take() {
+                let variable = &variable.name.text;
+                let says = format!(
+                    "the user-defined variable \"{variable}\" fails: {}",
+                    fault.says
+                );
+                self.compiler.problems.push(Problem::new(template.at, says));
+            }
+            value
         };
         (evaluate(&variable.name), evaluate(&variable.value))
     }

@@ -342,6 +342,29 @@ fn what_is_not_supported_in_texts_is_named() {
 }
 
 #[test]
+fn what_user_defined_variables_do_is_done_before_the_test() {
+    let variable = |name: &str, value: &str| Variable {
+        name: on_line(15, name),
+        value: on_line(16, value),
+    };
+    let mut plan = labelled("${__P(p)} ${b} ${START.YMD} ${__V(a)}");
+    plan.variables = vec![
+        vec![variable("a", "${__setProperty(p,set)}x${START.MS}")],
+        vec![variable("b", "${__P(p)}${__counter(FALSE)}")],
+    ];
+    let resolved = resolved(&plan, &[("user.timezone", "UTC"), ("p", "before")]).unwrap();
+    assert_eq!(
+        label(&resolved).rendered(&mut user(&resolved, 1)),
+        "set set1 19700101 x0"
+    );
+    plan.variables = vec![vec![variable("c", "${__intSum(${__V(a)},1)}")]];
+    let found = problems(&plan, &[]);
+    let expect = "line 16, column 1: the user-defined variable \"c\" fails: \
+                  java.lang.NumberFormatException: For input string: \"a\"";
+    assert_eq!(found, [expect]);
+}
+
+#[test]
 fn a_variable_without_value_is_a_warning() {
     let plan = resolved(&labelled("${undef} ${undef}"), &[]).unwrap();
     let warnings: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
