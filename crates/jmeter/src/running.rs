@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a row may come after its sample's end and still count in its second: JMeter writes it
 /// at once, unless its garbage collector holds it up.
 const ROW_PATIENCE: Duration = Duration::from_millis(300);
+/// How far JMeter's milliseconds of the wall clock and our clock may be apart.
+const CLOCK_SLACK: Duration = Duration::from_millis(100);
 /// Seconds that are kept for a caller that does not take them.
 const SECONDS_MAX: usize = 3_600;
 /// The port of a JMeter that listens no more.
@@ -259,7 +261,12 @@ impl Follower {
 
     fn read(&mut self) {
         match self.tail.read() {
-            Ok(rows) => rows.iter().for_each(|row| self.seconds.add(row)),
+            Ok(rows) => {
+                let now = (self.origin.elapsed() + CLOCK_SLACK).as_secs();
+                for row in &rows {
+                    self.seconds.add(row, now);
+                }
+            }
             Err(error) => {
                 let path = self.launch.samples.display();
                 let says = format!("failed to read {path}: {error}");
