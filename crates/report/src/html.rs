@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{ReportError, ReportInput};
 
 mod curves;
-mod embed;
+pub(crate) mod embed;
 mod funnel;
 mod page;
 mod seconds;

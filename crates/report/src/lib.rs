@@ -6,6 +6,7 @@
 //! * [`html()`] is one self-contained page that works offline: the answer, the settings, the check,
 //!   charts with intervals, the funnel as a picture, the timeline of any trial.
 //! * [`markdown()`] is for a ticket.
+//! * [`Dashboard`] is the report of a result file, with JMeter's figures.
 //! * [`text`] is for the terminal: a line a trial, and the end of a run.
 //!
 //! Invariants: no clock, no environment, no files; a figure is never shown without its interval
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 
 use weir_record::{RunManifest, StudyResult, Timeline};
 
+mod dashboard;
 mod figures;
 mod grid;
 mod html;
@@ -25,6 +27,7 @@ mod sweep;
 pub mod text;
 mod words;
 
+pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};
 pub use html::html;
 pub use markdown::markdown;
 
