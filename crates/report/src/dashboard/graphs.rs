@@ -12,7 +12,7 @@ use super::{Dashboard, LabelSums};
 use crate::html::embed::rounded;
 
 /// Points of a chart over time, unless somebody asks for a granularity.
-const POINTS: usize = 240;
+const POINTS: usize = 120;
 /// Labels with a line of their own: the most frequent.
 const LINES_MAX: usize = 8;
 /// Labels whose samples are counted over time.
