@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cpus: cpus.first().map(|cpus| cpus.parse()).transpose()?,
         seed: 1,
         length: Length::UntilStopped,
+        samples_max: None,
         samples: None,
         origin: Instant::now(),
         started: SystemTime::now(),

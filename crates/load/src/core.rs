@@ -17,7 +17,7 @@ use crate::control::{Control, Stage};
 use crate::counts::{CoreSecond, Counts, Gauges, add};
 use crate::error::LoadError;
 use crate::response::KeptStore;
-use crate::samples::{Batches, RowBatch};
+use crate::samples::{Batches, RowBatch, UserCounts};
 use crate::status_texts::StatusTexts;
 use crate::timers::{Timer, Timers};
 use crate::user::User;
@@ -30,6 +30,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Census {
     all: AtomicU32,
+    started: AtomicU32,
     groups: Vec<AtomicU32>,
 }
 
@@ -38,6 +39,7 @@ impl Census {
     pub(crate) fn new(groups: usize) -> Self {
         Self {
             all: AtomicU32::new(0),
+            started: AtomicU32::new(0),
             groups: (0..groups).map(|_| AtomicU32::new(0)).collect(),
         }
     }
@@ -48,7 +50,16 @@ impl Census {
         (group, self.all.load(Ordering::Relaxed))
     }
 
+    /// Users of the whole test.
+    pub(crate) fn counts(&self) -> UserCounts {
+        UserCounts {
+            active: self.all.load(Ordering::Relaxed),
+            started: self.started.load(Ordering::Relaxed),
+        }
+    }
+
     fn enter(&self, group: usize) {
+        self.started.fetch_add(1, Ordering::Relaxed);
         self.groups[group].fetch_add(1, Ordering::Relaxed);
         self.all.fetch_add(1, Ordering::Relaxed);
     }

@@ -29,6 +29,7 @@
 //! Deliberately absent: studies, targets, conclusions. TLS, redirects and open workloads are not
 //! there; a plan that needs TLS is refused before the first request.
 
+mod budget;
 mod clock;
 mod connection;
 mod control;
@@ -53,6 +54,6 @@ mod work;
 
 pub use error::LoadError;
 pub use running::{LoadSummary, RunningLoad};
-pub use samples::SampleSink;
+pub use samples::{SampleObserver, SampleSink, UserCounts};
 pub use settings::{Length, LoadSettings};
 pub use start::start;

@@ -5,6 +5,7 @@
 //! dropped, and the lateness shows. Rows stand nearly, not exactly, in the order of their ends.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
 
 use crate::control::{Control, Stage};
+use crate::core::Census;
 use crate::error::LoadError;
 
 /// Rows in a batch.
@@ -21,13 +23,40 @@ const BATCH_ROWS: usize = 512;
 /// Batches that wait to be written, all runtimes together: about 8 MB.
 const BATCHES_MAX: usize = 64;
 
-/// A file that gets a row for each sample, in JMeter's format.
+/// Users of a test at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UserCounts {
+    /// Users that run.
+    pub active: u32,
+    /// Users that have started, those that ended included.
+    pub started: u32,
+}
+
+impl UserCounts {
+    /// Users that have ended.
+    pub fn finished(self) -> u32 {
+        self.started.saturating_sub(self.active)
+    }
+}
+
+/// Hears of each sample, on the thread that writes the rows, in the order of the rows.
+pub type SampleObserver = Box<dyn FnMut(&SampleRow, UserCounts) + Send>;
+
+/// Who gets each sample: a file in JMeter's format, an observer, or both.
 ///
 /// As with JMeter, a file that has rows already is continued without a second header.
-#[derive(Debug, Clone)]
+#[derive(Default)]
 pub struct SampleSink {
-    path: PathBuf,
-    configuration: SaveConfiguration,
+    file: Option<(PathBuf, SaveConfiguration)>,
+    observer: Option<SampleObserver>,
+}
+
+impl fmt::Debug for SampleSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SampleSink")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
 }
 
 impl SampleSink {
@@ -39,38 +68,51 @@ impl SampleSink {
     /// Samples into this file, written as the configuration says.
     pub fn with(path: impl Into<PathBuf>, configuration: SaveConfiguration) -> Self {
         Self {
-            path: path.into(),
-            configuration,
+            file: Some((path.into(), configuration)),
+            observer: None,
         }
     }
 
-    /// What is written of each sample.
-    pub fn configuration(&self) -> &SaveConfiguration {
-        &self.configuration
+    /// Samples to this observer too.
+    #[must_use]
+    pub fn observed(mut self, observer: SampleObserver) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Whether samples need their details: see [`SaveConfiguration::wants_details`].
+    pub fn wants_details(&self) -> bool {
+        let file = self.file.as_ref();
+        file.is_some_and(|(_, configuration)| configuration.wants_details())
     }
 
     /// Opens the file.
     pub(crate) fn open(self) -> Result<RowWriter, LoadError> {
-        match open_jtl(&self.path, self.configuration) {
-            Ok(jtl) => Ok(RowWriter {
-                jtl,
-                path: self.path,
-            }),
-            Err(JtlError::Open { path, source }) => Err(LoadError::OpenSamples { path, source }),
-            Err(other) => Err(LoadError::OpenSamples {
-                path: self.path,
-                source: std::io::Error::other(other),
-            }),
-        }
+        let file = self.file.map(|(path, configuration)| {
+            let opened = open_jtl(&path, configuration);
+            let jtl = opened.map_err(|error| match error {
+                JtlError::Open { path, source } => LoadError::OpenSamples { path, source },
+                other => LoadError::OpenSamples {
+                    path: path.clone(),
+                    source: std::io::Error::other(other),
+                },
+            })?;
+            Ok::<_, LoadError>((path, jtl))
+        });
+        Ok(RowWriter {
+            file: file.transpose()?,
+            observer: self.observer,
+        })
     }
 }
 
 /// The writing side: an open file.
-#[derive(Debug)]
 pub(crate) struct RowWriter {
-    path: PathBuf,
-    jtl: JtlWriter<BufWriter<File>>,
+    file: Option<(PathBuf, Jtl)>,
+    observer: Option<SampleObserver>,
 }
+
+type Jtl = JtlWriter<BufWriter<File>>;
 
 /// What became of the rows.
 #[derive(Debug, Default)]
@@ -92,52 +134,87 @@ pub(crate) fn batches() -> (Batches, Receiver<Vec<SampleRow>>) {
 impl RowWriter {
     /// Writes all batches until there are no more. If that fails (the disk is full), the load is
     /// stopped and what still comes is thrown away.
-    pub(crate) fn run(self, batches: &Receiver<Vec<SampleRow>>, control: &Control) -> Written {
+    pub(crate) fn run(
+        self,
+        batches: &Receiver<Vec<SampleRow>>,
+        control: &Control,
+        census: &Census,
+    ) -> Written {
         let mut written = Written::default();
-        let Self { path, jtl } = self;
-        if let Err(error) = write_all(jtl, batches, &mut written.rows) {
+        let (path, jtl) = self.file.unzip();
+        let mut rows = Rows {
+            jtl,
+            observer: self.observer,
+            unsure: 0,
+            written: 0,
+        };
+        if let Err(error) = rows.write_all(batches, census) {
             control.order(Stage::Stopping);
             written.problem = Some(format!(
                 "failed to write {} after {} samples: {}",
-                path.display(),
-                written.rows,
+                path.unwrap_or_default().display(),
+                rows.written,
                 root_cause(&error)
             ));
             while batches.recv().is_ok() {}
         }
+        written.rows = rows.written;
         written
     }
 }
 
-fn write_all(
-    mut jtl: JtlWriter<BufWriter<File>>,
-    batches: &Receiver<Vec<SampleRow>>,
-    rows: &mut u64,
-) -> Result<(), JtlError> {
-    let mut unsure = 0;
-    loop {
-        let batch = match batches.try_recv() {
-            Ok(batch) => batch,
-            // With nothing else to do, everything goes to the file: who follows it sees it, and
-            // an interrupted program loses at most what has not been handed over.
-            Err(TryRecvError::Empty) => {
-                jtl.flush()?;
-                *rows += std::mem::take(&mut unsure);
-                match batches.recv() {
-                    Ok(batch) => batch,
-                    Err(_) => break,
+/// Rows on their way.
+struct Rows {
+    jtl: Option<Jtl>,
+    observer: Option<SampleObserver>,
+    /// Rows that may not have reached the file.
+    unsure: u64,
+    written: u64,
+}
+
+impl Rows {
+    fn write_all(
+        &mut self,
+        batches: &Receiver<Vec<SampleRow>>,
+        census: &Census,
+    ) -> Result<(), JtlError> {
+        loop {
+            let batch = match batches.try_recv() {
+                Ok(batch) => batch,
+                // With nothing else to do, everything goes to the file: who follows it sees it,
+                // and an interrupted program loses at most what has not been handed over.
+                Err(TryRecvError::Empty) => {
+                    self.flush()?;
+                    match batches.recv() {
+                        Ok(batch) => batch,
+                        Err(_) => break,
+                    }
+                }
+                Err(TryRecvError::Disconnected) => break,
+            };
+            for row in &batch {
+                if let Some(observer) = &mut self.observer {
+                    observer(row, census.counts());
+                }
+                if let Some(jtl) = &mut self.jtl {
+                    jtl.write(row)?;
                 }
             }
-            Err(TryRecvError::Disconnected) => break,
-        };
-        for row in &batch {
-            jtl.write(row)?;
+            self.unsure += batch.len() as u64;
         }
-        unsure += batch.len() as u64;
+        if let Some(jtl) = self.jtl.take() {
+            jtl.finish()?;
+        }
+        self.flush()
     }
-    jtl.finish()?;
-    *rows += unsure;
-    Ok(())
+
+    fn flush(&mut self) -> Result<(), JtlError> {
+        if let Some(jtl) = &mut self.jtl {
+            jtl.flush()?;
+        }
+        self.written += std::mem::take(&mut self.unsure);
+        Ok(())
+    }
 }
 
 /// The text of the innermost error, which is the operating system's.
@@ -203,12 +280,16 @@ mod tests {
     use super::*;
 
     fn write(path: &std::path::Path, rows: usize) -> (Written, Control) {
-        let writer = SampleSink::new(path).open().unwrap();
+        write_into(SampleSink::new(path), rows)
+    }
+
+    fn write_into(sink: SampleSink, rows: usize) -> (Written, Control) {
+        let writer = sink.open().unwrap();
         let (batches, received) = batches();
         let control = Control::new();
         let thread = std::thread::spawn({
             let control = control.clone();
-            move || writer.run(&received, &control)
+            move || writer.run(&received, &control, &Census::new(1))
         });
         let batch = RowBatch::new(batches);
         for at in 0..rows {
@@ -234,6 +315,18 @@ mod tests {
     }
 
     #[test]
+    fn an_observer_hears_of_every_sample() {
+        let (heard_in, heard) = std::sync::mpsc::channel();
+        let sink = SampleSink::default().observed(Box::new(move |row, users| {
+            heard_in.send((row.timestamp_ms, users.active)).unwrap();
+        }));
+        assert!(!sink.wants_details());
+        let written = write_into(sink, 1_000).0;
+        assert_eq!((written.rows, written.problem), (1_000, None));
+        assert_eq!(heard.iter().count(), 1_000);
+    }
+
+    #[test]
     fn a_full_disk_stops_the_load_and_says_so() {
         let (written, control) = write("/dev/full".as_ref(), 100_000);
         assert_eq!(written.rows, 0);
@@ -247,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_opened_is_named() {
-        let error = SampleSink::new("/dev/null/out.jtl").open().unwrap_err();
+        let error = SampleSink::new("/dev/null/out.jtl").open().err().unwrap();
         assert_eq!(error.to_string(), "open /dev/null/out.jtl for samples");
     }
 }

@@ -22,6 +22,8 @@ pub struct LoadSettings {
     pub seed: u64,
     /// When the users end.
     pub length: Length,
+    /// How many samples all users together may start; without, as many as the plan says.
+    pub samples_max: Option<u64>,
     /// Where a row for each sample goes.
     pub samples: Option<SampleSink>,
     /// Start of the test and time origin of the seconds. When it has passed before everything is

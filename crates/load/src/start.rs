@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::thread::sched_setaffinity;
 use weir_units::CpuSet;
 
+use crate::budget::Budget;
 use crate::clock::{Clock, Moment, io_error};
 use crate::control::Control;
 use crate::core::{Census, CoreSetup, Report, run_core};
@@ -30,22 +31,31 @@ const REPORTS_MAX: usize = 16;
 pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     let clock = Clock::new(settings.origin, settings.started);
     let cpus = settings.cpus;
-    let work = Work::prepare(
+    let mut work = Work::prepare(
         settings.plan,
         settings.target,
         settings.seed,
         settings.length,
     )?;
+    work.budget = Budget::new(settings.samples_max);
     allow_sockets(work.users().saturating_mul(work.servers.len() as u64))?;
     let writer = settings.samples.map(SampleSink::open).transpose()?;
+    let census = Arc::new(Census::new(work.groups.len()));
     let work = Arc::new(work);
     let control = Control::new();
     let (seconds_out, seconds) = sync_channel(SECONDS_MAX);
     let rows = writer
-        .map(|writer| start_writer(writer, &control, cpus.clone()))
+        .map(|writer| start_writer(writer, &control, &census, cpus.clone()))
         .transpose()?;
     let (batches, written) = rows.unzip();
-    let cores = Cores::start(&work, cpus.as_ref(), clock, &control, batches.as_ref())?;
+    let cores = Cores::start(
+        &work,
+        cpus.as_ref(),
+        clock,
+        &control,
+        &census,
+        batches.as_ref(),
+    )?;
     let gathering = Gathering {
         reports: cores.reports,
         control: control.clone(),
@@ -94,12 +104,12 @@ impl Cores {
         cpus: Option<&CpuSet>,
         clock: Clock,
         control: &Control,
+        census: &Arc<Census>,
         batches: Option<&Batches>,
     ) -> Result<Self, LoadError> {
         let places = places(cpus, work.users());
         let (ready_in, ready) = channel();
         let (reports_in, reports): (SyncSender<_>, _) = sync_channel(REPORTS_MAX * places.len());
-        let census = Arc::new(Census::new(work.groups.len()));
         let mut cores = Self {
             threads: Vec::new(),
             begins: Vec::new(),
@@ -112,7 +122,7 @@ impl Cores {
                 work: Arc::clone(work),
                 users,
                 control: control.clone(),
-                census: Arc::clone(&census),
+                census: Arc::clone(census),
                 reports: reports_in.clone(),
                 batches: batches.cloned(),
             };
@@ -152,13 +162,14 @@ fn places(cpus: Option<&CpuSet>, users: u64) -> Vec<Option<CpuSet>> {
 fn start_writer(
     writer: RowWriter,
     control: &Control,
+    census: &Arc<Census>,
     cpus: Option<CpuSet>,
 ) -> Result<(Batches, JoinHandle<Written>), LoadError> {
     let (batches, received) = batches();
-    let control = control.clone();
+    let (control, census) = (control.clone(), Arc::clone(census));
     let thread = spawn("weir-load-rows", move || {
         keep_helper_to(cpus.as_ref());
-        writer.run(&received, &control)
+        writer.run(&received, &control, &census)
     })?;
     Ok((batches, thread))
 }

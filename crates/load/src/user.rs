@@ -86,7 +86,7 @@ impl User {
                 continue;
             };
             let step = &group.steps[place as usize];
-            if !self.think(&work, step).await {
+            if !self.think(&work, step).await || !work.budget.take() {
                 return;
             }
             let success = self.sample(&work, step).await;

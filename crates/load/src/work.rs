@@ -10,6 +10,7 @@ use weir_script::{
     ResolvedGroup, ResolvedPlan, Scheme, Scope, SentRequest, Target, Text, prepare_request,
 };
 
+use crate::budget::Budget;
 use crate::error::LoadError;
 use crate::names::Server;
 use crate::settings::Length;
@@ -25,6 +26,8 @@ pub(crate) struct Work {
     /// Every server that gets requests.
     pub(crate) servers: Vec<Server>,
     pub(crate) groups: Vec<Group>,
+    /// How many samples may still be started.
+    pub(crate) budget: Budget,
     /// The labels that are known, each once, in the plan's order.
     pub(crate) labels: Vec<Arc<str>>,
 }
@@ -121,6 +124,7 @@ impl Work {
             target,
             servers: servers.collect(),
             groups: Vec::new(),
+            budget: Budget::default(),
             labels: Vec::new(),
             plan,
         };

@@ -117,6 +117,7 @@ fn allocations(address: SocketAddr, requests: u64) -> u64 {
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,
+        samples_max: None,
         samples: None,
         origin: Instant::now(),
         started: SystemTime::now(),

@@ -83,6 +83,9 @@ pub struct RunResult {
     pub exit_code: u8,
     /// How the run ended.
     pub status: Status,
+    /// What was required of it and what was found; a figure that was not read is not among them.
+    #[serde(default)]
+    pub requirements: Vec<RequirementCheck>,
     /// The one trial.
     pub trial: TrialRecord,
 }

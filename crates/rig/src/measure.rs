@@ -1,7 +1,6 @@
 //! One load and one watch on one time origin, followed until the window is long enough.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
@@ -48,8 +47,11 @@ pub struct Measurement<'a> {
     pub seed: u64,
     /// What is watched beside the load.
     pub watch: WatchPlan,
-    /// File for every sample of Weir's own engine; a JMeter is started with its own.
-    pub samples: Option<PathBuf>,
+    /// How many samples all users of Weir's own engine together may start; without, as many as the
+    /// plan says.
+    pub samples_max: Option<u64>,
+    /// Who gets every sample of Weir's own engine; a JMeter is started with its own file.
+    pub samples: Option<SampleSink>,
     /// How long.
     pub length: Length,
     /// Set from outside to stop early.
@@ -101,7 +103,8 @@ pub fn measure(
         cpus: measurement.load_cpus,
         seed: measurement.seed,
         length,
-        samples: measurement.samples.map(SampleSink::new),
+        samples_max: measurement.samples_max,
+        samples: measurement.samples,
         origin,
         started,
     })?;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use weir_load::SampleSink;
 use weir_probe::{MetricsUrl, WatchPlan};
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
@@ -103,7 +104,8 @@ impl Rig {
             load_cpus: Some(options.cpus.load.clone()),
             seed: treatment.seed,
             watch: watch_plan(&options.target, &options.cpus, address),
-            samples: Some(files.samples()),
+            samples_max: None,
+            samples: Some(SampleSink::new(files.samples())),
             length: Length::Window(treatment.window),
             interrupted: &options.interrupted,
         };

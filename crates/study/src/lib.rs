@@ -62,6 +62,7 @@ mod findings;
 mod learned;
 mod observer;
 mod outcome;
+mod requirement;
 mod search;
 mod settings;
 mod spec;
@@ -73,6 +74,7 @@ pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use find::find;
 pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
+pub use requirement::{check_requirement, is_recorded};
 pub use spec::{
     Ask, BuiltinSpec, CaseSpec, ColumnSpec, DEFAULT_REQUIREMENTS, Design, EngineKind, Factor,
     FindSpec, LoadSource, LoadSpec, Problem, StudyFile, SweepSpec, TargetKind, TargetSpec,

@@ -96,6 +96,7 @@ pub(crate) fn settings(server: &Server, groups: Vec<ThreadGroup>) -> LoadSetting
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,
+        samples_max: None,
         samples: None,
         origin: Instant::now(),
         started: SystemTime::now(),

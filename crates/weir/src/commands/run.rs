@@ -1,133 +1,63 @@
 //! `weir run`: one load test.
+//!
+//! Two grammars ([`grammar`]) lead to the same load: JMeter's command line ([`plan`]) and the short
+//! form ([`url`]).
 
+mod console;
 pub(crate) mod grammar;
+mod metrics;
+mod plan;
+mod properties;
+mod report_folder;
+mod shutdown;
+mod summariser;
+mod url;
+mod verdict;
 mod with_jmeter;
 
 use std::ffi::OsString;
 use std::net::ToSocketAddrs as _;
-use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use weir_plan::{Argument, HttpRequest, LoadPlan, Sampler, Schedule, Template, ThreadGroup};
+use weir_load::SampleSink;
 use weir_probe::WatchPlan;
 use weir_record::{
     Context, Levels, RUN_SCHEMA, Role, RunDirectory, RunResult, Status, Treatment, TrialRecord,
     Window, evaluate, failed_to,
 };
 use weir_rig::{Engine, Length, Measured, Measurement, measure};
-use weir_script::{Properties, ResolvedPlan};
+use weir_script::ResolvedPlan;
 
-use crate::commands::run::grammar::{
-    EngineName, PlanArguments, RunArguments, SharedArguments, UrlArguments,
-};
+use crate::commands::run::grammar::{RunArguments, SharedArguments};
 use crate::error::ExpectedError;
 use crate::hosts;
+use crate::output;
 use crate::plans;
 use crate::progress::LiveView;
-use crate::{interrupt, output};
 
 pub(crate) fn run(words: &[OsString]) -> Result<u8, ExpectedError> {
     match grammar::parse(words)? {
-        RunArguments::Plan(arguments) => run_plan(&arguments),
-        RunArguments::Url(arguments) => run_url(&arguments),
+        RunArguments::Plan(arguments) => plan::run(&arguments),
+        RunArguments::Url(arguments) => url::run(&arguments),
     }
 }
 
-fn run_plan(arguments: &PlanArguments) -> Result<u8, ExpectedError> {
-    let path = arguments
-        .path()
-        .ok_or_else(|| ExpectedError::Input("name a plan: weir run PLAN.jmx".to_owned()))?;
-    let properties = properties(arguments)?;
-    if arguments.engine == EngineName::Jmeter {
-        return with_jmeter::run(path, &properties, arguments);
-    }
-    let plan = plans::read(path)?;
-    let resolved = plans::resolve(&plan, &properties, arguments.shared.seed)?;
-    one_load(resolved, &arguments.shared, arguments.log_file.as_deref())
-}
-
-fn properties(arguments: &PlanArguments) -> Result<Properties, ExpectedError> {
-    let mut properties = Properties::new();
-    for file in &arguments.property_file {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
-        properties.load(&text);
-    }
-    for (name, value) in properties_typed(arguments) {
-        properties.set(name, value);
-    }
-    Ok(properties)
-}
-
-/// What `-J` gives, in the order in which it was typed.
-fn properties_typed(arguments: &PlanArguments) -> impl Iterator<Item = (&str, &str)> {
-    let typed = arguments.property.iter();
-    typed.map(|given| given.split_once('=').unwrap_or((given, "")))
-}
-
-fn run_url(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
-    let plan = plan_of_url(arguments)?;
-    let resolved = plans::resolve(&plan, &Properties::new(), arguments.shared.seed)?;
-    one_load(resolved, &arguments.shared, None)
-}
-
-/// A closed workload of users that ask for one URL again and again, without think time.
-fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
-    let literal = |text: &str| Template::literal(text);
-    let headers = arguments
-        .header
-        .iter()
-        .map(|header| match header.split_once(':') {
-            Some((name, value)) => Ok((literal(name.trim()), literal(value.trim()))),
-            None => Err(ExpectedError::Input(format!(
-                "-H `{header}`: a header is written `Name: value`"
-            ))),
-        })
-        .collect::<Result<_, _>>()?;
-    let body = arguments.body.as_ref().map(|body| Argument {
-        name: literal(""),
-        value: literal(body),
-        always_encode: false,
-        use_equals: false,
-        content_type: Template::default(),
-    });
-    let request = HttpRequest {
-        path: literal(arguments.url.as_str()),
-        method: literal(&arguments.method),
-        raw_body: body.is_some(),
-        arguments: body.into_iter().collect(),
-        headers,
-        keep_alive: !arguments.no_keepalive,
-        ..HttpRequest::default()
-    };
-    let sampler = Sampler::http(literal(arguments.url.path()), request);
-    let group = ThreadGroup {
-        name: literal("users"),
-        users: literal(&arguments.connections.to_string()),
-        ramp_up_s: literal("0"),
-        schedule: Some(Schedule {
-            duration_s: literal(&arguments.duration.as_secs_f64().to_string()),
-            delay_s: literal("0"),
-        }),
-        nodes: vec![sampler.into()],
-        ..ThreadGroup::default()
-    };
-    Ok(LoadPlan {
-        name: arguments.url.to_string(),
-        groups: vec![group],
-        ..LoadPlan::default()
-    })
-}
-
-fn one_load(
+/// One load that is going to run.
+struct Load<'a> {
     plan: ResolvedPlan,
-    shared: &SharedArguments,
-    samples: Option<&Path>,
-) -> Result<u8, ExpectedError> {
+    shared: &'a SharedArguments,
+    samples: Option<SampleSink>,
+    samples_max: Option<u64>,
+    interrupted: &'a AtomicBool,
+}
+
+/// Runs a load and watches it; what was measured, and how many users there were to be.
+fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
+    let Load { plan, shared, .. } = load;
     let target = shared.target.as_deref().map(plans::target).transpose()?;
     let named = plans::hosts(&plan, target.as_ref())?;
     hosts::check(&named, &shared.allow_host)?;
-    let interrupted = interrupt::flag()?;
     let population = plan.groups.iter().map(|group| group.users).sum();
     let measurement = Measurement {
         engine: Engine::Native(Box::new(plan)),
@@ -135,13 +65,12 @@ fn one_load(
         load_cpus: shared.load_cpus.clone(),
         seed: shared.seed,
         watch: watch_plan(shared, &named),
-        samples: samples.map(Path::to_owned),
+        samples_max: load.samples_max,
+        samples: load.samples,
         length: Length::AsPlanned,
-        interrupted: &interrupted,
+        interrupted: load.interrupted,
     };
-    let measured = measured(measurement)?;
-    let record = record(&measured, population, shared)?;
-    conclude(&measured, record, None, shared)
+    Ok((measured(measurement)?, population))
 }
 
 /// Measures, with a live view.
@@ -177,34 +106,54 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
     }
 }
 
-/// Tells the record, and stores it where a directory or a file for it is given.
+/// What is told of a run beside its record.
+struct Conclusion<'a> {
+    shared: &'a SharedArguments,
+    /// What was run.
+    name: &'a str,
+    /// Where the result is stored too.
+    stored: Option<&'a RunDirectory>,
+}
+
+/// Tells what was measured and whether it is what was required, and stores it where a directory or a
+/// file for it is given.
 fn conclude(
     measured: &Measured,
     record: TrialRecord,
-    stored: Option<&RunDirectory>,
-    shared: &SharedArguments,
+    conclusion: &Conclusion<'_>,
 ) -> Result<u8, ExpectedError> {
+    let shared = conclusion.shared;
     output::talk(&weir_report::text::run_table(&record));
-    let status = if measured.interrupted {
-        Status::Interrupted
-    } else if record.valid {
-        Status::Answered
-    } else {
-        Status::Invalid
-    };
-    let exit_code = weir_study::exit_code(status);
     for why in &record.invalid_because {
         output::talk(&format!("not valid: {why}"));
+    }
+    let verdicts = verdict::judge(&shared.require, &record);
+    let status = if measured.interrupted {
+        Status::Interrupted
+    } else if !record.valid {
+        Status::Invalid
+    } else if verdicts.iter().all(verdict::Verdict::is_met) {
+        Status::Answered
+    } else {
+        Status::NotMet
+    };
+    let exit_code = weir_study::exit_code(status);
+    if let Some(file) = &shared.junit {
+        verdict::write_junit(file, conclusion.name, &record, &verdicts)?;
     }
     let result = RunResult {
         schema: RUN_SCHEMA.to_owned(),
         weir: env!("CARGO_PKG_VERSION").to_owned(),
-        run: stored.map(RunDirectory::id),
+        run: conclusion.stored.map(RunDirectory::id),
         exit_code,
         status,
+        requirements: verdicts
+            .into_iter()
+            .filter_map(|verdict| verdict.check)
+            .collect(),
         trial: record,
     };
-    if let Some(stored) = stored {
+    if let Some(stored) = conclusion.stored {
         output::json_to(&stored.single_path(), &result)?;
     }
     if let Some(json) = &shared.json {

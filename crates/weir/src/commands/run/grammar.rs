@@ -5,11 +5,13 @@
 //! decided before anything is parsed; a letter of the other grammar is refused with both meanings.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{ArgAction, Args, Parser, ValueEnum};
 use url::Url;
+use weir_plan::Requirement;
 use weir_units::{CpuSet, parse_duration};
 
 use crate::error::ExpectedError;
@@ -18,9 +20,9 @@ use crate::error::ExpectedError;
 #[derive(Debug)]
 pub(crate) enum RunArguments {
     /// A JMeter plan.
-    Plan(PlanArguments),
+    Plan(Box<PlanArguments>),
     /// A URL.
-    Url(UrlArguments),
+    Url(Box<UrlArguments>),
 }
 
 /// Options that both grammars have; all long, so that no letter is taken.
@@ -45,6 +47,16 @@ pub(crate) struct SharedArguments {
     /// Process of the server, when it runs on this machine: its CPU, memory and threads are watched.
     #[arg(long, value_name = "PID")]
     pub(crate) target_pid: Option<u32>,
+    /// Require something of the run, such as `p99 <= 300 ms` or `errors <= 1 %`; may be given several
+    /// times. Exit code 1 when one is not met.
+    #[arg(long, value_name = "METRIC OP BOUND", value_parser = super::verdict::parse)]
+    pub(crate) require: Vec<Requirement>,
+    /// Write an XML file as `JUnit` does, with one test case for each requirement.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Serve the run's figures to Prometheus at this address while it lasts.
+    #[arg(long, value_name = "127.0.0.1:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
     /// Seed of the think times.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -55,15 +67,24 @@ pub(crate) struct SharedArguments {
 #[command(
     name = "weir run PLAN.jmx",
     bin_name = "weir run",
-    max_term_width = 100
+    max_term_width = 100,
+    disable_help_flag = true,
+    disable_version_flag = true
 )]
 #[command(
     after_help = "With a URL instead of a plan, letters mean what ab, wrk and oha users expect: \
 `weir run URL --help`."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of JMeter's command line"
+)]
 pub(crate) struct PlanArguments {
     /// The plan.
-    #[arg(value_name = "PLAN.jmx", required_unless_present = "test_plan")]
+    #[arg(
+        value_name = "PLAN.jmx",
+        required_unless_present_any = ["test_plan", "report_only", "version", "remote", "remote_start", "server"]
+    )]
     pub(crate) plan: Option<PathBuf>,
     /// The plan, as JMeter names it.
     #[arg(
@@ -76,7 +97,7 @@ pub(crate) struct PlanArguments {
     /// Accepted and without effect: Weir has no GUI.
     #[arg(short = 'n', long = "nongui")]
     pub(crate) non_gui: bool,
-    /// Write every sample to this file, in JMeter's CSV form.
+    /// Write every sample to this file, as the jmeter.save.saveservice properties say.
     #[arg(short = 'l', long = "logfile", value_name = "FILE.jtl")]
     pub(crate) log_file: Option<PathBuf>,
     /// Set a property of the plan; may be given several times.
@@ -97,6 +118,91 @@ pub(crate) struct PlanArguments {
     /// Where runs with JMeter lie.
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     pub(crate) runs: PathBuf,
+    /// Read the main properties from this file, before all others.
+    #[arg(short = 'p', long = "propfile", value_name = "FILE")]
+    pub(crate) main_properties: Option<PathBuf>,
+    /// Write what is said to this file too, as JMeter's log has it.
+    #[arg(short = 'j', long = "jmeterlogfile", value_name = "FILE")]
+    pub(crate) run_log: Option<PathBuf>,
+    /// Write a report (a page and statistics.json) after the run.
+    #[arg(short = 'e', long = "reportatendofloadtests")]
+    pub(crate) report: bool,
+    /// Folder of the report, absent or empty [default: report-output].
+    #[arg(short = 'o', long = "reportoutputfolder", value_name = "FOLDER")]
+    pub(crate) report_folder: Option<PathBuf>,
+    /// Delete the result file and the report's folder first.
+    #[arg(short = 'f', long = "forceDeleteResultFile")]
+    pub(crate) force: bool,
+    /// Run nothing: write the report of this result file.
+    #[arg(short = 'g', long = "reportonly", value_name = "FILE.jtl")]
+    pub(crate) report_only: Option<PathBuf>,
+    /// A JMeter's home: its bin/jmeter.properties and bin/user.properties are read.
+    #[arg(short = 'd', long = "homedir", value_name = "FOLDER")]
+    pub(crate) home: Option<PathBuf>,
+    /// Accepted and without effect: properties of remote engines.
+    #[arg(
+        short = 'G',
+        long = "globalproperty",
+        value_name = "NAME=VALUE",
+        allow_hyphen_values = true
+    )]
+    pub(crate) global_property: Vec<String>,
+    /// Accepted and without effect: properties of a Java machine.
+    #[arg(
+        short = 'D',
+        long = "systemproperty",
+        value_name = "NAME=VALUE",
+        allow_hyphen_values = true
+    )]
+    pub(crate) system_property: Vec<String>,
+    /// Accepted and without effect: a file of them.
+    #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
+    pub(crate) system_property_file: Vec<PathBuf>,
+    /// Accepted and without effect: how much JMeter logs.
+    #[arg(short = 'L', long = "loglevel", value_name = "CATEGORY=LEVEL")]
+    pub(crate) log_level: Vec<String>,
+    /// Accepted and without effect: the configuration of JMeter's log.
+    #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
+    pub(crate) log_configuration: Option<PathBuf>,
+    /// Proxy host; not built yet.
+    #[arg(short = 'H', long = "proxyHost", value_name = "HOST")]
+    pub(crate) proxy_host: Option<String>,
+    /// Proxy port.
+    #[arg(short = 'P', long = "proxyPort", value_name = "PORT")]
+    pub(crate) proxy_port: Option<String>,
+    /// Proxy scheme.
+    #[arg(short = 'E', long = "proxyScheme", value_name = "SCHEME")]
+    pub(crate) proxy_scheme: Option<String>,
+    /// Hosts that are not asked through the proxy.
+    #[arg(short = 'N', long = "nonProxyHosts", value_name = "HOSTS")]
+    pub(crate) non_proxy_hosts: Option<String>,
+    /// User name for the proxy.
+    #[arg(short = 'u', long = "username", value_name = "NAME")]
+    pub(crate) proxy_user: Option<String>,
+    /// Password for the proxy.
+    #[arg(short = 'a', long = "password", value_name = "PASSWORD")]
+    pub(crate) proxy_password: Option<String>,
+    /// Load from all remote hosts; not built yet.
+    #[arg(short = 'r', long = "runremote")]
+    pub(crate) remote: bool,
+    /// Load from these remote hosts; not built yet.
+    #[arg(short = 'R', long = "remotestart", value_name = "HOSTS")]
+    pub(crate) remote_start: Option<String>,
+    /// End the remote engines after the run; not built yet.
+    #[arg(short = 'X', long = "remoteexit")]
+    pub(crate) remote_exit: bool,
+    /// Be a remote engine; not built yet.
+    #[arg(short = 's', long = "server")]
+    pub(crate) server: bool,
+    /// Print the version.
+    #[arg(short = 'v', long = "version")]
+    pub(crate) version: bool,
+    /// Print this help; `-?` does the same.
+    #[arg(short = 'h', long = "help", action = ArgAction::Help)]
+    pub(crate) help: Option<bool>,
+    /// Print this help, as JMeter's option is written.
+    #[arg(short = '?', action = ArgAction::Help, hide = true)]
+    pub(crate) help_mark: Option<bool>,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
 }
@@ -130,9 +236,16 @@ pub(crate) struct UrlArguments {
     /// Users at a time, each on a connection of its own.
     #[arg(short = 'c', long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) connections: u32,
-    /// How long: `10s`, `5min`.
-    #[arg(short = 'd', long, default_value = "10s", value_parser = duration)]
-    pub(crate) duration: Duration,
+    /// How long: `10s`, `5min` [default: 10s, without -n].
+    #[arg(short = 'd', long, value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
+    /// How many requests all users send together; the run ends with the last one.
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: Option<u64>,
+    /// Put a field with a random whole number into the query of each request: `page=1..499`; may
+    /// be given several times.
+    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = RandomField::parse)]
+    pub(crate) random: Vec<RandomField>,
     /// Request method.
     #[arg(short = 'm', long, default_value = "GET")]
     pub(crate) method: String,
@@ -147,6 +260,36 @@ pub(crate) struct UrlArguments {
     pub(crate) no_keepalive: bool,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
+}
+
+/// A field whose value is a random whole number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RandomField {
+    /// Its name.
+    pub(crate) name: String,
+    /// The lowest value.
+    pub(crate) low: i64,
+    /// The highest value.
+    pub(crate) high: i64,
+}
+
+impl RandomField {
+    fn parse(text: &str) -> Result<Self, String> {
+        let read = || {
+            let (name, range) = text.split_once('=')?;
+            let (low, high) = range.split_once("..")?;
+            let number = |text: &str| text.trim().parse::<i64>().ok();
+            let field = Self {
+                name: name.trim().to_owned(),
+                low: number(low)?,
+                high: number(high)?,
+            };
+            (!field.name.is_empty() && field.low <= field.high).then_some(field)
+        };
+        read().ok_or_else(|| {
+            "a random field is written `page=1..499`, the lower end first".to_owned()
+        })
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -172,7 +315,7 @@ const LETTERS: &[Letter] = &[
     },
     Letter {
         typed: "-d",
-        with_plan: "JMeter's home directory, which Weir does not need",
+        with_plan: "JMeter's home directory",
         with_url: "the duration",
     },
     Letter {
@@ -201,6 +344,11 @@ const LETTERS: &[Letter] = &[
         with_url: "nothing; --json writes the result",
     },
     Letter {
+        typed: "-e",
+        with_plan: "a report after the run",
+        with_url: "nothing; --json writes the result",
+    },
+    Letter {
         typed: "-J",
         with_plan: "a property of the plan",
         with_url: "nothing",
@@ -213,12 +361,18 @@ const LETTERS: &[Letter] = &[
     Letter {
         typed: "-n",
         with_plan: "no GUI",
-        with_url: "the number of requests, which is not built yet; limit the run with -d",
+        with_url: "the number of requests",
     },
 ];
 
-const WITH_PLAN: &[&str] = &["-t", "-n", "-l", "-J", "-q"];
-const WITH_URL: &[&str] = &["-c", "-d", "-m", "-H", "-b"];
+/// JMeter's letters that take a value.
+const PLAN_VALUES: &str = "tljogqpJGDSLiHPENuadR";
+/// JMeter's letters that take none.
+const PLAN_SWITCHES: &str = "nefrXsvh?";
+/// The short form's letters that take a value.
+const URL_VALUES: &str = "cdmHbn";
+/// Letters that no URL has: with one of them and no URL, the command line is JMeter's.
+const PLAN_ONLY: &str = "tgrRXsv?";
 
 /// Parses what follows `weir run`.
 pub(crate) fn parse(words: &[OsString]) -> Result<RunArguments, ExpectedError> {
@@ -226,38 +380,65 @@ pub(crate) fn parse(words: &[OsString]) -> Result<RunArguments, ExpectedError> {
     refuse_other_letters(words, plan)?;
     let full = std::iter::once(OsString::from("weir run")).chain(words.iter().cloned());
     Ok(if plan {
-        RunArguments::Plan(PlanArguments::parse_from(full))
+        RunArguments::Plan(Box::new(PlanArguments::parse_from(full)))
     } else {
-        RunArguments::Url(UrlArguments::parse_from(full))
+        RunArguments::Url(Box::new(UrlArguments::parse_from(full)))
     })
 }
 
 fn is_plan(words: &[OsString]) -> bool {
-    words.iter().any(|word| {
+    let names_plan = words.iter().any(|word| {
         let plan = Path::new(word)
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"));
         let word = word.to_string_lossy();
         word.starts_with("-t") || (plan && !word.starts_with('-'))
-    })
+    });
+    let names_url = || {
+        words
+            .iter()
+            .any(|word| word.to_string_lossy().contains("://"))
+    };
+    let has_letter = || {
+        words
+            .iter()
+            .any(|word| letter(&word.to_string_lossy()).is_some_and(|l| PLAN_ONLY.contains(l)))
+    };
+    names_plan || (!names_url() && has_letter())
+}
+
+/// The letter of a short option.
+fn letter(word: &str) -> Option<char> {
+    let letter = word.strip_prefix('-')?.chars().next()?;
+    (letter != '-').then_some(letter)
 }
 
 fn refuse_other_letters(words: &[OsString], plan: bool) -> Result<(), ExpectedError> {
-    let here = if plan { WITH_PLAN } else { WITH_URL };
+    let (values, switches) = if plan {
+        (PLAN_VALUES, PLAN_SWITCHES)
+    } else {
+        (URL_VALUES, "h")
+    };
     let mut value_follows = false;
     for word in words {
         let word = word.to_string_lossy();
-        if std::mem::take(&mut value_follows) || !word.starts_with('-') || word.starts_with("--") {
+        if std::mem::take(&mut value_follows) {
             continue;
         }
-        let letter: String = word.chars().take(2).collect();
-        if here.contains(&letter.as_str()) {
-            value_follows = word.len() == 2 && letter != "-n";
+        let Some(letter) = letter(&word) else {
+            continue;
+        };
+        if values.contains(letter) {
+            value_follows = word.len() == 2;
             continue;
         }
-        if let Some(known) = LETTERS.iter().find(|known| known.typed == letter) {
+        if switches.contains(letter) {
+            continue;
+        }
+        let typed = format!("-{letter}");
+        if let Some(known) = LETTERS.iter().find(|known| known.typed == typed) {
             return Err(ExpectedError::Mixed {
-                letter,
+                letter: typed,
                 with_plan: known.with_plan,
                 with_url: known.with_url,
                 form: if plan { "a .jmx plan" } else { "a URL" },
@@ -278,7 +459,15 @@ mod tests {
 
     #[test]
     fn a_plan_is_recognised_wherever_it_stands() {
-        for text in ["a.jmx", "-n -t a.jmx", "-J A=1 x/B.JMX", "-ta.jmx"] {
+        for text in [
+            "a.jmx",
+            "-n -t a.jmx",
+            "-J A=1 x/B.JMX",
+            "-ta.jmx",
+            "-g a.jtl -o b",
+            "-?",
+            "-s",
+        ] {
             assert!(is_plan(&words(text)), "{text}");
         }
         for text in ["http://127.0.0.1/ -c 4", "--help", "jmx"] {
@@ -291,12 +480,40 @@ mod tests {
         for (text, part) in [
             ("a.jmx -c 4", "the number of connections"),
             ("http://127.0.0.1/ -l x.jtl", "--json writes the result"),
-            ("http://127.0.0.1/ -n 1000", "not built yet"),
+            ("http://127.0.0.1/ -e", "a report after the run"),
+            ("a.jmx -b x", "the request body"),
         ] {
             let error = parse(&words(text)).unwrap_err();
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains(part), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn letters_of_jmeter_are_all_known() {
+        let text = "-n -t a.jmx -l b.jtl -j c.log -e -o d -f -q e -p f -Ja=b -Gc=d -De=f -S g -L h=INFO -i i \
+                    -d k -H proxy -P 1 -E http -N l -u m -a n";
+        let RunArguments::Plan(read) = parse(&words(text)).unwrap() else {
+            panic!("a plan");
+        };
+        assert!(read.report && read.force && read.non_gui);
+        assert_eq!(read.property, ["a=b"]);
+        let RunArguments::Plan(read) = parse(&words("-g a.jtl -o out")).unwrap() else {
+            panic!("a report");
+        };
+        assert_eq!(read.report_only, Some(PathBuf::from("a.jtl")));
+    }
+
+    #[test]
+    fn the_short_form_is_that_of_ab() {
+        let text = "http://127.0.0.1/ -n 1000 -c 180 --random page=1..499";
+        let RunArguments::Url(read) = parse(&words(text)).unwrap() else {
+            panic!("a URL");
+        };
+        assert_eq!((read.requests, read.connections), (Some(1_000), 180));
+        assert_eq!((read.random[0].low, read.random[0].high), (1, 499));
+        assert_eq!(read.duration, None);
+        assert!(RandomField::parse("page=9..1").is_err());
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub(crate) fn run(
         load_cpus: shared.load_cpus.clone(),
         seed: shared.seed,
         watch: super::watch_plan(shared, &named),
+        samples_max: None,
         samples: None,
         length: Length::AsPlanned,
         interrupted: &interrupted,
@@ -66,7 +67,12 @@ pub(crate) fn run(
     }
     let record = super::record(&measured, population, shared)?;
     directory.write_record(&record).map_err(stored::failed)?;
-    super::conclude(&measured, record, Some(&directory), shared)
+    let conclusion = super::Conclusion {
+        shared,
+        name: &path.display().to_string(),
+        stored: Some(&directory),
+    };
+    super::conclude(&measured, record, &conclusion)
 }
 
 fn open_run(
@@ -121,7 +127,7 @@ fn launch(
         home: found.home,
         java: found.java,
         plan,
-        properties: super::properties_typed(arguments)
+        properties: super::properties::typed(arguments)
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
         property_files: arguments.property_file.clone(),

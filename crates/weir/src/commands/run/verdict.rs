@@ -1,0 +1,132 @@
+//! What was required of a run, what was found, and the file that says so to a build server.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use weir_plan::Requirement;
+use weir_record::{RequirementCheck, TrialRecord};
+use weir_study::{check_requirement, is_recorded};
+
+use crate::error::ExpectedError;
+use crate::output;
+
+/// One requirement and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Verdict {
+    says: String,
+    /// `None`: the figure was not read in this run.
+    pub(crate) check: Option<RequirementCheck>,
+}
+
+impl Verdict {
+    /// A figure that was not read meets nothing.
+    pub(crate) fn is_met(&self) -> bool {
+        self.check.as_ref().is_some_and(|check| check.met)
+    }
+
+    fn found(&self) -> String {
+        match &self.check {
+            None => "it was not read in this run".to_owned(),
+            Some(check) => format!("found {}", figure(check)),
+        }
+    }
+}
+
+/// The value in the unit of the requirement's own words.
+fn figure(check: &RequirementCheck) -> String {
+    let unit = check.says.rsplit(' ').next().unwrap_or("");
+    match unit {
+        "%" => format!("{:.3} %", check.value * 100.0),
+        "ms" => format!("{:.3} ms", check.value * 1e3),
+        "/s" => format!("{:.1} /s", check.value),
+        _ => format!("{} (in base units)", check.value),
+    }
+}
+
+/// Requirements as typed.
+pub(crate) fn parse(text: &str) -> Result<Requirement, String> {
+    let requirement: Requirement = text
+        .parse()
+        .map_err(|error| weir_record::failed_to(&error))?;
+    if is_recorded(&requirement) {
+        Ok(requirement)
+    } else {
+        Err(format!(
+            "`{}` is not recorded; of the percentiles there are p50, p90, p95, p99 and p99.9",
+            requirement.metric
+        ))
+    }
+}
+
+/// Judges a run, and tells it.
+pub(crate) fn judge(requirements: &[Requirement], record: &TrialRecord) -> Vec<Verdict> {
+    let one = |requirement: &Requirement| Verdict {
+        says: requirement.to_string(),
+        check: check_requirement(record, requirement),
+    };
+    let verdicts: Vec<Verdict> = requirements.iter().map(one).collect();
+    for verdict in &verdicts {
+        let word = if verdict.is_met() { "met" } else { "not met" };
+        output::talk(&format!("{word}: {}; {}", verdict.says, verdict.found()));
+    }
+    verdicts
+}
+
+/// Writes `JUnit`'s XML: one test case for each requirement, and one that the run can be used.
+pub(crate) fn write_junit(
+    path: &Path,
+    name: &str,
+    record: &TrialRecord,
+    verdicts: &[Verdict],
+) -> Result<(), ExpectedError> {
+    let mut cases = String::new();
+    let mut case = |name: &str, failure: Option<String>| {
+        let name = escaped(name);
+        let open = format!("    <testcase classname=\"weir\" name=\"{name}\"");
+        let _ = match failure {
+            None => writeln!(cases, "{open}/>"),
+            Some(says) => {
+                let says = escaped(&says);
+                writeln!(
+                    cases,
+                    "{open}>\n      <failure message=\"{says}\"/>\n    </testcase>"
+                )
+            }
+        };
+    };
+    let invalid = (!record.valid).then(|| record.invalid_because.join("; "));
+    case("the measurement is valid", invalid);
+    for verdict in verdicts {
+        let failure = (!verdict.is_met()).then(|| verdict.found());
+        case(&verdict.says, failure);
+    }
+    let failures =
+        verdicts.iter().filter(|verdict| !verdict.is_met()).count() + usize::from(!record.valid);
+    let tests = verdicts.len() + 1;
+    let table = escaped(&weir_report::text::run_table(record));
+    let (name, time) = (escaped(name), record.window_s);
+    let counts =
+        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"{time:.3}\"");
+    let text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n  <testsuite name=\"{name}\" {counts}>\n{cases}    <system-out>{table}</system-out>\n  </testsuite>\n</testsuites>\n"
+    );
+    std::fs::write(path, text)
+        .map_err(|error| ExpectedError::Environment(format!("--junit {}: {error}", path.display())))
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' | '\t' => safe.push(letter),
+            // XML has no way to write the other control characters.
+            letter if letter.is_control() => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
