@@ -464,6 +464,165 @@ fn run_short_plan(place: &Place, server: &SampleServer) -> Done {
         .ends_one_of(&[0, 4])
 }
 
+/// The lines that JMeter's users know; dates, numbers and the port apart.
+#[track_caller]
+fn assert_jmeters_console(text: &str) {
+    let mut begin = [
+        "Creating summariser <summary>",
+        "Created the tree successfully using plans/short.jmx",
+        "Starting standalone test @ ",
+    ]
+    .into_iter();
+    let mut lines = text.lines();
+    assert!(
+        begin.all(|part| lines.next().is_some_and(|line| line.starts_with(part))),
+        "{text}"
+    );
+    let last: Vec<&str> = text.lines().rev().take(3).collect();
+    assert_eq!(last[0], "... end of run");
+    assert!(last[1].starts_with("Tidying up ...    @ "), "{text}");
+    assert!(
+        last[2].starts_with("summary = ") && last[2].contains("/s Avg: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_plan_runs_as_with_jmeters_command_line() {
+    let server = SampleServer::start();
+    let place = Place::with_plan();
+    place.write("main.properties", "PORT=1\nSUSTAIN=1\n");
+    place.write("more.properties", "PORT=2\nBIT=64\nTHREAD_NUMBER=2\n");
+    let port = format!("-JPORT={}", server.port());
+    let run = |more: &[&str]| {
+        let words = [
+            "run",
+            "-n",
+            "-t",
+            "plans/short.jmx",
+            "-p",
+            "main.properties",
+            "-q",
+            "more.properties",
+            &port,
+            "-l",
+            "out/rows.xml",
+            "-j",
+            "run.log",
+            "-Jjmeter.save.saveservice.output_format=xml",
+        ];
+        place.start(&[&words, more].concat()).done(PATIENCE)
+    };
+    let all = [
+        "-e",
+        "-o",
+        "report",
+        "--require",
+        "errors <= 0 %",
+        "--require",
+        "p99 <= 0.000001 ms",
+        "--junit",
+        "junit.xml",
+    ];
+    // Of the two requirements one can be met and one cannot; a busy machine may spoil the figures.
+    let done = run(&all)
+        .ends_one_of(&[1, 4])
+        .says(&["not met: p99 <= 0.000001 ms"]);
+    assert_jmeters_console(&done.stdout);
+    assert!(
+        place
+            .read("run.log")
+            .contains("INFO o.a.j.r.Summariser: summary = ")
+    );
+    assert!(
+        place
+            .read("junit.xml")
+            .contains("<testcase classname=\"weir\" name=\"errors &lt;= 0 %\"/>")
+    );
+    let rows = place.read("out/rows.xml").matches("<httpSample ").count() as u64;
+    assert_eq!(rows, server.requests());
+    let figures: serde_json::Value =
+        serde_json::from_str(&place.read("report/statistics.json")).unwrap();
+    assert_eq!(figures["Total"]["sampleCount"], rows);
+    assert!(place.read("report/index.html").contains("Statistics"));
+    // A report is of one run, and goes into an empty folder, unless -f says otherwise.
+    run(&["-e", "-o", "other"])
+        .ends(2)
+        .says(&["out/rows.xml: the file is not empty"]);
+    place
+        .weir(&["run", "-g", "out/rows.xml", "-o", "report"])
+        .ends(2)
+        .says(&["report: the folder is not empty"]);
+    place
+        .weir(&["run", "-g", "out/rows.xml", "-o", "report", "-f"])
+        .ends(0);
+    let again: serde_json::Value =
+        serde_json::from_str(&place.read("report/statistics.json")).unwrap();
+    assert_eq!(again, figures);
+}
+
+#[test]
+fn what_is_not_there_yet_is_said() {
+    let place = Place::with_plan();
+    for (words, says) in [
+        (
+            &["run", "-n", "-t", "plans/short.jmx", "-r"][..],
+            "several machines is not there yet",
+        ),
+        (
+            &["run", "-n", "-t", "plans/short.jmx", "-R", "a,b"],
+            "several machines is not there yet",
+        ),
+        (&["run", "-s"], "several machines is not there yet"),
+        (
+            &[
+                "run",
+                "-n",
+                "-t",
+                "plans/short.jmx",
+                "-H",
+                "proxy",
+                "-P",
+                "1",
+            ],
+            "a proxy is not there yet",
+        ),
+        (
+            &["run", "plans/short.jmx", "--require", "p75 <= 1 ms"],
+            "`p75` is not recorded",
+        ),
+    ] {
+        place.weir(words).ends(2).says(&[says]);
+    }
+    place.weir(&["run", "-v"]).ends(0).prints(&["weir 0"]);
+    place
+        .weir(&["run", "-?"])
+        .ends(0)
+        .prints(&["-t, --testfile"]);
+}
+
+#[test]
+fn a_number_of_requests_is_shared_by_all_connections() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let url = format!("http://{}/light?n=10", server.listen);
+    let words = [
+        "run",
+        &url,
+        "-n",
+        "500",
+        "-c",
+        "7",
+        "--random",
+        "page=1..499",
+        "--json",
+        "-",
+    ];
+    let done = place.start(&words).done(PATIENCE).ends_one_of(&[0, 4]);
+    assert_eq!(samples(&done.json()), (500, 0));
+    assert_eq!(server.requests(), 500);
+}
+
 #[test]
 fn a_plan_writes_jmeters_rows_and_appends_to_them() {
     /// JMeter 5.6's default columns, `jmeter.save.saveservice.*`.
@@ -472,7 +631,7 @@ fn a_plan_writes_jmeters_rows_and_appends_to_them() {
     let server = SampleServer::start();
     let place = Place::with_plan();
     let done = run_short_plan(&place, &server);
-    assert_eq!(done.stdout, "");
+    assert_jmeters_console(&done.stdout);
     let result = serde_json::from_str(&place.read("out.json")).unwrap();
     assert_valid("docs/schemas/run.schema.json", &result);
     let jtl = place.read("out.jtl");
