@@ -605,7 +605,7 @@ fn what_is_not_there_yet_is_said() {
 fn a_number_of_requests_is_shared_by_all_connections() {
     let server = SampleServer::start();
     let place = Place::new();
-    let url = format!("http://{}/light?n=10", server.listen);
+    let url = format!("http://{}/light", server.listen);
     let words = [
         "run",
         &url,
@@ -614,7 +614,7 @@ fn a_number_of_requests_is_shared_by_all_connections() {
         "-c",
         "7",
         "--random",
-        "page=1..499",
+        "n=1..20",
         "--json",
         "-",
     ];
