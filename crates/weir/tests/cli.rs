@@ -607,16 +607,7 @@ fn a_number_of_requests_is_shared_by_all_connections() {
     let place = Place::new();
     let url = format!("http://{}/light", server.listen);
     let words = [
-        "run",
-        &url,
-        "-n",
-        "500",
-        "-c",
-        "7",
-        "--random",
-        "n=1..20",
-        "--json",
-        "-",
+        "run", &url, "-n", "500", "-c", "7", "--random", "n=1..20", "--json", "-",
     ];
     let done = place.start(&words).done(PATIENCE).ends_one_of(&[0, 4]);
     assert_eq!(samples(&done.json()), (500, 0));
