@@ -32,12 +32,15 @@ pub(crate) struct Census {
     all: AtomicU32,
     started: AtomicU32,
     groups: Vec<AtomicU32>,
+    /// Users of each phase that have not ended.
+    phases: Vec<AtomicU32>,
 }
 
 impl Census {
     /// Nobody alive yet.
-    pub(crate) fn new(groups: usize) -> Self {
+    pub(crate) fn new(groups: usize, users_of_phases: Vec<u32>) -> Self {
         Self {
+            phases: users_of_phases.into_iter().map(AtomicU32::new).collect(),
             all: AtomicU32::new(0),
             started: AtomicU32::new(0),
             groups: (0..groups).map(|_| AtomicU32::new(0)).collect(),
@@ -56,6 +59,19 @@ impl Census {
             active: self.all.load(Ordering::Relaxed),
             started: self.started.load(Ordering::Relaxed),
         }
+    }
+
+    /// A user of a phase has ended, or will not start.
+    fn leave_phase(&self, phase: usize) {
+        self.phases[phase].fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Whether all users of the phases before this one have ended.
+    fn has_begun(&self, phase: usize) -> bool {
+        let before = self.phases.iter().take(phase);
+        before
+            .into_iter()
+            .all(|left| left.load(Ordering::Acquire) == 0)
     }
 
     fn enter(&self, group: usize) {
@@ -161,6 +177,8 @@ pub(crate) struct Core {
     /// Buffers for responses that are kept.
     pub(crate) kept: RefCell<KeptStore>,
     pub(crate) sockets: Cell<u32>,
+    /// What extractors and assertions have compiled.
+    pub(crate) patterns: RefCell<weir_response::Patterns>,
     stage: Cell<Stage>,
     users: Cell<u32>,
     in_flight: Cell<u32>,
@@ -195,6 +213,7 @@ impl Core {
             texts: RefCell::default(),
             kept: RefCell::default(),
             sockets: Cell::new(0),
+            patterns: RefCell::default(),
             users: Cell::new(0),
             in_flight: Cell::new(0),
             all_started: Cell::new(false),
@@ -241,9 +260,14 @@ impl Core {
         self.in_flight.get()
     }
 
-    /// Whether users may start another sample.
-    pub(crate) fn is_running(&self) -> bool {
-        self.stage.get() == Stage::Running
+    /// Whether users may start another sample; those of a tear-down group perhaps also after the
+    /// test was stopped.
+    pub(crate) fn runs(&self, outlives_stop: bool) -> bool {
+        match self.stage.get() {
+            Stage::Running => true,
+            Stage::Stopping => outlives_stop,
+            Stage::Aborting => false,
+        }
     }
 
     /// Orders the end for all runtimes, and for this one at once.
@@ -324,6 +348,7 @@ impl Core {
     pub(crate) fn user_ended(&self, group: usize) {
         self.users.set(self.users.get() - 1);
         self.census.leave(group);
+        self.census.leave_phase(self.work.groups[group].phase);
         self.tally(|tally| tally.users_finished += 1);
         self.changed.notify_one();
     }
@@ -390,18 +415,38 @@ impl Core {
 
     async fn start_users(self: Rc<Self>, users: Vec<UserStart>, begin: Moment) {
         let mut timer = Timer::new(&self.timers);
+        let mut phase = 0;
+        let mut phase_begin = begin;
         for start in users {
-            let meant = begin.after(start.at);
-            timer.until(meant, || !self.is_running()).await;
-            if !self.is_running() {
-                break;
+            let outlives = self.work.groups[start.group].outlives_stop;
+            if phase < start.phase {
+                phase = start.phase;
+                if !self.census.has_begun(phase) {
+                    self.wait_for_phase(&mut timer, phase).await;
+                    phase_begin = self.clock.now();
+                }
+            }
+            let meant = phase_begin.after(start.at);
+            timer.until(meant, || !self.runs(outlives)).await;
+            if !self.runs(outlives) {
+                self.census.leave_phase(start.phase);
+                continue;
             }
             self.user_begins(start.group);
-            let user = User::new(&self, start, begin);
+            let user = User::new(&self, start, phase_begin);
             tokio::task::spawn_local(user.live(meant));
         }
         self.all_started.set(true);
         self.changed.notify_one();
+    }
+
+    /// Waits until the phases before have ended in all runtimes. Nobody is measured meanwhile, so
+    /// looking now and then is soon enough.
+    async fn wait_for_phase(&self, timer: &mut Timer, phase: usize) {
+        while !self.census.has_begun(phase) && self.stage.get() < Stage::Aborting {
+            let next = self.clock.now().after(Duration::from_millis(2));
+            timer.until(next, || false).await;
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     work.budget = Budget::new(settings.samples_max);
     allow_sockets(work.users().saturating_mul(work.servers.len() as u64))?;
     let writer = settings.samples.map(SampleSink::open).transpose()?;
-    let census = Arc::new(Census::new(work.groups.len()));
+    let census = Arc::new(Census::new(work.groups.len(), work.users_of_phases()));
     let work = Arc::new(work);
     let control = Control::new();
     let (seconds_out, seconds) = sync_channel(SECONDS_MAX);

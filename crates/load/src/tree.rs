@@ -10,10 +10,13 @@ use weir_script::{ResolvedGroup, Text};
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) controllers: Vec<TreeController>,
+    /// The names of the samplers, by their places.
+    sampler_names: Vec<Text>,
+    /// Some text reads the variables that loops and users set by themselves.
+    pub(crate) publishes_indices: bool,
 }
 
 /// A controller and the places of its children.
-#[expect(dead_code, reason = "what the other controllers need is read already")]
 #[derive(Debug)]
 pub(crate) struct TreeController {
     pub(crate) id: ElementId,
@@ -34,10 +37,31 @@ pub(crate) enum Child {
     Controller(u32),
 }
 
+/// Where a sampler stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// The controller that it stands in.
+    pub(crate) parent: u32,
+    /// A transaction is around it.
+    pub(crate) in_transaction: bool,
+}
+
 impl Tree {
+    /// The name of a child.
+    pub(crate) fn name_of(&self, child: Child) -> &Text {
+        match child {
+            Child::Sampler(sampler) => &self.sampler_names[sampler as usize],
+            Child::Controller(controller) => &self.controllers[controller as usize].name,
+        }
+    }
+
     /// The tree of a group; its samplers in file order go to `sampler`, with the number of the
     /// controller each stands in.
-    pub(crate) fn of(group: &mut ResolvedGroup, sampler: &mut impl FnMut(Sampler<Text>)) -> Self {
+    pub(crate) fn of(
+        group: &mut ResolvedGroup,
+        publishes_indices: bool,
+        sampler: &mut impl FnMut(Sampler<Text>, Place),
+    ) -> Self {
         let own_loop = Controller {
             id: ElementId::default(),
             name: Text::literal(&group.loop_name),
@@ -54,24 +78,33 @@ impl Tree {
         };
         let mut building = Building {
             controllers: Vec::new(),
-            samplers: 0,
+            sampler_names: Vec::new(),
             sampler,
         };
-        building.controller(own_loop, 0);
+        building.controller(own_loop, 0, false);
         Self {
             controllers: building.controllers,
+            sampler_names: building.sampler_names,
+            publishes_indices,
         }
     }
 }
 
 struct Building<'a, F> {
     controllers: Vec<TreeController>,
-    samplers: u32,
+    sampler_names: Vec<Text>,
     sampler: &'a mut F,
 }
 
-impl<F: FnMut(Sampler<Text>)> Building<'_, F> {
-    fn controller(&mut self, controller: Controller<Text>, parent: u32) -> u32 {
+impl<F: FnMut(Sampler<Text>, Place)> Building<'_, F> {
+    fn controller(
+        &mut self,
+        controller: Controller<Text>,
+        parent: u32,
+        in_transaction: bool,
+    ) -> u32 {
+        let in_transaction =
+            in_transaction || matches!(controller.kind, ControllerKind::Transaction(_));
         let number = self.controllers.len();
         self.controllers.push(TreeController {
             id: controller.id,
@@ -85,12 +118,16 @@ impl<F: FnMut(Sampler<Text>)> Building<'_, F> {
         for child in controller.children {
             children.push(match child {
                 Node::Sampler(sampler) => {
-                    (self.sampler)(*sampler);
-                    self.samplers += 1;
-                    Child::Sampler(self.samplers - 1)
+                    self.sampler_names.push(sampler.label.clone());
+                    let place = Place {
+                        parent: number as u32,
+                        in_transaction,
+                    };
+                    (self.sampler)(*sampler, place);
+                    Child::Sampler(self.sampler_names.len() as u32 - 1)
                 }
                 Node::Controller(child) => {
-                    Child::Controller(self.controller(*child, number as u32))
+                    Child::Controller(self.controller(*child, number as u32, in_transaction))
                 }
             });
         }

@@ -4,37 +4,58 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_plan::{HttpRequest, OnSampleError, SamplerKind};
+use weir_plan::{
+    ControllerKind, FlowAction, FlowControl, HttpRequest, OnSampleError, PreProcessor,
+    ResultAction, SamplerKind,
+};
 use weir_record::{DataType, SampleRow};
 use weir_script::{Scope, SentRequest, Text, Unsendable, delay_ms, write_request};
 
 use crate::clock::Moment;
 use crate::control::Stage;
 use crate::core::Core;
-use crate::exchange::{Client, Exchange, Request};
+use crate::exchange::{BODY_MAX, Client, Exchange, Request};
+use crate::iterations::{Data, set_parameters};
+use crate::look_into::Seen;
 use crate::outcome::{Failure, Place};
-use crate::walk::Walk;
-use crate::work::{Step, UserStart, Waits, Work};
+use crate::response::Kept;
+use crate::transaction::{Closed, Whole};
+use crate::walk::{Next, Outside, Walk};
+use crate::work::{Group, Step, UserStart, Work};
 
 /// A virtual user.
 #[derive(Debug)]
 pub(crate) struct User {
-    core: Rc<Core>,
+    pub(crate) core: Rc<Core>,
     /// Place of the group among [`Work::groups`].
     group: usize,
     thread_name: Arc<str>,
-    scope: Scope,
+    pub(crate) scope: Scope,
     walk: Walk,
+    data: Data,
     client: Client,
     ends: Option<Moment>,
+    last_ok: bool,
+    /// The group runs although the test was stopped.
+    outlives_stop: bool,
 }
 
-/// What a user does after a sample.
+/// What a user does after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum After {
     Step,
-    Iteration,
+    GroupIteration,
+    LoopIteration,
+    Break,
     End,
+}
+
+/// What came of a sampler.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) success: bool,
+    /// The sample, if somebody looks at it.
+    pub(crate) row: Option<SampleRow>,
 }
 
 /// What a sample is counted and shown as.
@@ -64,6 +85,9 @@ impl User {
             thread_name: thread_name.into(),
             scope: core.work.scope(start),
             walk: Walk::new(&group.tree),
+            data: Data::new(Arc::clone(&core.work.directory), start.group),
+            last_ok: true,
+            outlives_stop: group.outlives_stop,
             client: Client::new(Rc::clone(core)),
             ends: group.end.map(|end| begin.after(end)),
             core: Rc::clone(core),
@@ -80,27 +104,296 @@ impl User {
     async fn iterate(&mut self) {
         let work = Arc::clone(&self.core.work);
         let group = &work.groups[self.group];
-        let tree = &group.tree;
-        while !self.walk.is_done() {
-            let Some(place) = self.walk.next(tree, &mut self.scope) else {
-                continue;
-            };
-            let step = &group.steps[place as usize];
-            if !self.think(&work, step).await || !work.budget.take() {
+        self.look(group, |walk, outside| walk.begin(outside));
+        while !self.walk.is_done() && self.may_go_on() {
+            let (next, is_over) = self.look(group, |walk, outside| {
+                let next = walk.next(outside);
+                (next, outside.is_over)
+            });
+            if is_over || self.scope.fault.take().is_some() {
                 return;
             }
-            let success = self.sample(&work, step).await;
-            match self.after_sample(success, group.on_error).await {
-                Next::Step => {}
-                Next::Iteration => self.walk.start_next_iteration(tree, place),
-                Next::End => return,
+            let after = match next {
+                // An iteration without samples must not keep others from running.
+                None | Some(Next::Pause) => {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                Some(Next::Lock(at)) => {
+                    self.take_lock(group, at).await;
+                    continue;
+                }
+                Some(Next::Sampler(place)) => {
+                    let step = &group.steps[place as usize];
+                    let after = self.step(&work, group, step, None).await;
+                    self.turn(group, step.parent, after, None)
+                }
+                Some(Next::Transaction(at)) => self.transaction(&work, group, at).await,
+            };
+            if after == After::End {
+                return;
             }
         }
     }
 
+    /// The name of the user.
+    pub(crate) fn thread_name(&self) -> Arc<str> {
+        Arc::clone(&self.thread_name)
+    }
+
+    /// Users alive in the group and in all groups.
+    pub(crate) fn alive(&self) -> (u32, u32) {
+        self.core.census.alive(self.group)
+    }
+
+    /// Sleeps, but no longer than the test runs.
+    pub(crate) async fn sleep_until(&mut self, until: Moment) {
+        let (core, outlives) = (&self.core, self.outlives_stop);
+        self.client
+            .timer
+            .until(until, || !core.runs(outlives))
+            .await;
+    }
+
+    fn may_go_on(&self) -> bool {
+        let now = self.core.clock.now();
+        self.core.runs(self.outlives_stop) && !self.ends.is_some_and(|ends| now >= ends)
+    }
+
+    /// Walks, then tells of the transactions that have come to their end on the way.
+    fn look<R>(&mut self, group: &Group, walk: impl FnOnce(&mut Walk, &mut Outside<'_>) -> R) -> R {
+        let mut closed = Vec::new();
+        let mut outside = Outside {
+            tree: &group.tree,
+            scope: &mut self.scope,
+            shared: &self.core.work.shared,
+            data: &mut self.data,
+            clock: self.core.clock,
+            last_ok: self.last_ok,
+            closed: &mut closed,
+            is_over: false,
+            depth: 0,
+        };
+        let answer = walk(&mut self.walk, &mut outside);
+        for transaction in closed {
+            self.deliver(transaction);
+        }
+        answer
+    }
+
+    fn deliver(&self, mut closed: Closed) {
+        if closed.is_whole {
+            closed.row.thread_name = Arc::clone(&self.thread_name);
+            let (group, all) = self.core.census.alive(self.group);
+            closed.row.group_threads = group;
+            closed.row.all_threads = all;
+        }
+        self.core.row(closed.row);
+    }
+
+    async fn take_lock(&mut self, group: &Group, at: u32) {
+        let controller = &group.tree.controllers[at as usize];
+        let ControllerKind::CriticalSection { lock } = &controller.kind else {
+            return;
+        };
+        let name = lock.rendered(&mut self.scope);
+        let lock = self.core.work.shared.lock(&name);
+        // A stop is looked for from time to time, because only timers hear of it.
+        while self.core.runs(self.outlives_stop) {
+            let until = self.core.clock.now().after(Duration::from_millis(50));
+            let waiting = Arc::clone(&lock).acquire_owned();
+            if let Some(Ok(permit)) = self.client.timer.within(Some(until), waiting).await {
+                self.walk.enter(at, permit);
+                return;
+            }
+        }
+    }
+
+    /// Does what comes next in a transaction that is a sample of its own.
+    async fn transaction(&mut self, work: &Work, group: &Group, outermost: u32) -> After {
+        let mut chain = vec![outermost];
+        loop {
+            let inner = chain[chain.len() - 1];
+            let current = self.walk.whole(inner).and_then(|whole| whole.current);
+            match current {
+                Some(Next::Transaction(at)) => chain.push(at),
+                Some(Next::Sampler(place)) => {
+                    let step = &group.steps[place as usize];
+                    let after = self.step(work, group, step, Some(inner)).await;
+                    return self.turn(group, step.parent, after, Some(outermost));
+                }
+                _ => {
+                    self.end_transaction(group, &chain);
+                    return After::Step;
+                }
+            }
+        }
+    }
+
+    /// The innermost transaction of a chain has ended: it becomes a part of the next, or a sample.
+    fn end_transaction(&mut self, group: &Group, chain: &[u32]) {
+        let Some((inner, outer)) = chain.split_last() else {
+            return;
+        };
+        let Some(mut row) = self.walk.whole(*inner).map(Whole::take_row) else {
+            return;
+        };
+        row.thread_name = Arc::clone(&self.thread_name);
+        let (of_group, of_all) = self.core.census.alive(self.group);
+        row.group_threads = of_group;
+        row.all_threads = of_all;
+        if let ControllerKind::Transaction(kind) = &group.tree.controllers[*inner as usize].kind {
+            self.judge_transaction(&kind.assertions, &mut row);
+        }
+        self.last_ok = row.success;
+        self.publish_last_ok(group);
+        match outer.last() {
+            Some(outer) => {
+                if let Some(whole) = self.walk.whole(*outer) {
+                    whole.add(row);
+                }
+            }
+            None => {
+                let parent = group.tree.controllers[*inner as usize].parent;
+                self.walk.sample_occurred(&group.tree, parent, None, &row);
+                self.core.row(row);
+            }
+        }
+    }
+
+    /// One sampler with everything before and after it.
+    async fn step(
+        &mut self,
+        work: &Work,
+        group: &Group,
+        step: &Step,
+        transaction: Option<u32>,
+    ) -> After {
+        for processor in &step.source.before {
+            if let PreProcessor::UserParameters(parameters) = processor {
+                set_parameters(parameters, &mut self.scope);
+            }
+        }
+        if !self.think(work, step).await {
+            return After::End;
+        }
+        if let SamplerKind::FlowControl(flow) = &step.source.kind {
+            return self.flow_control(flow).await;
+        }
+        if !work.budget.take() {
+            return After::End;
+        }
+        let sampled = self.sample(work, step).await;
+        self.last_ok = sampled.success;
+        self.publish_last_ok(group);
+        if let Some(row) = sampled.row {
+            self.walk
+                .sample_occurred(&group.tree, step.parent, transaction, &row);
+            match transaction.and_then(|at| self.walk.whole(at)) {
+                Some(whole) => whole.add(row),
+                None => self.core.row(row),
+            }
+        }
+        if sampled.success {
+            return After::Step;
+        }
+        // A sample that fails before it waits for anything must not keep others from running.
+        tokio::task::yield_now().await;
+        self.after_failure(step, group.on_error)
+    }
+
+    fn publish_last_ok(&mut self, group: &Group) {
+        if group.tree.publishes_indices {
+            let text = if self.last_ok { "true" } else { "false" };
+            self.scope
+                .variables
+                .set("JMeterThread.last_sample_ok", text);
+        }
+    }
+
+    async fn flow_control(&mut self, flow: &FlowControl<Text>) -> After {
+        match flow.action {
+            FlowAction::Pause => {
+                let pause = flow.pause_ms.rendered(&mut self.scope);
+                let pause = pause.trim().parse().unwrap_or(0);
+                let until = self.core.clock.now().after(Duration::from_millis(pause));
+                self.sleep_until(until).await;
+                After::Step
+            }
+            FlowAction::Stop | FlowAction::StopNow if !flow.whole_test => After::End,
+            FlowAction::Stop => {
+                self.core.order(Stage::Stopping);
+                After::End
+            }
+            FlowAction::StopNow => {
+                self.core.order(Stage::Aborting);
+                After::End
+            }
+            FlowAction::StartNextGroupLoop => After::GroupIteration,
+            FlowAction::StartNextLoop => After::LoopIteration,
+            FlowAction::BreakLoop => After::Break,
+        }
+    }
+
+    fn after_failure(&self, step: &Step, on_error: OnSampleError) -> After {
+        let mut after = self.after_error(on_error);
+        for action in &step.source.on_failure {
+            let asked = match action {
+                ResultAction::As(on_error) => self.after_error(*on_error),
+                ResultAction::StartNextLoop => After::LoopIteration,
+                ResultAction::BreakLoop => After::Break,
+            };
+            if after == After::Step || asked == After::End {
+                after = asked;
+            }
+        }
+        after
+    }
+
+    fn after_error(&self, on_error: OnSampleError) -> After {
+        match on_error {
+            OnSampleError::Continue => After::Step,
+            OnSampleError::StartNextLoop => After::GroupIteration,
+            OnSampleError::StopThread => After::End,
+            OnSampleError::StopTest => {
+                self.core.order(Stage::Stopping);
+                After::End
+            }
+            OnSampleError::StopTestNow => {
+                self.core.order(Stage::Aborting);
+                After::End
+            }
+        }
+    }
+
+    /// Goes where the step sends the user; `transaction` is the outermost one around it.
+    fn turn(&mut self, group: &Group, from: u32, after: After, transaction: Option<u32>) -> After {
+        match after {
+            After::Step | After::End => return after,
+            After::GroupIteration => {
+                self.look(group, |walk, outside| {
+                    walk.start_next_iteration(from, outside)
+                });
+            }
+            After::LoopIteration => {
+                self.look(group, |walk, outside| walk.start_next_pass(from, outside));
+            }
+            After::Break => self.look(group, |walk, outside| walk.break_loop(from, outside)),
+        }
+        // A transaction around the loop is reported too, as JMeter does.
+        if let Some(at) = transaction
+            && self.walk.whole(at).is_some_and(|whole| !whole.is_done)
+        {
+            self.look(group, |walk, outside| walk.close_whole(at, outside));
+        }
+        self.last_ok = true;
+        self.publish_last_ok(group);
+        after
+    }
+
     /// Waits for the sum of the step's timers; false if the user ends instead of sampling.
     async fn think(&mut self, work: &Work, step: &Step) -> bool {
-        let core = &self.core;
+        let (core, outlives) = (&self.core, self.outlives_stop);
         let now = core.clock.now();
         self.scope.epoch_ms = core.clock.epoch_ms(now).cast_signed();
         let scope = &mut self.scope;
@@ -111,13 +404,13 @@ impl User {
         let delay_ms = u64::try_from(delay_ms).unwrap_or(0);
         let meant = now.after(Duration::from_millis(delay_ms));
         // A user whose wait would pass its end leaves at once, without waiting (JMeter).
-        if !core.is_running() || self.ends.is_some_and(|ends| now >= ends || meant > ends) {
+        if !core.runs(outlives) || self.ends.is_some_and(|ends| now >= ends || meant > ends) {
             return false;
         }
         if delay_ms > 0 {
             let timer = &mut self.client.timer;
-            timer.until(meant, || !core.is_running()).await;
-            if !core.is_running() {
+            timer.until(meant, || !core.runs(outlives)).await;
+            if !core.runs(outlives) {
                 return false;
             }
             core.woke(meant);
@@ -125,32 +418,26 @@ impl User {
         true
     }
 
-    async fn after_sample(&self, success: bool, on_error: OnSampleError) -> Next {
-        if success {
-            return Next::Step;
-        }
-        // A sample that fails before it waits for anything must not keep others from running.
-        tokio::task::yield_now().await;
-        match on_error {
-            OnSampleError::Continue => Next::Step,
-            OnSampleError::StartNextLoop => Next::Iteration,
-            OnSampleError::StopThread => Next::End,
-            OnSampleError::StopTest => {
-                self.core.order(Stage::Stopping);
-                Next::End
-            }
-            OnSampleError::StopTestNow => {
-                self.core.order(Stage::Aborting);
-                Next::End
-            }
+    /// Does what the sampler does and counts what became of it.
+    async fn sample(&mut self, work: &Work, step: &Step) -> Sampled {
+        match &step.source.kind {
+            SamplerKind::Http(source) => self.send(work, step, source).await,
+            SamplerKind::JavaTest(test) => self.java_test(step, test).await,
+            SamplerKind::Debug {
+                variables,
+                properties,
+            } => self.debug(step, *variables, *properties),
+            SamplerKind::Dummy(dummy) => self.dummy(step, dummy).await,
+            // Flow control gives no sample; scripts are refused before the start.
+            SamplerKind::FlowControl(_) | SamplerKind::Script(_) => Sampled {
+                success: true,
+                row: None,
+            },
         }
     }
 
-    /// Sends one request and counts what became of it; says whether it succeeded.
-    async fn sample(&mut self, work: &Work, step: &Step) -> bool {
-        let SamplerKind::Http(source) = &step.source.kind else {
-            return true;
-        };
+    /// Sends one request and counts what became of it.
+    async fn send(&mut self, work: &Work, step: &Step, source: &HttpRequest<Text>) -> Sampled {
         let rendered;
         let (class, label) = if let Some(class) = step.label {
             (class, &work.labels[class])
@@ -160,40 +447,45 @@ impl User {
         };
         self.core.sample_begins();
         if let Some(prepared) = &step.prepared {
-            let request = request(source, step.waits, &prepared.sent, prepared.server);
+            let request = request(source, step, &prepared.sent, prepared.server);
             let exchange = self.client.exchange(work, &request).await;
             let url = &prepared.url;
+            let sample = Sample { class, label, url };
             return self.record(
                 work,
                 prepared.server,
-                &exchange,
-                Sample { class, label, url },
+                exchange,
+                step,
+                &prepared.sent,
+                sample,
             );
         }
         let mut sent = self.core.take_request();
         let target = work.target.as_ref();
         let written = write_request(source, target, &mut self.scope, &mut sent);
-        let url = if self.core.wants_rows() {
+        let url = if self.core.wants_rows() || step.is_looked_at {
             sent.url.as_str()
         } else {
             ""
         };
         let url = &url.into();
         let sample = Sample { class, label, url };
-        let success = match (written, work.server(&sent)) {
+        let sampled = match (written, work.server(&sent)) {
             (Ok(()), Some(server)) => {
-                let request = request(source, step.waits, &sent, server);
+                let request = request(source, step, &sent, server);
                 let exchange = self.client.exchange(work, &request).await;
-                self.record(work, server, &exchange, sample)
+                self.record(work, server, exchange, step, &sent, sample)
             }
             (Ok(()), None) => {
                 let outcome = Outcome::failed(&Failure::UnknownHost, Place::named(&sent));
-                self.record_unsent(outcome, sample)
+                self.record_unsent(outcome, step, &sent, sample)
             }
-            (Err(unsendable), _) => self.record_unsent(Outcome::unsendable(&unsendable), sample),
+            (Err(unsendable), _) => {
+                self.record_unsent(Outcome::unsendable(&unsendable), step, &sent, sample)
+            }
         };
         self.core.put_request(sent);
-        success
+        sampled
     }
 
     fn render_label(&mut self, step: &Step) -> (usize, Arc<str>) {
@@ -201,24 +493,33 @@ impl User {
         self.core.class_of(&label)
     }
 
-    fn record(&self, work: &Work, server: usize, exchange: &Exchange, sample: Sample<'_>) -> bool {
+    fn record(
+        &mut self,
+        work: &Work,
+        server: usize,
+        exchange: Exchange,
+        step: &Step,
+        sent: &SentRequest,
+        sample: Sample<'_>,
+    ) -> Sampled {
         let server = &work.servers[server];
         let place = Place {
             host: &server.host,
             port: server.port,
             addresses: &server.addresses,
         };
-        let outcome = Outcome::of(exchange, place);
-        self.count(exchange, &outcome, sample.class);
-        let success = outcome.success;
-        if self.core.wants_rows() {
-            self.core.row(self.row(exchange, outcome, sample));
-        }
-        success
+        let outcome = Outcome::of(&exchange, place);
+        self.finish(exchange, outcome, step, sent, sample)
     }
 
     /// A sample that failed before anything was sent.
-    fn record_unsent(&self, outcome: Outcome, sample: Sample<'_>) -> bool {
+    fn record_unsent(
+        &mut self,
+        outcome: Outcome,
+        step: &Step,
+        sent: &SentRequest,
+        sample: Sample<'_>,
+    ) -> Sampled {
         let now = self.core.clock.now();
         let exchange = Exchange {
             started: now,
@@ -230,21 +531,48 @@ impl User {
             outcome: Err(Failure::UnknownHost),
             kept: None,
         };
-        self.count(&exchange, &outcome, sample.class);
-        if self.core.wants_rows() {
-            self.core.row(self.row(&exchange, outcome, sample));
-        }
-        false
+        self.finish(exchange, outcome, step, sent, sample)
     }
 
-    fn count(&self, exchange: &Exchange, outcome: &Outcome, class: usize) {
+    /// Counts a sample, after everybody who looks into it has.
+    fn finish(
+        &mut self,
+        mut exchange: Exchange,
+        outcome: Outcome,
+        step: &Step,
+        sent: &SentRequest,
+        sample: Sample<'_>,
+    ) -> Sampled {
+        let mut success = outcome.success;
+        let code = Arc::clone(&outcome.code);
+        let mut row = None;
+        if self.core.wants_rows() || step.is_looked_at {
+            let mut made = self.row(&exchange, outcome, sample);
+            made.is_http = true;
+            let kept = exchange.kept.take();
+            if step.looks_into() {
+                let empty = Kept::default();
+                let seen = Seen::http(sent, kept.as_deref().unwrap_or(&empty));
+                self.look_into(step, &mut made, &seen);
+                success = made.success;
+            }
+            if let Some(kept) = kept {
+                self.client.give_back(kept);
+            }
+            row = Some(made);
+        }
+        self.count(&exchange, success, &code, sample.class);
+        Sampled { success, row }
+    }
+
+    fn count(&self, exchange: &Exchange, success: bool, code: &Arc<str>, class: usize) {
         let response_us = exchange.ended.micros_since(exchange.started);
-        let failed_with = (!outcome.success).then_some(&outcome.code);
+        let failed_with = (!success).then_some(code);
         self.core
             .sample_ended(class, exchange.ended, response_us, failed_with);
         self.core.tally(|tally| {
             tally.samples += 1;
-            tally.failed += u64::from(!outcome.success);
+            tally.failed += u64::from(!success);
             tally.received_bytes += exchange.received;
             tally.sent_bytes += exchange.sent;
         });
@@ -315,7 +643,7 @@ impl Outcome {
 
 fn request<'a>(
     source: &HttpRequest<Text>,
-    waits: Waits,
+    step: &Step,
     sent: &'a SentRequest,
     server: usize,
 ) -> Request<'a> {
@@ -324,9 +652,9 @@ fn request<'a>(
         server,
         is_head: sent.is_head,
         keep_alive: source.keep_alive,
-        connect_timeout: waits.connect,
-        response_timeout: waits.response,
-        keep_body: None,
+        connect_timeout: step.waits.connect,
+        response_timeout: step.waits.response,
+        keep_body: step.looks_into().then_some(BODY_MAX),
     }
 }
 

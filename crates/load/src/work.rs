@@ -1,11 +1,12 @@
 //! The plan as all runtimes share it: who starts when, what is sent, whose texts are known.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
-use weir_plan::{HttpRequest, OnSampleError, Sampler, SamplerKind};
+use weir_plan::{GroupKind, HttpRequest, OnSampleError, Sampler, SamplerKind};
 use weir_script::{
     ResolvedGroup, ResolvedPlan, Scheme, Scope, SentRequest, Target, Text, prepare_request,
 };
@@ -14,7 +15,8 @@ use crate::budget::Budget;
 use crate::error::LoadError;
 use crate::names::Server;
 use crate::settings::Length;
-use crate::tree::Tree;
+use crate::shared::Shared;
+use crate::tree::{Place, Tree};
 
 /// Everything that does not change while a load runs.
 #[derive(Debug)]
@@ -30,6 +32,33 @@ pub(crate) struct Work {
     pub(crate) budget: Budget,
     /// The labels that are known, each once, in the plan's order.
     pub(crate) labels: Vec<Arc<str>>,
+    /// The folder that files of the plan are relative to.
+    pub(crate) directory: Arc<Path>,
+    /// What users of all runtimes share.
+    pub(crate) shared: Shared,
+}
+
+/// Which phase each group runs in: set-up groups together, then the main groups together or one
+/// after another, then the tear-down groups together.
+fn phases(groups: &[ResolvedGroup], serialized: bool) -> Vec<usize> {
+    let main = groups.iter().filter(|group| group.kind == GroupKind::Main);
+    let main_phases = if serialized { main.count().max(1) } else { 1 };
+    let mut next_main = 0;
+    let phase = |group: &ResolvedGroup| match group.kind {
+        GroupKind::SetUp => 0,
+        GroupKind::TearDown => 1 + main_phases,
+        GroupKind::Main => {
+            next_main += usize::from(serialized);
+            if serialized { next_main } else { 1 }
+        }
+    };
+    groups.iter().map(phase).collect()
+}
+
+/// The folder of the plan's file.
+fn folder(plan: &ResolvedPlan) -> &Path {
+    let folder = plan.source.as_deref().and_then(Path::parent);
+    folder.unwrap_or(Path::new(""))
 }
 
 /// A group of users: what their one loop reads.
@@ -38,6 +67,10 @@ pub(crate) struct Group {
     pub(crate) name: Arc<str>,
     /// Which of its kind, from 1.
     pub(crate) number: u32,
+    /// Which phase of the test it runs in.
+    pub(crate) phase: usize,
+    /// Its users run although the test was stopped.
+    pub(crate) outlives_stop: bool,
     pub(crate) users: u32,
     pub(crate) ramp_up: Duration,
     /// From the start of the test to the start of the first user.
@@ -59,6 +92,17 @@ pub(crate) struct Step {
     /// The request, when it is always the same.
     pub(crate) prepared: Option<Prepared>,
     pub(crate) waits: Waits,
+    /// The controller that it stands in.
+    pub(crate) parent: u32,
+    /// Somebody in the plan looks at its samples.
+    pub(crate) is_looked_at: bool,
+}
+
+impl Step {
+    /// Whether somebody looks into its responses.
+    pub(crate) fn looks_into(&self) -> bool {
+        !self.source.after.is_empty() || !self.source.assertions.is_empty()
+    }
 }
 
 /// The longest times that a request may take.
@@ -95,7 +139,9 @@ pub(crate) struct Prepared {
 /// A user that is going to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UserStart {
-    /// From the start of the test.
+    /// Which phase of the test: it begins when all users of the phases before have ended.
+    pub(crate) phase: usize,
+    /// From the start of the phase.
     pub(crate) at: Duration,
     /// Place of the group among [`Work::groups`].
     pub(crate) group: usize,
@@ -126,11 +172,15 @@ impl Work {
             groups: Vec::new(),
             budget: Budget::default(),
             labels: Vec::new(),
+            directory: folder(&plan).into(),
+            shared: Shared::default(),
             plan,
         };
-        for group in std::mem::take(&mut work.plan.groups) {
+        let groups = std::mem::take(&mut work.plan.groups);
+        let phases = phases(&groups, work.plan.serialized);
+        for (group, phase) in groups.into_iter().zip(phases) {
             let group = work.group(group, length);
-            work.groups.push(group);
+            work.groups.push(Group { phase, ..group });
         }
         if work.users() == 0 {
             return Err(LoadError::NoUsers);
@@ -142,12 +192,18 @@ impl Work {
         let planned = length == Length::AsPlanned;
         group.iterations = group.iterations.filter(|_| planned);
         let mut steps = Vec::new();
-        let tree = Tree::of(&mut group, &mut |sampler| steps.push(self.step(sampler)));
+        let tree = Tree::of(
+            &mut group,
+            self.plan.reads_own_variables,
+            &mut |sampler, place| steps.push(self.step(sampler, place)),
+        );
         let start = if planned { group.delay } else { Duration::ZERO };
         let duration = group.duration.filter(|_| planned);
         Group {
             name: group.name.into(),
             number: group.number,
+            phase: 0,
+            outlives_stop: group.kind == GroupKind::TearDown && self.plan.tear_down_on_shutdown,
             users: group.users,
             ramp_up: group.ramp_up,
             start,
@@ -158,7 +214,7 @@ impl Work {
         }
     }
 
-    fn step(&mut self, source: Sampler<Text>) -> Step {
+    fn step(&mut self, source: Sampler<Text>, place: Place) -> Step {
         let label = source.label.constant().map(|label| {
             let known = self.labels.iter().position(|known| **known == *label);
             known.unwrap_or_else(|| {
@@ -183,12 +239,16 @@ impl Work {
             SamplerKind::Http(request) => Waits::of(request),
             _ => Waits::default(),
         };
-        Step {
+        let mut step = Step {
             source,
             label,
             prepared,
             waits,
-        }
+            parent: place.parent,
+            is_looked_at: place.in_transaction,
+        };
+        step.is_looked_at |= step.looks_into();
+        step
     }
 
     /// Place of a request's server among [`Work::servers`].
@@ -205,6 +265,18 @@ impl Work {
             .sum()
     }
 
+    /// How many users each phase has.
+    pub(crate) fn users_of_phases(&self) -> Vec<u32> {
+        let mut users = Vec::new();
+        for (_, group) in self.active_groups() {
+            if users.len() <= group.phase {
+                users.resize(group.phase + 1, 0);
+            }
+            users[group.phase] += group.users;
+        }
+        users
+    }
+
     fn active_groups(&self) -> impl Iterator<Item = (usize, &Group)> {
         let groups = self.groups.iter().enumerate();
         groups.filter(|(_, group)| !group.steps.is_empty())
@@ -212,6 +284,15 @@ impl Work {
 
     /// From the start of the test to its end, when the plan has one that is a time.
     pub(crate) fn planned_end(&self) -> Option<Duration> {
+        if self
+            .users_of_phases()
+            .iter()
+            .filter(|users| **users > 0)
+            .count()
+            > 1
+        {
+            return None;
+        }
         let ends = self.active_groups().map(|(_, group)| group.end);
         ends.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
@@ -223,6 +304,7 @@ impl Work {
         for (at, group) in self.active_groups() {
             for user in 0..group.users {
                 let start = UserStart {
+                    phase: group.phase,
                     at: group.start + group.ramp_up * user / group.users,
                     group: at,
                     user,

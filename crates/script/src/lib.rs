@@ -21,6 +21,7 @@
 //! [`Scope`], randomness is passed in, and nothing here waits. Files are touched by the functions
 //! that are there for it, and by nothing else.
 
+mod condition;
 mod date;
 mod decimal_format;
 mod encode;
@@ -35,12 +36,14 @@ mod request;
 mod resolve;
 mod resolved;
 mod scope;
+mod set_by_elements;
 mod settable;
 mod text;
 mod timer;
 mod url;
 mod visit;
 
+pub use condition::javascript_condition;
 pub use decimal_format::java_decimal_format;
 pub use hosts::Host;
 pub use live::LogSink;

@@ -12,7 +12,10 @@ use weir_plan::{
 
 use crate::resolved::{ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
-use crate::{GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, visit};
+use crate::{
+    GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, set_by_elements,
+    visit,
+};
 
 /// Most users in one group; more are more likely a slip of the pen than a plan.
 const USERS_MAX: u32 = 1_000_000;
@@ -47,7 +50,12 @@ pub fn resolve(
     // What user-defined variables set is set before the test.
     let mut running = plan.clone();
     running.variables.clear();
-    resolver.compiler.changes = visit::set_by_functions(&running);
+    let mut changes = visit::set_by_functions(&running);
+    set_by_elements::add(&running, &mut changes.variables, &mut |template| {
+        let text = resolver.compiler.compile(template);
+        text.constant().map(str::to_owned)
+    });
+    resolver.compiler.changes = changes;
     resolver.read_timer_factor(properties);
     let mut groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
     number(&mut groups);
@@ -88,6 +96,7 @@ pub fn resolve(
         dns_caches,
         listeners,
         timer_factor,
+        reads_own_variables: visit::reads_own_variables(plan),
         warnings,
     })
 }
@@ -304,27 +313,23 @@ impl Resolver {
             match node {
                 Node::Sampler(sampler) => self.check_sampler(sampler),
                 Node::Controller(controller) => {
-                    self.check_kind(&controller.kind, controller.at);
+                    self.check_kind(&controller.kind);
                     self.check_nodes(&controller.children);
                 }
             }
         }
     }
 
-    fn check_kind(&mut self, kind: &ControllerKind, at: Position) {
-        if !matches!(kind, ControllerKind::Simple | ControllerKind::Loop { .. }) {
-            self.problem(
-                at,
-                "this controller is not run yet",
-                "use a loop controller",
-            );
+    fn check_kind(&mut self, kind: &ControllerKind) {
+        if let ControllerKind::Loop { count, .. } = kind {
+            self.check_number(count, "number of loops");
         }
     }
 
     fn check_sampler(&mut self, sampler: &Sampler) {
         if let SamplerKind::Http(request) = &sampler.kind {
             self.check_request(request);
-        } else {
+        } else if let SamplerKind::Script(_) = &sampler.kind {
             self.problem(
                 sampler.at,
                 "this sampler is not run yet",

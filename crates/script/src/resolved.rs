@@ -42,6 +42,8 @@ pub struct ResolvedPlan {
     /// JMeter's property `timer.factor`, by which delays that are random are multiplied; 1 when it
     /// is not set.
     pub timer_factor: f32,
+    /// Some text may read the variables that loops and users set by themselves.
+    pub reads_own_variables: bool,
     /// What can be run but deserves a second look.
     pub warnings: Vec<Problem>,
 }

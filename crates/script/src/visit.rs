@@ -55,6 +55,15 @@ pub(crate) fn set_by_functions(plan: &LoadPlan) -> Changes {
     changes
 }
 
+/// Whether some text may read what loops and users set by themselves, by name or in a way that only
+/// the run shows.
+pub(crate) fn reads_own_variables(plan: &LoadPlan) -> bool {
+    let signs = ["__jm__", "JMeterThread.", "__V(", "__eval", "vars"];
+    let mut reads = false;
+    plan.map(&mut |template| reads |= signs.iter().any(|sign| template.text.contains(sign)));
+    reads
+}
+
 fn literal(parts: &[Part]) -> Option<String> {
     match parts {
         [] => Some(String::new()),

@@ -1,0 +1,198 @@
+//! What the plan takes out of responses and demands of them.
+
+use std::sync::Arc;
+
+use weir_plan::{Assertion, Extractor, PostProcessor};
+use weir_record::{AssertionResult, SampleRow};
+use weir_response::{AssertionOutcome, SampleView, Verdict, check, extract};
+use weir_script::{SentRequest, Text, Variables};
+
+use crate::response::Kept;
+use crate::user::User;
+use crate::work::Step;
+
+/// What can be seen of a sample beside its row.
+#[derive(Debug, Default)]
+pub(crate) struct Seen<'a> {
+    pub(crate) response_headers: String,
+    pub(crate) request_headers: String,
+    pub(crate) request_data: String,
+    pub(crate) body: &'a [u8],
+    content_type: String,
+    charset: Option<String>,
+    header_bytes: u64,
+}
+
+impl<'a> Seen<'a> {
+    /// A sample that is not HTTP.
+    pub(crate) fn text(request_data: String, body: &'a [u8]) -> Self {
+        Self {
+            request_data,
+            body,
+            ..Self::default()
+        }
+    }
+
+    /// An HTTP request and its response.
+    pub(crate) fn http(sent: &SentRequest, kept: &'a Kept) -> Self {
+        let head = kept.head_text();
+        let lines = head.lines().filter(|line| !line.is_empty());
+        let response_headers: String = lines.flat_map(|line| [line, "\n"]).collect();
+        let field = response_headers.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.trim()
+                .eq_ignore_ascii_case("content-type")
+                .then(|| value.trim().to_owned())
+        });
+        let field = field.unwrap_or_default();
+        let charset = field.split(';').skip(1).find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            name.trim()
+                .eq_ignore_ascii_case("charset")
+                .then(|| value.trim().trim_matches('"').to_owned())
+        });
+        let (request_headers, request_data) = request_texts(sent);
+        Self {
+            header_bytes: kept.head.len() as u64,
+            response_headers,
+            request_headers,
+            request_data,
+            body: &kept.body,
+            content_type: field.split(';').next().unwrap_or_default().to_owned(),
+            charset,
+        }
+    }
+
+    fn view(&'a self, row: &'a SampleRow) -> SampleView<'a> {
+        SampleView {
+            url: (!row.url.is_empty()).then_some(&*row.url),
+            response_code: &row.response_code,
+            response_message: &row.response_message,
+            response_headers: &self.response_headers,
+            request_headers: &self.request_headers,
+            request_data: &self.request_data,
+            body: self.body,
+            encoding: self.charset.as_deref(),
+            content_type: &self.content_type,
+            successful: row.success,
+            elapsed_ms: row.elapsed_ms,
+            received_bytes: row.received_bytes,
+            header_bytes: self.header_bytes,
+            body_bytes: row.received_bytes.saturating_sub(self.header_bytes),
+            ..SampleView::default()
+        }
+    }
+}
+
+/// Header fields, and method, URL and body, as JMeter shows them.
+fn request_texts(sent: &SentRequest) -> (String, String) {
+    let text: String = sent.bytes.iter().copied().map(char::from).collect();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let (first, fields) = head.split_once("\r\n").unwrap_or((head, ""));
+    let method = first.split(' ').next().unwrap_or_default();
+    let headers = fields.lines().flat_map(|line| [line, "\n"]).collect();
+    let data = format!("{method} {}\n\n{method} data:\n{body}\n\n", sent.url);
+    (headers, data)
+}
+
+/// The user's variables as extractors see them.
+struct OfUser<'a>(&'a mut Variables);
+
+impl weir_response::Variables for OfUser<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        self.0.set(name, value);
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+}
+
+impl User {
+    /// Runs what stands after a sampler; changes the row as its listeners will see it.
+    pub(crate) fn look_into(&mut self, step: &Step, row: &mut SampleRow, seen: &Seen<'_>) {
+        let mut outcomes = Vec::new();
+        for processor in &step.source.after {
+            if let PostProcessor::Extractor(extractor) = processor {
+                self.extract(extractor, row, seen, &mut outcomes);
+            }
+        }
+        self.judge(&step.source.assertions, row, seen, outcomes);
+    }
+
+    /// Judges a transaction.
+    pub(crate) fn judge_transaction(
+        &mut self,
+        assertions: &[Assertion<Text>],
+        row: &mut SampleRow,
+    ) {
+        self.judge(assertions, row, &Seen::default(), Vec::new());
+    }
+
+    fn extract(
+        &mut self,
+        extractor: &Extractor<Text>,
+        row: &mut SampleRow,
+        seen: &Seen<'_>,
+        outcomes: &mut Vec<AssertionOutcome>,
+    ) {
+        let rendered = extractor.map(|text| text.rendered(&mut self.scope));
+        let core = std::rc::Rc::clone(&self.core);
+        let mut patterns = core.patterns.borrow_mut();
+        let scope = &mut self.scope;
+        let mut pick = |count: usize| {
+            use rand_xoshiro::rand_core::Rng as _;
+            (scope.random.next_u64() % count.max(1) as u64) as usize
+        };
+        let mut variables = OfUser(&mut scope.variables);
+        let done = extract(
+            &rendered,
+            &seen.view(row),
+            &mut variables,
+            &mut patterns,
+            &mut pick,
+        );
+        if let Ok(extraction) = done {
+            outcomes.extend(extraction.outcome);
+            row.success &= !extraction.fails_sample;
+        }
+    }
+
+    fn judge(
+        &mut self,
+        assertions: &[Assertion<Text>],
+        row: &mut SampleRow,
+        seen: &Seen<'_>,
+        outcomes: Vec<AssertionOutcome>,
+    ) {
+        if assertions.is_empty() && outcomes.is_empty() {
+            return;
+        }
+        let core = std::rc::Rc::clone(&self.core);
+        let view = seen.view(row);
+        let mut verdict = Verdict::before(&view);
+        verdict.outcomes = outcomes;
+        for assertion in assertions {
+            let rendered = assertion.map(|text| text.rendered(&mut self.scope));
+            let variables = OfUser(&mut self.scope.variables);
+            let mut patterns = core.patterns.borrow_mut();
+            check(&rendered, &view, &mut verdict, &variables, &mut patterns);
+        }
+        drop(view);
+        row.success = verdict.successful;
+        if let Some(message) = verdict.failure_message() {
+            row.failure_message = Arc::from(message);
+        }
+        let results = verdict.outcomes.into_iter().map(|outcome| AssertionResult {
+            name: outcome.name,
+            failure: outcome.failure,
+            error: outcome.error,
+            message: outcome.message.unwrap_or_default(),
+        });
+        row.details.get_or_insert_default().assertions = results.collect();
+    }
+}

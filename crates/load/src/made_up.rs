@@ -1,0 +1,177 @@
+//! Samplers that send nothing: the Java tests, the Debug Sampler and the Dummy Sampler.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use weir_plan::{Dummy, JavaTest};
+use weir_record::{DataType, SampleRow};
+use weir_script::Text;
+
+use crate::clock::Moment;
+use crate::look_into::Seen;
+use crate::user::{Sampled, User};
+use crate::work::Step;
+
+/// A sample that was made up.
+#[derive(Debug, Default)]
+struct Made {
+    label: String,
+    code: String,
+    message: String,
+    success: bool,
+    request: String,
+    body: String,
+    url: String,
+    /// Instead of the time that it took.
+    elapsed_ms: Option<u64>,
+    latency_ms: u64,
+    connect_ms: u64,
+}
+
+impl User {
+    /// JMeter's `JavaTest` and `SleepTest`: wait `sleep + (now mod (mask + 1))`, then answer.
+    pub(crate) async fn java_test(&mut self, step: &Step, test: &JavaTest<Text>) -> Sampled {
+        let started = self.core.clock.now();
+        self.core.sample_begins();
+        let scope = &mut self.scope;
+        let number = |text: String| text.trim().parse::<u64>().unwrap_or(0);
+        let least = number(test.sleep_ms.rendered(scope));
+        let mask = test.sleep_mask.rendered(scope);
+        let mask = match mask.trim().strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).unwrap_or(0),
+            None => number(mask),
+        };
+        let name = step.source.label.rendered(scope);
+        let own = test.label.rendered(scope);
+        let mut made = Made {
+            label: if own.is_empty() { name } else { own },
+            code: test.response_code.rendered(scope),
+            message: test.response_message.rendered(scope),
+            success: test.status.rendered(scope).eq_ignore_ascii_case("OK"),
+            request: test.sampler_data.rendered(scope),
+            body: test.result_data.rendered(scope),
+            ..Made::default()
+        };
+        if test.is_sleep_test {
+            made.success = true;
+        }
+        let more = if mask > 0 {
+            self.core.clock.epoch_ms(started) % mask
+        } else {
+            0
+        };
+        self.sleep_ms(started, least + more).await;
+        self.finish_made(step, started, made)
+    }
+
+    /// Shows what the user knows.
+    pub(crate) fn debug(&mut self, step: &Step, variables: bool, properties: bool) -> Sampled {
+        let started = self.core.clock.now();
+        self.core.sample_begins();
+        let mut body = String::new();
+        if variables {
+            body.push_str("JMeterVariables:\n");
+            let known = &self.scope.variables;
+            let mut all: std::collections::BTreeMap<String, String> = known
+                .globals()
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect();
+            all.extend(known.own().map(|(n, v)| (n.to_owned(), v.to_owned())));
+            for (name, value) in all {
+                body.extend([name.as_str(), "=", &value, "\n"]);
+            }
+            body.push('\n');
+        }
+        if properties {
+            body.push_str("JMeterProperties:\n\n");
+        }
+        let made = Made {
+            label: step.source.label.rendered(&mut self.scope),
+            code: "200".to_owned(),
+            message: "OK".to_owned(),
+            success: true,
+            body,
+            ..Made::default()
+        };
+        self.finish_made(step, started, made)
+    }
+
+    /// The plugin's Dummy Sampler.
+    pub(crate) async fn dummy(&mut self, step: &Step, dummy: &Dummy<Text>) -> Sampled {
+        let started = self.core.clock.now();
+        self.core.sample_begins();
+        let scope = &mut self.scope;
+        let number = |text: String| text.trim().parse::<u64>().unwrap_or(0);
+        let elapsed_ms = number(dummy.response_time_ms.rendered(scope));
+        let made = Made {
+            label: step.source.label.rendered(scope),
+            code: dummy.response_code.rendered(scope),
+            message: dummy.response_message.rendered(scope),
+            success: dummy
+                .successful
+                .rendered(scope)
+                .eq_ignore_ascii_case("true"),
+            request: dummy.request_data.rendered(scope),
+            body: dummy.response_data.rendered(scope),
+            url: dummy.url.rendered(scope),
+            elapsed_ms: Some(elapsed_ms),
+            latency_ms: number(dummy.latency_ms.rendered(scope)),
+            connect_ms: number(dummy.connect_ms.rendered(scope)),
+        };
+        if dummy.waiting {
+            self.sleep_ms(started, elapsed_ms).await;
+        }
+        self.finish_made(step, started, made)
+    }
+
+    async fn sleep_ms(&mut self, from: Moment, milliseconds: u64) {
+        if milliseconds > 0 {
+            let until = from.after(Duration::from_millis(milliseconds));
+            self.sleep_until(until).await;
+        }
+    }
+
+    fn finish_made(&mut self, step: &Step, started: Moment, made: Made) -> Sampled {
+        let clock = self.core.clock;
+        let ended = clock.now();
+        let (class, label) = self.core.class_of(&made.label);
+        let (group_threads, all_threads) = self.alive();
+        let elapsed = clock.elapsed_ms(started, ended);
+        let mut row = SampleRow {
+            timestamp_ms: clock.epoch_ms(started),
+            elapsed_ms: made.elapsed_ms.unwrap_or(elapsed),
+            label,
+            response_code: made.code.into(),
+            response_message: made.message.into(),
+            thread_name: self.thread_name(),
+            data_type: DataType::Text,
+            success: made.success,
+            received_bytes: made.body.len() as u64,
+            group_threads,
+            all_threads,
+            url: made.url.into(),
+            latency_ms: made.latency_ms,
+            connect_ms: made.connect_ms,
+            ..SampleRow::default()
+        };
+        if step.looks_into() {
+            let seen = Seen::text(made.request, made.body.as_bytes());
+            self.look_into(step, &mut row, &seen);
+        }
+        let response_us = ended.micros_since(started);
+        let code = Arc::clone(&row.response_code);
+        let failed_with = (!row.success).then_some(&code);
+        self.core
+            .sample_ended(class, ended, response_us, failed_with);
+        self.core.tally(|tally| {
+            tally.samples += 1;
+            tally.failed += u64::from(!row.success);
+            tally.received_bytes += row.received_bytes;
+        });
+        Sampled {
+            success: row.success,
+            row: Some(row),
+        }
+    }
+}
