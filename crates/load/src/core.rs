@@ -189,7 +189,8 @@ pub(crate) struct Core {
     tally: RefCell<Tally>,
     rows: Option<RowBatch>,
     /// Requests that are not in use, for samples whose texts differ.
-    requests: RefCell<Vec<SentRequest>>,
+    #[expect(clippy::vec_box, reason = "a user's task has room for a pointer")]
+    requests: RefCell<Vec<Box<SentRequest>>>,
     reports: SyncSender<(usize, Report)>,
     index: usize,
 }
@@ -289,12 +290,13 @@ impl Core {
     }
 
     /// A request to write into; hand it back with [`Self::put_request`].
-    pub(crate) fn take_request(&self) -> SentRequest {
+    #[expect(clippy::unnecessary_box_returns, reason = "it came in one")]
+    pub(crate) fn take_request(&self) -> Box<SentRequest> {
         self.requests.borrow_mut().pop().unwrap_or_default()
     }
 
     /// Keeps a request's buffers for the next sample.
-    pub(crate) fn put_request(&self, request: SentRequest) {
+    pub(crate) fn put_request(&self, request: Box<SentRequest>) {
         self.requests.borrow_mut().push(request);
     }
 

@@ -9,6 +9,10 @@ const LINE_MAX: usize = 16 * 1024 * 1024;
 
 /// How a file is read.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the switches of a CSV Data Set"
+)]
 pub(crate) struct Format {
     pub(crate) path: PathBuf,
     pub(crate) is_latin1: bool,

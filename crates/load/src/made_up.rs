@@ -171,7 +171,7 @@ impl User {
         });
         Sampled {
             success: row.success,
-            row: Some(row),
+            row: Some(Box::new(row)),
         }
     }
 }

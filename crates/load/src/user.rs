@@ -32,7 +32,7 @@ pub(crate) struct User {
     thread_name: Arc<str>,
     pub(crate) scope: Scope,
     walk: Walk,
-    data: Data,
+    data: Box<Data>,
     client: Client,
     ends: Option<Moment>,
     last_ok: bool,
@@ -54,8 +54,9 @@ enum After {
 #[derive(Debug)]
 pub(crate) struct Sampled {
     pub(crate) success: bool,
-    /// The sample, if somebody looks at it.
-    pub(crate) row: Option<SampleRow>,
+    /// The sample, if somebody in the plan looks at it. Boxed, because every user's task would have
+    /// room for it.
+    pub(crate) row: Option<Box<SampleRow>>,
 }
 
 /// What a sample is counted and shown as.
@@ -85,7 +86,7 @@ impl User {
             thread_name: thread_name.into(),
             scope: core.work.scope(start),
             walk: Walk::new(&group.tree),
-            data: Data::new(Arc::clone(&core.work.directory), start.group),
+            data: Box::new(Data::new(Arc::clone(&core.work.directory), start.group)),
             last_ok: true,
             outlives_stop: group.outlives_stop,
             client: Client::new(Rc::clone(core)),
@@ -104,7 +105,7 @@ impl User {
     async fn iterate(&mut self) {
         let work = Arc::clone(&self.core.work);
         let group = &work.groups[self.group];
-        self.look(group, |walk, outside| walk.begin(outside));
+        self.look(group, super::walk::Walk::begin);
         while !self.walk.is_done() && self.may_go_on() {
             let (next, is_over) = self.look(group, |walk, outside| {
                 let next = walk.next(outside);
@@ -120,7 +121,7 @@ impl User {
                     continue;
                 }
                 Some(Next::Lock(at)) => {
-                    self.take_lock(group, at).await;
+                    Box::pin(self.take_lock(group, at)).await;
                     continue;
                 }
                 Some(Next::Sampler(place)) => {
@@ -128,7 +129,8 @@ impl User {
                     let after = self.step(&work, group, step, None).await;
                     self.turn(group, step.parent, after, None)
                 }
-                Some(Next::Transaction(at)) => self.transaction(&work, group, at).await,
+                // Boxed: most users never do this, and their tasks should not have room for it.
+                Some(Next::Transaction(at)) => Box::pin(self.transaction(&work, group, at)).await,
             };
             if after == After::End {
                 return;
@@ -157,7 +159,7 @@ impl User {
 
     fn may_go_on(&self) -> bool {
         let now = self.core.clock.now();
-        self.core.runs(self.outlives_stop) && !self.ends.is_some_and(|ends| now >= ends)
+        self.core.runs(self.outlives_stop) && self.ends.is_none_or(|ends| now < ends)
     }
 
     /// Walks, then tells of the transactions that have come to their end on the way.
@@ -247,17 +249,14 @@ impl User {
         }
         self.last_ok = row.success;
         self.publish_last_ok(group);
-        match outer.last() {
-            Some(outer) => {
-                if let Some(whole) = self.walk.whole(*outer) {
-                    whole.add(row);
-                }
+        if let Some(outer) = outer.last() {
+            if let Some(whole) = self.walk.whole(*outer) {
+                whole.add(row);
             }
-            None => {
-                let parent = group.tree.controllers[*inner as usize].parent;
-                self.walk.sample_occurred(&group.tree, parent, None, &row);
-                self.core.row(row);
-            }
+        } else {
+            let parent = group.tree.controllers[*inner as usize].parent;
+            self.walk.sample_occurred(&group.tree, parent, None, &row);
+            self.core.row(row);
         }
     }
 
@@ -278,7 +277,7 @@ impl User {
             return After::End;
         }
         if let SamplerKind::FlowControl(flow) = &step.source.kind {
-            return self.flow_control(flow).await;
+            return Box::pin(self.flow_control(flow)).await;
         }
         if !work.budget.take() {
             return After::End;
@@ -290,8 +289,8 @@ impl User {
             self.walk
                 .sample_occurred(&group.tree, step.parent, transaction, &row);
             match transaction.and_then(|at| self.walk.whole(at)) {
-                Some(whole) => whole.add(row),
-                None => self.core.row(row),
+                Some(whole) => whole.add(*row),
+                None => self.core.row(*row),
             }
         }
         if sampled.success {
@@ -372,7 +371,7 @@ impl User {
             After::Step | After::End => return after,
             After::GroupIteration => {
                 self.look(group, |walk, outside| {
-                    walk.start_next_iteration(from, outside)
+                    walk.start_next_iteration(from, outside);
                 });
             }
             After::LoopIteration => {
@@ -422,12 +421,12 @@ impl User {
     async fn sample(&mut self, work: &Work, step: &Step) -> Sampled {
         match &step.source.kind {
             SamplerKind::Http(source) => self.send(work, step, source).await,
-            SamplerKind::JavaTest(test) => self.java_test(step, test).await,
+            SamplerKind::JavaTest(test) => Box::pin(self.java_test(step, test)).await,
             SamplerKind::Debug {
                 variables,
                 properties,
             } => self.debug(step, *variables, *properties),
-            SamplerKind::Dummy(dummy) => self.dummy(step, dummy).await,
+            SamplerKind::Dummy(dummy) => Box::pin(self.dummy(step, dummy)).await,
             // Flow control gives no sample; scripts are refused before the start.
             SamplerKind::FlowControl(_) | SamplerKind::Script(_) => Sampled {
                 success: true,
@@ -559,7 +558,11 @@ impl User {
             if let Some(kept) = kept {
                 self.client.give_back(kept);
             }
-            row = Some(made);
+            if step.is_looked_at {
+                row = Some(Box::new(made));
+            } else {
+                self.core.row(made);
+            }
         }
         self.count(&exchange, success, &code, sample.class);
         Sampled { success, row }

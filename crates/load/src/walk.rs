@@ -331,28 +331,26 @@ impl Walk {
 
     fn next_of_loop(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<Next> {
         match &outside.tree.controllers[at as usize].kind {
-            ControllerKind::Loop { count, only_once } => {
-                if self.ends_loop(at, count, outside) {
-                    let state = self.state(at);
-                    state.is_done |= only_once;
-                    state.is_broken = false;
-                    return None;
-                }
+            ControllerKind::Loop { count, only_once } if self.ends_loop(at, count, outside) => {
+                let state = self.state(at);
+                state.is_done |= only_once;
+                state.is_broken = false;
+                return None;
             }
-            ControllerKind::While { condition } => {
-                if self.state(at).is_first && self.ends_while(at, condition, false, outside) {
-                    self.state(at).is_broken = false;
-                    self.reset_loop(at, outside);
-                    return None;
-                }
+            ControllerKind::While { condition }
+                if self.state(at).is_first && self.ends_while(at, condition, false, outside) =>
+            {
+                self.state(at).is_broken = false;
+                self.reset_loop(at, outside);
+                return None;
             }
-            ControllerKind::ForEach { .. } => {
-                if self.state(at).is_broken || self.each_value(at, outside).is_none() {
-                    self.state(at).is_broken = false;
-                    self.begin_anew(at, outside);
-                    self.reset_loop(at, outside);
-                    return None;
-                }
+            ControllerKind::ForEach { .. }
+                if (self.state(at).is_broken || self.each_value(at, outside).is_none()) =>
+            {
+                self.state(at).is_broken = false;
+                self.begin_anew(at, outside);
+                self.reset_loop(at, outside);
+                return None;
             }
             _ => {}
         }
@@ -414,49 +412,38 @@ impl Walk {
             }
             None if outside.is_over => None,
             None => {
-                let gives_nothing = self.child_returned_nothing(at, child, whole, outside);
+                self.child_returned_nothing(at, child, whole, outside);
                 if matches!(self.state(at).own, Own::Whole(_)) {
                     return self.generic_next(at, outside);
-                }
-                if gives_nothing {
-                    return None;
                 }
                 self.next_of(at, outside)
             }
         }
     }
 
-    /// Goes past a child that had nothing; true when an alternating controller should give up.
+    /// Goes past a child that had nothing.
     fn child_returned_nothing(
         &mut self,
         at: u32,
         child: u32,
         whole: Option<bool>,
         outside: &mut Outside<'_>,
-    ) -> bool {
+    ) {
         if self.is_done_now(child, outside) {
             self.remove_current(at, outside);
-            return false;
+            return;
         }
-        match whole {
-            // One sampler a turn: the child begins anew in the same turn. JMeter asks it until its
-            // stack overflows if it has nothing then either; here the next child gets the turn.
-            Some(false) => {
-                let again = Child::Controller(child);
-                if let Own::Alternating(own) = &mut self.state(at).own
-                    && own.search_start != Some(again)
-                {
-                    own.search_start = Some(again);
-                    return false;
-                }
-                self.advance(at, outside);
-                false
-            }
-            _ => {
-                self.advance(at, outside);
-                false
-            }
+        // One sampler a turn: the child begins anew in the same turn. JMeter asks it until its stack
+        // overflows if it has nothing then either; here the next child gets the turn.
+        let again = Some(Child::Controller(child));
+        if whole == Some(false)
+            && let Own::Alternating(own) = &mut self.state(at).own
+            && own.search_start != again
+        {
+            own.search_start = again;
+            return;
         }
+        self.advance(at, outside);
     }
 
     /// Whether an alternating controller has come round to where it began to search.
@@ -618,7 +605,7 @@ impl Walk {
         let now = outside.clock.now();
         match self.state(at).own {
             Own::Runtime(Some(started)) => {
-                (now.nanos_since(started) / 1_000_000_000) as i64 >= seconds
+                (now.nanos_since(started) / 1_000_000_000).cast_signed() >= seconds
             }
             _ => false,
         }
