@@ -290,7 +290,6 @@ impl Core {
     }
 
     /// A request to write into; hand it back with [`Self::put_request`].
-    #[expect(clippy::unnecessary_box_returns, reason = "it came in one")]
     pub(crate) fn take_request(&self) -> Box<SentRequest> {
         self.requests.borrow_mut().pop().unwrap_or_default()
     }

@@ -7,8 +7,8 @@ use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{Counter, CsvDataSet, IterationElement, RandomVariable, UserParameters};
 use weir_script::{Scope, Text};
 
+use crate::across_users::Shared;
 use crate::data_file::{Cursor, Format};
-use crate::shared::Shared;
 
 /// What one user remembers of these elements.
 #[derive(Debug)]

@@ -29,6 +29,7 @@
 //! Deliberately absent: studies, targets, conclusions. TLS, redirects and open workloads are not
 //! there; a plan that needs TLS is refused before the first request.
 
+mod across_users;
 mod budget;
 mod clock;
 mod connection;
@@ -48,7 +49,6 @@ mod response;
 mod running;
 mod samples;
 mod settings;
-mod shared;
 mod start;
 mod status_texts;
 mod timers;

@@ -289,7 +289,7 @@ mod tests {
         let control = Control::new();
         let thread = std::thread::spawn({
             let control = control.clone();
-            move || writer.run(&received, &control, &Census::new(1))
+            move || writer.run(&received, &control, &Census::new(1, Vec::new()))
         });
         let batch = RowBatch::new(batches);
         for at in 0..rows {

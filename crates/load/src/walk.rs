@@ -6,13 +6,19 @@
 //! goes on. So users here walk in the same way; the rules of each kind were found out with JMeter
 //! 5.6.3.
 
+mod choice;
+mod leave;
+mod loops;
+mod starts;
+mod transactions;
+
 use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{ControllerKind, Share};
 use weir_script::{Scope, Text, javascript_condition};
 
+use crate::across_users::{Permit, Shared};
 use crate::clock::{Clock, Moment};
 use crate::iterations::Data;
-use crate::shared::{Permit, Shared};
 use crate::transaction::{Added, Closed, Whole};
 use crate::tree::{Child, Tree};
 
@@ -329,34 +335,6 @@ impl Walk {
         }
     }
 
-    fn next_of_loop(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<Next> {
-        match &outside.tree.controllers[at as usize].kind {
-            ControllerKind::Loop { count, only_once } if self.ends_loop(at, count, outside) => {
-                let state = self.state(at);
-                state.is_done |= only_once;
-                state.is_broken = false;
-                return None;
-            }
-            ControllerKind::While { condition }
-                if self.state(at).is_first && self.ends_while(at, condition, false, outside) =>
-            {
-                self.state(at).is_broken = false;
-                self.reset_loop(at, outside);
-                return None;
-            }
-            ControllerKind::ForEach { .. }
-                if (self.state(at).is_broken || self.each_value(at, outside).is_none()) =>
-            {
-                self.state(at).is_broken = false;
-                self.begin_anew(at, outside);
-                self.reset_loop(at, outside);
-                return None;
-            }
-            _ => {}
-        }
-        self.generic_next(at, outside)
-    }
-
     fn generic_next(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<Next> {
         let tree = outside.tree;
         if self.state(at).is_first {
@@ -519,114 +497,6 @@ impl Walk {
         }
     }
 
-    fn next_of_added(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<Next> {
-        let tree = outside.tree;
-        let controller = &tree.controllers[at as usize];
-        if self.state(at).is_first {
-            let label = controller.name.rendered(outside.scope);
-            let open = Added::begin(label, outside.clock);
-            self.state(at).own = Own::Added(Some(Box::new(open)));
-        }
-        let is_last = self.states[at as usize].current as usize == self.children(tree, at);
-        let next = self.generic_next(at, outside);
-        if let Some(Next::Lock(_) | Next::Pause) = next {
-            return next;
-        }
-        let Own::Added(open) = &mut self.state(at).own else {
-            return next;
-        };
-        if next.is_none() && is_last {
-            if let (Some(open), ControllerKind::Transaction(kind)) = (open.take(), &controller.kind)
-            {
-                let closed = open.end(outside.clock, kind.include_timers);
-                outside.closed.push(closed);
-            }
-        } else if let Some(open) = open {
-            open.calls += 1;
-        }
-        next
-    }
-
-    fn next_of_whole(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<Next> {
-        let controller = &outside.tree.controllers[at as usize];
-        if self.whole(at).is_some_and(|whole| whole.is_done) {
-            self.state(at).own = Own::Whole(None);
-            return None;
-        }
-        if self.state(at).is_first && self.whole(at).is_none() {
-            let label = controller.name.rendered(outside.scope);
-            let whole = Whole::begin(label, outside.clock);
-            self.state(at).own = Own::Whole(Some(Box::new(whole)));
-        }
-        let next = self.generic_next(at, outside);
-        if let Some(Next::Lock(_) | Next::Pause) = next {
-            return next;
-        }
-        let ControllerKind::Transaction(kind) = &controller.kind else {
-            return next;
-        };
-        let clock = outside.clock;
-        if let Some(whole) = self.whole(at) {
-            whole.current = next;
-            if next.is_none() {
-                whole.end(clock, kind.include_timers);
-            }
-        }
-        Some(Next::Transaction(at))
-    }
-
-    fn ends_loop(&mut self, at: u32, count: &Text, outside: &mut Outside<'_>) -> bool {
-        let count = integer(count, outside.scope).unwrap_or(0);
-        let state = self.state(at);
-        state.is_broken || (count > -1 && state.passes >= count)
-    }
-
-    fn ends_while(
-        &mut self,
-        at: u32,
-        condition: &Text,
-        at_end: bool,
-        outside: &mut Outside<'_>,
-    ) -> bool {
-        if self.state(at).is_broken {
-            return true;
-        }
-        let condition = condition.rendered(outside.scope);
-        let condition = condition.trim();
-        if (at_end && condition.is_empty()) || condition.eq_ignore_ascii_case("LAST") {
-            !outside.last_ok
-        } else {
-            condition.eq_ignore_ascii_case("false")
-        }
-    }
-
-    fn runtime_is_over(&mut self, at: u32, seconds: &Text, outside: &mut Outside<'_>) -> bool {
-        let seconds = integer(seconds, outside.scope).unwrap_or(0);
-        let now = outside.clock.now();
-        match self.state(at).own {
-            Own::Runtime(Some(started)) => {
-                (now.nanos_since(started) / 1_000_000_000).cast_signed() >= seconds
-            }
-            _ => false,
-        }
-    }
-
-    /// The value for the pass that a `ForEach` controller is at.
-    fn each_value(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<String> {
-        let ControllerKind::ForEach {
-            input, separator, ..
-        } = &outside.tree.controllers[at as usize].kind
-        else {
-            return None;
-        };
-        let mut name = input.rendered(outside.scope);
-        if *separator {
-            name.push('_');
-        }
-        name.push_str(&(self.state(at).passes + 1).to_string());
-        outside.scope.variables.get(&name).map(str::to_owned)
-    }
-
     /// Whether a controller has nothing for good, as its parent and it itself ask; a `ForEach`
     /// controller sets its variable then.
     fn is_done_now(&mut self, at: u32, outside: &mut Outside<'_>) -> bool {
@@ -676,38 +546,6 @@ impl Walk {
                 outside.shared.executions(id, |executions| *executions)
             }
         }
-    }
-
-    fn selected(&mut self, at: u32, value: &Text, outside: &mut Outside<'_>) -> u32 {
-        let tree = outside.tree;
-        let value = value.rendered(outside.scope);
-        let value = value.trim();
-        if value.is_empty() {
-            return 0;
-        }
-        let count = self.children(tree, at);
-        if value.chars().all(char::is_numeric)
-            && let Ok(index) = value.parse::<i32>()
-        {
-            let index = usize::try_from(index).unwrap_or(0);
-            return if index < count { index as u32 } else { 0 };
-        }
-        let mut otherwise = u32::MAX;
-        for index in 0..count {
-            let place = match &self.states[at as usize].order {
-                Some(order) => order[index] as usize,
-                None => index,
-            };
-            let child = tree.controllers[at as usize].children[place];
-            let name = tree.name_of(child).rendered(outside.scope);
-            if name == value {
-                return index as u32;
-            }
-            if name.eq_ignore_ascii_case("default") {
-                otherwise = index as u32;
-            }
-        }
-        otherwise
     }
 
     fn advance(&mut self, at: u32, outside: &mut Outside<'_>) {
@@ -804,204 +642,6 @@ impl Walk {
                 self.initialize(*child, outside);
                 self.initialize_children(*child, outside);
             }
-        }
-    }
-
-    fn shuffle(&mut self, at: u32, outside: &mut Outside<'_>) {
-        let count = outside.tree.controllers[at as usize].children.len() as u32;
-        let state = self.state(at);
-        let order = state.order.get_or_insert_with(|| (0..count).collect());
-        for last in (1..order.len()).rev() {
-            order.swap(last, draw(last + 1, outside.scope) as usize);
-        }
-    }
-
-    /// An iteration of a controller starts: what hangs on it advances, the last in the file first,
-    /// as JMeter calls its listeners.
-    fn start_iteration(&mut self, at: u32, outside: &mut Outside<'_>) {
-        let tree = outside.tree;
-        let controller = &tree.controllers[at as usize];
-        let passes = self.state(at).passes;
-        let is_loop = matches!(
-            controller.kind,
-            ControllerKind::Loop { .. } | ControllerKind::ForEach { .. }
-        );
-        let is_first_pass = match &controller.kind {
-            ControllerKind::Loop { .. } => passes == 0,
-            _ => passes + i64::from(is_loop) == 0,
-        };
-        for child in controller.children.iter().rev() {
-            if let Child::Controller(child) = child {
-                self.parent_started(*child, is_first_pass, outside);
-            }
-        }
-        if at == 0 {
-            outside.data.group_iteration_starts();
-        }
-        for (place, element) in controller.on_iteration.iter().enumerate().rev() {
-            if !outside
-                .data
-                .advance((at, place as u32), element, outside.scope, outside.shared)
-            {
-                outside.is_over = true;
-                return;
-            }
-        }
-    }
-
-    /// The controller above has started an iteration.
-    fn parent_started(&mut self, at: u32, is_first_pass: bool, outside: &mut Outside<'_>) {
-        match &outside.tree.controllers[at as usize].kind {
-            ControllerKind::Loop { .. }
-            | ControllerKind::While { .. }
-            | ControllerKind::ForEach { .. } => {
-                self.begin_anew(at, outside);
-                self.reset_loop(at, outside);
-            }
-            ControllerKind::OnceOnly if is_first_pass => self.begin_anew(at, outside),
-            ControllerKind::Throughput { share, per_user } => {
-                let limit = match share {
-                    Share::Total(most) => integer(most, outside.scope).unwrap_or(1) as f64,
-                    Share::Percent(percent) => float(percent, outside.scope).unwrap_or(100.0),
-                };
-                let is_total = matches!(share, Share::Total(_));
-                let runs = |executions: &mut Executions| {
-                    executions.pass(is_total, limit);
-                    executions.runs
-                };
-                let runs = if *per_user {
-                    match &mut self.state(at).own {
-                        Own::Throughput(own) => runs(own),
-                        _ => false,
-                    }
-                } else {
-                    let id = outside.tree.controllers[at as usize].id;
-                    outside.shared.executions(id, runs)
-                };
-                if let Own::Throughput(own) = &mut self.state(at).own {
-                    own.runs = runs;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn publish_index(&mut self, at: u32, outside: &mut Outside<'_>) {
-        if outside.tree.publishes_indices {
-            let name = outside.tree.controllers[at as usize]
-                .name
-                .rendered(outside.scope);
-            let passes = self.state(at).passes;
-            let variable = format!("__jm__{name}__idx");
-            outside.scope.variables.set(&variable, &passes.to_string());
-        }
-    }
-
-    /// Goes on with the next iteration of the group.
-    pub(crate) fn start_next_iteration(&mut self, from: u32, outside: &mut Outside<'_>) {
-        let mut at = from;
-        while at != 0 {
-            self.end_loop(at, outside);
-            at = outside.tree.controllers[at as usize].parent;
-        }
-        self.begin_anew(0, outside);
-    }
-
-    /// Goes on with the next pass of the innermost loop.
-    pub(crate) fn start_next_pass(&mut self, from: u32, outside: &mut Outside<'_>) {
-        let at = self.leave_up_to_loop(from, outside);
-        self.begin_anew(at, outside);
-    }
-
-    /// Leaves the innermost loop.
-    pub(crate) fn break_loop(&mut self, from: u32, outside: &mut Outside<'_>) {
-        let at = self.leave_up_to_loop(from, outside);
-        self.reset_current(at, outside);
-        self.reset_loop(at, outside);
-        let state = self.state(at);
-        state.is_broken = true;
-        state.is_first = true;
-    }
-
-    fn leave_up_to_loop(&mut self, from: u32, outside: &mut Outside<'_>) -> u32 {
-        let mut at = from;
-        loop {
-            let controller = &outside.tree.controllers[at as usize];
-            let is_loop = matches!(
-                controller.kind,
-                ControllerKind::Loop { .. }
-                    | ControllerKind::While { .. }
-                    | ControllerKind::ForEach { .. }
-                    | ControllerKind::Runtime { .. }
-            );
-            if is_loop || at == 0 {
-                return at;
-            }
-            self.end_loop(at, outside);
-            at = controller.parent;
-        }
-    }
-
-    /// Ends a transaction around a loop that was left.
-    pub(crate) fn close_whole(&mut self, at: u32, outside: &mut Outside<'_>) {
-        if let Own::Whole(whole) = &mut self.state(at).own
-            && let Some(whole) = whole.take()
-        {
-            self.give_up_whole(at, *whole, outside);
-        }
-    }
-
-    /// A transaction is left before its end: it goes to the one around it, or to the listeners.
-    fn give_up_whole(&mut self, at: u32, mut whole: Whole, outside: &mut Outside<'_>) {
-        let tree = outside.tree;
-        if let ControllerKind::Transaction(kind) = &tree.controllers[at as usize].kind {
-            whole.end(outside.clock, kind.include_timers);
-        }
-        let row = whole.take_row();
-        let mut parent = tree.controllers[at as usize].parent;
-        while parent != 0 {
-            if let Some(outer) = self.whole(parent) {
-                outer.add(row);
-                return;
-            }
-            parent = tree.controllers[parent as usize].parent;
-        }
-        outside.closed.push(Closed {
-            row,
-            is_whole: true,
-        });
-    }
-
-    /// A controller is left before its end.
-    fn end_loop(&mut self, at: u32, outside: &mut Outside<'_>) {
-        let ok = outside.last_ok;
-        match &outside.tree.controllers[at as usize].kind {
-            ControllerKind::If { .. } => self.initialize_children(at, outside),
-            ControllerKind::Transaction(_) => {
-                let own = std::mem::replace(&mut self.state(at).own, Own::Nothing);
-                self.state(at).own = match own {
-                    Own::Added(Some(open)) => {
-                        outside.closed.push(open.cut_short(outside.clock, ok));
-                        Own::Added(None)
-                    }
-                    Own::Whole(Some(whole)) => {
-                        self.give_up_whole(at, *whole, outside);
-                        Own::Whole(None)
-                    }
-                    own => own,
-                };
-            }
-            _ => {}
-        }
-        self.begin_anew(at, outside);
-        if matches!(
-            outside.tree.controllers[at as usize].kind,
-            ControllerKind::Loop { .. }
-                | ControllerKind::While { .. }
-                | ControllerKind::ForEach { .. }
-                | ControllerKind::Runtime { .. }
-        ) {
-            self.reset_loop(at, outside);
         }
     }
 }

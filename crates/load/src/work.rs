@@ -11,11 +11,11 @@ use weir_script::{
     ResolvedGroup, ResolvedPlan, Scheme, Scope, SentRequest, Target, Text, prepare_request,
 };
 
+use crate::across_users::Shared;
 use crate::budget::Budget;
 use crate::error::LoadError;
 use crate::names::Server;
 use crate::settings::Length;
-use crate::shared::Shared;
 use crate::tree::{Place, Tree};
 
 /// Everything that does not change while a load runs.

@@ -287,10 +287,7 @@ impl Compiler {
         if let Some(value) = self.globals.get(name) {
             return Piece::literal(value);
         }
-        if is_built_in(name) {
-            let says = format!("JMeter's own variable ${{{name}}} is not supported");
-            self.problems.push(Problem::new(at, says));
-        } else if name.starts_with("__") {
+        if name.starts_with("__") {
             let says = format!("JMeter has no function ${{{name}}}, so it is sent as it stands");
             self.warnings.push(Problem::new(at, says));
         } else {
@@ -300,11 +297,6 @@ impl Compiler {
         }
         Piece::literal(&format!("${{{name}}}"))
     }
-}
-
-/// Variables that JMeter's controllers and threads set by themselves.
-fn is_built_in(name: &str) -> bool {
-    name.starts_with("__jm__") || name.starts_with("JMeterThread.")
 }
 
 fn append_all(pieces: &mut Vec<Piece>, more: Vec<Piece>) {

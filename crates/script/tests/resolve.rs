@@ -319,11 +319,6 @@ fn what_is_not_supported_in_texts_is_named() {
         ("${__groovy(1+2)}", "the function __groovy is not supported"),
         ("${__P}", "the function __P has 0 arguments"),
         ("${__UUID(x)}", "takes no argument"),
-        (
-            "${__jm__Loop Controller__idx}",
-            "JMeter's own variable ${__jm__Loop Controller__idx}",
-        ),
-        ("${JMeterThread.last_sample_ok}", "JMeter's own variable"),
         ("${__Random(1,x)}", "the maximum of __Random is \"x\""),
     ] {
         let found = problems(&labelled(label), &[]);
