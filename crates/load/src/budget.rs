@@ -34,7 +34,7 @@ mod tests {
         let takers = || (0..700).filter(|_| budget.take()).count();
         let taken: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(takers)).collect();
-            let counts = threads.into_iter().map(|thread| thread.join());
+            let counts = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
             counts.map(|count| count.unwrap_or(0)).sum()
         });
         assert_eq!(taken, 1_000);
