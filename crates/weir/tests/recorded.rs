@@ -1,14 +1,19 @@
 //! Plans run here and by JMeter 5.6.3 give the same rows.
 //!
-//! The plans that need no server lie beside the rows that JMeter wrote for them: ours in
-//! `../shared/jmeter/cases`, those of JMeter's own tests in `../shared/jmeter/suite`, beside the
-//! workspace. Compared is, for each thread in its order, every field but times, thread counts and
-//! bytes that hold a time. Left out are those that need a script engine (`cf`, `data` and `func` of
-//! the cases; `Bug56243` and `TestResultStatusAction` of the suite) or headers in the result
-//! (`TestHeaderManager`); and
-//! `Bug52968`, whose rows of samples inside transactions are written in another order.
+//! None of these plans needs a server. Ours lie in `recorded/`, with the rows that JMeter wrote;
+//! those of JMeter's own tests are read in `../shared/jmeter/suite` beside the workspace, if they
+//! are there. Compared are, for each thread in its order, label, code, message, data type, success
+//! and failure message, as far as the recorded file has them; not yet bytes and URL.
+//!
+//! Not compared yet: plans that need a script engine (`Bug56243`, `TestResultStatusAction`), request
+//! headers in the result (`TestHeaderManager`) or redirects (`BatchTestLocal`); and `Bug52968`, which
+//! differs from its row 44 on for a reason that is not found.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests state what must hold"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,11 +23,15 @@ use weir_load::{Length, LoadSettings, SampleSink, start};
 use weir_record::{JtlReader, SampleRow};
 use weir_script::{Origin, Properties, resolve};
 
-/// A folder beside the workspace, if it is there.
-fn shared(folder: &str) -> Option<PathBuf> {
+/// The folder of JMeter's own tests beside the workspace; says so when it is not there.
+fn suite() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = root.join("../shared/jmeter").join(folder);
-    found.is_dir().then_some(found)
+    let found = root.join("../shared/jmeter/suite");
+    if found.is_dir() {
+        return Some(found);
+    }
+    println!("no plans of JMeter's own tests beside the workspace: nothing was compared");
+    None
 }
 
 /// What the plan's rows are here.
@@ -78,9 +87,7 @@ fn by_thread(rows: &[SampleRow]) -> BTreeMap<String, Vec<String>> {
 }
 
 fn check(plan: &str, recorded: &str) {
-    let Some(cases) = shared("cases") else {
-        return;
-    };
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let here = by_thread(&run(&cases.join(plan), &[]));
     let jmeter = by_thread(&rows(&cases.join(recorded)));
     for (thread, rows) in &jmeter {
@@ -99,7 +106,7 @@ fn transactions_and_phases() {
 
 /// The columns that a recorded file has of those that are the same in every run.
 fn check_suite(name: &str, columns: &[(&str, usize)]) {
-    let Some(suite) = shared("suite") else {
+    let Some(suite) = suite() else {
         return;
     };
     let plan = suite.join(format!("{name}.jmx"));
