@@ -185,12 +185,15 @@ impl User {
 
     fn deliver(&self, mut closed: Closed) {
         if closed.is_whole {
-            closed.row.thread_name = Arc::clone(&self.thread_name);
-            let (group, all) = self.core.census.alive(self.group);
-            closed.row.group_threads = group;
-            closed.row.all_threads = all;
+            self.sign(&mut closed.row);
         }
         self.core.row(closed.row);
+    }
+
+    /// Writes into a transaction's row whose it is, and who else is alive.
+    fn sign(&self, row: &mut SampleRow) {
+        row.thread_name = self.thread_name();
+        (row.group_threads, row.all_threads) = self.alive();
     }
 
     async fn take_lock(&mut self, group: &Group, at: u32) {
@@ -240,10 +243,7 @@ impl User {
         let Some(mut row) = self.walk.whole(*inner).map(Whole::take_row) else {
             return;
         };
-        row.thread_name = Arc::clone(&self.thread_name);
-        let (of_group, of_all) = self.core.census.alive(self.group);
-        row.group_threads = of_group;
-        row.all_threads = of_all;
+        self.sign(&mut row);
         if let ControllerKind::Transaction(kind) = &group.tree.controllers[*inner as usize].kind {
             self.judge_transaction(&kind.assertions, &mut row);
         }
@@ -547,7 +547,6 @@ impl User {
         let mut row = None;
         if self.core.wants_rows() || step.is_looked_at {
             let mut made = self.row(&exchange, outcome, sample);
-            made.is_http = true;
             let kept = exchange.kept.take();
             if step.looks_into() {
                 let empty = Kept::default();
@@ -586,14 +585,14 @@ impl User {
         let since_start = |moment: Option<Moment>| {
             moment.map_or(0, |moment| clock.elapsed_ms(exchange.started, moment))
         };
-        let (group_threads, all_threads) = self.core.census.alive(self.group);
+        let (group_threads, all_threads) = self.alive();
         SampleRow {
             timestamp_ms: clock.epoch_ms(exchange.started),
             elapsed_ms: since_start(Some(exchange.ended)),
             label: Arc::clone(sample.label),
             response_code: outcome.code,
             response_message: outcome.message,
-            thread_name: Arc::clone(&self.thread_name),
+            thread_name: self.thread_name(),
             data_type: outcome.data_type,
             success: outcome.success,
             failure_message: Arc::default(),

@@ -374,33 +374,6 @@
     if (details.open) tableOfSeconds(trial);
   };
 
-  // ---- tables that sort -------------------------------------------------------------------------
-
-  const sortable = (table) => {
-    const body = table.tBodies[0];
-    const value = (row, at) => {
-      const cell = row.cells[at];
-      return cell.dataset.sort !== undefined ? Number(cell.dataset.sort) : cell.textContent.trim();
-    };
-    [...table.tHead.rows[0].cells].forEach((head, at) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
-      button.addEventListener("click", () => {
-        const rising = head.getAttribute("aria-sort") !== "ascending";
-        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", rising ? "ascending" : "descending");
-        const rows = [...body.rows].sort((one, two) => {
-          const [a, b] = [value(one, at), value(two, at)];
-          const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
-          return rising ? order : -order;
-        });
-        body.append(...rows);
-      });
-    });
-  };
-
   // ---- wiring -----------------------------------------------------------------------------------
 
   const drawAll = () => {
@@ -414,7 +387,6 @@
     choice.addEventListener("change", showTrial);
     details.addEventListener("toggle", () => { if (details.open && chosen()) tableOfSeconds(chosen()); });
   }
-  document.querySelectorAll("table.sortable").forEach(sortable);
   drawAll();
 
   let asked = false;

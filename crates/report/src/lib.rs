@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use weir_record::{RunManifest, StudyResult, Timeline};
 
+mod assets;
 mod dashboard;
 mod figures;
 mod grid;

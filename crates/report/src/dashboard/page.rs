@@ -7,6 +7,7 @@ use super::graphs::Chart;
 use super::statistics::Figures;
 use super::{Dashboard, LabelSums, TOTAL};
 use crate::ReportError;
+use crate::assets::Assets;
 use crate::html::embed;
 
 /// Kinds of errors beside each label.
@@ -35,24 +36,6 @@ struct Page<'a> {
     data: String,
     assets: Assets,
 }
-
-/// The files that the page holds.
-#[derive(Debug)]
-struct Assets {
-    uplot_script: &'static str,
-    uplot_style: &'static str,
-    uplot_licence: &'static str,
-    script: &'static str,
-    style: &'static str,
-}
-
-const ASSETS: Assets = Assets {
-    uplot_script: include_str!("../../assets/uplot/uPlot.iife.min.js"),
-    uplot_style: include_str!("../../assets/uplot/uPlot.min.css"),
-    uplot_licence: include_str!("../../assets/uplot/LICENSE"),
-    script: include_str!("../../assets/dashboard.js"),
-    style: include_str!("../../assets/report.css"),
-};
 
 #[derive(Debug)]
 struct Fact {
@@ -143,7 +126,7 @@ impl Dashboard {
             top: self.all().filter_map(top).collect(),
             charts: &charts,
             data,
-            assets: ASSETS,
+            assets: Assets::with_script(include_str!("../../assets/dashboard.js")),
         };
         Ok(page.render()?)
     }

@@ -8,6 +8,7 @@ use super::curves::{self, CurveChart, ShapeKey};
 use super::funnel::Funnel;
 use super::seconds::Seconds;
 use crate::ReportInput;
+use crate::assets::Assets;
 use crate::figures::{Kind, number};
 use crate::standing::Standing;
 use crate::sweep::{column_head, has_published, measured_parts, published};
@@ -49,24 +50,6 @@ pub(crate) struct Page<'a> {
     data: String,
     assets: Assets,
 }
-
-/// The files that the page holds.
-#[derive(Debug)]
-struct Assets {
-    uplot_script: &'static str,
-    uplot_style: &'static str,
-    uplot_licence: &'static str,
-    script: &'static str,
-    style: &'static str,
-}
-
-const ASSETS: Assets = Assets {
-    uplot_script: include_str!("../../assets/uplot/uPlot.iife.min.js"),
-    uplot_style: include_str!("../../assets/uplot/uPlot.min.css"),
-    uplot_licence: include_str!("../../assets/uplot/LICENSE"),
-    script: include_str!("../../assets/report.js"),
-    style: include_str!("../../assets/report.css"),
-};
 
 /// A figure of the answer, shown large.
 #[derive(Debug)]
@@ -228,7 +211,7 @@ impl<'a> Page<'a> {
             study: &input.manifest.study,
             weir: &result.weir,
             data,
-            assets: ASSETS,
+            assets: Assets::with_script(include_str!("../../assets/report.js")),
         }
     }
 }

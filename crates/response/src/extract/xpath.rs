@@ -53,13 +53,9 @@ pub(super) fn extract(
             .iter()
             .try_for_each(|sample| one(sample.text())),
     };
-    match done {
-        Ok(()) => {
-            save(variables, &element.variable, &found, before);
-            Extraction::default()
-        }
-        Err(says) => noted(&element.name, &says),
-    }
+    concluded(done, &element.name, || {
+        save(variables, &element.variable, &found, before);
+    })
 }
 
 pub(super) fn extract2(
@@ -103,12 +99,19 @@ pub(super) fn extract2(
             .iter()
             .try_for_each(|_| one(sample.text())),
     };
+    concluded(done, &element.name, || {
+        save(variables, &element.variable, &found, before);
+    })
+}
+
+/// Saves what was found, or notes why nothing could be looked for.
+fn concluded(done: Result<(), String>, name: &str, save: impl FnOnce()) -> Extraction {
     match done {
         Ok(()) => {
-            save(variables, &element.variable, &found, before);
+            save();
             Extraction::default()
         }
-        Err(says) => noted(&element.name, &says),
+        Err(says) => noted(name, &says),
     }
 }
 
