@@ -168,7 +168,8 @@ mod tests {
             run_tests(&mut shell("exit 101")).unwrap(),
             Tally {
                 passed: 0,
-                failed: 1
+                failed: 1,
+                ..Tally::default()
             }
         );
     }
@@ -182,7 +183,8 @@ mod tests {
             run_tests(&mut shell(script)).unwrap(),
             Tally {
                 passed: 7,
-                failed: 2
+                failed: 2,
+                ..Tally::default()
             }
         );
     }

@@ -3,18 +3,25 @@
 use std::ops::AddAssign;
 
 /// Tests that passed and tests that failed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Tests that passed.
     pub(crate) passed: u64,
     /// Tests that failed.
     pub(crate) failed: u64,
+    /// Names of those that failed, as far as a line said so.
+    pub(crate) failed_names: Vec<String>,
+    /// Names of those that passed only when they were run again alone.
+    pub(crate) unsteady: Vec<String>,
 }
 
 impl Tally {
-    /// Adds what one line says, if it is the closing line of a test program:
-    /// `test result: ok. 3 passed; 0 failed; …`.
+    /// Adds what one line says, if it names a test that failed (`test NAME ... FAILED`) or is the closing line of a
+    /// test program: `test result: ok. 3 passed; 0 failed; …`.
     pub(crate) fn add_line(&mut self, line: &str) {
+        if let Some(name) = failed_test(line) {
+            self.failed_names.push(name.to_owned());
+        }
         let Some(result) = line.trim_start().strip_prefix("test result: ") else {
             return;
         };
@@ -35,7 +42,14 @@ impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.failed_names.extend(other.failed_names);
+        self.unsteady.extend(other.unsteady);
     }
+}
+
+fn failed_test(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+    Some(name.strip_suffix(" - should panic").unwrap_or(name))
 }
 
 #[cfg(test)]
@@ -61,9 +75,20 @@ mod tests {
             tally(&lines),
             Tally {
                 passed: 13,
-                failed: 2
+                failed: 2,
+                ..Tally::default()
             }
         );
+    }
+
+    #[test]
+    fn failed_tests_are_named() {
+        let lines = [
+            "test one::works ... ok",
+            "test one::breaks ... FAILED",
+            "test two::panics - should panic ... FAILED",
+        ];
+        assert_eq!(tally(&lines).failed_names, ["one::breaks", "two::panics"]);
     }
 
     #[test]

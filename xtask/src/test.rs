@@ -4,6 +4,9 @@
 //! *system profile*, runs the tests that drive the real program and a real browser: the test files
 //! `crates/*/tests/system_*.rs` and `crates/*/tests/browser.rs`. They see `WEIR_SYSTEM_TESTS=1` and may then not skip
 //! anything; without it they say that they were skipped.
+//!
+//! Tests here start servers and measure on whatever machine there is. One that fails is run again alone, because another
+//! program may have taken the processor from it; if it passes then, that is said at the end, with its name.
 
 use std::time::Instant;
 
@@ -15,11 +18,13 @@ use crate::workspace::Workspace;
 
 /// Tells the tests of the system profile that they must not skip.
 const SYSTEM_TESTS: &str = "WEIR_SYSTEM_TESTS";
+/// When more tests than this fail, it was not by chance.
+const AGAIN_MAX: usize = 3;
 
 /// Runs the unit and integration tests.
 pub(crate) fn fast(workspace: &Workspace) -> Result<(), TaskError> {
     provide(&[C_COMPILER])?;
-    close(workspace_tests(workspace)?)
+    close(&workspace_tests(workspace)?)
 }
 
 /// Runs the unit and integration tests, then the system profile.
@@ -27,15 +32,17 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<(), TaskError> {
     provide(&[C_COMPILER, BROWSER, JAVA, MAVEN])?;
     let mut tally = workspace_tests(workspace)?;
     tally += system_tests(workspace)?;
-    close(tally)
+    close(&tally)
 }
 
 fn workspace_tests(workspace: &Workspace) -> Result<Tally, TaskError> {
-    part("unit and integration tests", || {
-        run_tests(&mut cargo(
-            &workspace.root,
-            &["test", "--workspace", "--no-fail-fast"],
-        ))
+    part("unit and integration tests", |again| {
+        let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
+        if !again.is_empty() {
+            arguments.extend(["--", "--exact", "--test-threads=1"]);
+        }
+        arguments.extend(again);
+        run_tests(&mut cargo(&workspace.root, &arguments))
     })
 }
 
@@ -51,7 +58,12 @@ fn system_tests(workspace: &Workspace) -> Result<Tally, TaskError> {
     }
     // One at a time: each of them measures, and would measure the others.
     arguments.extend(["--", "--test-threads=1"]);
-    part("system profile", || {
+    part("system profile", |again| {
+        let mut arguments = arguments.clone();
+        if !again.is_empty() {
+            arguments.push("--exact");
+        }
+        arguments.extend(again);
         run_tests(cargo(&workspace.root, &arguments).env(SYSTEM_TESTS, "1"))
     })
 }
@@ -72,10 +84,25 @@ fn system_targets(workspace: &Workspace) -> Result<Vec<String>, TaskError> {
     Ok(targets)
 }
 
-fn part(title: &str, tests: impl FnOnce() -> Result<Tally, TaskError>) -> Result<Tally, TaskError> {
+/// Runs one part of the tests: all of them when it is given no names, else those.
+fn part(
+    title: &str,
+    tests: impl Fn(&[&str]) -> Result<Tally, TaskError>,
+) -> Result<Tally, TaskError> {
     println!("\n== {title}");
     let begun = Instant::now();
-    let tally = tests()?;
+    let mut tally = tests(&[])?;
+    let failed = std::mem::take(&mut tally.failed_names);
+    // What could not be built or ended in the middle has failed without a name.
+    if (1..=AGAIN_MAX).contains(&failed.len()) && failed.len() as u64 == tally.failed {
+        println!("\n== {title}: {} failed, run again alone", tally.failed);
+        let names: Vec<&str> = failed.iter().map(String::as_str).collect();
+        let again = tests(&names)?;
+        if again.failed == 0 && again.passed >= tally.failed {
+            tally.passed += std::mem::take(&mut tally.failed);
+            tally.unsteady = failed;
+        }
+    }
     println!(
         "== {title}: {} passed, {} failed, {} s with building",
         tally.passed,
@@ -86,7 +113,11 @@ fn part(title: &str, tests: impl FnOnce() -> Result<Tally, TaskError>) -> Result
 }
 
 /// The closing line stands alone, so that a reader of the log finds it last.
-fn close(tally: Tally) -> Result<(), TaskError> {
+fn close(tally: &Tally) -> Result<(), TaskError> {
+    if !tally.unsteady.is_empty() {
+        let names = tally.unsteady.join(", ");
+        println!("\npassed only when run again alone, which is worth a look: {names}");
+    }
     println!("\n{} passed, {} failed", tally.passed, tally.failed);
     match tally.failed {
         0 => Ok(()),
@@ -100,18 +131,58 @@ mod tests {
 
     use super::*;
 
+    fn tally(passed: u64, failed: &[&str]) -> Tally {
+        Tally {
+            passed,
+            failed: failed.len() as u64,
+            failed_names: failed.iter().map(|name| (*name).to_owned()).collect(),
+            unsteady: Vec::new(),
+        }
+    }
+
     #[test]
     fn a_failed_test_fails_the_task() {
-        close(Tally {
-            passed: 2,
-            failed: 0,
-        })
-        .unwrap();
-        let error = close(Tally {
-            passed: 2,
-            failed: 1,
-        })
-        .unwrap_err();
+        close(&tally(2, &[])).unwrap();
+        let error = close(&tally(2, &["a"])).unwrap_err();
         assert_eq!(error.to_string(), "pass every test: 1 failed");
+    }
+
+    #[test]
+    fn a_test_that_passes_alone_passes_and_is_named() {
+        let run = |names: &[&str]| match names {
+            [] => Ok(tally(5, &["a", "b"])),
+            names => {
+                assert_eq!(names, ["a", "b"]);
+                Ok(tally(2, &[]))
+            }
+        };
+        let sum = part("tests", run).unwrap();
+        assert_eq!((sum.passed, sum.failed), (7, 0));
+        assert_eq!(sum.unsteady, ["a", "b"]);
+    }
+
+    #[test]
+    fn what_fails_again_or_does_not_run_again_has_failed() {
+        let fails = |_: &[&str]| Ok(tally(1, &["a"]));
+        assert_eq!(part("tests", fails).unwrap().failed, 1);
+        let vanishes = |names: &[&str]| Ok(tally(0, if names.is_empty() { &["a"] } else { &[] }));
+        assert_eq!(part("tests", vanishes).unwrap().failed, 1);
+    }
+
+    #[test]
+    fn many_failures_or_a_broken_build_are_not_tried_again() {
+        let many = |names: &[&str]| {
+            assert!(names.is_empty());
+            Ok(tally(1, &["a", "b", "c", "d"]))
+        };
+        assert_eq!(part("tests", many).unwrap().failed, 4);
+        let unnamed = |names: &[&str]| {
+            assert!(names.is_empty());
+            Ok(Tally {
+                failed: 1,
+                ..Tally::default()
+            })
+        };
+        assert_eq!(part("tests", unnamed).unwrap().failed, 1);
     }
 }

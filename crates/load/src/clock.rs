@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NANOS_PER_S: i64 = 1_000_000_000;
-const NANOS_PER_MS: i128 = 1_000_000;
+const NANOS_PER_MS: i64 = 1_000_000;
 
 /// A moment, in nanoseconds from the time origin; negative before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,8 +18,7 @@ impl Moment {
 
     /// The moment this much later; the end of time (292 years) when there is none.
     pub(crate) fn after(self, wait: Duration) -> Self {
-        let wait = i64::try_from(wait.as_nanos()).unwrap_or(i64::MAX);
-        Self(self.0.saturating_add(wait))
+        Self(self.0.saturating_add(saturated_nanos(wait)))
     }
 
     /// Nanoseconds since an earlier moment; 0 when it is not earlier.
@@ -48,7 +47,7 @@ impl Moment {
 pub(crate) struct Clock {
     origin: Instant,
     monotonic_at_origin: i64,
-    epoch_ns_at_origin: i128,
+    epoch_ns_at_origin: i64,
 }
 
 impl Clock {
@@ -60,8 +59,8 @@ impl Clock {
         let now = Instant::now();
         let from_origin = signed_nanos(now, origin);
         let epoch_ns = match started.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(since) => since.as_nanos().cast_signed(),
-            Err(before) => -(before.duration().as_nanos().cast_signed()),
+            Ok(since) => saturated_nanos(since),
+            Err(before) => -saturated_nanos(before.duration()),
         };
         Self {
             origin,
@@ -86,7 +85,7 @@ impl Clock {
 
     /// Whole milliseconds since 1970, cut as JMeter cuts them.
     pub(crate) fn epoch_ms(&self, moment: Moment) -> u64 {
-        let nanos = self.epoch_ns_at_origin + i128::from(moment.0);
+        let nanos = self.epoch_ns_at_origin.saturating_add(moment.0);
         u64::try_from(nanos.div_euclid(NANOS_PER_MS)).unwrap_or(0)
     }
 
@@ -99,9 +98,18 @@ impl Clock {
 
 fn signed_nanos(at: Instant, origin: Instant) -> i64 {
     match at.checked_duration_since(origin) {
-        Some(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        None => -i64::try_from(origin.duration_since(at).as_nanos()).unwrap_or(i64::MAX),
+        Some(after) => saturated_nanos(after),
+        None => -saturated_nanos(origin.duration_since(at)),
     }
+}
+
+/// Nanoseconds of a duration, at most those of 292 years.
+fn saturated_nanos(duration: Duration) -> i64 {
+    // In 64 bits, because this is paid at each clock reading.
+    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    seconds
+        .saturating_mul(NANOS_PER_S)
+        .saturating_add(i64::from(duration.subsec_nanos()))
 }
 
 /// Turns an error number of a system call into an error.

@@ -27,11 +27,8 @@ fn the_admin_endpoint_is_for_this_machine_only() {
 
 #[test]
 fn a_taken_port_is_named() {
-    let taken = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let holder = TcpListener::bind(taken).unwrap();
+    let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = holder.local_addr().unwrap();
     for options in [
         Options {
             listen: taken,
