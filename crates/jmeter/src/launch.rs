@@ -37,6 +37,9 @@ pub struct Launch {
     pub plan: PathBuf,
     /// The plan's properties, as `-J` gives them.
     pub properties: Vec<(String, String)>,
+    /// The proxy for all requests that have none of their own, in the words of JMeter's command
+    /// line.
+    pub proxy: Vec<String>,
     /// Files of more properties, as `-q` gives them.
     pub property_files: Vec<PathBuf>,
     /// The result file; one that has rows is continued.
@@ -78,7 +81,8 @@ impl Launch {
             .arg("-l")
             .arg(&self.samples)
             .arg("-j")
-            .arg(self.log());
+            .arg(self.log())
+            .args(&self.proxy);
         for file in &self.property_files {
             command.arg("-q").arg(file);
         }
@@ -243,6 +247,7 @@ mod tests {
                     "xml".to_owned(),
                 ),
             ],
+            proxy: vec!["-H".to_owned(), "proxy.example".to_owned()],
             property_files: vec!["more.properties".into()],
             samples: directory.join("out.jtl"),
             directory: directory.to_owned(),
@@ -264,6 +269,7 @@ mod tests {
         assert!(at("-Xmx1g") < at("-jar"));
         assert_eq!(words[at("-t") + 1], "plan.jmx");
         assert_eq!(words[at("-q") + 1], "more.properties");
+        assert_eq!(words[at("-H") + 1], "proxy.example");
         assert!(words.contains(&"-JA=b c=d"));
         assert!(words.contains(&"-Jjmeterengine.nongui.port=5000"));
         // Of two values JMeter takes the last.

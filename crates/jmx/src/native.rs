@@ -301,13 +301,13 @@ pub(crate) enum Feature {
 /// Whether the engine does it.
 pub(crate) fn does(feature: Feature) -> bool {
     match feature {
+        Feature::Proxy => true,
         Feature::SerialGroups
         | Feature::FollowRedirects
         | Feature::AutoRedirects
         | Feature::Embedded
         | Feature::Multipart
         | Feature::Files
-        | Feature::Proxy
         | Feature::Md5
         | Feature::NewUser
         | Feature::JavaScript => false,

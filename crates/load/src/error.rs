@@ -3,8 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use weir_plan::Position;
-use weir_script::{ResolveError, Target};
+use weir_script::ResolveError;
 use weir_units::CpuSet;
 
 /// Why a load cannot start. Nothing was sent.
@@ -16,17 +15,6 @@ pub enum LoadError {
     /// A server is not known before the test.
     #[error("find out whom the plan loads: {0}")]
     Hosts(#[from] ResolveError),
-    /// A sampler needs TLS.
-    #[error(
-        "load {server} (line {}): https is not supported yet; use http, or override the server with a target",
-        at.line
-    )]
-    Tls {
-        /// The server.
-        server: Target,
-        /// The sampler.
-        at: Position,
-    },
     /// The file for samples cannot be opened.
     #[error("open {} for samples", path.display())]
     OpenSamples {

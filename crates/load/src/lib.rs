@@ -26,8 +26,7 @@
 //! of its own making, which says nothing of the server's capacity. Requests that were sent twice
 //! are counted ([`LoadSummary::resent`]).
 //!
-//! Deliberately absent: studies, targets, conclusions. TLS, redirects and open workloads are not
-//! there; a plan that needs TLS is refused before the first request.
+//! Deliberately absent: studies, targets, conclusions. Redirects and open workloads are not there.
 
 mod across_users;
 mod budget;
@@ -39,6 +38,7 @@ mod counts;
 mod data_file;
 mod error;
 mod exchange;
+mod http2;
 mod iterations;
 mod look_into;
 mod made_up;
@@ -52,8 +52,10 @@ mod settings;
 mod start;
 mod status_texts;
 mod timers;
+mod tls;
 mod transaction;
 mod tree;
+mod tunnel;
 mod user;
 mod walk;
 mod work;

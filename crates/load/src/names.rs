@@ -1,24 +1,39 @@
-//! Host names to addresses, once, before the test.
+//! Whom requests go to, and host names to addresses, once, before the test.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
-use weir_script::Target;
+use weir_script::{ProxyServer, Scheme, SentRequest, Target};
 
-/// A server that the plan loads.
+use crate::outcome::Place;
+
+/// A server that the plan loads, and the way to it.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// Host name or address, as the plan says it.
+    /// How it is spoken to.
+    pub(crate) scheme: Scheme,
+    /// Host name or address, as the plan says it; an IPv6 address without brackets.
     pub(crate) host: String,
     /// Port.
     pub(crate) port: u16,
-    /// Its addresses in the order in which they are tried; empty when the name is not known.
+    /// Who stands in between.
+    pub(crate) proxy: Option<ProxyServer>,
+    /// The addresses to connect to, the proxy's if there is one, in the order in which they are
+    /// tried; empty when the name is not known.
     pub(crate) addresses: Vec<IpAddr>,
 }
 
 impl Server {
-    /// Looks the server's name up. Blocks as long as the system's resolver does.
-    pub(crate) fn look_up(target: &Target) -> Self {
-        let found = (target.host.as_str(), target.port).to_socket_addrs();
+    /// Looks up the name of the server, or of its proxy. Blocks as long as the system's resolver
+    /// does.
+    pub(crate) fn look_up(target: &Target, proxy: Option<&ProxyServer>) -> Self {
+        let mut server = Self {
+            scheme: target.scheme,
+            host: target.host.clone(),
+            port: target.port,
+            proxy: proxy.cloned(),
+            addresses: Vec::new(),
+        };
+        let found = server.peer().to_socket_addrs();
         // A name that is not known is an outcome of every sample, as in JMeter.
         let mut addresses: Vec<IpAddr> = found.map_or_else(
             |_| Vec::new(),
@@ -27,27 +42,48 @@ impl Server {
         // Java's order: IPv4 first.
         addresses.sort_by_key(IpAddr::is_ipv6);
         addresses.dedup();
-        Self {
-            host: target.host.clone(),
-            port: target.port,
-            addresses,
+        server.addresses = addresses;
+        server
+    }
+
+    /// Host and port that are connected to.
+    pub(crate) fn peer(&self) -> (&str, u16) {
+        match &self.proxy {
+            Some(proxy) => (&proxy.host, proxy.port),
+            None => (&self.host, self.port),
+        }
+    }
+
+    /// Whether a request goes this way.
+    pub(crate) fn takes(&self, sent: &SentRequest) -> bool {
+        self.port == sent.port
+            && self.host == sent.host
+            && self.scheme == sent.scheme
+            && self.proxy == sent.proxy
+    }
+
+    /// Where its requests go, for messages.
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place {
+            host: &self.host,
+            port: self.port,
+            peer: self.peer(),
+            addresses: &self.addresses,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weir_script::Scheme;
-
     use super::*;
 
     fn addresses(host: &str) -> Vec<IpAddr> {
-        Server::look_up(&Target {
+        let target = Target {
             scheme: Scheme::Http,
             host: host.to_owned(),
             port: 80,
-        })
-        .addresses
+        };
+        Server::look_up(&target, None).addresses
     }
 
     #[test]
@@ -63,5 +99,22 @@ mod tests {
     fn a_name_that_cannot_be_has_no_address() {
         assert!(addresses("").is_empty());
         assert!(addresses("a name with blanks").is_empty());
+    }
+
+    #[test]
+    fn a_proxy_is_connected_to_instead() {
+        let target = Target {
+            scheme: Scheme::Https,
+            host: "a name with blanks".to_owned(),
+            port: 443,
+        };
+        let proxy = ProxyServer {
+            host: "127.0.0.1".to_owned(),
+            port: 3128,
+            authorization: None,
+        };
+        let server = Server::look_up(&target, Some(&proxy));
+        assert_eq!(server.peer(), ("127.0.0.1", 3128));
+        assert_eq!(server.addresses, [IpAddr::from([127, 0, 0, 1])]);
     }
 }

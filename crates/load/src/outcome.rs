@@ -2,14 +2,17 @@
 //!
 //! JMeter shows the class and the message of the Java exception that ended a sample. All of them
 //! were measured with JMeter against a server that misbehaves, except those for a machine without
-//! a route, port or file, which are what Java is known to throw, and [`Failure::LongHead`]: JMeter
-//! reads heads of any length.
+//! a route, port or file, which are what Java is known to throw, [`Failure::LongHead`], because
+//! JMeter reads heads of any length, and [`Failure::Http2`], which it does not speak.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
 use weir_script::SentRequest;
+
+use crate::tls;
 
 /// Why a sample has no complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,12 @@ pub(crate) enum Failure {
     NotHttp,
     /// The head of the response is longer than the engine reads.
     LongHead,
+    /// Something is wrong with the TLS of the connection.
+    Ssl(String),
+    /// The two sides did not come to an understanding about TLS.
+    SslHandshake(String),
+    /// The stream or the connection ended in HTTP/2's own way.
+    Http2(String),
 }
 
 /// Why a connection could not be opened.
@@ -49,6 +58,8 @@ pub(crate) enum ConnectFailure {
     Refused,
     /// The engine's or the system's time for connecting was over.
     TimeOut,
+    /// The server was silent for the time for connecting while TLS was agreed on.
+    SilentHandshake,
     /// There is no way to the host.
     NoRoute,
     /// There is no way to the network.
@@ -72,6 +83,8 @@ pub(crate) enum BadChunk {
     Surplus,
     /// The body ended right after a chunk.
     NoLineEnd,
+    /// A line behind the last chunk that is no field.
+    Trailer(String),
 }
 
 /// What is wrong with a coded body.
@@ -79,12 +92,22 @@ pub(crate) enum BadChunk {
 pub(crate) enum BadCoding {
     /// It does not begin as gzip does.
     NotGzip,
-    /// Its checksum is another's.
+    /// It is not what gzip's checksum was made of.
     Checksum,
-    /// It ends too early.
+    /// It is not what zlib's checksum was made of.
+    ZlibChecksum,
+    /// It ends inside what gzip puts in front of or behind the data.
+    Cut,
+    /// It ends inside the data.
     Short,
-    /// It is no deflate stream.
-    Deflate,
+    /// A block has a type that there is not.
+    BlockType,
+    /// A block that is stored as it is contradicts its own length.
+    StoredLength,
+    /// The code lengths of a block make no code.
+    CodeLengths,
+    /// A block refers to data before the beginning, or holds a code that there is not.
+    Data,
     /// It is no Brotli stream.
     Brotli,
 }
@@ -96,6 +119,8 @@ pub(crate) struct Place<'a> {
     pub(crate) host: &'a str,
     /// The port.
     pub(crate) port: u16,
+    /// Host and port that were connected to: a proxy's, or the same.
+    pub(crate) peer: (&'a str, u16),
     /// The addresses that were tried.
     pub(crate) addresses: &'a [IpAddr],
 }
@@ -106,6 +131,7 @@ impl<'a> Place<'a> {
         Self {
             host: &sent.host,
             port: sent.port,
+            peer: (&sent.host, sent.port),
             addresses: &[],
         }
     }
@@ -116,7 +142,7 @@ impl Failure {
     pub(crate) fn of_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionReset => Self::Reset,
-            _ => Self::Socket(system_text(error)),
+            _ => tls::failure(error).unwrap_or_else(|| Self::Socket(system_text(error))),
         }
     }
 
@@ -148,18 +174,25 @@ impl Failure {
             Self::BadCoding(coding) => coding.class(),
             Self::NotHttp => "org.apache.http.client.ClientProtocolException",
             Self::LongHead => "org.apache.http.MessageConstraintException",
+            Self::Ssl(_) => "javax.net.ssl.SSLException",
+            Self::SslHandshake(_) => "javax.net.ssl.SSLHandshakeException",
+            // What Java's own client for HTTP/2 throws; JMeter has none.
+            Self::Http2(_) => "java.io.IOException",
         }
     }
 
     /// Message of the exception that JMeter reports.
     pub(crate) fn message(&self, place: Place<'_>) -> String {
-        let Place { host, port, .. } = place;
         match self {
-            Self::UnknownHost => format!("{host}: Name or service not known"),
+            Self::UnknownHost => format!("{}: Name or service not known", place.peer.0),
             Self::Connect(failure) => failure.message(place),
             Self::Reset => "Connection reset".to_owned(),
-            Self::Socket(text) => text.clone(),
-            Self::NoResponse => format!("{host}:{port} failed to respond"),
+            Self::Socket(text) | Self::Ssl(text) | Self::SslHandshake(text) | Self::Http2(text) => {
+                text.clone()
+            }
+            Self::NoResponse => {
+                format!("{}:{} failed to respond", bracketed(place.host), place.port)
+            }
             Self::ReadTimeOut => "Read timed out".to_owned(),
             Self::ShortBody { expected, received } => format!(
                 "Premature end of Content-Length delimited message body (expected: {}; received: {})",
@@ -179,6 +212,9 @@ impl Failure {
             Self::BadChunk(BadChunk::Surplus) => {
                 "Unexpected content at the end of chunk".to_owned()
             }
+            Self::BadChunk(BadChunk::Trailer(line)) => {
+                format!("Invalid footer: Invalid header: {line}")
+            }
             Self::BadChunk(BadChunk::NoLineEnd) => "CRLF expected at end of chunk".to_owned(),
             Self::BadCoding(coding) => coding.message().to_owned(),
             // The exception wraps another one and has no message of its own.
@@ -191,9 +227,9 @@ impl Failure {
 impl BadCoding {
     fn class(self) -> &'static str {
         match self {
-            Self::NotGzip | Self::Checksum | Self::Deflate => "java.util.zip.ZipException",
-            Self::Short => "java.io.EOFException",
+            Self::Cut | Self::Short => "java.io.EOFException",
             Self::Brotli => "java.io.IOException",
+            _ => "java.util.zip.ZipException",
         }
     }
 
@@ -201,8 +237,14 @@ impl BadCoding {
         match self {
             Self::NotGzip => "Not in GZIP format",
             Self::Checksum => "Corrupt GZIP trailer",
+            Self::ZlibChecksum => "incorrect data check",
+            // Java gives this exception no message.
+            Self::Cut => "null",
             Self::Short => "Unexpected end of ZLIB input stream",
-            Self::Deflate => "invalid block type",
+            Self::BlockType => "invalid block type",
+            Self::StoredLength => "invalid stored block lengths",
+            Self::CodeLengths => "invalid code lengths set",
+            Self::Data => "invalid distance too far back",
             Self::Brotli => "Brotli stream decoding failed",
         }
     }
@@ -226,7 +268,7 @@ impl ConnectFailure {
     fn class(self) -> &'static str {
         match self {
             Self::Refused => "org.apache.http.conn.HttpHostConnectException",
-            Self::TimeOut => "org.apache.http.conn.ConnectTimeoutException",
+            Self::TimeOut | Self::SilentHandshake => "org.apache.http.conn.ConnectTimeoutException",
             Self::NoRoute => "java.net.NoRouteToHostException",
             Self::NoLocalPort => "java.net.BindException",
             Self::NoNetwork | Self::NoFiles | Self::Other => "java.net.SocketException",
@@ -237,28 +279,53 @@ impl ConnectFailure {
         let says = match self {
             Self::Refused => "Connection refused",
             Self::TimeOut => "Connect timed out",
+            Self::SilentHandshake => "Read timed out",
             Self::NoRoute => return "No route to host".to_owned(),
             Self::NoNetwork => return "Network is unreachable".to_owned(),
             Self::NoLocalPort => return "Cannot assign requested address".to_owned(),
             Self::NoFiles => return "Too many open files".to_owned(),
             Self::Other => return "Connection failed".to_owned(),
         };
-        let Place {
-            host,
-            port,
-            addresses,
-        } = place;
+        let (host, port) = place.peer;
         // As Java shows addresses: `name/address`, without a name when the plan has none.
         let name = if host.parse::<IpAddr>().is_ok() {
             ""
         } else {
             host
         };
-        let shown: Vec<String> = addresses.iter().map(|ip| format!("{name}/{ip}")).collect();
+        let shown = place.addresses.iter();
+        let shown: Vec<String> = shown
+            .map(|ip| format!("{name}/{}", JavaAddress(*ip)))
+            .collect();
         format!(
-            "Connect to {host}:{port} [{}] failed: {says}",
+            "Connect to {}:{port} [{}] failed: {says}",
+            bracketed(host),
             shown.join(", ")
         )
+    }
+}
+
+/// A host as it stands in a URL: an IPv6 address in brackets.
+fn bracketed(host: &str) -> Cow<'_, str> {
+    if host.contains(':') {
+        format!("[{host}]").into()
+    } else {
+        host.into()
+    }
+}
+
+/// An address as Java writes it: all eight groups of an IPv6 address, none left out.
+struct JavaAddress(IpAddr);
+
+impl fmt::Display for JavaAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(address) => write!(f, "{address}"),
+            IpAddr::V6(address) => {
+                let groups = address.segments().map(|group| format!("{group:x}"));
+                f.write_str(&groups.join(":"))
+            }
+        }
     }
 }
 
@@ -289,6 +356,8 @@ impl fmt::Display for Grouped {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     /// The set measured with JMeter 5.6.3.
@@ -298,6 +367,7 @@ mod tests {
         let place = Place {
             host: "127.0.0.1",
             port: 9080,
+            peer: ("127.0.0.1", 9080),
             addresses: &addresses,
         };
         let check = |failure: Failure, class: &str, message: &str| {
@@ -341,15 +411,24 @@ mod tests {
 
     #[test]
     fn names_have_their_addresses() {
-        let addresses = [IpAddr::from([127, 0, 0, 1]), IpAddr::from([10, 0, 0, 1])];
+        let addresses = [
+            IpAddr::from([127, 0, 0, 1]),
+            IpAddr::from(Ipv6Addr::LOCALHOST),
+        ];
         let place = Place {
-            host: "localhost",
+            host: "away",
             port: 80,
+            peer: ("localhost", 3128),
             addresses: &addresses,
         };
         assert_eq!(
             Failure::Connect(ConnectFailure::TimeOut).message(place),
-            "Connect to localhost:80 [localhost/127.0.0.1, localhost/10.0.0.1] failed: Connect timed out"
+            "Connect to localhost:3128 [localhost/127.0.0.1, localhost/0:0:0:0:0:0:0:1] failed: \
+             Connect timed out"
+        );
+        assert_eq!(
+            Failure::NoResponse.message(place),
+            "away:80 failed to respond"
         );
     }
 

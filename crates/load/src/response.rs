@@ -5,9 +5,10 @@
 //! JMeter's HTTP library does, because users compare the two: of several body lengths the last that
 //! can be read counts, a transfer coding that is not `chunked` runs to the end of the connection,
 //! every 1xx response is skipped, and so are lines in front of the first line; a head that the end of
-//! the connection cuts off after a whole line counts. Measured side by side, JMeter differs in this:
-//! it reads heads and lines of any length, takes other versions than 1.0 and 1.1 and status codes of
-//! any length, and takes bytes behind a response for the next one.
+//! the connection cuts off after a whole line counts, and heads that break further rules are read as
+//! far as they can be ([`tolerant`]). `tests/load/hostile.rs` holds what JMeter made of 113 servers;
+//! it differs in this: it reads heads of any length, and takes bytes behind a response for the next
+//! one.
 
 use std::mem::MaybeUninit;
 
@@ -20,10 +21,12 @@ use crate::status_texts::{Status, StatusTexts};
 mod chunked;
 mod coding;
 mod kept;
+mod tolerant;
 
 use chunked::Chunked;
 pub(crate) use coding::Codings;
 pub(crate) use kept::{Kept, KeptStore};
+use tolerant::TolerantHead;
 
 /// The longest head that is read, with all 1xx responses before it. Servers limit theirs to 8 to
 /// 64 KiB.
@@ -33,10 +36,21 @@ const FIELDS_USUAL: usize = 64;
 /// The most header fields that are read.
 const FIELDS_MAX: usize = 16 * 1024;
 
+/// What was asked for: it decides what the answer may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// A page, or whatever else has a body.
+    Body,
+    /// `HEAD`: a head alone.
+    Head,
+    /// `CONNECT`: if it is granted, what follows is not the proxy's.
+    Tunnel,
+}
+
 /// Reads one response.
 #[derive(Debug)]
 pub(crate) struct ResponseReader {
-    to_head_request: bool,
+    asked: Asked,
     state: State,
     /// The beginning of a head that has not ended yet.
     partial: Vec<u8>,
@@ -63,6 +77,18 @@ pub(crate) struct Head {
     pub(crate) codings: Codings,
 }
 
+impl Head {
+    /// The head of an HTTP/2 response, which has no reason phrase.
+    pub(crate) fn of_http2(response: &http::Response<()>, texts: &mut StatusTexts) -> Self {
+        let mut fields = Fields::default();
+        for (name, value) in response.headers() {
+            fields.take(name.as_str(), value.as_bytes());
+        }
+        let status = texts.status(response.status().as_u16(), "");
+        fields.head(status, true, Asked::Body).0
+    }
+}
+
 #[derive(Debug)]
 enum State {
     Head,
@@ -74,9 +100,9 @@ enum State {
 
 impl ResponseReader {
     /// A reader for the response to one request; what is to be kept goes into `kept`.
-    pub(crate) fn new(to_head_request: bool, kept: Option<Box<Kept>>) -> Self {
+    pub(crate) fn new(asked: Asked, kept: Option<Box<Kept>>) -> Self {
         Self {
-            to_head_request,
+            asked,
             state: State::Head,
             partial: Vec::new(),
             skipped_heads: 0,
@@ -145,6 +171,8 @@ impl ResponseReader {
             };
             rest = &rest[taken..];
         }
+        // JMeter counts what has come, also what nobody asked for.
+        self.received += rest.len() as u64;
         self.surplus |= !rest.is_empty();
         Ok(())
     }
@@ -187,7 +215,7 @@ impl ResponseReader {
             partial.extend_from_slice(b"\r\n");
         }
         partial.extend_from_slice(b"\r\n");
-        let parsed = parse_head(&partial, self.to_head_request, texts)?;
+        let parsed = parse_head(&partial, self.asked, texts)?;
         let parsed = parsed.ok_or(Failure::NotHttp)?;
         let length = parsed.length as u64;
         self.took_head(parsed, &partial)?;
@@ -204,7 +232,7 @@ impl ResponseReader {
     /// Reads a head that is whole, or keeps what there is of it; says how many bytes it took.
     fn feed_head(&mut self, bytes: &[u8], texts: &mut StatusTexts) -> Result<usize, Failure> {
         if self.partial.is_empty() {
-            return match parse_head(bytes, self.to_head_request, texts)? {
+            return match parse_head(bytes, self.asked, texts)? {
                 Some(parsed) => self.took_head(parsed, bytes),
                 None => self.keep_partial(bytes),
             };
@@ -215,7 +243,7 @@ impl ResponseReader {
         if !has_empty_line(&self.partial, before) {
             return Ok(bytes.len());
         }
-        match parse_head(&self.partial, self.to_head_request, texts)? {
+        match parse_head(&self.partial, self.asked, texts)? {
             Some(parsed) => {
                 let taken = parsed.length - before;
                 self.received -= bytes.len() as u64 + before as u64;
@@ -271,14 +299,14 @@ struct Parsed {
 
 fn parse_head(
     bytes: &[u8],
-    to_head_request: bool,
+    asked: Asked,
     texts: &mut StatusTexts,
 ) -> Result<Option<Parsed>, Failure> {
     let mut fields = [const { MaybeUninit::uninit() }; FIELDS_USUAL];
-    match parse_with(bytes, &mut fields, to_head_request, texts) {
+    match parse_with(bytes, &mut fields, asked, texts) {
         Err(Unread::TooManyFields) => {
             let mut fields = vec![MaybeUninit::uninit(); FIELDS_MAX];
-            parse_with(bytes, &mut fields, to_head_request, texts)
+            parse_with(bytes, &mut fields, asked, texts)
         }
         parsed => parsed,
     }
@@ -297,7 +325,7 @@ enum Unread {
 fn parse_with<'a>(
     bytes: &'a [u8],
     fields: &mut [MaybeUninit<Header<'a>>],
-    to_head_request: bool,
+    asked: Asked,
     texts: &mut StatusTexts,
 ) -> Result<Option<Parsed>, Unread> {
     let Some(skipped) = before_first_line(bytes) else {
@@ -316,32 +344,65 @@ fn parse_with<'a>(
         Ok(httparse::Status::Partial) => return Ok(None),
         Ok(httparse::Status::Complete(_)) => return Err(Unread::Because(Failure::LongHead)),
         Err(httparse::Error::TooManyHeaders) => return Err(Unread::TooManyFields),
-        Err(_) => return Err(Unread::Because(Failure::NotHttp)),
+        Err(_) => return parse_tolerantly(bytes, skipped, asked, texts),
     };
     let number = response.code.unwrap_or(0);
     if number < 100 {
         return Err(Unread::Because(Failure::NotHttp));
     }
     let head = (number >= 200).then(|| {
-        let fields = Fields::of(response.headers);
-        let body = fields.body(number, to_head_request);
-        let head = Head {
-            status: match response.reason {
-                Some(reason) if !reason.is_empty() => texts.status(number, reason),
-                _ => texts.status(number, &latin_reason(bytes)),
-            },
-            data_type: fields.data_type(),
-            keeps_connection: fields.keep_connection(number, response.version == Some(1), &body),
-            keep_alive_s: fields.keep_alive_s,
-            codings: fields.codings.unwrap_or_default(),
+        let status = match response.reason {
+            Some(reason) if !reason.is_empty() => texts.status(number, reason),
+            _ => texts.status(number, &latin_reason(bytes)),
         };
-        (head, body)
+        let fields = Fields::of(response.headers);
+        fields.head(status, response.version == Some(1), asked)
     });
     Ok(Some(Parsed {
         skipped,
         length: skipped + length,
         head,
     }))
+}
+
+/// Reads what follows the skipped bytes, which breaks the rules.
+fn parse_tolerantly(
+    bytes: &[u8],
+    skipped: usize,
+    asked: Asked,
+    texts: &mut StatusTexts,
+) -> Result<Option<Parsed>, Unread> {
+    let read = TolerantHead::read(bytes).map_err(Unread::Because)?;
+    let Some(read) = read else {
+        return Ok(None);
+    };
+    if skipped + read.length > HEAD_MAX || read.fields.len() > FIELDS_MAX {
+        return Err(Unread::Because(Failure::LongHead));
+    }
+    if read.number < 100 {
+        return Err(Unread::Because(Failure::NotHttp));
+    }
+    let head = (read.number >= 200).then(|| {
+        let status = texts.status(read.number, &latin(read.reason));
+        let mut fields = Fields::default();
+        for (name, value) in &read.fields {
+            fields.take(str::from_utf8(name).unwrap_or_default(), value);
+        }
+        fields.head(status, read.is_http_1_1, asked)
+    });
+    Ok(Some(Parsed {
+        skipped,
+        length: skipped + read.length,
+        head,
+    }))
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+fn latin(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
 /// How many bytes stand in front of the first line that begins as HTTP does; `None` if it has not
@@ -369,8 +430,7 @@ fn has_empty_line(bytes: &[u8], from: usize) -> bool {
 fn latin_reason(head: &[u8]) -> String {
     let line = head.trim_ascii_start().split(|byte| *byte == b'\n').next();
     let reason = line.and_then(|line| line.splitn(3, |byte| *byte == b' ').nth(2));
-    let reason = reason.unwrap_or_default().trim_ascii();
-    reason.iter().map(|byte| char::from(*byte)).collect()
+    latin(reason.unwrap_or_default().trim_ascii())
 }
 
 /// What the header fields of a response say, gathered in one pass.
@@ -423,8 +483,25 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn body(&self, status: u16, to_head_request: bool) -> State {
-        if to_head_request || matches!(status, 204 | 205 | 304) {
+    /// The head that has these fields, and how its body is read.
+    fn head(&self, status: Status, is_http_1_1: bool, asked: Asked) -> (Head, State) {
+        let number = status.number;
+        let body = self.body(number, asked);
+        let is_granted = asked == Asked::Tunnel && is_success(number);
+        let head = Head {
+            status,
+            data_type: self.data_type(),
+            // A tunnel stays open, whatever version the proxy speaks.
+            keeps_connection: is_granted || self.keep_connection(number, is_http_1_1, &body),
+            keep_alive_s: self.keep_alive_s,
+            codings: self.codings.unwrap_or_default(),
+        };
+        (head, body)
+    }
+
+    fn body(&self, status: u16, asked: Asked) -> State {
+        let is_granted = asked == Asked::Tunnel && is_success(status);
+        if asked == Asked::Head || is_granted || matches!(status, 204 | 205 | 304) {
             return State::Done;
         }
         if let Some(coding) = self.transfer_coding {

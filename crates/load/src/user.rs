@@ -501,13 +501,7 @@ impl User {
         sent: &SentRequest,
         sample: Sample<'_>,
     ) -> Sampled {
-        let server = &work.servers[server];
-        let place = Place {
-            host: &server.host,
-            port: server.port,
-            addresses: &server.addresses,
-        };
-        let outcome = Outcome::of(&exchange, place);
+        let outcome = Outcome::of(&exchange, work.servers[server].place());
         self.finish(exchange, outcome, step, sent, sample)
     }
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+use tokio_rustls::rustls::ClientConfig;
 use weir_plan::{GroupKind, HttpRequest, OnSampleError, Sampler, SamplerKind};
-use weir_script::{
-    ResolvedGroup, ResolvedPlan, Scheme, Scope, SentRequest, Target, Text, prepare_request,
-};
+use weir_script::{ResolvedGroup, ResolvedPlan, Scope, SentRequest, Target, Text, prepare_request};
 
 use crate::across_users::Shared;
 use crate::budget::Budget;
 use crate::error::LoadError;
 use crate::names::Server;
 use crate::settings::Length;
+use crate::tls;
 use crate::tree::{Place, Tree};
 
 /// Everything that does not change while a load runs.
@@ -27,6 +27,8 @@ pub(crate) struct Work {
     pub(crate) target: Option<Target>,
     /// Every server that gets requests.
     pub(crate) servers: Vec<Server>,
+    /// How all users speak TLS.
+    pub(crate) tls: ClientConfig,
     pub(crate) groups: Vec<Group>,
     /// How many samples may still be started.
     pub(crate) budget: Budget,
@@ -158,17 +160,13 @@ impl Work {
         length: Length,
     ) -> Result<Self, LoadError> {
         let hosts = plan.hosts(target.as_ref())?;
-        if let Some(host) = hosts.iter().find(|h| h.server.scheme == Scheme::Https) {
-            return Err(LoadError::Tls {
-                server: host.server.clone(),
-                at: host.at,
-            });
-        }
-        let servers = hosts.iter().map(|host| Server::look_up(&host.server));
+        let servers = hosts.iter();
+        let servers = servers.map(|host| Server::look_up(&host.server, host.proxy.as_ref()));
         let mut work = Self {
             seed,
             target,
             servers: servers.collect(),
+            tls: tls::for_all(plan.http_version),
             groups: Vec::new(),
             budget: Budget::default(),
             labels: Vec::new(),
@@ -253,9 +251,7 @@ impl Work {
 
     /// Place of a request's server among [`Work::servers`].
     pub(crate) fn server(&self, sent: &SentRequest) -> Option<usize> {
-        self.servers
-            .iter()
-            .position(|server| server.host == sent.host && server.port == sent.port)
+        self.servers.iter().position(|server| server.takes(sent))
     }
 
     /// Users of all groups that have something to do.

@@ -100,7 +100,7 @@ pub struct EmbeddedResources<T = Template> {
 }
 
 /// An HTTP proxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Proxy<T = Template> {
     /// `http` when empty.
     pub scheme: T,
@@ -112,6 +112,23 @@ pub struct Proxy<T = Template> {
     pub user: T,
     /// Password.
     pub password: T,
+    /// Hosts that are reached without it, with `|` between them; one that begins with `*` stands
+    /// for all names with that ending.
+    pub not_for: T,
+}
+
+impl<T> Proxy<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Proxy<U> {
+        Proxy {
+            scheme: f(&self.scheme),
+            host: f(&self.host),
+            port: f(&self.port),
+            user: f(&self.user),
+            password: f(&self.password),
+            not_for: f(&self.not_for),
+        }
+    }
 }
 
 impl<T> HttpRequest<T> {
@@ -148,13 +165,7 @@ impl<T> HttpRequest<T> {
             }),
             connect_timeout_ms: f(&self.connect_timeout_ms),
             response_timeout_ms: f(&self.response_timeout_ms),
-            proxy: self.proxy.as_ref().map(|proxy| Proxy {
-                scheme: f(&proxy.scheme),
-                host: f(&proxy.host),
-                port: f(&proxy.port),
-                user: f(&proxy.user),
-                password: f(&proxy.password),
-            }),
+            proxy: self.proxy.as_ref().map(|proxy| proxy.map(f)),
             response_as_md5: self.response_as_md5,
             cookies: self.cookies,
             cache: self.cache,

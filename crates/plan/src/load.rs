@@ -13,7 +13,9 @@ use std::path::PathBuf;
 
 use crate::config::{AuthManager, CacheManager, CookieManager, DnsCache, IterationElement};
 use crate::controller::Node;
+use crate::http::Proxy;
 use crate::listener::Listener;
+use crate::sampler::SamplerKind;
 use crate::{Position, Template};
 
 /// Identity of an element that keeps state while the test runs. Samplers that have the same
@@ -65,6 +67,28 @@ impl<T> Default for LoadPlan<T> {
             auth_managers: Vec::new(),
             dns_caches: Vec::new(),
             listeners: Vec::new(),
+        }
+    }
+}
+
+impl<T: Clone> LoadPlan<T> {
+    /// Sends every request through this proxy that has none of its own.
+    pub fn set_proxy(&mut self, proxy: &Proxy<T>) {
+        for group in &mut self.groups {
+            set_proxy(&mut group.nodes, proxy);
+        }
+    }
+}
+
+fn set_proxy<T: Clone>(nodes: &mut [Node<T>], proxy: &Proxy<T>) {
+    for node in nodes {
+        match node {
+            Node::Controller(controller) => set_proxy(&mut controller.children, proxy),
+            Node::Sampler(sampler) => {
+                if let SamplerKind::Http(request) = &mut sampler.kind {
+                    request.proxy.get_or_insert_with(|| proxy.clone());
+                }
+            }
         }
     }
 }

@@ -106,6 +106,7 @@ impl JmeterLoad {
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
+            proxy: Vec::new(),
             property_files: Vec::new(),
             samples: setup.files.samples(),
             directory,

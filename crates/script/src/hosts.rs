@@ -6,20 +6,22 @@ use weir_plan::{HttpRequest, Position};
 
 use crate::resolved::{ResolvedGroup, ResolvedPlan};
 use crate::url::{self, Parts};
-use crate::{Problem, ResolveError, Target, Text};
+use crate::{Problem, ProxyServer, ResolveError, Target, Text};
 
 /// A server that gets requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
     /// Protocol, name and port.
     pub server: Target,
+    /// The proxy through which it gets them.
+    pub proxy: Option<ProxyServer>,
     /// The first sampler that loads it.
     pub at: Position,
 }
 
 impl ResolvedPlan {
-    /// Every server that the plan loads, each once, in the order of the file; only the target, if
-    /// one is given.
+    /// Every server that the plan loads, each once for each proxy, in the order of the file; only
+    /// the target, if one is given.
     ///
     /// # Errors
     /// Samplers whose server is known only at run time, or is none: all of them at once.
@@ -32,11 +34,13 @@ impl ResolvedPlan {
                 Some(target) => Ok(target.clone()),
                 None => server_of(request),
             };
-            match server {
-                Ok(server) => {
-                    if seen.insert(server.clone()) {
+            let route = server.and_then(|server| Ok((proxy_of(request, &server)?, server)));
+            match route {
+                Ok((proxy, server)) => {
+                    if seen.insert((server.clone(), proxy.clone())) {
                         hosts.push(Host {
                             server,
+                            proxy,
                             at: request.at,
                         });
                     }
@@ -47,6 +51,30 @@ impl ResolvedPlan {
         ResolveError::check(self.source.as_deref(), problems)?;
         Ok(hosts)
     }
+}
+
+fn proxy_of(request: &HttpRequest<Text>, server: &Target) -> Result<Option<ProxyServer>, Problem> {
+    let Some(proxy) = &request.proxy else {
+        return Ok(None);
+    };
+    let problem = |says: &str| {
+        Problem::new(request.at, says).instead("use a property or a user-defined variable")
+    };
+    let mut is_fixed = true;
+    let proxy = proxy.map(&mut |text| {
+        is_fixed &= text.constant().is_some();
+        text.constant().unwrap_or_default().to_owned()
+    });
+    if !is_fixed {
+        return Err(problem("the proxy changes while the test runs"));
+    }
+    let found = ProxyServer::of(&proxy, &server.host);
+    let scheme = proxy.scheme.trim();
+    if found.is_some() && !scheme.is_empty() && !scheme.eq_ignore_ascii_case("http") {
+        let says = format!("the proxy is spoken to over \"{scheme}\", which is not supported");
+        return Err(Problem::new(request.at, says).instead("write http, or leave it empty"));
+    }
+    Ok(found)
 }
 
 const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";

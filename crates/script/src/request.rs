@@ -10,7 +10,7 @@ use weir_plan::{Argument, HttpRequest};
 
 use crate::resolved::ResolvedPlan;
 use crate::url::{self, Parts};
-use crate::{GlobalVariables, Scheme, Scope, Target, Text, Variables};
+use crate::{GlobalVariables, ProxyServer, Scheme, Scope, Target, Text, Variables};
 
 const USER_AGENT: &str = concat!("weir/", env!("CARGO_PKG_VERSION"));
 
@@ -27,6 +27,8 @@ pub struct SentRequest {
     pub host: String,
     /// Port to connect to.
     pub port: u16,
+    /// The proxy to send it to; a request for `http` is written for it.
+    pub proxy: Option<ProxyServer>,
     /// The answer has no body, whatever its head says.
     pub is_head: bool,
     body: String,
@@ -291,7 +293,7 @@ fn is_skipped(name: &str) -> bool {
 }
 
 /// Writes request line and header fields: JMeter's own first field, the plan's, the body's, then
-/// what the HTTP library adds.
+/// what the HTTP library adds. A proxy that is to forward the request gets the whole URL.
 fn write_head(
     request: &HttpRequest<Text>,
     scope: &mut Scope,
@@ -305,8 +307,16 @@ fn write_head(
     sent.port = port.unwrap_or(parts.scheme.default_port());
     sent.host.clear();
     sent.host.push_str(host);
+    let proxy = request.proxy.as_ref();
+    let proxy = proxy.map(|proxy| proxy.map(&mut |text| text.rendered(scope)));
+    sent.proxy = proxy.and_then(|proxy| ProxyServer::of(&proxy, &sent.host));
+    let is_forwarded = sent.proxy.is_some() && parts.scheme == Scheme::Http;
+    let authority = parts.authority.rsplit('@').next().unwrap_or_default();
     let line = &mut sent.scratch;
     line.clear();
+    if is_forwarded {
+        line.extend(["http://", authority]);
+    }
     let (path, query) = parts.path_and_query();
     push_path(line, path);
     push_ascii(line, query);
@@ -331,8 +341,10 @@ fn write_head(
         }
     }
     if !given.host {
-        let authority = parts.authority.rsplit('@').next().unwrap_or_default();
         push_field(head, "Host", authority);
+    }
+    if is_forwarded {
+        push_field(head, "Proxy-Connection", "Keep-Alive");
     }
     if !given.user_agent {
         push_field(head, "User-Agent", USER_AGENT);

@@ -10,7 +10,7 @@ use weir_plan::{
     SamplerKind, Template, ThreadGroup, Timer, TimerKind, Variable,
 };
 
-use crate::resolved::{ResolvedGroup, ResolvedPlan};
+use crate::resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
 use crate::{
     GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, set_by_elements,
@@ -96,6 +96,7 @@ pub fn resolve(
         dns_caches,
         listeners,
         timer_factor,
+        http_version: HttpVersion::default(),
         reads_own_variables: visit::reads_own_variables(plan),
         warnings,
     })

@@ -42,10 +42,23 @@ pub struct ResolvedPlan {
     /// JMeter's property `timer.factor`, by which delays that are random are multiplied; 1 when it
     /// is not set.
     pub timer_factor: f32,
+    /// Which HTTP is spoken; [`HttpVersion::One`] unless somebody changes it, because JMeter has no
+    /// other.
+    pub http_version: HttpVersion,
     /// Some text may read the variables that loops and users set by themselves.
     pub reads_own_variables: bool,
     /// What can be run but deserves a second look.
     pub warnings: Vec<Problem>,
+}
+
+/// Which HTTP is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    One,
+    /// HTTP/2: on `https` when the server agrees, on `http` in any case.
+    Two,
 }
 
 /// A group of virtual users that all do the same.

@@ -8,7 +8,7 @@
 use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_plan::{Argument, HttpRequest, LoadPlan, Sampler, Template, ThreadGroup};
+use weir_plan::{Argument, HttpRequest, LoadPlan, Proxy, Sampler, Template, ThreadGroup};
 use weir_script::{
     Origin, Properties, ResolveError, ResolvedPlan, SentRequest, Target, Unsendable,
     prepare_request, resolve, write_request,
@@ -662,4 +662,44 @@ proptest! {
             prop_assert!(head.lines().count() <= 7);
         }
     }
+}
+
+/// What JMeter 5.6.3 sends through a proxy: the whole URL to one that forwards, the path alone into
+/// a tunnel.
+#[test]
+fn requests_through_a_proxy() {
+    let by_proxy = |protocol: &str, not_for: &str| {
+        let mut request = request("GET", "/x?y=z");
+        request.protocol = Template::literal(protocol);
+        request.proxy = Some(Proxy {
+            host: Template::literal("127.0.0.1"),
+            port: Template::literal("3128"),
+            not_for: Template::literal(not_for),
+            ..Proxy::default()
+        });
+        request
+    };
+    let plan = plan_of(vec![
+        by_proxy("http", ""),
+        by_proxy("https", ""),
+        by_proxy("http", "localhost|127.*|*.0.1"),
+    ]);
+    let requests: Vec<_> = plan.groups[0].requests().collect();
+    let sent = |at: usize| prepare_request(requests[at], None).unwrap().unwrap();
+    let text = |sent: &SentRequest| String::from_utf8(sent.bytes.clone()).unwrap();
+    let forwarded = sent(0);
+    assert!(text(&forwarded).starts_with(
+        "GET http://127.0.0.1:19741/x?y=z HTTP/1.1\r\nConnection: close\r\n\
+         Host: 127.0.0.1:19741\r\nProxy-Connection: Keep-Alive\r\nUser-Agent: weir/"
+    ));
+    assert_eq!(forwarded.proxy.as_ref().unwrap().port, 3128);
+    let tunnelled = sent(1);
+    assert!(text(&tunnelled).starts_with("GET /x?y=z HTTP/1.1\r\n"));
+    assert!(tunnelled.proxy.is_some());
+    let direct = sent(2);
+    assert!(text(&direct).starts_with("GET /x?y=z HTTP/1.1\r\n"));
+    assert_eq!(direct.proxy, None);
+    let hosts = plan.hosts(None).unwrap();
+    let proxies: Vec<bool> = hosts.iter().map(|host| host.proxy.is_some()).collect();
+    assert_eq!(proxies, [true, true, false]);
 }

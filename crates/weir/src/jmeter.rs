@@ -138,7 +138,7 @@ pub(crate) fn check_hosts(
             )));
         }
     }
-    let named: Vec<NamedHost> = match target {
+    let mut named: Vec<NamedHost> = match target {
         Some(target) => vec![named(target, "the command line".to_owned())],
         None => facts
             .servers
@@ -146,6 +146,8 @@ pub(crate) fn check_hosts(
             .map(|planned| self::named(&planned.server, planned.named_in.clone()))
             .collect(),
     };
+    let proxies = facts.proxies.iter();
+    named.extend(proxies.map(|planned| self::named(&planned.server, planned.named_in.clone())));
     hosts::check(&named, allowed)?;
     for unknown in unknown {
         output::talk(&format!(

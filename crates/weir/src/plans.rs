@@ -107,18 +107,25 @@ pub(crate) fn hosts(
     target: Option<&Target>,
 ) -> Result<Vec<NamedHost>, ExpectedError> {
     let file = plan.source.as_ref().map(|path| path.display().to_string());
-    let hosts = plan.hosts(target).map_err(input)?;
-    Ok(hosts
-        .into_iter()
-        .map(|host| NamedHost {
-            named_in: match (&file, target) {
-                (Some(file), None) => format!("{file}:{}", host.at.line),
-                _ => "the command line".to_owned(),
-            },
+    let mut named = Vec::new();
+    for host in plan.hosts(target).map_err(input)? {
+        let named_in = match (&file, target) {
+            (Some(file), None) => format!("{file}:{}", host.at.line),
+            _ => "the command line".to_owned(),
+        };
+        // What goes to a proxy is load for it too.
+        named.extend(host.proxy.map(|proxy| NamedHost {
+            named_in: named_in.clone(),
+            host: proxy.host,
+            port: proxy.port,
+        }));
+        named.push(NamedHost {
+            named_in,
             host: host.server.host,
             port: host.server.port,
-        })
-        .collect())
+        });
+    }
+    Ok(named)
 }
 
 /// A host and port that override those of the plan.

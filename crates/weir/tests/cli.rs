@@ -582,10 +582,8 @@ fn what_is_not_there_yet_is_said() {
                 "plans/short.jmx",
                 "-H",
                 "proxy",
-                "-P",
-                "1",
             ],
-            "a proxy is not there yet",
+            "-H and -P go together",
         ),
         (
             &["run", "plans/short.jmx", "--require", "p75 <= 1 ms"],
@@ -599,6 +597,22 @@ fn what_is_not_there_yet_is_said() {
         .weir(&["run", "-?"])
         .ends(0)
         .prints(&["-t, --testfile"]);
+}
+
+/// Documentation addresses (RFC 5737): nothing is sent to them.
+#[test]
+fn a_proxy_is_a_host_that_gets_load() {
+    let place = Place::with_plan();
+    let says = "the host `203.0.113.7` has the public address";
+    let proxy = ["--proxy", "http://203.0.113.7:3128", "-n", "1"];
+    let url = [&["run", "http://127.0.0.1:9/"][..], &proxy].concat();
+    place.weir(&url).ends(2).says(&[says]);
+    let plan = ["run", "plans/short.jmx", "-H", "203.0.113.7", "-P", "3128"];
+    place.weir(&plan).ends(2).says(&[says]);
+    place
+        .weir(&["run", "plans/short.jmx", "--engine", "jmeter", "--http2"])
+        .ends(2)
+        .says(&["JMeter speaks HTTP/1.1"]);
 }
 
 #[test]

@@ -15,6 +15,8 @@ use crate::constant::Constants;
 pub struct PlanFacts {
     /// The servers that its HTTP requests load, each once.
     pub servers: Vec<PlannedServer>,
+    /// The proxies that its HTTP requests go through, each once.
+    pub proxies: Vec<PlannedServer>,
     /// What may load servers that cannot be known.
     pub unknown: Vec<UnknownServer>,
     /// Users of all thread groups; `None` when one of them does not say so in time.
@@ -169,6 +171,9 @@ pub(super) fn properties_used(files: &[PlanText]) -> Vec<String> {
     names.into_iter().collect()
 }
 
+/// A proxy that is known only when the plan runs.
+struct UnknownProxy;
+
 struct Looking {
     constants: Constants,
     facts: PlanFacts,
@@ -216,15 +221,41 @@ impl Looking {
     }
 
     fn http_sampler(&mut self, file: &PlanText, sampler: Element<'_>, defaults: &[Element<'_>]) {
-        let Some(server) = self.server(sampler, defaults) else {
-            self.unknown(file, sampler, self.path(sampler).is_some());
-            return;
-        };
-        let known = self.facts.servers.iter().any(|s| s.server == server);
-        if !known {
-            let named_in = place(file, sampler);
-            self.facts.servers.push(PlannedServer { server, named_in });
+        match self.proxy(sampler, defaults) {
+            Ok(None) => {}
+            Ok(Some(proxy)) => note(&mut self.facts.proxies, proxy, || place(file, sampler)),
+            Err(UnknownProxy) => self.unknown(file, sampler, false),
         }
+        match self.server(sampler, defaults) {
+            Some(server) => note(&mut self.facts.servers, server, || place(file, sampler)),
+            None => self.unknown(file, sampler, self.path(sampler).is_some()),
+        }
+    }
+
+    /// The nearest value that is not empty, when it is known.
+    fn value(&self, sampler: Element<'_>, defaults: &[Element<'_>], name: &str) -> Option<String> {
+        let nearest = defaults.iter().rev().map(|defaults| defaults.text(name));
+        let text = std::iter::once(sampler.text(name))
+            .chain(nearest)
+            .find(|text| !text.is_empty());
+        self.constants.value(text.unwrap_or_default())
+    }
+
+    /// The sampler's own proxy: it has one when it names a host and a port.
+    fn proxy(
+        &self,
+        sampler: Element<'_>,
+        defaults: &[Element<'_>],
+    ) -> Result<Option<Target>, UnknownProxy> {
+        let value = |name: &str| self.value(sampler, defaults, name).ok_or(UnknownProxy);
+        let host = value("HTTPSampler.proxyHost")?;
+        let port = value("HTTPSampler.proxyPort")?;
+        if host.trim().is_empty() || port.trim().is_empty() {
+            return Ok(None);
+        }
+        Ok(format!("http://{}:{}", host.trim(), port.trim())
+            .parse()
+            .ok())
     }
 
     /// The path, when it is known whether it is a whole URL.
@@ -243,13 +274,7 @@ impl Looking {
             let origin = origin_of(&path);
             return origin.parse().ok();
         }
-        let value = |name: &str| {
-            let nearest = defaults.iter().rev().map(|defaults| defaults.text(name));
-            let text = std::iter::once(sampler.text(name))
-                .chain(nearest)
-                .find(|text| !text.is_empty());
-            self.constants.value(text.unwrap_or_default())
-        };
+        let value = |name: &str| self.value(sampler, defaults, name);
         let protocol = value("HTTPSampler.protocol")?;
         let host = value("HTTPSampler.domain")?;
         let port = value("HTTPSampler.port")?;
@@ -321,6 +346,14 @@ impl Looking {
 }
 
 /// Whether it starts users.
+/// Adds a server that is not known yet.
+fn note(known: &mut Vec<PlannedServer>, server: Target, named_in: impl FnOnce() -> String) {
+    if !known.iter().any(|one| one.server == server) {
+        let named_in = named_in();
+        known.push(PlannedServer { server, named_in });
+    }
+}
+
 fn is_group(element: &Element<'_>) -> bool {
     element.class().ends_with("ThreadGroup")
 }

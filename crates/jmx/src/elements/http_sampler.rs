@@ -175,6 +175,7 @@ impl<'a> Merged<'a> {
             port: self.text("HTTPSampler.proxyPort"),
             user: self.text("HTTPSampler.proxyUser"),
             password: self.text("HTTPSampler.proxyPass"),
+            not_for: Template::default(),
         })
     }
 }

@@ -2,13 +2,16 @@
 
 use super::{BadChunk, Failure};
 
-/// The longest line before or after a chunk: a size with its extensions, a trailer field.
-const LINE_MAX: usize = 4096;
+/// The longest line with a chunk's size. Nothing is kept of its extensions, and one digit of
+/// leading zeros.
+const LINE_MAX: usize = super::HEAD_MAX;
 /// The longest that all trailer fields together may be.
 const TRAILERS_MAX: usize = super::HEAD_MAX;
 /// Bytes of a size line that are kept: 16 digits are the largest size, some servers pad with
 /// blanks, and messages show the line.
 const SIZE_KEPT: usize = 32;
+/// Bytes of a trailer line that are kept, for messages.
+const TRAILER_KEPT: usize = 128;
 
 /// Where in the body the reader is.
 #[derive(Debug, Default)]
@@ -16,6 +19,8 @@ pub(super) struct Chunked {
     state: State,
     line: SizeLine,
     chunk: u64,
+    /// Boxed: few servers send trailers, and every user has room for a reader.
+    trailer: Option<Box<TrailerLine>>,
     trailers: usize,
 }
 
@@ -28,8 +33,8 @@ enum State {
     Data(u64),
     /// Behind a chunk; true after a carriage return.
     AfterData(bool),
-    /// In a line behind the last chunk that has this many bytes so far.
-    Trailer(usize),
+    /// In a line behind the last chunk.
+    Trailer,
     Done,
 }
 
@@ -67,7 +72,8 @@ impl Chunked {
     pub(super) fn end(&self) -> Result<(), Failure> {
         match self.state {
             // JMeter's library takes the end of the connection for the end of the trailers.
-            State::Trailer(_) | State::Done => Ok(()),
+            State::Trailer => self.trailer.as_ref().map_or(Ok(()), |line| line.check()),
+            State::Done => Ok(()),
             State::Size if self.line.length > 0 => match self.line.size()? {
                 0 => Ok(()),
                 expected => Err(Failure::ShortChunk {
@@ -90,7 +96,7 @@ impl Chunked {
             State::Size if byte == b'\n' => {
                 self.chunk = std::mem::take(&mut self.line).size()?;
                 Ok(match self.chunk {
-                    0 => State::Trailer(0),
+                    0 => State::Trailer,
                     size => State::Data(size),
                 })
             }
@@ -101,23 +107,77 @@ impl Chunked {
             State::AfterData(_) if byte == b'\n' => Ok(State::Size),
             State::AfterData(false) if byte == b'\r' => Ok(State::AfterData(true)),
             State::AfterData(_) => Err(Failure::BadChunk(BadChunk::Surplus)),
-            State::Trailer(0) if byte == b'\n' => Ok(State::Done),
-            State::Trailer(length) => self.trailer(byte, length),
+            State::Trailer => self.trailer(byte),
             State::Data(_) | State::Done => Ok(self.state),
         }
     }
 
-    fn trailer(&mut self, byte: u8, length: usize) -> Result<State, Failure> {
+    fn trailer(&mut self, byte: u8) -> Result<State, Failure> {
         self.trailers += 1;
-        if length > LINE_MAX || self.trailers > TRAILERS_MAX {
+        if self.trailers > TRAILERS_MAX {
             return Err(Failure::LongHead);
         }
-        Ok(State::Trailer(match byte {
-            b'\n' => 0,
+        match (byte, &mut self.trailer) {
             // The carriage return of an empty line does not count as its content.
-            b'\r' => length,
-            _ => length + 1,
-        }))
+            (b'\r', _) => Ok(State::Trailer),
+            (b'\n', Some(line)) if line.length > 0 => {
+                line.check()?;
+                **line = TrailerLine {
+                    is_after_field: true,
+                    ..TrailerLine::default()
+                };
+                Ok(State::Trailer)
+            }
+            (b'\n', _) => Ok(State::Done),
+            (byte, line) => {
+                line.get_or_insert_default().push(byte);
+                Ok(State::Trailer)
+            }
+        }
+    }
+}
+
+/// A line behind the last chunk: whether it can be a field.
+#[derive(Debug)]
+struct TrailerLine {
+    kept: [u8; TRAILER_KEPT],
+    length: usize,
+    /// Bytes in front of the first colon, blanks left out.
+    name: usize,
+    has_colon: bool,
+    is_after_field: bool,
+}
+
+impl Default for TrailerLine {
+    fn default() -> Self {
+        Self {
+            kept: [0; TRAILER_KEPT],
+            length: 0,
+            name: 0,
+            has_colon: false,
+            is_after_field: false,
+        }
+    }
+}
+
+impl TrailerLine {
+    fn push(&mut self, byte: u8) {
+        if let Some(place) = self.kept.get_mut(self.length) {
+            *place = byte;
+        }
+        self.length += 1;
+        self.has_colon |= byte == b':';
+        self.name += usize::from(!self.has_colon && !byte.is_ascii_whitespace());
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let continues = self.is_after_field && matches!(self.kept[0], b' ' | b'\t');
+        if self.length == 0 || continues || (self.has_colon && self.name > 0) {
+            return Ok(());
+        }
+        let line = &self.kept[..self.length.min(TRAILER_KEPT)];
+        let line = String::from_utf8_lossy(line).into_owned();
+        Err(Failure::BadChunk(BadChunk::Trailer(line)))
     }
 }
 
@@ -138,6 +198,9 @@ impl SizeLine {
             return Err(self.bad());
         }
         if !self.in_extension {
+            if self.kept[..self.length] == [b'0'] && byte.is_ascii_hexdigit() {
+                self.length = 0;
+            }
             if self.length == SIZE_KEPT {
                 return Err(self.bad());
             }

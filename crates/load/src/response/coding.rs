@@ -7,7 +7,8 @@
 use std::io::{self, ErrorKind, Read};
 
 use brotli_decompressor::Decompressor;
-use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
+use flate2::bufread::GzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 
 use super::kept::Kept;
 use crate::outcome::{BadCoding, Failure};
@@ -24,6 +25,8 @@ enum Coding {
 const CODINGS_MAX: usize = 4;
 /// Bytes that the Brotli decoder takes at once.
 const BROTLI_BUFFER_BYTES: usize = 4096;
+/// Bytes of room for what is inflated at once.
+const INFLATE_BYTES: usize = 16 * 1024;
 
 /// The codings of a body, in the order in which they are undone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,8 +74,7 @@ impl Coding {
         let coded = kept.body.as_slice();
         let read = match self {
             Self::Gzip => gunzip(coded, limit, decoded),
-            Self::Deflate if is_zlib(coded) => read(ZlibDecoder::new(coded), limit, decoded),
-            Self::Deflate => read(DeflateDecoder::new(coded), limit, decoded),
+            Self::Deflate => inflate(coded, is_zlib(coded), limit, decoded),
             Self::Brotli => read(
                 Decompressor::new(coded, BROTLI_BUFFER_BYTES),
                 limit,
@@ -80,7 +82,7 @@ impl Coding {
             ),
         };
         if !kept.is_cut {
-            read.map_err(|problem| self.failure(&problem))?;
+            read.map_err(|problem| self.failure(coded, &problem))?;
         }
         if decoded.len() > kept.body_max {
             decoded.truncate(kept.body_max);
@@ -90,15 +92,60 @@ impl Coding {
         Ok(())
     }
 
-    fn failure(self, problem: &io::Error) -> Failure {
-        Failure::BadCoding(match (self, problem.kind()) {
-            (Self::Brotli, _) => BadCoding::Brotli,
-            (_, ErrorKind::UnexpectedEof) => BadCoding::Short,
-            (Self::Gzip, _) if problem.to_string().contains("header") => BadCoding::NotGzip,
-            (Self::Gzip, _) if problem.to_string().contains("checksum") => BadCoding::Checksum,
-            _ => BadCoding::Deflate,
+    fn failure(self, coded: &[u8], problem: &io::Error) -> Failure {
+        let is_short = problem.kind() == ErrorKind::UnexpectedEof;
+        let says = |word: &str| problem.to_string().contains(word);
+        Failure::BadCoding(match self {
+            Self::Brotli => BadCoding::Brotli,
+            Self::Gzip if coded.len() > 1 && !coded.starts_with(&GZIP_MAGIC) => BadCoding::NotGzip,
+            Self::Gzip if is_short && is_cut_outside_data(coded) => BadCoding::Cut,
+            Self::Gzip | Self::Deflate if is_short => BadCoding::Short,
+            Self::Gzip if says("header") => BadCoding::NotGzip,
+            Self::Gzip if says("checksum") => BadCoding::Checksum,
+            Self::Gzip => first_block(coded.get(GZIP_HEAD_BYTES..).unwrap_or_default()),
+            Self::Deflate if is_zlib(coded) => {
+                match inflate(&coded[2..], false, u64::MAX, &mut Vec::new()) {
+                    Ok(()) => BadCoding::ZlibChecksum,
+                    Err(_) => first_block(&coded[2..]),
+                }
+            }
+            Self::Deflate => first_block(coded),
         })
     }
+}
+
+/// How gzip begins.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Bytes in front of gzip's data when its head has no optional parts (RFC 1952, section 2.3).
+const GZIP_HEAD_BYTES: usize = 10;
+/// Bytes of checksum and length behind gzip's data.
+const GZIP_TAIL_BYTES: usize = 8;
+
+/// Whether gzip ends in its head, or in its tail: then a longer tail makes it whole, if wrong.
+fn is_cut_outside_data(coded: &[u8]) -> bool {
+    let longer = [coded, &[0; GZIP_TAIL_BYTES]].concat();
+    let in_tail = || {
+        let problem = read_all(GzDecoder::new(longer.as_slice())).err();
+        problem.is_none_or(|problem| problem.to_string().contains("checksum"))
+    };
+    coded.len() < GZIP_HEAD_BYTES || in_tail()
+}
+
+/// What Java says of deflated data that cannot be read, by the type of its first block (RFC 1951,
+/// section 3.2.3): the decoder tells no more than that it cannot.
+fn first_block(deflated: &[u8]) -> BadCoding {
+    let first = deflated.first().copied().unwrap_or_default();
+    match first >> 1 & 3 {
+        0 => BadCoding::StoredLength,
+        1 => BadCoding::Data,
+        2 => BadCoding::CodeLengths,
+        _ => BadCoding::BlockType,
+    }
+}
+
+/// Decodes for nothing but the outcome.
+fn read_all(mut decoder: impl Read) -> io::Result<u64> {
+    io::copy(&mut decoder, &mut io::sink())
 }
 
 /// Like Java's, takes several members one after the other and ignores what follows them.
@@ -107,8 +154,26 @@ fn gunzip(mut coded: &[u8], limit: u64, decoded: &mut Vec<u8>) -> io::Result<()>
         let mut member = GzDecoder::new(coded);
         read(&mut member, limit - decoded.len() as u64, decoded)?;
         coded = member.into_inner();
-        if decoded.len() as u64 >= limit || !coded.starts_with(&[0x1f, 0x8b]) {
+        if decoded.len() as u64 >= limit || !coded.starts_with(&GZIP_MAGIC) {
             return Ok(());
+        }
+    }
+}
+
+/// Deflated data, with zlib's head and tail or without. Unlike the library's readers, this tells when
+/// the data ends too early.
+fn inflate(coded: &[u8], is_zlib: bool, limit: u64, decoded: &mut Vec<u8>) -> io::Result<()> {
+    let mut inflater = Decompress::new(is_zlib);
+    loop {
+        let before = (inflater.total_in(), inflater.total_out());
+        let rest = &coded[usize::try_from(before.0).unwrap_or(coded.len())..];
+        decoded.reserve(INFLATE_BYTES);
+        let status = inflater.decompress_vec(rest, decoded, FlushDecompress::None)?;
+        if status == Status::StreamEnd || inflater.total_out() >= limit {
+            return Ok(());
+        }
+        if before == (inflater.total_in(), inflater.total_out()) {
+            return Err(ErrorKind::UnexpectedEof.into());
         }
     }
 }
@@ -209,8 +274,13 @@ mod tests {
 
     #[test]
     fn broken_bodies_are_failures() {
-        let short = gzip(b"hello, hello, hello");
-        let short = &short[..short.len() - 10];
+        let whole = gzip(b"hello, hello, hello");
+        let cut = &whole[..whole.len() - 4];
+        let short = &whole[..whole.len() - 10];
+        let mut short_zlib = zlib(b"hello hello");
+        short_zlib.truncate(short_zlib.len() - 6);
+        let mut wrong_adler = zlib(b"hello");
+        *wrong_adler.last_mut().unwrap() ^= 1;
         let mut wrong_sum = gzip(b"hello");
         let at = wrong_sum.len() - 6;
         wrong_sum[at] ^= 1;
@@ -218,7 +288,13 @@ mod tests {
             ("gzip", b"this is no gzip".as_slice(), BadCoding::NotGzip),
             ("gzip", short, BadCoding::Short),
             ("gzip", &wrong_sum, BadCoding::Checksum),
-            ("deflate", b"\xff\xff\xff\xff", BadCoding::Deflate),
+            ("gzip", cut, BadCoding::Cut),
+            ("gzip", b"\x1f", BadCoding::Cut),
+            ("gzip", &short[..10], BadCoding::Short),
+            ("deflate", b"\xff\xff\xff\xff", BadCoding::BlockType),
+            ("deflate", b"this is text", BadCoding::CodeLengths),
+            ("deflate", &wrong_adler, BadCoding::ZlibChecksum),
+            ("deflate", &short_zlib, BadCoding::Short),
             ("br", b"\xff\xff\xff\xff", BadCoding::Brotli),
         ] {
             let failed = undone(field, coded, 1000);

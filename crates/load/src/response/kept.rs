@@ -31,12 +31,12 @@ impl Kept {
         self.head.iter().map(|byte| char::from(*byte)).collect()
     }
 
-    pub(super) fn took_head(&mut self, head: &[u8]) {
+    pub(crate) fn took_head(&mut self, head: &[u8]) {
         self.head.clear();
         self.head.extend_from_slice(head);
     }
 
-    pub(super) fn took_body(&mut self, bytes: &[u8]) {
+    pub(crate) fn took_body(&mut self, bytes: &[u8]) {
         let room = self.body_max.saturating_sub(self.body.len());
         self.is_cut |= bytes.len() > room;
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);

@@ -144,23 +144,6 @@ fn planned_ends_are_known() {
 }
 
 #[test]
-fn tls_is_refused_with_the_line() {
-    let server = Server::good();
-    let mut step = get("/");
-    request_of(&mut step).protocol = text("https");
-    let mut settings = settings(&server, vec![group(1, vec![step])]);
-    settings.target = None;
-    let error = start_error(settings);
-    assert!(matches!(error, LoadError::Tls { .. }));
-    assert!(
-        error
-            .to_string()
-            .starts_with("load https://192.0.2.1:443 (line "),
-        "{error}"
-    );
-}
-
-#[test]
 fn a_host_that_changes_needs_a_target() {
     let server = Server::good();
     let mut step = get("/");

@@ -5,7 +5,11 @@
 mod client;
 mod ends;
 mod failures;
+mod hostile;
+mod http2;
+mod proxies;
 mod results;
+mod secure;
 mod server;
 mod support;
 mod users;

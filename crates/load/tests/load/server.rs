@@ -51,8 +51,12 @@ pub(crate) enum Reply {
     Pieces(Duration, Vec<&'static str>),
     /// Resets the connection.
     Reset,
+    /// Sends these bytes, leaves some time to read them, and resets the connection.
+    SendAndReset(Vec<u8>),
     /// Never answers.
     Hang,
+    /// Sends these bytes and nothing more.
+    SendAndHang(Vec<u8>),
 }
 
 /// A whole response with this status and body.
@@ -166,14 +170,16 @@ impl Shared {
                     let _ = stream.write_all(&bytes);
                     false
                 }
-                Reply::Reset => {
-                    let linger = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
-                    linger.unwrap();
-                    false
+                Reply::Reset => reset(&stream),
+                Reply::SendAndReset(bytes) => {
+                    let _ = stream.write_all(&bytes);
+                    thread::sleep(Duration::from_millis(50));
+                    reset(&stream)
                 }
-                Reply::Hang => {
-                    let _ = stream.read(&mut [0]);
-                    false
+                Reply::Hang => hang(&mut stream),
+                Reply::SendAndHang(bytes) => {
+                    let _ = stream.write_all(&bytes);
+                    hang(&mut stream)
                 }
             };
             if !goes_on {
@@ -181,6 +187,19 @@ impl Shared {
             }
         }
     }
+}
+
+/// The end of the stream is a reset.
+fn reset(stream: &TcpStream) -> bool {
+    let linger = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+    linger.unwrap();
+    false
+}
+
+/// Waits until the client has gone.
+fn hang(stream: &mut TcpStream) -> bool {
+    let _ = stream.read(&mut [0]);
+    false
 }
 
 fn read_request(stream: &mut TcpStream) -> Option<(String, String)> {

@@ -8,6 +8,7 @@ pub(crate) mod grammar;
 mod metrics;
 mod plan;
 mod properties;
+mod proxy;
 mod report_folder;
 mod shutdown;
 mod summariser;
@@ -27,7 +28,7 @@ use weir_record::{
     Window, evaluate, failed_to,
 };
 use weir_rig::{Engine, Length, Measured, Measurement, measure};
-use weir_script::ResolvedPlan;
+use weir_script::{HttpVersion, ResolvedPlan};
 
 use crate::commands::run::grammar::{RunArguments, SharedArguments};
 use crate::error::ExpectedError;
@@ -54,7 +55,12 @@ struct Load<'a> {
 
 /// Runs a load and watches it; what was measured, and how many users there were to be.
 fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
-    let Load { plan, shared, .. } = load;
+    let Load {
+        mut plan, shared, ..
+    } = load;
+    if shared.http2 {
+        plan.http_version = HttpVersion::Two;
+    }
     let target = shared.target.as_deref().map(plans::target).transpose()?;
     let named = plans::hosts(&plan, target.as_ref())?;
     hosts::check(&named, &shared.allow_host)?;

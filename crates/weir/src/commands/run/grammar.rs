@@ -57,6 +57,10 @@ pub(crate) struct SharedArguments {
     /// Serve the run's figures to Prometheus at this address while it lasts.
     #[arg(long, value_name = "127.0.0.1:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
+    /// Speak HTTP/2, each user on one connection: with `https` where the server agrees, with `http`
+    /// in any case.
+    #[arg(long)]
+    pub(crate) http2: bool,
     /// Seed of the think times.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -164,16 +168,16 @@ pub(crate) struct PlanArguments {
     /// Accepted and without effect: the configuration of JMeter's log.
     #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
     pub(crate) log_configuration: Option<PathBuf>,
-    /// Proxy host; not built yet.
+    /// Send all requests that have no proxy of their own through this one; needs -P.
     #[arg(short = 'H', long = "proxyHost", value_name = "HOST")]
     pub(crate) proxy_host: Option<String>,
     /// Proxy port.
     #[arg(short = 'P', long = "proxyPort", value_name = "PORT")]
     pub(crate) proxy_port: Option<String>,
-    /// Proxy scheme.
+    /// How the proxy is spoken to; `http`.
     #[arg(short = 'E', long = "proxyScheme", value_name = "SCHEME")]
     pub(crate) proxy_scheme: Option<String>,
-    /// Hosts that are not asked through the proxy.
+    /// Hosts that are reached without the proxy: `localhost|*.example.org`.
     #[arg(short = 'N', long = "nonProxyHosts", value_name = "HOSTS")]
     pub(crate) non_proxy_hosts: Option<String>,
     /// User name for the proxy.
@@ -258,6 +262,9 @@ pub(crate) struct UrlArguments {
     /// Open a new connection for every request.
     #[arg(long)]
     pub(crate) no_keepalive: bool,
+    /// Send all requests through this HTTP proxy; `https` goes through a tunnel.
+    #[arg(long, value_name = "http://[NAME:PASSWORD@]HOST:PORT", value_parser = proxy)]
+    pub(crate) proxy: Option<Url>,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
 }
@@ -290,6 +297,13 @@ impl RandomField {
             "a random field is written `page=1..499`, the lower end first".to_owned()
         })
     }
+}
+
+fn proxy(text: &str) -> Result<Url, String> {
+    let says = "a proxy is written http://HOST:PORT";
+    let url: Url = text.parse().map_err(|_| says.to_owned())?;
+    let is_whole = url.scheme() == "http" && url.host_str().is_some();
+    is_whole.then_some(url).ok_or_else(|| says.to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -330,7 +344,7 @@ const LETTERS: &[Letter] = &[
     },
     Letter {
         typed: "-H",
-        with_plan: "the proxy host, which is not built yet",
+        with_plan: "the proxy host",
         with_url: "a request header",
     },
     Letter {

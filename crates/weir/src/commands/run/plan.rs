@@ -14,11 +14,11 @@ use weir_script::Properties;
 use super::console::{self, Console};
 use super::grammar::{EngineName, PlanArguments};
 use super::metrics::Metrics;
-use super::properties;
 use super::report_folder::{self, ReportFolder};
 use super::shutdown::ShutdownPort;
 use super::summariser::{Summariser, SummariserSettings};
 use super::{Conclusion, Load, conclude, measure_load, record, with_jmeter};
+use super::{properties, proxy};
 use crate::error::ExpectedError;
 use crate::{interrupt, output, plans};
 
@@ -80,15 +80,9 @@ fn refuse_what_is_not_there(arguments: &PlanArguments) -> Result<(), ExpectedErr
                 .to_owned(),
         ));
     }
-    let proxy = arguments.proxy_host.is_some()
-        || arguments.proxy_port.is_some()
-        || arguments.proxy_scheme.is_some()
-        || arguments.non_proxy_hosts.is_some()
-        || arguments.proxy_user.is_some()
-        || arguments.proxy_password.is_some();
-    if proxy {
+    if arguments.engine == EngineName::Jmeter && arguments.shared.http2 {
         return Err(ExpectedError::Input(
-            "-H, -P, -E, -N, -u, -a: load through a proxy is not there yet".to_owned(),
+            "--http2: JMeter speaks HTTP/1.1; leave out --engine jmeter or --http2".to_owned(),
         ));
     }
     let without_effect = [
@@ -160,7 +154,10 @@ fn run_plan(
     if let Some(settings) = &settings {
         console.line(&format!("Creating summariser <{}>", settings.name));
     }
-    let plan = plans::read(path)?;
+    let mut plan = plans::read(path)?;
+    if let Some(proxy) = proxy::typed(arguments)? {
+        plan.set_proxy(&proxy);
+    }
     console.line(&format!(
         "Created the tree successfully using {}",
         path.display()

@@ -1,7 +1,8 @@
 //! `weir run URL`: the short form, as ab, wrk and oha users type it.
 
+use url::Url;
 use weir_load::SampleSink;
-use weir_plan::{Argument, HttpRequest, LoadPlan, Sampler, Schedule, Template, ThreadGroup};
+use weir_plan::{Argument, HttpRequest, LoadPlan, Proxy, Sampler, Schedule, Template, ThreadGroup};
 use weir_script::Properties;
 
 use super::grammar::UrlArguments;
@@ -90,11 +91,50 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
         nodes: vec![sampler.into()],
         ..ThreadGroup::default()
     };
-    Ok(LoadPlan {
+    let mut plan = LoadPlan {
         name: arguments.url.to_string(),
         groups: vec![group],
         ..LoadPlan::default()
+    };
+    if let Some(proxy) = &arguments.proxy {
+        plan.set_proxy(&proxy_of(proxy)?);
+    }
+    Ok(plan)
+}
+
+/// The proxy of a URL; the name and the password in it are percent-encoded.
+fn proxy_of(url: &Url) -> Result<Proxy, ExpectedError> {
+    let decoded = |text: &str| {
+        let text = percent_decoded(text);
+        text.map(Template::literal).ok_or_else(|| {
+            ExpectedError::Input("--proxy: name and password are not UTF-8".to_owned())
+        })
+    };
+    Ok(Proxy {
+        host: Template::literal(url.host_str().unwrap_or_default()),
+        port: Template::literal(url.port_or_known_default().unwrap_or(80).to_string()),
+        user: decoded(url.username())?,
+        password: decoded(url.password().unwrap_or_default())?,
+        ..Proxy::default()
     })
+}
+
+/// Text with `%XX` for bytes; `None` when the bytes are not UTF-8.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let digits = digits.and_then(|digits| str::from_utf8(digits).ok());
+        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() {
+            &after[2..]
+        } else {
+            after
+        };
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// Where requests go. With random fields only the query differs from request to request, so that
@@ -124,5 +164,24 @@ fn place(arguments: &UrlArguments) -> HttpRequest {
         port: Template::literal(port),
         path: Template::literal(format!("{}?{}", url.path(), query.join("&"))),
         ..HttpRequest::default()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_has_its_password_in_its_url() {
+        let url = "http://me%40home:a:b%25c@[::1]:3128".parse().unwrap();
+        let proxy = proxy_of(&url).unwrap();
+        assert_eq!((&*proxy.host.text, &*proxy.port.text), ("[::1]", "3128"));
+        assert_eq!(
+            (&*proxy.user.text, &*proxy.password.text),
+            ("me@home", "a:b%c")
+        );
+        let url = "http://p.example".parse().unwrap();
+        assert_eq!(&*proxy_of(&url).unwrap().port.text, "80");
     }
 }

@@ -11,6 +11,7 @@ use weir_rig::{Engine, Length, Measurement, store_seconds};
 use weir_script::{Properties, Target};
 
 use super::grammar::PlanArguments;
+use super::proxy;
 use crate::commands::studies;
 use crate::error::ExpectedError;
 use crate::jmeter::{self, Jmeter};
@@ -39,7 +40,10 @@ pub(crate) fn run(
             ));
         }
     }
-    let facts = jmeter::facts(&plan, &known)?;
+    let mut facts = jmeter::facts(&plan, &known)?;
+    if let Some(proxy) = proxy::typed(arguments)? {
+        facts.proxies.extend(proxy::server(&proxy));
+    }
     let named = jmeter::check_hosts(&facts, target.as_ref(), &shared.allow_host)?;
     let (directory, files) = open_run(path, arguments)?;
     let plan = plan_to_run(path, &plan, target.as_ref(), known, &files)?;
@@ -130,6 +134,7 @@ fn launch(
         properties: super::properties::typed(arguments)
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
+        proxy: proxy::words(arguments),
         property_files: arguments.property_file.clone(),
         samples: arguments
             .log_file
