@@ -15,6 +15,7 @@
 mod bench;
 mod ci;
 mod error;
+mod fuzz;
 mod generate;
 mod needs;
 mod process;
@@ -55,6 +56,12 @@ enum Task {
     Tidy,
     /// Write the generated files: schemas and reference pages
     Generate,
+    /// Give the parsers inputs made by chance
+    Fuzz {
+        /// How long, for each target
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+    },
     /// Run a long measurement; the machine should have nothing else to do
     #[command(subcommand)]
     Bench(Bench),
@@ -89,6 +96,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Test { fast: false } => test::everything(&workspace),
         Task::Ci => ci::check(&workspace),
         Task::Tidy => tidy::check(&workspace),
+        Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds),
         Task::Generate => generate::write(&workspace),
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
         Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),

@@ -575,4 +575,6 @@ fn length(value: &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

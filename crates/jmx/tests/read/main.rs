@@ -4,6 +4,7 @@
 
 mod corpus;
 mod elements;
+mod fuzz;
 mod hostile;
 mod replaced;
 mod scope;
