@@ -124,6 +124,12 @@ pub struct StaticCookie<T = Template> {
     pub path: T,
     /// Only over TLS.
     pub secure: bool,
+    /// The domain stands for its subdomains too.
+    pub gives_domain: bool,
+    /// The path was given, and not made up.
+    pub gives_path: bool,
+    /// 0, or of which RFC: 1 for RFC 2109.
+    pub version: i32,
 }
 
 /// A Cache Manager.
@@ -163,6 +169,8 @@ pub struct Authorization<T = Template> {
     pub user: T,
     /// Password.
     pub password: T,
+    /// Windows domain, which goes in front of the name; may be empty.
+    pub domain: T,
     /// Realm; empty: any.
     pub realm: T,
     /// How.
@@ -259,6 +267,9 @@ impl<T> CookieManager<T> {
             domain: f(&cookie.domain),
             path: f(&cookie.path),
             secure: cookie.secure,
+            gives_domain: cookie.gives_domain,
+            gives_path: cookie.gives_path,
+            version: cookie.version,
         });
         CookieManager {
             id: self.id,
@@ -291,6 +302,7 @@ impl<T> AuthManager<T> {
             base_url: f(&entry.base_url),
             user: f(&entry.user),
             password: f(&entry.password),
+            domain: f(&entry.domain),
             realm: f(&entry.realm),
             mechanism: entry.mechanism,
         });

@@ -11,6 +11,7 @@
 mod assertions;
 mod config;
 mod controller;
+mod cookie_policy;
 mod extractors;
 mod http;
 mod listener;
@@ -31,6 +32,7 @@ pub use config::{
     DnsCache, IterationElement, RandomVariable, StaticCookie, UserParameters,
 };
 pub use controller::{Controller, ControllerKind, Node, Share, Transaction};
+pub use cookie_policy::CookiePolicy;
 pub use extractors::{
     BoundaryExtractor, CssExtractor, Extractor, JmesPathExtractor, JsonExtractor, RegexExtractor,
     XPath2Extractor, XPathExtractor,

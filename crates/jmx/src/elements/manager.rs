@@ -30,6 +30,9 @@ fn cookie(element: &Element<'_>) -> StaticCookie {
         domain: element.text_or_empty("Cookie.domain"),
         path: element.text_or_empty("Cookie.path"),
         secure: element.is("Cookie.secure"),
+        gives_domain: element.is("Cookie.domain_specified"),
+        gives_path: element.is("Cookie.path_specified"),
+        version: element.number("Cookie.version").unwrap_or(1),
     }
 }
 
@@ -53,6 +56,7 @@ pub(crate) fn auth<'a>(element: &Element<'a>) -> (AuthManager, Vec<Element<'a>>)
                 base_url: entry.text_or_empty("Authorization.url"),
                 user: entry.text_or_empty("Authorization.username"),
                 password: entry.text_or_empty("Authorization.password"),
+                domain: entry.text_or_empty("Authorization.domain"),
                 realm: entry.text_or_empty("Authorization.realm"),
                 mechanism,
             }),
@@ -68,12 +72,12 @@ pub(crate) fn auth<'a>(element: &Element<'a>) -> (AuthManager, Vec<Element<'a>>)
     (manager, refused)
 }
 
-/// JMeter takes `BASIC_DIGEST` when nothing stands there.
+/// JMeter takes `BASIC` when nothing stands there.
 fn mechanism(entry: &Element<'_>) -> Option<AuthMechanism> {
     match &*entry.text_or_empty("Authorization.mechanism").text {
-        "BASIC" => Some(AuthMechanism::Basic),
+        "" | "BASIC" => Some(AuthMechanism::Basic),
         "DIGEST" => Some(AuthMechanism::Digest),
-        "" | "BASIC_DIGEST" => Some(AuthMechanism::AsAsked),
+        "BASIC_DIGEST" => Some(AuthMechanism::AsAsked),
         _ => None,
     }
 }

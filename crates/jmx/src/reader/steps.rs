@@ -1,7 +1,8 @@
 //! The steps of a level: samplers, controllers, and what advances with iterations.
 
 use weir_plan::{
-    Controller, ControllerKind, HttpRequest, IterationElement, Node, Sampler, SamplerKind,
+    Controller, ControllerKind, CookiePolicy, HttpRequest, IterationElement, Node, Sampler,
+    SamplerKind,
 };
 
 use super::{CONTROLLERS_MAX, Reader, Tree, kind};
@@ -241,11 +242,7 @@ impl Reader<'_> {
     fn request(&mut self, element: &Element<'_>, scope: &Scope<'_, '_>) -> HttpRequest {
         let mut request = http_sampler::read(element, scope, &mut self.findings);
         if let Some(cookies) = self.manager(scope, |level| &level.cookies) {
-            let list = &mut self.plan.cookie_managers;
-            request.cookies = Some(*self.places.cookies.entry(cookies.id()).or_insert_with(|| {
-                list.push(manager::cookies(&cookies));
-                list.len() - 1
-            }));
+            request.cookies = Some(self.cookies(&cookies));
         }
         if let Some(cache) = self.manager(scope, |level| &level.caches) {
             let list = &mut self.plan.cache_managers;
@@ -261,6 +258,32 @@ impl Reader<'_> {
             request.dns = Some(self.dns(&dns));
         }
         request
+    }
+
+    fn cookies(&mut self, element: &Element<'_>) -> usize {
+        if let Some(place) = self.places.cookies.get(&element.id()) {
+            return *place;
+        }
+        let read = manager::cookies(element);
+        let policy = &read.policy.text;
+        if !policy.contains("${") && CookiePolicy::named(policy).is_none() {
+            let refusal = Refusal {
+                says: format!("the cookie policy {policy} is not supported"),
+                lost: "other cookies would be kept and sent than it says",
+                instead: "take the policy \"standard\", or run the plan with --engine jmeter",
+            };
+            self.findings
+                .unsupported_at(element, read.policy.at, &refusal);
+        }
+        let handler = element.text_or_empty("CookieManager.implementation").text;
+        if !handler.is_empty() && !handler.ends_with(".HC4CookieHandler") {
+            let says = format!("JMeter 5.6.3 has no {handler}: its own cookie handler is taken");
+            self.findings.warning(element, &says);
+        }
+        let place = self.plan.cookie_managers.len();
+        self.plan.cookie_managers.push(read);
+        self.places.cookies.insert(element.id(), place);
+        place
     }
 
     fn auth(&mut self, element: &Element<'_>) -> usize {
