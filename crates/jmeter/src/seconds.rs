@@ -176,6 +176,7 @@ fn empty(second: u64) -> LoadSecond {
         in_flight: None,
         sockets: None,
         lateness_us: response_histogram(),
+        open: None,
     }
 }
 

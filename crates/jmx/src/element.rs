@@ -221,7 +221,25 @@ fn property_name<'a>(node: Node<'a, 'a>) -> &'a str {
 }
 
 fn property_text(node: Node<'_, '_>) -> String {
+    let node = referred(node).unwrap_or(node);
     own_text(child_named(node, "value").unwrap_or(node))
+}
+
+/// The element that stands for this one: `reference="../../collectionProp/stringProp[2]"`. JMeter
+/// writes an object in this way when the plan has held it before.
+fn referred<'a>(node: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
+    let path = node.attribute("reference")?;
+    path.split('/').try_fold(node, |at, part| {
+        if part == ".." {
+            return at.parent();
+        }
+        let (name, place) = match part.split_once('[') {
+            Some((name, place)) => (name, place.trim_end_matches(']').parse::<usize>().ok()?),
+            None => (part, 1),
+        };
+        let named = at.children().filter(|child| child.has_tag_name(name));
+        named.into_iter().nth(place.checked_sub(1)?)
+    })
 }
 
 fn own_text(node: Node<'_, '_>) -> String {

@@ -11,6 +11,7 @@ pub(crate) mod listener;
 pub(crate) mod manager;
 pub(crate) mod sampler;
 pub(crate) mod script;
+pub(crate) mod starts;
 pub(crate) mod test_plan;
 pub(crate) mod thread_group;
 pub(crate) mod timer;

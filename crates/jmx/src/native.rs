@@ -120,12 +120,12 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("ThreadGroup", Group, Natively),
     ("SetupThreadGroup", Group, Natively),
     ("PostThreadGroup", Group, Natively),
-    ("OpenModelThreadGroup", Group, NotYet),
-    ("kg.apc.jmeter.threads.UltimateThreadGroup", Group, NotYet),
-    ("kg.apc.jmeter.threads.SteppingThreadGroup", Group, NotYet),
-    ("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", Group, NotYet),
-    ("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", Group, NotYet),
-    ("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", Group, NotYet),
+    ("OpenModelThreadGroup", Group, Natively),
+    ("kg.apc.jmeter.threads.UltimateThreadGroup", Group, Natively),
+    ("kg.apc.jmeter.threads.SteppingThreadGroup", Group, Natively),
+    ("com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup", Group, Natively),
+    ("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", Group, Natively),
+    ("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", Group, Natively),
     ("TestFragmentController", Fragment, Natively),
 
     ("GenericController", Controller, Natively),
@@ -200,10 +200,10 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("UniformRandomTimer", Timer, Natively),
     ("GaussianRandomTimer", Timer, Natively),
     ("PoissonRandomTimer", Timer, Natively),
-    ("ConstantThroughputTimer", Timer, NotYet),
-    ("PreciseThroughputTimer", Timer, NotYet),
-    ("SyncTimer", Timer, NotYet),
-    ("kg.apc.jmeter.timers.VariableThroughputTimer", Timer, NotYet),
+    ("ConstantThroughputTimer", Timer, Natively),
+    ("PreciseThroughputTimer", Timer, Natively),
+    ("SyncTimer", Timer, Natively),
+    ("kg.apc.jmeter.timers.VariableThroughputTimer", Timer, Natively),
     ("JSR223Timer", Timer, Never(ELSEWHERE)),
     ("BeanShellTimer", Timer, Never(ELSEWHERE)),
     ("BSFTimer", Timer, Never(ELSEWHERE)),
@@ -257,7 +257,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("JSR223Listener", Listener, Never(ELSEWHERE)),
     ("BeanShellListener", Listener, Never(ELSEWHERE)),
     ("BSFListener", Listener, Never(ELSEWHERE)),
-    ("kg.apc.jmeter.reporters.AutoStop", Listener, NotYet),
+    ("kg.apc.jmeter.reporters.AutoStop", Listener, Natively),
     ("kg.apc.jmeter.reporters.ConsoleStatusLogger", Listener, InVain("Weir has its own live view")),
     ("kg.apc.jmeter.reporters.FlexibleFileWriter", Listener, Unheard(NOT_WRITTEN)),
     ("kg.apc.jmeter.reporters.LoadosophiaUploader", Listener, Unheard(NOTHING_SENT)),
@@ -276,8 +276,6 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
 /// Something that an element may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feature {
-    /// `TestPlan.serialize_threadgroups`.
-    SerialGroups,
     /// `HTTPSampler.follow_redirects`.
     FollowRedirects,
     /// `HTTPSampler.auto_redirects`.
@@ -302,8 +300,7 @@ pub(crate) enum Feature {
 pub(crate) fn does(feature: Feature) -> bool {
     match feature {
         Feature::Proxy => true,
-        Feature::SerialGroups
-        | Feature::FollowRedirects
+        Feature::FollowRedirects
         | Feature::AutoRedirects
         | Feature::Embedded
         | Feature::Multipart

@@ -91,6 +91,7 @@ struct Places {
     auths: HashMap<ElementId, usize>,
     dns: HashMap<ElementId, usize>,
     listeners: HashMap<ElementId, usize>,
+    auto_stops: HashMap<ElementId, usize>,
 }
 
 pub(crate) struct Reader<'p> {
@@ -163,7 +164,7 @@ impl<'p> Reader<'p> {
                     self.plan.tear_down_on_shutdown = test_plan::tears_down_on_shutdown(element);
                     self.define(test_plan::variables(element));
                     self.read_plan(tree, &branch.below);
-                    test_plan::check(element, self.plan.groups.len(), &mut self.findings);
+                    test_plan::check(element, &mut self.findings);
                 }
                 "WorkBench" => {
                     self.admit(element);
@@ -219,7 +220,7 @@ impl<'p> Reader<'p> {
         // The steps are in the order in which they advance, the last of the file first.
         let shared = shared.on_iteration.iter().cloned();
         steps.on_iteration.splice(0..0, shared);
-        let Some(kind) = thread_group::kind(element.class()).filter(|_| is_admitted) else {
+        let Some(kind) = thread_group::kind(element).filter(|_| is_admitted) else {
             return;
         };
         let group = thread_group::read(element, kind, steps, &mut self.findings);

@@ -24,6 +24,8 @@ pub(crate) struct Level<'a> {
     pub(crate) on_failure: Vec<ResultAction>,
     /// Places in the plan's list.
     pub(crate) listeners: Vec<usize>,
+    /// Places in the plan's list.
+    pub(crate) auto_stops: Vec<usize>,
     /// How many bytes of the file all of them take.
     pub(crate) bytes: usize,
 }
@@ -129,6 +131,13 @@ impl<'s, 'a> Scope<'s, 'a> {
     pub(crate) fn listeners(&self) -> Vec<usize> {
         self.levels()
             .flat_map(|level| level.listeners.iter().copied())
+            .collect()
+    }
+
+    /// Places in the plan's list.
+    pub(crate) fn auto_stops(&self) -> Vec<usize> {
+        self.levels()
+            .flat_map(|level| level.auto_stops.iter().copied())
             .collect()
     }
 

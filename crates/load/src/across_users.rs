@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use weir_plan::ElementId;
 
 use crate::data_file::Cursor;
+use crate::pacing::Pacing;
 use crate::walk::Executions;
 
 /// State of elements that users share.
@@ -16,6 +17,8 @@ pub(crate) struct Shared {
     locks: Mutex<HashMap<String, Arc<Semaphore>>>,
     counters: Mutex<HashMap<ElementId, i64>>,
     files: Mutex<HashMap<String, Cursor>>,
+    /// Schedules of timers.
+    pub(crate) pacing: Pacing,
 }
 
 /// A lock of a critical section that is held until this is dropped.

@@ -21,7 +21,7 @@ use crate::samples::{Batches, RowBatch, UserCounts};
 use crate::status_texts::StatusTexts;
 use crate::timers::{Timer, Timers};
 use crate::user::User;
-use crate::work::{UserStart, Work};
+use crate::work::{Supply, UserStart, Work};
 
 /// Bytes read at once. Large enough that most responses take one read.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -64,6 +64,16 @@ impl Census {
     /// A user of a phase has ended, or will not start.
     fn leave_phase(&self, phase: usize) {
         self.phases[phase].fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// One more user of a phase that nobody counted beforehand.
+    fn join_phase(&self, phase: usize) {
+        self.phases[phase].fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How many phases there are.
+    fn phases(&self) -> usize {
+        self.phases.len()
     }
 
     /// Whether all users of the phases before this one have ended.
@@ -142,6 +152,10 @@ impl Tally {
 
 /// What a runtime says to the thread that puts all of them together.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one a second, and the large one is nearly all of them"
+)]
 pub(crate) enum Report {
     /// A second is over.
     Second(CoreSecond),
@@ -154,6 +168,8 @@ pub(crate) enum Report {
 pub(crate) struct CoreSetup {
     /// Which runtime, from 0.
     pub(crate) index: usize,
+    /// How many there are.
+    pub(crate) runtimes: usize,
     pub(crate) clock: Clock,
     pub(crate) work: Arc<Work>,
     pub(crate) users: Vec<UserStart>,
@@ -181,6 +197,8 @@ pub(crate) struct Core {
     pub(crate) patterns: RefCell<weir_response::Patterns>,
     stage: Cell<Stage>,
     users: Cell<u32>,
+    /// Groups on this runtime that may still start users by themselves.
+    supplies: Cell<u32>,
     in_flight: Cell<u32>,
     all_started: Cell<bool>,
     /// Told when the runtime may have come to its end.
@@ -193,6 +211,7 @@ pub(crate) struct Core {
     requests: RefCell<Vec<Box<SentRequest>>>,
     reports: SyncSender<(usize, Report)>,
     index: usize,
+    runtimes: usize,
 }
 
 impl Core {
@@ -204,7 +223,7 @@ impl Core {
         })?;
         let core = Rc::new(Self {
             clock: setup.clock,
-            counts: RefCell::new(Counts::new(&setup.work.labels)),
+            counts: RefCell::new(Counts::new(&setup.work.labels, setup.work.is_open())),
             work: setup.work,
             stage: Cell::new(setup.control.stage()),
             control: setup.control,
@@ -216,6 +235,7 @@ impl Core {
             sockets: Cell::new(0),
             patterns: RefCell::default(),
             users: Cell::new(0),
+            supplies: Cell::new(0),
             in_flight: Cell::new(0),
             all_started: Cell::new(false),
             changed: Notify::new(),
@@ -224,6 +244,7 @@ impl Core {
             requests: RefCell::default(),
             reports: setup.reports,
             index: setup.index,
+            runtimes: setup.runtimes,
         });
         Ok((core, setup.users))
     }
@@ -338,6 +359,41 @@ impl Core {
         counts.sample(class, response_us, failed_with);
     }
 
+    /// Counts a sample of which it was known before when it should start.
+    pub(crate) fn open_sample(&self, ended: Moment, service_us: u64, start_delay_us: u64) {
+        self.roll_to(ended.second());
+        let mut counts = self.counts.borrow_mut();
+        counts.open_sample(service_us, start_delay_us);
+    }
+
+    /// Which runtime this is, from 0.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// How many runtimes there are.
+    pub(crate) fn runtimes(&self) -> usize {
+        self.runtimes
+    }
+
+    /// A group will start users by itself on this runtime.
+    pub(crate) fn supply_begins(&self) {
+        self.supplies.set(self.supplies.get() + 1);
+    }
+
+    /// A group of this phase will start no more users on this runtime.
+    pub(crate) fn supply_ends(&self, phase: usize) {
+        self.supplies.set(self.supplies.get() - 1);
+        self.census.leave_phase(phase);
+        self.changed.notify_one();
+    }
+
+    /// A user begins whom a group started by itself.
+    pub(crate) fn user_joins(&self, group: usize) {
+        self.census.join_phase(self.work.groups[group].phase);
+        self.user_begins(group);
+    }
+
     /// A user begins.
     pub(crate) fn user_begins(&self, group: usize) {
         self.users.set(self.users.get() + 1);
@@ -355,7 +411,7 @@ impl Core {
     }
 
     fn is_over(&self) -> bool {
-        let done = self.all_started.get() && self.users.get() == 0;
+        let done = self.all_started.get() && self.users.get() == 0 && self.supplies.get() == 0;
         done || self.stage.get() == Stage::Aborting
     }
 
@@ -416,29 +472,48 @@ impl Core {
 
     async fn start_users(self: Rc<Self>, users: Vec<UserStart>, begin: Moment) {
         let mut timer = Timer::new(&self.timers);
-        let mut phase = 0;
+        let mut users = users.into_iter().peekable();
         let mut phase_begin = begin;
-        for start in users {
-            let outlives = self.work.groups[start.group].outlives_stop;
-            if phase < start.phase {
-                phase = start.phase;
-                if !self.census.has_begun(phase) {
-                    self.wait_for_phase(&mut timer, phase).await;
-                    phase_begin = self.clock.now();
-                }
+        for phase in 0..self.census.phases() {
+            if !self.census.has_begun(phase) {
+                self.wait_for_phase(&mut timer, phase).await;
+                phase_begin = self.clock.now();
             }
-            let meant = phase_begin.after(start.at);
-            timer.until(meant, || !self.runs(outlives)).await;
-            if !self.runs(outlives) {
-                self.census.leave_phase(start.phase);
-                continue;
+            self.supply_groups(phase, phase_begin);
+            while let Some(start) = users.next_if(|start| start.phase == phase) {
+                self.start_user(&mut timer, start, phase_begin).await;
             }
-            self.user_begins(start.group);
-            let user = User::new(&self, start, phase_begin);
-            tokio::task::spawn_local(user.live(meant));
         }
         self.all_started.set(true);
         self.changed.notify_one();
+    }
+
+    /// Begins the groups of a phase that start users by themselves.
+    fn supply_groups(self: &Rc<Self>, phase: usize, begin: Moment) {
+        for (at, group) in self.work.supplied_groups(phase) {
+            if !self.runs(group.outlives_stop) {
+                self.census.leave_phase(phase);
+                continue;
+            }
+            match &group.supply {
+                Supply::Users(_) => {}
+                Supply::Level(level) => self.keep_level(at, level, begin),
+                Supply::Open(open) => self.open(at, open, begin),
+            }
+        }
+    }
+
+    async fn start_user(self: &Rc<Self>, timer: &mut Timer, start: UserStart, begin: Moment) {
+        let outlives = self.work.groups[start.group].outlives_stop;
+        let meant = begin.after(start.at);
+        timer.until(meant, || !self.runs(outlives)).await;
+        if !self.runs(outlives) {
+            self.census.leave_phase(start.phase);
+            return;
+        }
+        self.user_begins(start.group);
+        let user = User::new(self, start, begin);
+        tokio::task::spawn_local(user.live(meant));
     }
 
     /// Waits until the phases before have ended in all runtimes. Nobody is measured meanwhile, so

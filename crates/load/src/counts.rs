@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
-use weir_record::{ClassSecond, LoadSecond, response_histogram};
+use weir_record::{ClassSecond, LoadSecond, OpenSecond, response_histogram};
 
 /// Labels that are counted each on their own. A plan whose labels differ from sample to sample gets
 /// one more class for all others.
@@ -64,6 +64,7 @@ pub(crate) struct CoreSecond {
     pub(crate) second: u64,
     pub(crate) classes: Vec<ClassCounts>,
     pub(crate) lateness_us: Histogram<u64>,
+    pub(crate) open: Option<OpenSecond>,
     pub(crate) gauges: Gauges,
 }
 
@@ -81,15 +82,18 @@ pub(crate) struct Counts {
     second: u64,
     classes: Vec<ClassCounts>,
     lateness_us: Histogram<u64>,
+    /// Of an open workload.
+    open: Option<OpenSecond>,
 }
 
 impl Counts {
     /// Counts from the first second; the first classes are those of the labels that are known.
-    pub(crate) fn new(labels: &[Arc<str>]) -> Self {
+    pub(crate) fn new(labels: &[Arc<str>], is_open: bool) -> Self {
         Self {
             second: 0,
             classes: labels.iter().cloned().map(ClassCounts::new).collect(),
             lateness_us: response_histogram(),
+            open: is_open.then(OpenSecond::new),
         }
     }
 
@@ -122,6 +126,14 @@ impl Counts {
         record(&mut self.lateness_us, late_us);
     }
 
+    /// Counts a sample that should have started so long before it did.
+    pub(crate) fn open_sample(&mut self, service_us: u64, start_delay_us: u64) {
+        if let Some(open) = &mut self.open {
+            record(&mut open.service_us, service_us);
+            record(&mut open.start_delay_us, start_delay_us);
+        }
+    }
+
     /// The next second that ended before `second`, if any; empty ones too.
     pub(crate) fn roll(&mut self, second: u64, gauges: Gauges) -> Option<CoreSecond> {
         (self.second < second).then(|| self.take(gauges))
@@ -133,10 +145,15 @@ impl Counts {
         self.second += 1;
         let next = self.classes.iter().map(ClassCounts::next).collect();
         let next_lateness = Histogram::new_from(&self.lateness_us);
+        let next_open = self.open.as_ref().map(|open| OpenSecond {
+            service_us: Histogram::new_from(&open.service_us),
+            start_delay_us: Histogram::new_from(&open.start_delay_us),
+        });
         CoreSecond {
             second,
             classes: std::mem::replace(&mut self.classes, next),
             lateness_us: std::mem::replace(&mut self.lateness_us, next_lateness),
+            open: std::mem::replace(&mut self.open, next_open),
             gauges,
         }
     }
@@ -173,6 +190,11 @@ impl Merger {
         second.in_flight = Some(second.in_flight.unwrap_or(0) + part.gauges.in_flight);
         second.sockets = Some(second.sockets.unwrap_or(0) + part.gauges.sockets);
         add(&mut second.lateness_us, &part.lateness_us);
+        if let Some(open) = &part.open {
+            let sum = second.open.get_or_insert_with(OpenSecond::new);
+            add(&mut sum.service_us, &open.service_us);
+            add(&mut sum.start_delay_us, &open.start_delay_us);
+        }
         for class in &part.classes {
             add_class(&mut second.classes, class);
         }
@@ -206,6 +228,7 @@ fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
         in_flight: Some(0),
         sockets: Some(0),
         lateness_us: response_histogram(),
+        open: None,
     }
 }
 
@@ -265,7 +288,7 @@ mod tests {
     fn a_second_comes_when_all_runtimes_have_delivered_it() {
         let labels: [Arc<str>; 2] = ["a".into(), "b".into()];
         let mut merger = Merger::new(&labels, 2);
-        let (mut first, mut second) = (Counts::new(&labels), Counts::new(&labels));
+        let (mut first, mut second) = (Counts::new(&labels, false), Counts::new(&labels, false));
         first.sample(0, 1_000, None);
         second.sample(0, 3_000, Some(&"503".into()));
         second.sample(1, 5_000, Some(&"503".into()));
@@ -295,7 +318,7 @@ mod tests {
 
     #[test]
     fn labels_are_bounded() {
-        let mut counts = Counts::new(&["known".into()]);
+        let mut counts = Counts::new(&["known".into()], false);
         for number in 0..3 * LABELS_MAX {
             let (class, label) = counts.class_of(&number.to_string());
             assert_eq!(&*label, number.to_string());
@@ -316,7 +339,7 @@ mod tests {
         ) {
             let labels: [Arc<str>; 1] = ["a".into()];
             let mut merger = Merger::new(&labels, 3);
-            let mut counts = [Counts::new(&labels), Counts::new(&labels), Counts::new(&labels)];
+            let mut counts = [Counts::new(&labels, false), Counts::new(&labels, false), Counts::new(&labels, false)];
             let mut merged = Vec::new();
             for (core, later, response_us) in &samples {
                 let counts = &mut counts[*core];

@@ -15,6 +15,9 @@
 //! - The *response time* of a sample runs from its start (the user is awake, nothing is connected
 //!   yet) to the last byte of the response. Timers are not part of it. That is JMeter's `elapsed`;
 //!   in a closed workload the user has nothing to wait for before that moment.
+//! - In an open workload (`open.rs`) it runs from the moment that the arrival was due: from the
+//!   *intended* start. What lies between the two, because all users were busy or the engine was
+//!   late, is the *start delay*; from the actual start to the last byte is the *service time*.
 //! - The *lateness* of a wake is the time from the moment a user was meant to wake to the moment
 //!   it runs. It is the engine's self-check: it is not part of any response time.
 //! - What a request did (time-out, 503, reset) is an outcome under JMeter's name, never an error.
@@ -26,9 +29,11 @@
 //! of its own making, which says nothing of the server's capacity. Requests that were sent twice
 //! are counted ([`LoadSummary::resent`]).
 //!
-//! Deliberately absent: studies, targets, conclusions. Redirects and open workloads are not there.
+//! Deliberately absent: studies, targets, conclusions. Redirects are not there.
 
 mod across_users;
+mod arrival_times;
+mod auto_stop;
 mod budget;
 mod clock;
 mod connection;
@@ -40,11 +45,14 @@ mod error;
 mod exchange;
 mod http2;
 mod iterations;
+mod level;
 mod look_into;
 mod made_up;
 mod names;
+mod open;
 mod open_files;
 mod outcome;
+mod pacing;
 mod response;
 mod running;
 mod samples;
@@ -61,6 +69,7 @@ mod walk;
 mod work;
 
 pub use error::LoadError;
+pub use open::ArrivalCounts;
 pub use running::{LoadSummary, RunningLoad};
 pub use samples::{SampleObserver, SampleSink, UserCounts};
 pub use settings::{Length, LoadSettings};

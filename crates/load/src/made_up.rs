@@ -159,7 +159,7 @@ impl User {
             let seen = Seen::text(made.request, made.body.as_bytes());
             self.look_into(step, &mut row, &seen);
         }
-        let response_us = ended.micros_since(started);
+        let response_us = self.response_us(started, ended);
         let code = Arc::clone(&row.response_code);
         let failed_with = (!row.success).then_some(&code);
         self.core

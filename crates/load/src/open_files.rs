@@ -32,6 +32,12 @@ pub(crate) fn allow_sockets(sockets: u64) -> Result<(), LoadError> {
     })
 }
 
+/// How many sockets this process could ever have.
+pub(crate) fn most_sockets() -> u64 {
+    let allowed = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    allowed.saturating_sub(OTHERS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,10 +8,13 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use weir_record::LoadSecond;
 
+use crate::clock::Clock;
 use crate::control::{Control, Stage};
 use crate::core::{Report, Tally};
 use crate::counts::Merger;
+use crate::open::ArrivalCounts;
 use crate::samples::Written;
+use crate::work::Work;
 
 /// Seconds that are kept for a caller that does not take them.
 pub(crate) const SECONDS_MAX: usize = 3_600;
@@ -20,6 +23,8 @@ pub(crate) const SECONDS_MAX: usize = 3_600;
 #[derive(Debug)]
 pub struct RunningLoad {
     pub(crate) planned_end: Option<Duration>,
+    pub(crate) work: Arc<Work>,
+    pub(crate) clock: Clock,
     pub(crate) control: Control,
     pub(crate) seconds: Receiver<LoadSecond>,
     pub(crate) summary: Receiver<Summed>,
@@ -54,6 +59,8 @@ pub struct LoadSummary {
     pub local_failures: u64,
     /// Lateness of all wakes, in microseconds.
     pub lateness_us: Histogram<u64>,
+    /// What became of the arrivals of an open workload; `None` when the load is closed.
+    pub arrivals: Option<ArrivalCounts>,
     /// Rows written for samples.
     pub rows: u64,
     /// How long runtimes stood still because rows could not be written fast enough.
@@ -99,6 +106,8 @@ impl RunningLoad {
     /// the given time everything is cut off.
     pub fn join(mut self, patience: Duration) -> LoadSummary {
         let mut in_time = true;
+        // What is due from here on is not part of the load.
+        let told = self.clock.now();
         let summed = match self.summary.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) => {
                 in_time = false;
@@ -113,7 +122,10 @@ impl RunningLoad {
         }
         let written = self.writer.take().map_or_else(Written::default, joined);
         let summed = summed.expect("the thread that adds up was joined without a panic");
-        summary(summed, written, in_time)
+        LoadSummary {
+            arrivals: self.work.arrivals(told),
+            ..summary(summed, written, in_time)
+        }
     }
 }
 
@@ -144,6 +156,7 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         blocked_sends: tally.blocked_sends,
         local_failures: tally.local_failures,
         lateness_us: tally.lateness_us,
+        arrivals: None,
         rows: written.rows,
         waited_for_rows: tally.waited_for_rows,
         in_time,

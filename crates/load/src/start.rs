@@ -40,7 +40,9 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     work.budget = Budget::new(settings.samples_max);
     allow_sockets(work.users().saturating_mul(work.servers.len() as u64))?;
     let writer = settings.samples.map(SampleSink::open).transpose()?;
-    let census = Arc::new(Census::new(work.groups.len(), work.users_of_phases()));
+    let places = places(cpus.as_ref(), work.users());
+    let users_of_phases = work.users_of_phases(places.len());
+    let census = Arc::new(Census::new(work.groups.len(), users_of_phases));
     let work = Arc::new(work);
     let control = Control::new();
     let (seconds_out, seconds) = sync_channel(SECONDS_MAX);
@@ -48,14 +50,7 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
         .map(|writer| start_writer(writer, &control, &census, cpus.clone()))
         .transpose()?;
     let (batches, written) = rows.unzip();
-    let cores = Cores::start(
-        &work,
-        cpus.as_ref(),
-        clock,
-        &control,
-        &census,
-        batches.as_ref(),
-    )?;
+    let cores = Cores::start(&work, &places, clock, &control, &census, batches.as_ref())?;
     let gathering = Gathering {
         reports: cores.reports,
         control: control.clone(),
@@ -78,6 +73,8 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     let planned_end = work.planned_end().map(|end| from_origin(begin, end));
     Ok(RunningLoad {
         planned_end,
+        work,
+        clock,
         control,
         seconds,
         summary,
@@ -101,13 +98,12 @@ struct Cores {
 impl Cores {
     fn start(
         work: &Arc<Work>,
-        cpus: Option<&CpuSet>,
+        places: &[Option<CpuSet>],
         clock: Clock,
         control: &Control,
         census: &Arc<Census>,
         batches: Option<&Batches>,
     ) -> Result<Self, LoadError> {
-        let places = places(cpus, work.users());
         let (ready_in, ready) = channel();
         let (reports_in, reports): (SyncSender<_>, _) = sync_channel(REPORTS_MAX * places.len());
         let mut cores = Self {
@@ -118,6 +114,7 @@ impl Cores {
         for (index, users) in work.deal(places.len()).into_iter().enumerate() {
             let setup = CoreSetup {
                 index,
+                runtimes: places.len(),
                 clock,
                 work: Arc::clone(work),
                 users,

@@ -14,6 +14,8 @@ pub(crate) struct Tree {
     sampler_names: Vec<Text>,
     /// Some text reads the variables that loops and users set by themselves.
     pub(crate) publishes_indices: bool,
+    /// A user says when its next iteration starts, instead of going on with it at once.
+    pub(crate) stops_between_iterations: bool,
 }
 
 /// A controller and the places of its children.
@@ -86,6 +88,7 @@ impl Tree {
             controllers: building.controllers,
             sampler_names: building.sampler_names,
             publishes_indices,
+            stops_between_iterations: false,
         }
     }
 }

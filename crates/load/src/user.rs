@@ -11,6 +11,7 @@ use weir_plan::{
 use weir_record::{DataType, SampleRow};
 use weir_script::{Scope, SentRequest, Text, Unsendable, delay_ms, write_request};
 
+use crate::auto_stop::Watched;
 use crate::clock::Moment;
 use crate::control::Stage;
 use crate::core::Core;
@@ -18,6 +19,7 @@ use crate::exchange::{BODY_MAX, Client, Exchange, Request};
 use crate::iterations::{Data, set_parameters};
 use crate::look_into::Seen;
 use crate::outcome::{Failure, Place};
+use crate::pacing::Paces;
 use crate::response::Kept;
 use crate::transaction::{Closed, Whole};
 use crate::walk::{Next, Outside, Walk};
@@ -28,7 +30,7 @@ use crate::work::{Group, Step, UserStart, Work};
 pub(crate) struct User {
     pub(crate) core: Rc<Core>,
     /// Place of the group among [`Work::groups`].
-    group: usize,
+    pub(crate) group: usize,
     thread_name: Arc<str>,
     pub(crate) scope: Scope,
     walk: Walk,
@@ -38,6 +40,11 @@ pub(crate) struct User {
     last_ok: bool,
     /// The group runs although the test was stopped.
     outlives_stop: bool,
+    /// When the next sample should start, if that was known before.
+    pub(crate) intended: Option<Moment>,
+    has_begun: bool,
+    /// When throughput timers have let samples go; most users have none.
+    paces: Option<Box<Paces>>,
 }
 
 /// What a user does after a step.
@@ -90,7 +97,10 @@ impl User {
             last_ok: true,
             outlives_stop: group.outlives_stop,
             client: Client::new(Rc::clone(core)),
-            ends: group.end.map(|end| begin.after(end)),
+            ends: start.end.or(group.end).map(|end| begin.after(end)),
+            intended: None,
+            has_begun: false,
+            paces: None,
             core: Rc::clone(core),
         }
     }
@@ -106,36 +116,61 @@ impl User {
         let work = Arc::clone(&self.core.work);
         let group = &work.groups[self.group];
         self.look(group, super::walk::Walk::begin);
-        while !self.walk.is_done() && self.may_go_on() {
-            let (next, is_over) = self.look(group, |walk, outside| {
-                let next = walk.next(outside);
-                (next, outside.is_over)
-            });
-            if is_over || self.scope.fault.take().is_some() {
-                return;
+        while !self.walk.is_done() && self.may_go_on() && self.advance(&work, group).await {}
+    }
+
+    /// Goes once through the plan, in groups that say when; false when the user ends.
+    pub(crate) async fn iteration(&mut self) -> bool {
+        let work = Arc::clone(&self.core.work);
+        let group = &work.groups[self.group];
+        if !self.has_begun {
+            self.has_begun = true;
+            self.look(group, super::walk::Walk::begin);
+        }
+        loop {
+            if !self.advance(&work, group).await {
+                return false;
             }
-            let after = match next {
-                // An iteration without samples must not keep others from running.
-                None | Some(Next::Pause) => {
-                    tokio::task::yield_now().await;
-                    continue;
-                }
-                Some(Next::Lock(at)) => {
-                    Box::pin(self.take_lock(group, at)).await;
-                    continue;
-                }
-                Some(Next::Sampler(place)) => {
-                    let step = &group.steps[place as usize];
-                    let after = self.step(&work, group, step, None).await;
-                    self.turn(group, step.parent, after, None)
-                }
-                // Boxed: most users never do this, and their tasks should not have room for it.
-                Some(Next::Transaction(at)) => Box::pin(self.transaction(&work, group, at)).await,
-            };
-            if after == After::End {
-                return;
+            if self.walk.is_between_iterations() {
+                return !self.walk.is_done();
+            }
+            if !self.may_go_on() {
+                return false;
             }
         }
+    }
+
+    /// Asks what comes next and does it; false when the user ends.
+    async fn advance(&mut self, work: &Work, group: &Group) -> bool {
+        let (next, is_over) = self.look(group, |walk, outside| {
+            let next = walk.next(outside);
+            (next, outside.is_over)
+        });
+        if is_over || self.scope.fault.take().is_some() {
+            return false;
+        }
+        let after = match next {
+            None if group.tree.stops_between_iterations && self.walk.is_between_iterations() => {
+                return true;
+            }
+            // An iteration without samples must not keep others from running.
+            None | Some(Next::Pause) => {
+                tokio::task::yield_now().await;
+                return true;
+            }
+            Some(Next::Lock(at)) => {
+                Box::pin(self.take_lock(group, at)).await;
+                return true;
+            }
+            Some(Next::Sampler(place)) => {
+                let step = &group.steps[place as usize];
+                let after = self.step(work, group, step, None).await;
+                self.turn(group, step.parent, after, None)
+            }
+            // Boxed: most users never do this, and their tasks should not have room for it.
+            Some(Next::Transaction(at)) => Box::pin(self.transaction(work, group, at)).await,
+        };
+        after != After::End
     }
 
     /// The name of the user.
@@ -157,9 +192,30 @@ impl User {
             .await;
     }
 
-    fn may_go_on(&self) -> bool {
+    /// Whether the user may start another sample.
+    pub(crate) fn may_go_on(&self) -> bool {
         let now = self.core.clock.now();
-        self.core.runs(self.outlives_stop) && self.ends.is_none_or(|ends| now < ends)
+        let is_stopped = self.core.work.shared.pacing.has_stopped(self.group);
+        self.runs() && !is_stopped && self.ends.is_none_or(|ends| now < ends)
+    }
+
+    /// Whether the test has not been stopped, as far as the user's group cares.
+    pub(crate) fn runs(&self) -> bool {
+        self.core.runs(self.outlives_stop)
+    }
+
+    /// Waits for something, but not past a moment.
+    pub(crate) async fn within<F: Future>(
+        &mut self,
+        until: Moment,
+        future: F,
+    ) -> Option<F::Output> {
+        self.client.timer.within(Some(until), future).await
+    }
+
+    /// When the user's throughput timers have let samples go.
+    pub(crate) fn paces(&mut self) -> &mut Paces {
+        self.paces.get_or_insert_default()
     }
 
     /// Walks, then tells of the transactions that have come to their end on the way.
@@ -273,7 +329,7 @@ impl User {
                 set_parameters(parameters, &mut self.scope);
             }
         }
-        if !self.think(work, step).await {
+        if !self.think(work, group, step).await {
             return After::End;
         }
         if let SamplerKind::FlowControl(flow) = &step.source.kind {
@@ -286,6 +342,7 @@ impl User {
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
         if let Some(row) = sampled.row {
+            self.watch(work, step, &row);
             self.walk
                 .sample_occurred(&group.tree, step.parent, transaction, &row);
             match transaction.and_then(|at| self.walk.whole(at)) {
@@ -301,6 +358,21 @@ impl User {
         self.after_failure(step, group.on_error)
     }
 
+    /// Tells those who may stop the test of a sample.
+    fn watch(&mut self, work: &Work, step: &Step, row: &SampleRow) {
+        for place in &step.source.auto_stops {
+            let sample = Watched {
+                second: row.timestamp_ms.saturating_add(row.elapsed_ms) / 1_000,
+                elapsed_ms: row.elapsed_ms,
+                latency_ms: row.latency_ms,
+                success: row.success,
+            };
+            if work.watchers[*place].stops(sample, &mut self.scope) {
+                self.core.order(Stage::Aborting);
+            }
+        }
+    }
+
     fn publish_last_ok(&mut self, group: &Group) {
         if group.tree.publishes_indices {
             let text = if self.last_ok { "true" } else { "false" };
@@ -314,8 +386,9 @@ impl User {
         match flow.action {
             FlowAction::Pause => {
                 let pause = flow.pause_ms.rendered(&mut self.scope);
-                let pause = pause.trim().parse().unwrap_or(0);
-                let until = self.core.clock.now().after(Duration::from_millis(pause));
+                let pause = Duration::from_millis(pause.trim().parse().unwrap_or(0));
+                self.intend_later(pause);
+                let until = self.core.clock.now().after(pause);
                 self.sleep_until(until).await;
                 After::Step
             }
@@ -391,7 +464,18 @@ impl User {
     }
 
     /// Waits for the sum of the step's timers; false if the user ends instead of sampling.
-    async fn think(&mut self, work: &Work, step: &Step) -> bool {
+    async fn think(&mut self, work: &Work, group: &Group, step: &Step) -> bool {
+        let mut pace = Duration::ZERO;
+        if step.is_paced {
+            let before = self.core.clock.now();
+            let paced = Box::pin(self.keep_pace(group, step)).await;
+            let Some(paced) = paced else {
+                return false;
+            };
+            let waited = self.core.clock.now().nanos_since(before);
+            self.intend_later(Duration::from_nanos(waited));
+            pace = paced;
+        }
         let (core, outlives) = (&self.core, self.outlives_stop);
         let now = core.clock.now();
         self.scope.epoch_ms = core.clock.epoch_ms(now).cast_signed();
@@ -401,13 +485,15 @@ impl User {
             delays.filter_map(|timer| delay_ms(&timer.kind, work.plan.timer_factor, scope));
         let delay_ms = delays.fold(0_i64, i64::saturating_add);
         let delay_ms = u64::try_from(delay_ms).unwrap_or(0);
-        let meant = now.after(Duration::from_millis(delay_ms));
+        let meant = now.after(Duration::from_millis(delay_ms).saturating_add(pace));
         // A user whose wait would pass its end leaves at once, without waiting (JMeter).
-        if !core.runs(outlives) || self.ends.is_some_and(|ends| now >= ends || meant > ends) {
+        let ends = self.ends.filter(|_| group.supply.cuts_waits());
+        if !core.runs(outlives) || ends.is_some_and(|ends| now >= ends || meant > ends) {
             return false;
         }
-        if delay_ms > 0 {
-            let timer = &mut self.client.timer;
+        if meant > now {
+            self.intend_later(Duration::from_nanos(meant.nanos_since(now)));
+            let (core, timer) = (&self.core, &mut self.client.timer);
             timer.until(meant, || !core.runs(outlives)).await;
             if !core.runs(outlives) {
                 return false;
@@ -415,6 +501,11 @@ impl User {
             core.woke(meant);
         }
         true
+    }
+
+    /// A wait that the plan asks for is no delay of what comes after it.
+    fn intend_later(&mut self, wait: Duration) {
+        self.intended = self.intended.map(|intended| intended.after(wait));
     }
 
     /// Does what the sampler does and counts what became of it.
@@ -561,8 +652,8 @@ impl User {
         Sampled { success, row }
     }
 
-    fn count(&self, exchange: &Exchange, success: bool, code: &Arc<str>, class: usize) {
-        let response_us = exchange.ended.micros_since(exchange.started);
+    fn count(&mut self, exchange: &Exchange, success: bool, code: &Arc<str>, class: usize) {
+        let response_us = self.response_us(exchange.started, exchange.ended);
         let failed_with = (!success).then_some(code);
         self.core
             .sample_ended(class, exchange.ended, response_us, failed_with);
@@ -572,6 +663,17 @@ impl User {
             tally.received_bytes += exchange.received;
             tally.sent_bytes += exchange.sent;
         });
+    }
+
+    /// The response time of a sample: from when it should have started, if that was known before.
+    pub(crate) fn response_us(&mut self, started: Moment, ended: Moment) -> u64 {
+        let service_us = ended.micros_since(started);
+        let Some(intended) = self.intended.take() else {
+            return service_us;
+        };
+        let start_delay_us = started.micros_since(intended);
+        self.core.open_sample(ended, service_us, start_delay_us);
+        ended.micros_since(intended)
     }
 
     fn row(&self, exchange: &Exchange, outcome: Outcome, sample: Sample<'_>) -> SampleRow {
@@ -667,6 +769,6 @@ mod tests {
     #[test]
     fn a_user_is_small() {
         let bytes = size(User::live);
-        assert!(bytes <= 2_000, "{bytes} bytes");
+        assert!(bytes <= 2_200, "{bytes} bytes");
     }
 }

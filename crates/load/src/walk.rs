@@ -191,6 +191,11 @@ impl Walk {
         self.states[0].is_done
     }
 
+    /// Whether the user has ended an iteration of its group and not begun the next.
+    pub(crate) fn is_between_iterations(&self) -> bool {
+        self.states[0].is_first
+    }
+
     /// The transaction that a controller has open as a sample of its own.
     pub(crate) fn whole(&mut self, at: u32) -> Option<&mut Whole> {
         match &mut self.state(at).own {
@@ -451,6 +456,9 @@ impl Walk {
                     } else {
                         self.reset_loop(at, outside);
                     }
+                    return None;
+                }
+                if at == 0 && outside.tree.stops_between_iterations {
                     return None;
                 }
                 self.next_of(at, outside)

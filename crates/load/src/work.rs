@@ -7,13 +7,25 @@ use std::time::Duration;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use tokio_rustls::rustls::ClientConfig;
-use weir_plan::{GroupKind, HttpRequest, OnSampleError, Sampler, SamplerKind};
-use weir_script::{ResolvedGroup, ResolvedPlan, Scope, SentRequest, Target, Text, prepare_request};
+use weir_plan::{
+    ArrivalStep, GroupKind, HttpRequest, OnSampleError, RatePiece, Sampler, SamplerKind, UserLife,
+};
+use weir_script::{
+    ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest, Target,
+    Text, prepare_request,
+};
 
 use crate::across_users::Shared;
+use crate::arrival_times::ArrivalTimes;
+use crate::auto_stop::Watcher;
 use crate::budget::Budget;
+use crate::clock::Moment;
 use crate::error::LoadError;
+use crate::level::LevelGroup;
 use crate::names::Server;
+use crate::open::{ArrivalCounts, OpenGroup, OpenRules};
+use crate::open_files;
+use crate::pacing;
 use crate::settings::Length;
 use crate::tls;
 use crate::tree::{Place, Tree};
@@ -38,6 +50,8 @@ pub(crate) struct Work {
     pub(crate) directory: Arc<Path>,
     /// What users of all runtimes share.
     pub(crate) shared: Shared,
+    /// Who may stop the test, by its place in the plan's list.
+    pub(crate) watchers: Vec<Watcher>,
 }
 
 /// Which phase each group runs in: set-up groups together, then the main groups together or one
@@ -75,14 +89,51 @@ pub(crate) struct Group {
     pub(crate) outlives_stop: bool,
     pub(crate) users: u32,
     pub(crate) ramp_up: Duration,
-    /// From the start of the test to the start of the first user.
+    /// From the start of the phase to the start of the first user.
     pub(crate) start: Duration,
-    /// From the start of the test to the end of all users.
+    /// From the start of the phase to the end of all users.
     pub(crate) end: Option<Duration>,
+    /// Where its users come from.
+    pub(crate) supply: Supply,
     pub(crate) on_error: OnSampleError,
     pub(crate) tree: Tree,
     /// The samplers of the tree, by their places.
     pub(crate) steps: Vec<Step>,
+}
+
+/// Where the users of a group come from.
+#[derive(Debug)]
+pub(crate) enum Supply {
+    /// They are known beforehand; each with its own start and end, or along the ramp-up.
+    Users(Option<Vec<UserLife>>),
+    /// The group starts them to keep a level.
+    Level(Box<LevelGroup>),
+    /// The group starts them for its arrivals.
+    Open(Box<OpenGroup>),
+}
+
+impl Supply {
+    /// The level that the group keeps.
+    pub(crate) fn level(&self) -> Option<&LevelGroup> {
+        match self {
+            Self::Level(level) => Some(level),
+            _ => None,
+        }
+    }
+
+    /// The arrivals of the group.
+    pub(crate) fn open(&self) -> Option<&OpenGroup> {
+        match self {
+            Self::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// Whether a wait that would go on past the end of the group is not begun: JMeter's rule for
+    /// groups with a scheduler.
+    pub(crate) fn cuts_waits(&self) -> bool {
+        matches!(self, Self::Users(_))
+    }
 }
 
 /// One sample of a group.
@@ -98,6 +149,8 @@ pub(crate) struct Step {
     pub(crate) parent: u32,
     /// Somebody in the plan looks at its samples.
     pub(crate) is_looked_at: bool,
+    /// Some of its timers keep a schedule or wait for other users.
+    pub(crate) is_paced: bool,
 }
 
 impl Step {
@@ -149,7 +202,13 @@ pub(crate) struct UserStart {
     pub(crate) group: usize,
     /// Which user of the group, from 0.
     pub(crate) user: u32,
+    /// Its end, from the start of the phase, where it is not that of the group.
+    pub(crate) end: Option<Duration>,
 }
+
+/// Users at a time of a group that starts them by itself, if the plan has no bound and the process
+/// may open as many files.
+const SUPPLIED_MAX: u32 = 20_000;
 
 impl Work {
     /// Prepares a plan; looks up the names of all servers.
@@ -172,6 +231,7 @@ impl Work {
             labels: Vec::new(),
             directory: folder(&plan).into(),
             shared: Shared::default(),
+            watchers: plan.auto_stops.iter().cloned().map(Watcher::new).collect(),
             plan,
         };
         let groups = std::mem::take(&mut work.plan.groups);
@@ -188,15 +248,23 @@ impl Work {
 
     fn group(&mut self, mut group: ResolvedGroup, length: Length) -> Group {
         let planned = length == Length::AsPlanned;
-        group.iterations = group.iterations.filter(|_| planned);
+        let starts = std::mem::replace(&mut group.starts, ResolvedStarts::Ramp);
+        let is_supplied = matches!(
+            starts,
+            ResolvedStarts::Level(_) | ResolvedStarts::Arrivals(_)
+        );
+        group.iterations = group.iterations.filter(|_| planned && !is_supplied);
         let mut steps = Vec::new();
-        let tree = Tree::of(
+        let mut tree = Tree::of(
             &mut group,
             self.plan.reads_own_variables,
             &mut |sampler, place| steps.push(self.step(sampler, place)),
         );
+        tree.stops_between_iterations = is_supplied;
         let start = if planned { group.delay } else { Duration::ZERO };
         let duration = group.duration.filter(|_| planned);
+        let end = duration.map(|duration| start.saturating_add(duration));
+        let supply = self.supply(starts, &group, length);
         Group {
             name: group.name.into(),
             number: group.number,
@@ -205,11 +273,50 @@ impl Work {
             users: group.users,
             ramp_up: group.ramp_up,
             start,
-            end: duration.map(|duration| start.saturating_add(duration)),
+            end: match &supply {
+                Supply::Users(Some(lives)) if planned => lives.iter().map(|life| life.end).max(),
+                Supply::Users(_) => end,
+                Supply::Level(level) => level.end(),
+                Supply::Open(open) => open.rules.end,
+            },
+            supply,
             on_error: group.on_error,
             tree,
             steps,
         }
+    }
+
+    fn supply(&self, starts: ResolvedStarts, group: &ResolvedGroup, length: Length) -> Supply {
+        let endless = length == Length::UntilStopped;
+        match starts {
+            ResolvedStarts::Ramp => Supply::Users(None),
+            ResolvedStarts::Lives(lives) => Supply::Users(Some(lives)),
+            ResolvedStarts::Level(level) => {
+                let most = match group.users {
+                    0 => self.supplied_max(),
+                    users => users,
+                };
+                let level = LevelGroup::new(*level, endless, most);
+                Supply::Level(Box::new(level))
+            }
+            ResolvedStarts::Arrivals(arrivals) => {
+                let number = u64::from(group.number);
+                let seed = match arrivals.seed {
+                    Some(seed) => seed.cast_unsigned(),
+                    None => SplitMix64::seed_from_u64(self.seed ^ (number << 32)).next_u64(),
+                };
+                let users_max = arrivals.users_max.unwrap_or_else(|| self.supplied_max());
+                Supply::Open(Box::new(open_group(*arrivals, seed, endless, users_max)))
+            }
+        }
+    }
+
+    /// Users at a time of a group that starts them by itself and has no bound of its own.
+    fn supplied_max(&self) -> u32 {
+        let servers = self.servers.len().max(1) as u64;
+        let sockets = open_files::most_sockets() / servers;
+        let sockets = u32::try_from(sockets).unwrap_or(u32::MAX);
+        SUPPLIED_MAX.min(sockets).max(1)
     }
 
     fn step(&mut self, source: Sampler<Text>, place: Place) -> Step {
@@ -237,13 +344,15 @@ impl Work {
             SamplerKind::Http(request) => Waits::of(request),
             _ => Waits::default(),
         };
+        let is_watched = !source.auto_stops.is_empty();
         let mut step = Step {
+            is_paced: pacing::paces(&source.timers),
             source,
             label,
             prepared,
             waits,
             parent: place.parent,
-            is_looked_at: place.in_transaction,
+            is_looked_at: place.in_transaction || is_watched,
         };
         step.is_looked_at |= step.looks_into();
         step
@@ -254,21 +363,37 @@ impl Work {
         self.servers.iter().position(|server| server.takes(sent))
     }
 
-    /// Users of all groups that have something to do.
+    /// Users of all groups that have something to do; of those that start them by themselves as many
+    /// as there may be.
     pub(crate) fn users(&self) -> u64 {
         self.active_groups()
-            .map(|(_, group)| u64::from(group.users))
+            .map(|(_, group)| match &group.supply {
+                Supply::Users(_) => u64::from(group.users),
+                Supply::Level(level) => u64::from(level.users_max),
+                Supply::Open(open) => u64::from(open.rules.users_max),
+            })
             .sum()
     }
 
-    /// How many users each phase has.
-    pub(crate) fn users_of_phases(&self) -> Vec<u32> {
+    /// Whether a group has arrivals.
+    pub(crate) fn is_open(&self) -> bool {
+        self.groups
+            .iter()
+            .any(|group| group.supply.open().is_some())
+    }
+
+    /// How many users each phase has; a group that starts them by itself counts once for each
+    /// runtime.
+    pub(crate) fn users_of_phases(&self, runtimes: usize) -> Vec<u32> {
         let mut users = Vec::new();
         for (_, group) in self.active_groups() {
             if users.len() <= group.phase {
                 users.resize(group.phase + 1, 0);
             }
-            users[group.phase] += group.users;
+            users[group.phase] += match &group.supply {
+                Supply::Users(_) => group.users,
+                _ => runtimes as u32,
+            };
         }
         users
     }
@@ -278,32 +403,53 @@ impl Work {
         groups.filter(|(_, group)| !group.steps.is_empty())
     }
 
+    /// The groups of a phase that start users by themselves.
+    pub(crate) fn supplied_groups(&self, phase: usize) -> impl Iterator<Item = (usize, &Group)> {
+        self.active_groups().filter(move |(_, group)| {
+            group.phase == phase && !matches!(group.supply, Supply::Users(_))
+        })
+    }
+
+    /// What became of all arrivals; `None` when no group has any.
+    pub(crate) fn arrivals(&self, now: Moment) -> Option<ArrivalCounts> {
+        let mut sum = None;
+        for (_, group) in self.active_groups() {
+            if let Some(open) = group.supply.open() {
+                *sum.get_or_insert(ArrivalCounts::default()) += open.counts(now);
+            }
+        }
+        sum
+    }
+
     /// From the start of the test to its end, when the plan has one that is a time.
     pub(crate) fn planned_end(&self) -> Option<Duration> {
-        if self
-            .users_of_phases()
-            .iter()
-            .filter(|users| **users > 0)
-            .count()
-            > 1
-        {
+        let phases = self.users_of_phases(1);
+        if phases.iter().filter(|users| **users > 0).count() > 1 {
             return None;
         }
         let ends = self.active_groups().map(|(_, group)| group.end);
         ends.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
-    /// Deals all users to this many runtimes in turn; each gets its own in order of their start.
+    /// Deals all users that are known beforehand to this many runtimes in turn; each gets its own in
+    /// order of their start.
     pub(crate) fn deal(&self, runtimes: usize) -> Vec<Vec<UserStart>> {
         let mut hands = vec![Vec::new(); runtimes];
         let mut turn = (0..runtimes).cycle();
         for (at, group) in self.active_groups() {
+            let Supply::Users(lives) = &group.supply else {
+                continue;
+            };
             for user in 0..group.users {
+                let life = lives.as_ref().map(|lives| lives[user as usize]);
+                let along_ramp = || group.start + group.ramp_up * user / group.users;
                 let start = UserStart {
                     phase: group.phase,
-                    at: group.start + group.ramp_up * user / group.users,
+                    at: life.map_or_else(along_ramp, |life| life.start),
                     group: at,
                     user,
+                    // Without an end of its own the group goes on until it is stopped.
+                    end: life.and(group.end).and(life.map(|life| life.end)),
                 };
                 if let Some(runtime) = turn.next() {
                     hands[runtime].push(start);
@@ -325,6 +471,30 @@ impl Work {
         let name = &self.groups[start.group].name;
         self.plan.scope(name, start.user + 1, random)
     }
+}
+
+fn open_group(arrivals: ResolvedArrivals, seed: u64, endless: bool, users_max: u32) -> OpenGroup {
+    let mut steps = arrivals.steps;
+    let length: f64 = steps.iter().map(|step| step.rate.seconds).sum();
+    if endless && length.is_finite() {
+        // The last rate holds until the load is stopped.
+        let last = steps.iter().rev().find(|step| step.rate.to_per_s > 0.0);
+        let held = last.map(|step| ArrivalStep {
+            rate: RatePiece::endless(step.rate.to_per_s),
+            process: step.process.endless(),
+        });
+        steps.extend(held);
+    }
+    let end = Duration::try_from_secs_f64(length).ok();
+    let rules = OpenRules {
+        users_max,
+        iterations_max: arrivals.iterations_max,
+        when_full: arrivals.when_full,
+        new_users: arrivals.new_users,
+        end: end.filter(|_| !endless),
+    };
+    let arrivals_max = arrivals.arrivals_max.filter(|_| !endless);
+    OpenGroup::new(ArrivalTimes::new(steps, seed), arrivals_max, rules)
 }
 
 #[cfg(test)]

@@ -16,10 +16,13 @@ mod extractors;
 mod http;
 mod listener;
 mod load;
+mod open_model;
 mod processors;
+mod rate;
 mod requirement;
 mod sample_part;
 mod sampler;
+mod starts;
 mod template;
 mod timer;
 
@@ -38,13 +41,19 @@ pub use extractors::{
     XPath2Extractor, XPathExtractor,
 };
 pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
-pub use listener::{Listener, Logged};
+pub use listener::{AutoStop, AutoStopLimit, Listener, Logged};
 pub use load::{
     ElementId, GroupKind, Iterations, LoadPlan, OnSampleError, Schedule, ThreadGroup, Variable,
 };
+pub use open_model::{OpenModelError, open_model_steps};
 pub use processors::{DebugParts, PostProcessor, PreProcessor, ResultAction, Script};
+pub use rate::{RateError, RatePiece, RateProfile};
 pub use requirement::{Comparison, Metric, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};
 pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Sampler, SamplerKind};
+pub use starts::{
+    ArrivalProcess, ArrivalSchedule, ArrivalStep, Arrivals, Starts, UserLevel, UserLife, UserRow,
+    UserSteps, WhenFull,
+};
 pub use template::{Position, Template};
 pub use timer::{PreciseThroughput, ShapingRow, ThroughputShare, Timer, TimerKind};

@@ -1,4 +1,5 @@
-//! Listeners that write results into a file of their own.
+//! Listeners that do more than show: those that write a file of their own, and those that stop the
+//! test.
 
 use crate::{ElementId, Template};
 
@@ -24,6 +25,47 @@ pub enum Logged {
     Failed,
     /// Samples that succeeded.
     Succeeded,
+}
+
+/// A listener that stops the test (jp@gc `AutoStop`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoStop<T = Template> {
+    /// Its name.
+    pub name: T,
+    /// Mean response time of a second, in milliseconds.
+    pub response_time_ms: AutoStopLimit<T>,
+    /// Mean latency of a second, in milliseconds.
+    pub latency_ms: AutoStopLimit<T>,
+    /// Percentage of a second's samples that failed.
+    pub errors_percent: AutoStopLimit<T>,
+}
+
+/// A mean that must not be above a bound for so long; a bound of 0 or nothing is none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoStopLimit<T = Template> {
+    /// The bound.
+    pub above: T,
+    /// Seconds one after the other.
+    pub seconds: T,
+}
+
+impl<T> AutoStop<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> AutoStop<U> {
+        let mut limit = |limit: &AutoStopLimit<T>| AutoStopLimit {
+            above: f(&limit.above),
+            seconds: f(&limit.seconds),
+        };
+        let response_time_ms = limit(&self.response_time_ms);
+        let latency_ms = limit(&self.latency_ms);
+        let errors_percent = limit(&self.errors_percent);
+        AutoStop {
+            name: f(&self.name),
+            response_time_ms,
+            latency_ms,
+            errors_percent,
+        }
+    }
 }
 
 impl<T> Listener<T> {

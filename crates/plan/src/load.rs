@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use crate::config::{AuthManager, CacheManager, CookieManager, DnsCache, IterationElement};
 use crate::controller::Node;
 use crate::http::Proxy;
-use crate::listener::Listener;
+use crate::listener::{AutoStop, Listener};
 use crate::sampler::SamplerKind;
+use crate::starts::Starts;
 use crate::{Position, Template};
 
 /// Identity of an element that keeps state while the test runs. Samplers that have the same
@@ -51,6 +52,8 @@ pub struct LoadPlan<T = Template> {
     pub dns_caches: Vec<DnsCache<T>>,
     /// Listeners that write a file; samplers name theirs by its place here.
     pub listeners: Vec<Listener<T>>,
+    /// Listeners that stop the test; samplers name theirs by its place here.
+    pub auto_stops: Vec<AutoStop<T>>,
 }
 
 impl<T> Default for LoadPlan<T> {
@@ -67,6 +70,7 @@ impl<T> Default for LoadPlan<T> {
             auth_managers: Vec::new(),
             dns_caches: Vec::new(),
             listeners: Vec::new(),
+            auto_stops: Vec::new(),
         }
     }
 }
@@ -121,6 +125,9 @@ pub struct ThreadGroup<T = Template> {
     pub kind: GroupKind,
     /// The group's name; users are named `<name> <group>-<user>`.
     pub name: T,
+    /// When users start, where it is not along the ramp-up; then what the others say of users,
+    /// ramp-up and schedule does not count.
+    pub starts: Starts<T>,
     /// How many users.
     pub users: T,
     /// Seconds over which the users start: user i of n (from 0) starts at i × ramp-up / n.
@@ -150,6 +157,7 @@ impl<T: Default> Default for ThreadGroup<T> {
         Self {
             kind: GroupKind::Main,
             name: T::default(),
+            starts: Starts::Ramp,
             users: T::default(),
             ramp_up_s: T::default(),
             iterations: Iterations::Forever,
@@ -217,6 +225,7 @@ impl<T> LoadPlan<T> {
             auth_managers: self.auth_managers.iter().map(|m| m.map(f)).collect(),
             dns_caches: self.dns_caches.iter().map(|m| m.map(f)).collect(),
             listeners: self.listeners.iter().map(|m| m.map(f)).collect(),
+            auto_stops: self.auto_stops.iter().map(|m| m.map(f)).collect(),
         }
     }
 }
@@ -237,6 +246,7 @@ impl<T> ThreadGroup<T> {
         ThreadGroup {
             kind: self.kind,
             name: f(&self.name),
+            starts: self.starts.map(f),
             users: f(&self.users),
             ramp_up_s: f(&self.ramp_up_s),
             iterations: match &self.iterations {

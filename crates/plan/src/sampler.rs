@@ -31,6 +31,8 @@ pub struct Sampler<T = Template> {
     pub on_failure: Vec<ResultAction>,
     /// Places of its listeners in [`crate::LoadPlan::listeners`].
     pub listeners: Vec<usize>,
+    /// Places in [`crate::LoadPlan::auto_stops`].
+    pub auto_stops: Vec<usize>,
     /// Where the sampler stands.
     pub at: Position,
 }
@@ -149,6 +151,7 @@ impl<T> Sampler<T> {
             assertions: Vec::new(),
             on_failure: Vec::new(),
             listeners: Vec::new(),
+            auto_stops: Vec::new(),
         }
     }
 
@@ -163,6 +166,7 @@ impl<T> Sampler<T> {
             assertions: self.assertions.iter().map(|a| a.map(&mut *f)).collect(),
             on_failure: self.on_failure.clone(),
             listeners: self.listeners.clone(),
+            auto_stops: self.auto_stops.clone(),
             at: self.at,
         }
     }

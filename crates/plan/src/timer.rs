@@ -58,6 +58,8 @@ pub enum TimerKind<T = Template> {
     },
     /// Requests a second as a profile over time (jp@gc Throughput Shaping Timer).
     Shaping {
+        /// The timer's name, under which it publishes its state as properties.
+        name: T,
         /// One row after another.
         rows: Vec<ShapingRow<T>>,
     },
@@ -107,6 +109,17 @@ pub struct ShapingRow<T = Template> {
     pub seconds: T,
 }
 
+impl<T> ShapingRow<T> {
+    /// The same with each text replaced.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> ShapingRow<U> {
+        ShapingRow {
+            from_per_s: f(&self.from_per_s),
+            to_per_s: f(&self.to_per_s),
+            seconds: f(&self.seconds),
+        }
+    }
+}
+
 impl<T> Timer<T> {
     /// The same with each text replaced.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Timer<U> {
@@ -150,15 +163,9 @@ impl<T> Timer<T> {
                 users: f(users),
                 timeout_ms: f(timeout_ms),
             },
-            TimerKind::Shaping { rows } => TimerKind::Shaping {
-                rows: rows
-                    .iter()
-                    .map(|row| ShapingRow {
-                        from_per_s: f(&row.from_per_s),
-                        to_per_s: f(&row.to_per_s),
-                        seconds: f(&row.seconds),
-                    })
-                    .collect(),
+            TimerKind::Shaping { name, rows } => TimerKind::Shaping {
+                name: f(name),
+                rows: rows.iter().map(|row| row.map(f)).collect(),
             },
         };
         Timer { id: self.id, kind }

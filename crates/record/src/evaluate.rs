@@ -12,7 +12,7 @@ use crate::histograms::HistogramError;
 use crate::recording::{Counts, LATE_US, Recording, names};
 use crate::timeline::Timeline;
 use crate::treatment::Treatment;
-use crate::trial::{ClassRecord, CpuRecord, Errors, ResponseTime, TrialRecord};
+use crate::trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
 
 /// Confidence of every interval in a trial record.
 pub(crate) const CONFIDENCE: f64 = 0.95;
@@ -103,6 +103,7 @@ pub fn evaluate(
         cpu: cpu_record(&signals),
         classes: classes(recording, &window, length_s)?,
         signals,
+        open: open(recording, window.clone()),
         intervals,
     };
     judge(&mut record, recording, window, context);
@@ -247,6 +248,19 @@ fn response_times(histogram: &Histogram<u64>) -> ResponseTime {
     }
 }
 
+/// The figures of an open workload.
+fn open(recording: &Recording, window: Range<usize>) -> Option<OpenRecord> {
+    let (open, lateness_us) = recording.open(window)?;
+    Some(OpenRecord {
+        samples: open.service_us.len(),
+        service_time_ms: response_times(&open.service_us),
+        start_delay_ms: response_times(&open.start_delay_us),
+        lateness_ms: response_times(&lateness_us),
+        not_started: 0,
+        skipped: 0,
+    })
+}
+
 fn errors(counts: &Counts) -> Errors {
     Errors {
         count: counts.failed,
@@ -291,7 +305,7 @@ fn classes(
 /// Means of every signal over a window.
 ///
 /// `STAGE.wait` is the mean over those who got in in a second, so its seconds are weighted by
-/// `STAGE.entries`; lateness is weighted by the second's throughput. Everything else is a time
+/// `STAGE.entries`; lateness, start delays and service times are weighted by the second's throughput. Everything else is a time
 /// average over the seconds that were read.
 fn window_means(timeline: &Timeline, window: Range<usize>) -> BTreeMap<String, f64> {
     let weight_of = |signal: &str| {
@@ -299,8 +313,10 @@ fn window_means(timeline: &Timeline, window: Range<usize>) -> BTreeMap<String, f
             .strip_suffix(".wait")
             .map(|stage| format!("{stage}.entries"))
             .or_else(|| {
-                signal
-                    .starts_with("load.late")
+                let of_samples = ["load.late", "load.start-delay", "service."];
+                of_samples
+                    .iter()
+                    .any(|start| signal.starts_with(start))
                     .then(|| names::THROUGHPUT.to_owned())
             })
     };

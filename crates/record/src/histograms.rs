@@ -198,6 +198,7 @@ mod tests {
             in_flight: None,
             sockets: None,
             lateness_us: response_histogram(),
+            open: None,
         }
     }
 

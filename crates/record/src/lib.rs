@@ -35,7 +35,7 @@ pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, SaveConfiguration, TimestampFormat, open_jtl,
 };
-pub use load_second::{ClassSecond, LoadSecond};
+pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use recording::{Recording, names};
 pub use replay::Replay;
 pub use result::{
@@ -53,4 +53,4 @@ pub use runner::{
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use treatment::{Level, Levels, Role, Treatment, Window};
-pub use trial::{ClassRecord, CpuRecord, Errors, ResponseTime, TrialRecord};
+pub use trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
+use crate::histograms::response_histogram;
+
 /// One second of load, all runtimes together, counted from the time origin of the trial.
 #[derive(Debug, Clone)]
 pub struct LoadSecond {
@@ -20,6 +22,35 @@ pub struct LoadSecond {
     pub sockets: Option<u32>,
     /// How late users woke from their timers, in microseconds; empty when none woke.
     pub lateness_us: Histogram<u64>,
+    /// What only an open workload has; `None` when the load is closed.
+    pub open: Option<OpenSecond>,
+}
+
+/// Samples of an open workload that ended in one second: those of which it was known before when
+/// they should start. Their response times count from then.
+#[derive(Debug, Clone)]
+pub struct OpenSecond {
+    /// From the start to the end, in microseconds: what the server and the network took.
+    pub service_us: Histogram<u64>,
+    /// From the moment a sample should have started to its start, in microseconds: it waited for a
+    /// user to be free, or the load tool was late.
+    pub start_delay_us: Histogram<u64>,
+}
+
+impl OpenSecond {
+    /// No sample.
+    pub fn new() -> Self {
+        Self {
+            service_us: response_histogram(),
+            start_delay_us: response_histogram(),
+        }
+    }
+}
+
+impl Default for OpenSecond {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// The samples of one label that ended in one second.

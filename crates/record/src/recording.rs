@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use hdrhistogram::Histogram;
+
 use crate::histograms::{HistogramError, IntervalHistograms, response_histogram};
-use crate::load_second::LoadSecond;
+use crate::load_second::{LoadSecond, OpenSecond};
 use crate::timeline::{Reading, Timeline};
 
 /// A virtual user that wakes later than this after its think time is late.
@@ -30,6 +32,15 @@ pub mod names {
     pub const IN_FLIGHT: &str = "in-flight";
     /// Connections of the users that are open at the end of the second.
     pub const CONNECTIONS: &str = "load.connections";
+    /// Mean time from the actual start of a sample to its end, in seconds; open workloads only.
+    pub const SERVICE_MEAN: &str = "service.mean";
+    /// 99th percentile of the same.
+    pub const SERVICE_P99: &str = "service.p99";
+    /// Median time from the intended to the actual start of a sample, in seconds; open workloads
+    /// only.
+    pub const START_DELAY_P50: &str = "load.start-delay.p50";
+    /// 99th percentile of the same.
+    pub const START_DELAY_P99: &str = "load.start-delay.p99";
     /// Median lateness of the users' wake-ups, in seconds.
     pub const LATENESS_P50: &str = "load.lateness.p50";
     /// 99th percentile of the lateness of the users' wake-ups, in seconds.
@@ -62,6 +73,8 @@ pub struct Recording {
     /// The response times by second.
     pub histograms: IntervalHistograms,
     counts: Vec<BTreeMap<String, Counts>>,
+    /// Of an open workload, with the lateness of the load tool.
+    opens: Vec<Option<(OpenSecond, Histogram<u64>)>>,
 }
 
 impl Recording {
@@ -85,6 +98,10 @@ impl Recording {
                 *counts.failed_by_code.entry(code.clone()).or_default() += count;
             }
         }
+        if let Some(open) = &load.open {
+            self.opens.resize(self.counts.len(), None);
+            self.opens[at] = Some((open.clone(), load.lateness_us.clone()));
+        }
         self.timeline.add(load.second, load_reading(load));
         Ok(())
     }
@@ -102,6 +119,25 @@ impl Recording {
     /// Whole seconds of load that are there.
     pub fn seconds(&self) -> usize {
         self.counts.len()
+    }
+
+    /// Start delays, service times and lateness of an open workload over some seconds; `None` when
+    /// the load is closed.
+    pub(crate) fn open(&self, seconds: Range<usize>) -> Option<(OpenSecond, Histogram<u64>)> {
+        let mut sum: Option<(OpenSecond, Histogram<u64>)> = None;
+        let seconds = self.opens.iter().take(seconds.end).skip(seconds.start);
+        for (open, lateness_us) in seconds.flatten() {
+            let new = || (OpenSecond::new(), response_histogram());
+            let (sum, late) = sum.get_or_insert_with(new);
+            for (sum, part) in [
+                (&mut sum.service_us, &open.service_us),
+                (&mut sum.start_delay_us, &open.start_delay_us),
+                (late, lateness_us),
+            ] {
+                sum.add(part).expect("the sum resizes by itself");
+            }
+        }
+        sum
     }
 
     pub(crate) fn series(&self, signal: &str, seconds: Range<usize>) -> Option<Vec<f64>> {
@@ -160,6 +196,26 @@ fn load_reading(load: &LoadSecond) -> Reading {
         put(
             names::RESPONSE_P99,
             response.value_at_quantile(0.99) as f64 / 1e6,
+        );
+    }
+    if let Some(open) = load
+        .open
+        .as_ref()
+        .filter(|open| !open.service_us.is_empty())
+    {
+        let seconds = |us: u64| us as f64 / 1e6;
+        put(names::SERVICE_MEAN, open.service_us.mean() / 1e6);
+        put(
+            names::SERVICE_P99,
+            seconds(open.service_us.value_at_quantile(0.99)),
+        );
+        put(
+            names::START_DELAY_P50,
+            seconds(open.start_delay_us.value_at_quantile(0.5)),
+        );
+        put(
+            names::START_DELAY_P99,
+            seconds(open.start_delay_us.value_at_quantile(0.99)),
         );
     }
     let late = &load.lateness_us;

@@ -45,6 +45,9 @@ pub struct TrialRecord {
     pub signals: BTreeMap<String, f64>,
     /// The same figures for each sample label.
     pub classes: BTreeMap<String, ClassRecord>,
+    /// What only an open workload has; absent when the load is closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<OpenRecord>,
     /// The interval of each figure that has one: `throughput_per_s`, `cpu`,
     /// `response_time_ms.mean`, `response_time_ms.p50` …
     pub intervals: BTreeMap<String, Estimate>,
@@ -54,6 +57,25 @@ impl TrialRecord {
     /// The level of a factor, when it is a number.
     pub fn level(&self, factor: &str) -> Option<f64> {
         self.levels.get(factor)?.number()
+    }
+
+    /// Notes what became of arrivals that did not start, in the whole load.
+    pub fn note_arrivals(&mut self, not_started: u64, skipped: u64) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        (open.not_started, open.skipped) = (not_started, skipped);
+        if not_started > 0 {
+            self.notes.push(format!(
+                "{not_started} request(s) of the schedule had not started when the load ended, because all users \
+                 were busy; their response times, which would be the longest, are in no figure"
+            ));
+        }
+        if skipped > 0 {
+            self.notes.push(format!(
+                "{skipped} arrival(s) were skipped, because the group had reached its concurrency limit"
+            ));
+        }
     }
 
     /// Time-averaged number of requests that waited to get into a stage.
@@ -89,6 +111,25 @@ pub struct ResponseTime {
     pub p999: f64,
     /// Longest.
     pub max: f64,
+}
+
+/// Figures of an open workload: samples of which it was known before when they should start.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct OpenRecord {
+    /// Samples among those that ended in the window.
+    pub samples: u64,
+    /// From the actual start to the end: what the server and the network took. The response time
+    /// counts from the intended start.
+    pub service_time_ms: ResponseTime,
+    /// From the intended to the actual start: waiting for a user to be free, and lateness.
+    pub start_delay_ms: ResponseTime,
+    /// How late the load tool itself was: users woke up this long after their time.
+    pub lateness_ms: ResponseTime,
+    /// Iterations that were due and had not started when the load ended, because all users were
+    /// busy. Their response times are in no figure.
+    pub not_started: u64,
+    /// Arrivals that the plan's own element dropped, because all users were busy.
+    pub skipped: u64,
 }
 
 /// Samples that failed.

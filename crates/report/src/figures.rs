@@ -49,6 +49,9 @@ impl Kind {
             _ if matches!(last, "entries" | "refused") => Self::PerSecond,
             _ if last == "wait" || name.starts_with("response.") => Self::Seconds,
             _ if name.starts_with("load.lateness") => Self::Seconds,
+            _ if name.starts_with("load.start-delay") || name.starts_with("service.") => {
+                Self::Seconds
+            }
             _ if name.starts_with("cpu.") || name.starts_with("machine.cpu.") => Self::Share,
             _ if name.starts_with("pressure.") => Self::Share,
             _ if last == "rss" => Self::Bytes,

@@ -1,6 +1,8 @@
 //! Plain text for the terminal: lines up without colour, and fits the width that it is given.
 
-use weir_record::{ClassRecord, Errors, ResponseTime, StudyResult, SweepTable, TrialRecord};
+use weir_record::{
+    ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepTable, TrialRecord,
+};
 
 use crate::figures::{Kind, number};
 use crate::grid::{Align, Grid, cut, wrap};
@@ -271,6 +273,9 @@ pub fn run_table(trial: &TrialRecord) -> String {
     }
     grid.shrink(0, WIDTH);
     let mut text = grid.lines("");
+    if let Some(open) = &trial.open {
+        text.push_str(&open_table(open));
+    }
     for (code, count) in &trial.errors.by_code {
         let line = format!("{} × {code}", number(*count as f64));
         text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
@@ -282,6 +287,28 @@ pub fn run_table(trial: &TrialRecord) -> String {
         text.push_str(&wrap("note: ", "  ", note, WIDTH));
     }
     text
+}
+
+/// What the response times of an open workload are made of, and how late the load tool was.
+fn open_table(open: &OpenRecord) -> String {
+    let mut grid = Grid::new(&[
+        ("from the intended start", Align::Left),
+        ("mean", Align::Right),
+        ("p50", Align::Right),
+        ("p90", Align::Right),
+        ("p99", Align::Right),
+        ("max", Align::Right),
+    ]);
+    for (name, time) in [
+        ("to the start", open.start_delay_ms),
+        ("from the start to the end", open.service_time_ms),
+        ("lateness of the load tool", open.lateness_ms),
+    ] {
+        let cells = [time.mean, time.p50, time.p90, time.p99, time.max];
+        let cells = cells.map(|time| Kind::Milliseconds.text(time));
+        grid.row(std::iter::once(name.to_owned()).chain(cells).collect());
+    }
+    grid.lines("")
 }
 
 fn run_row(label: &str, class: &ClassRecord, window_s: f64) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
-use weir_load::{LoadSettings, LoadSummary, RunningLoad};
+use weir_load::{ArrivalCounts, LoadSettings, LoadSummary, RunningLoad};
 use weir_record::{LoadSecond, Reading, TrialError, failed_to};
 use weir_script::ResolvedPlan;
 
@@ -154,6 +154,14 @@ impl LoadEnd {
         match self {
             Self::Native(_) => None,
             Self::Jmeter(summary) => Some(summary.users_most),
+        }
+    }
+
+    /// What became of the arrivals of an open workload, where the engine tells.
+    pub fn arrivals(&self) -> Option<ArrivalCounts> {
+        match self {
+            Self::Native(summary) => summary.arrivals,
+            Self::Jmeter(_) => None,
         }
     }
 

@@ -6,8 +6,8 @@ use weir_plan::{Argument, LoadPlan, Node, SamplerKind, Template};
 use weir_record::{Level, Levels};
 use weir_script::Properties;
 
-/// The factor that sets the property of the plan that holds the number of users.
-pub(crate) const USERS: &str = "users";
+/// The factors that set a property of the plan: the number of users, the rate of arrivals.
+const OF_THE_PLAN: [&str; 2] = ["users", "rate"];
 /// Factors with this prefix set a request parameter of every sampler.
 const PARAMETER: &str = "param.";
 
@@ -15,7 +15,9 @@ const PARAMETER: &str = "param.";
 pub(crate) fn limits(levels: &Levels) -> Result<BTreeMap<String, f64>, String> {
     levels
         .iter()
-        .filter(|(factor, _)| *factor != USERS && !factor.starts_with(PARAMETER))
+        .filter(|(factor, _)| {
+            !OF_THE_PLAN.contains(&factor.as_str()) && !factor.starts_with(PARAMETER)
+        })
         .map(|(stage, level)| match level {
             Level::Number(limit) => Ok((stage.clone(), *limit)),
             Level::Text(text) => Err(format!("the limit of `{stage}` is `{text}`, not a number")),
@@ -23,15 +25,17 @@ pub(crate) fn limits(levels: &Levels) -> Result<BTreeMap<String, f64>, String> {
         .collect()
 }
 
-/// The plan's properties with the number of users set.
+/// The plan's properties with those set that factors name.
 pub(crate) fn properties(
     levels: &Levels,
     given: &Properties,
-    users_property: Option<&str>,
+    of_factors: &BTreeMap<String, String>,
 ) -> Properties {
     let mut properties = given.clone();
-    if let (Some(name), Some(level)) = (users_property, levels.get(USERS)) {
-        properties.set(name, level.to_string());
+    for (factor, name) in of_factors {
+        if let Some(level) = levels.get(factor) {
+            properties.set(name, level.to_string());
+        }
     }
     properties
 }
@@ -130,12 +134,18 @@ mod tests {
     }
 
     #[test]
-    fn users_become_a_property_as_text() {
+    fn factors_become_properties_as_text() {
+        let of_factors = [("users", "THREAD_NUMBER"), ("rate", "RATE")];
+        let of_factors = of_factors.map(|(factor, name)| (factor.to_owned(), name.to_owned()));
         let set = properties(
-            &levels(&[("users", Level::Number(41.0))]),
+            &levels(&[
+                ("users", Level::Number(41.0)),
+                ("threads", Level::Number(9.0)),
+            ]),
             &Properties::new(),
-            Some("THREAD_NUMBER"),
+            &of_factors.into_iter().collect(),
         );
         assert_eq!(set.get("THREAD_NUMBER"), Some("41"));
+        assert_eq!(set.get("RATE"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The runner of real trials.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -34,8 +35,8 @@ pub struct RigOptions {
     pub load: TrialLoad,
     /// Properties of the plan that no factor sets.
     pub properties: Properties,
-    /// The property that the factor `users` sets.
-    pub users_property: Option<String>,
+    /// The properties of the plan that factors set, by factor: `users`, `rate`.
+    pub of_factors: BTreeMap<String, String>,
     /// Who gets which CPUs.
     pub cpus: CpuPlan,
     /// Where trials are stored.
@@ -83,17 +84,17 @@ impl Rig {
             .apply(&limits)
             .map_err(|error| target_failed(&error))?;
         let log_from = options.target.log_length();
-        let users_property = options.users_property.as_deref();
+        let of_factors = &options.of_factors;
         let population =
             options
                 .load
-                .population(&treatment.levels, &options.properties, users_property)?;
+                .population(&treatment.levels, &options.properties, of_factors)?;
         let address = options.target.address();
         let server = Target::from(address);
         let engine = options.load.engine(&TrialSetup {
             treatment,
             properties: &options.properties,
-            users_property,
+            of_factors,
             target: &server,
             files: &files,
             cpus: &options.cpus.load,
@@ -140,8 +141,12 @@ impl Rig {
             ended_after: None,
             against: measured.against(),
         };
-        evaluate(&measured.recording, measured.window, &context)
-            .map_err(|error| TrialError::Storage(failed_to(&error)))
+        let record = evaluate(&measured.recording, measured.window, &context);
+        let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
+        if let Some(arrivals) = measured.load.arrivals() {
+            record.note_arrivals(arrivals.not_started, arrivals.skipped);
+        }
+        Ok(record)
     }
 }
 
@@ -152,11 +157,9 @@ impl TrialRunner for Rig {
 
     fn population(&self, levels: &Levels) -> u32 {
         let options = &self.options;
-        let known = options.load.population(
-            levels,
-            &options.properties,
-            options.users_property.as_deref(),
-        );
+        let known = options
+            .load
+            .population(levels, &options.properties, &options.of_factors);
         known.ok().flatten().unwrap_or(0)
     }
 

@@ -1,5 +1,7 @@
 //! The load of every trial of a study: a plan that Weir runs, or one that JMeter runs.
 
+use std::collections::BTreeMap;
+
 use weir_jmeter::{Changes, Home, Java, Launch, PlanFile};
 use weir_plan::LoadPlan;
 use weir_record::{Levels, Treatment, TrialError, TrialFiles, failed_to};
@@ -35,7 +37,8 @@ pub struct JmeterLoad {
 pub(crate) struct TrialSetup<'a> {
     pub(crate) treatment: &'a Treatment,
     pub(crate) properties: &'a Properties,
-    pub(crate) users_property: Option<&'a str>,
+    /// The properties that factors set, by factor.
+    pub(crate) of_factors: &'a BTreeMap<String, String>,
     pub(crate) target: &'a Target,
     pub(crate) files: &'a TrialFiles,
     pub(crate) cpus: &'a CpuSet,
@@ -47,9 +50,9 @@ impl TrialLoad {
         &self,
         levels: &Levels,
         properties: &Properties,
-        users_property: Option<&str>,
+        of_factors: &BTreeMap<String, String>,
     ) -> Result<Option<u32>, TrialError> {
-        let properties = levels::properties(levels, properties, users_property);
+        let properties = levels::properties(levels, properties, of_factors);
         match self {
             Self::Native(plan) => {
                 let plan = resolved(plan, levels, &properties, 0)?;
@@ -62,8 +65,7 @@ impl TrialLoad {
     /// The engine of one trial; a JMeter gets a copy of the plan in the trial's directory.
     pub(crate) fn engine(&self, setup: &TrialSetup<'_>) -> Result<Engine, TrialError> {
         let treatment = setup.treatment;
-        let properties =
-            levels::properties(&treatment.levels, setup.properties, setup.users_property);
+        let properties = levels::properties(&treatment.levels, setup.properties, setup.of_factors);
         match self {
             Self::Native(plan) => resolved(plan, &treatment.levels, &properties, treatment.seed)
                 .map(|plan| Engine::Native(Box::new(plan))),

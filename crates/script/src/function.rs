@@ -8,6 +8,7 @@
 
 mod dates;
 mod digest;
+mod feedback;
 mod files;
 mod html;
 mod names;
@@ -111,8 +112,9 @@ enum Answer {
     Changes,
 }
 
-const FAMILIES: [&[Function]; 9] = [
+const FAMILIES: [&[Function]; 10] = [
     dates::FUNCTIONS,
+    feedback::FUNCTIONS,
     files::FUNCTIONS,
     names::FUNCTIONS,
     numbers::FUNCTIONS,

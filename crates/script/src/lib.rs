@@ -54,7 +54,9 @@ pub use properties::Properties;
 pub use proxy::ProxyServer;
 pub use request::{SentRequest, Unsendable, prepare_request, write_request};
 pub use resolve::{Origin, resolve};
-pub use resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
+pub use resolved::{
+    HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedLevel, ResolvedPlan, ResolvedStarts,
+};
 pub use scope::{Fault, GlobalVariables, Scope, Variables};
 pub use settable::{Changes, Settable};
 pub use text::Text;

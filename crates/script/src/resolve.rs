@@ -1,5 +1,7 @@
 //! From the plan as written to the plan as run, or to everything that is wrong with it.
 
+mod starts;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -39,6 +41,8 @@ pub fn resolve(
     properties: &Properties,
     origin: Origin,
 ) -> Result<ResolvedPlan, ResolveError> {
+    let overridden = starts::overridden(plan, properties);
+    let plan = overridden.as_ref();
     let mut resolver = Resolver {
         compiler: Compiler::new(
             GlobalVariables::new(properties, plan.source.as_deref()),
@@ -55,6 +59,7 @@ pub fn resolve(
         let text = resolver.compiler.compile(template);
         text.constant().map(str::to_owned)
     });
+    starts::add_properties_of_timers(&running, &mut changes.properties);
     resolver.compiler.changes = changes;
     resolver.read_timer_factor(properties);
     let mut groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
@@ -69,6 +74,7 @@ pub fn resolve(
     let auth_managers = plan.auth_managers.iter().map(|m| m.map(compile)).collect();
     let dns_caches = plan.dns_caches.iter().map(|m| m.map(compile)).collect();
     let listeners = plan.listeners.iter().map(|m| m.map(compile)).collect();
+    let auto_stops = plan.auto_stops.iter().map(|m| m.map(compile)).collect();
     let timer_factor = resolver.timer_factor;
     if groups.is_empty() {
         let says = "the plan has no thread group that is enabled";
@@ -95,6 +101,7 @@ pub fn resolve(
         auth_managers,
         dns_caches,
         listeners,
+        auto_stops,
         timer_factor,
         http_version: HttpVersion::default(),
         reads_own_variables: visit::reads_own_variables(plan),
@@ -189,7 +196,7 @@ impl Resolver {
 
     fn group(&mut self, group: &ThreadGroup) -> ResolvedGroup {
         let name = self.fixed(&group.name, "name of the thread group");
-        let users = self.users(&group.users);
+        let (starts, users) = self.starts(group);
         let (duration, delay) = match &group.schedule {
             Some(schedule) => (
                 Some(self.duration(&schedule.duration_s)),
@@ -207,6 +214,7 @@ impl Resolver {
         let resolved = ResolvedGroup {
             kind: group.kind,
             number: 0,
+            starts,
             users,
             ramp_up: self.seconds(&group.ramp_up_s, "ramp-up time"),
             iterations: self.iterations(&group.iterations),
@@ -338,7 +346,7 @@ impl Resolver {
             );
         }
         for timer in &sampler.timers {
-            self.check_timer(&timer.kind, sampler.at);
+            self.check_timer(&timer.kind);
         }
     }
 
@@ -364,7 +372,7 @@ impl Resolver {
         }
     }
 
-    fn check_timer(&mut self, timer: &TimerKind, at: Position) {
+    fn check_timer(&mut self, timer: &TimerKind) {
         match timer {
             TimerKind::Constant { delay_ms } => self.check_number(delay_ms, DELAY),
             TimerKind::Uniform { delay_ms, range_ms } => {
@@ -385,7 +393,7 @@ impl Resolver {
                 self.check_number(delay_ms, DELAY);
                 self.check_width(lambda_ms, "lambda");
             }
-            _ => self.problem(at, "this timer is not run yet", "use a constant timer"),
+            scheduled => self.check_scheduled(scheduled),
         }
     }
 

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_plan::{
-    AuthManager, CacheManager, Controller, CookieManager, DnsCache, GroupKind, HttpRequest,
-    IterationElement, Listener, Node, OnSampleError, Position, Sampler, SamplerKind,
+    ArrivalStep, AuthManager, AutoStop, CacheManager, Controller, CookieManager, DnsCache,
+    GroupKind, HttpRequest, IterationElement, Listener, Node, OnSampleError, Position, Sampler,
+    SamplerKind, UserLife, WhenFull,
 };
 
 use crate::{GlobalVariables, Problem, Text};
@@ -39,6 +40,8 @@ pub struct ResolvedPlan {
     pub dns_caches: Vec<DnsCache<Text>>,
     /// Listeners that write a file; samplers name theirs by its place here.
     pub listeners: Vec<Listener<Text>>,
+    /// Listeners that stop the test; samplers name theirs by its place here.
+    pub auto_stops: Vec<AutoStop<Text>>,
     /// JMeter's property `timer.factor`, by which delays that are random are multiplied; 1 when it
     /// is not set.
     pub timer_factor: f32,
@@ -70,7 +73,9 @@ pub struct ResolvedGroup {
     pub number: u32,
     /// The group's name; user n (from 1) is called `<name> <number>-<n>`.
     pub name: String,
-    /// How many users.
+    /// When users start, where it is not along the ramp-up.
+    pub starts: ResolvedStarts,
+    /// How many users; with arrivals and with a level that changes at most, 0 if nobody says.
     pub users: u32,
     /// Time over which the users start: user i of n (from 0) starts at i × ramp-up / n.
     pub ramp_up: Duration,
@@ -92,6 +97,53 @@ pub struct ResolvedGroup {
     pub nodes: Vec<Node<Text>>,
     /// Where the group stands.
     pub at: Position,
+}
+
+/// When users start.
+#[derive(Debug, Clone)]
+pub enum ResolvedStarts {
+    /// Along the group's ramp-up, each with the group's iterations, delay and duration.
+    Ramp,
+    /// Each user from its own start to its own end.
+    Lives(Vec<UserLife>),
+    /// As many as are needed to have so many at a time.
+    Level(Box<ResolvedLevel>),
+    /// One iteration for each arrival.
+    Arrivals(Box<ResolvedArrivals>),
+}
+
+/// Users at a time.
+#[derive(Debug, Clone)]
+pub struct ResolvedLevel {
+    /// How many, as it is now.
+    pub users: Text,
+    /// From the start to the full level.
+    pub ramp_up: Duration,
+    /// In so many steps; 0: linearly.
+    pub steps: u64,
+    /// How long the full level is held.
+    pub hold: Duration,
+    /// Iterations of each user; then another takes its place.
+    pub iterations_max: Option<u64>,
+}
+
+/// An arrival process.
+#[derive(Debug, Clone)]
+pub struct ResolvedArrivals {
+    /// Stretches one after the other.
+    pub steps: Vec<ArrivalStep>,
+    /// Its own seed; `None`: the run's.
+    pub seed: Option<i64>,
+    /// Users at a time.
+    pub users_max: Option<u32>,
+    /// Arrivals in all.
+    pub arrivals_max: Option<u64>,
+    /// Iterations of each user.
+    pub iterations_max: Option<u64>,
+    /// What becomes of an arrival while all users are busy.
+    pub when_full: WhenFull,
+    /// Each arrival is a new user.
+    pub new_users: bool,
 }
 
 impl ResolvedGroup {

@@ -72,6 +72,7 @@ mod tests {
             cpu: None,
             signals: BTreeMap::new(),
             classes: BTreeMap::from([("light".to_owned(), light)]),
+            open: None,
             intervals: BTreeMap::new(),
         }
     }

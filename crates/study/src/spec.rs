@@ -117,7 +117,7 @@ fn read(root: &Section<'_>) -> Option<StudyFile> {
     let ask = read_ask(root, question, load.as_ref(), seed);
     root.finish();
     let (load, ask) = (load?, ask?);
-    check_users(root, &load, &ask);
+    check_properties(root, &load, &ask);
     Some(StudyFile {
         target: target?,
         load,
@@ -164,25 +164,35 @@ fn read_ask(
     sweep.and_then(|sweep| sweep::read(&sweep, question, load, seed).map(Ask::Sweep))
 }
 
-/// A level of `users` needs a property of the plan to set.
-fn check_users(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
-    let LoadSource::Plan { path, users: None } = &load.source else {
+/// A level of `users` or `rate` needs a property of the plan to set.
+fn check_properties(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
+    let LoadSource::Plan { path, users, rate } = &load.source else {
         return;
     };
-    let varies = match ask {
-        Ask::Find(_) => true,
-        Ask::Sweep(sweep) => match &sweep.design {
-            Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key("users")),
-            Design::Full(factors) | Design::OneAtATime(factors) => {
-                factors.iter().any(|factor| factor.name == "users")
-            }
-        },
-    };
-    if varies {
+    if users.is_none() && varies(ask, "users") {
         root.problems().add_with_help(
             path.span(),
             "the study varies `users`, and nothing says which property of the plan that is",
             "write `users = \"PROPERTY\"` in [load], such as `users = \"THREAD_NUMBER\"`",
         );
+    }
+    if rate.is_none() && varies(ask, "rate") {
+        root.problems().add_with_help(
+            path.span(),
+            "the study varies `rate`, and nothing says which property of the plan that is",
+            "write `rate = \"PROPERTY\"` in [load], such as `rate = \"RATE\"`",
+        );
+    }
+}
+
+fn varies(ask: &Ask, name: &str) -> bool {
+    match ask {
+        Ask::Find(_) => name == "users",
+        Ask::Sweep(sweep) => match &sweep.design {
+            Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key(name)),
+            Design::Full(factors) | Design::OneAtATime(factors) => {
+                factors.iter().any(|factor| factor.name == name)
+            }
+        },
     }
 }

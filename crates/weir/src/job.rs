@@ -1,7 +1,9 @@
 //! A study that is ready to run: read, checked, with its plan.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use toml::Spanned;
 use weir_jmeter::PlanFile;
 use weir_plan::LoadPlan;
 use weir_record::{RunDirectory, RunManifest, TrialRecord};
@@ -41,6 +43,7 @@ enum PlanSource {
 }
 
 /// The plan of a study as its engine needs it.
+#[expect(clippy::large_enum_variant, reason = "a run has one plan")]
 pub(crate) enum JobPlan {
     /// Read in full, for Weir's own engine.
     Native(LoadPlan),
@@ -179,12 +182,23 @@ impl Job {
         properties
     }
 
-    /// The property of the plan that holds the number of users.
-    pub(crate) fn users_property(&self) -> Option<String> {
-        match &self.study.load.source {
-            LoadSource::Plan { users, .. } => users.as_ref().map(|users| users.get_ref().clone()),
-            LoadSource::Url(_) => None,
-        }
+    /// The properties of the plan that factors set, by factor.
+    pub(crate) fn factor_properties(&self) -> BTreeMap<String, String> {
+        self.named_properties()
+            .into_iter()
+            .map(|(factor, name)| (factor.to_owned(), name.get_ref().clone()))
+            .collect()
+    }
+
+    /// The same with the places in the study where they are named.
+    fn named_properties(&self) -> Vec<(&'static str, &Spanned<String>)> {
+        let LoadSource::Plan { users, rate, .. } = &self.study.load.source else {
+            return Vec::new();
+        };
+        let named = [("users", users), ("rate", rate)].into_iter();
+        named
+            .filter_map(|(factor, name)| Some((factor, name.as_ref()?)))
+            .collect()
     }
 }
 
@@ -211,7 +225,7 @@ fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
 pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
     let job = Job::from_file(file)?;
     let plan = job.read_plan()?;
-    check_users_property(&job, &plan)
+    check_factor_properties(&job, &plan)
 }
 
 fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource, ExpectedError> {
@@ -224,28 +238,23 @@ fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource
     }
 }
 
-/// The property that sets the number of users has to stand in the plan.
-pub(crate) fn check_users_property(job: &Job, plan: &JobPlan) -> Result<(), ExpectedError> {
-    let LoadSource::Plan {
-        users: Some(users), ..
-    } = &job.study.load.source
-    else {
-        return Ok(());
-    };
+/// The properties that factors set have to stand in the plan.
+pub(crate) fn check_factor_properties(job: &Job, plan: &JobPlan) -> Result<(), ExpectedError> {
     let mut known = plan.properties_used();
-    if known.contains(users.get_ref()) {
-        return Ok(());
-    }
     known.sort_unstable();
     known.dedup();
-    let problem = FileProblem {
-        span: users.span(),
-        says: format!("the plan has no property `{}`", users.get_ref()),
-        help: Some(format!("the plan's properties are {}", known.join(", "))),
-    };
-    Err(ExpectedError::File(FileProblems::new(
-        &job.file,
-        job.text.clone(),
-        vec![problem],
-    )))
+    let named = job.named_properties().into_iter();
+    let problems: Vec<FileProblem> = named
+        .filter(|(_, name)| !known.contains(name.get_ref()))
+        .map(|(_, name)| FileProblem {
+            span: name.span(),
+            says: format!("the plan has no property `{}`", name.get_ref()),
+            help: Some(format!("the plan's properties are {}", known.join(", "))),
+        })
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let problems = FileProblems::new(&job.file, job.text.clone(), problems);
+    Err(ExpectedError::File(problems))
 }

@@ -575,14 +575,7 @@ fn what_is_not_there_yet_is_said() {
         ),
         (&["run", "-s"], "several machines is not there yet"),
         (
-            &[
-                "run",
-                "-n",
-                "-t",
-                "plans/short.jmx",
-                "-H",
-                "proxy",
-            ],
+            &["run", "-n", "-t", "plans/short.jmx", "-H", "proxy"],
             "-H and -P go together",
         ),
         (
@@ -626,6 +619,46 @@ fn a_number_of_requests_is_shared_by_all_connections() {
     let done = place.start(&words).done(PATIENCE).ends_one_of(&[0, 4]);
     assert_eq!(samples(&done.json()), (500, 0));
     assert_eq!(server.requests(), 500);
+}
+
+/// What is asked for at a rate is sent to the request, and the figures say what the response time
+/// is made of. Whether the machine was fast enough is not asked here.
+#[test]
+fn a_rate_is_kept_to_the_request() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let url = format!("http://{}/light", server.listen);
+    let words = [
+        "run",
+        &url,
+        "--rate",
+        "100..300/500ms,200",
+        "-d",
+        "1s",
+        "-c",
+        "16",
+        "--json",
+        "-",
+    ];
+    let done = place
+        .weir(&words)
+        .ends_one_of(&[0, 4])
+        .says(&["from the intended start", "lateness of the load tool"]);
+    let result = done.json();
+    assert_valid("docs/schemas/run.schema.json", &result);
+    assert_eq!(samples(&result), (200, 0));
+    assert_eq!(server.requests(), 200);
+    let open = &result["trial"]["open"];
+    assert_eq!(open["samples"], 200);
+    assert_eq!(open["not_started"], 0);
+    let longest = |figure: &serde_json::Value| figure["max"].as_f64().unwrap();
+    let response = longest(&result["trial"]["response_time_ms"]);
+    assert!(response >= 0.99 * longest(&open["service_time_ms"]));
+    place.weir(&["run", &url, "--arrivals", "poisson"]).ends(2);
+    place
+        .weir(&["run", &url, "--rate", "fast"])
+        .ends(2)
+        .says(&["100..2000/60s"]);
 }
 
 #[test]

@@ -104,6 +104,12 @@ fn transactions_and_phases() {
     check("struct.jmx", "struct.jtl");
 }
 
+/// Groups one after another, an Open Model, the throughput and synchronizing timers, users that end.
+#[test]
+fn groups_and_timers_with_schedules() {
+    check("paced.jmx", "paced.jtl");
+}
+
 /// The columns that a recorded file has of those that are the same in every run.
 fn check_suite(name: &str, columns: &[(&str, usize)]) {
     let Some(suite) = suite() else {

@@ -38,6 +38,8 @@ const SERVER_CPU: u32 = 0;
 const TOOL_CPU: u32 = 1;
 /// Connections, where the row does not say otherwise.
 const CONNECTIONS: u32 = 64;
+/// Requests a second of the row about a rate.
+const RATE: u32 = 5_000;
 /// Connections of the row about memory.
 const MANY_CONNECTIONS: u32 = 5_000;
 /// Users of a plan who mostly think, in the row about memory.
@@ -97,7 +99,7 @@ impl Bench {
             Row::KeepAlive => self.requests(row, CONNECTIONS, true),
             Row::ConnectionEach => self.requests(row, CONNECTIONS, false),
             Row::Plan => self.plan(),
-            Row::Constant => Ok(table::not_built(row, "weir has no `--rate` yet")),
+            Row::Constant => self.constant(),
             Row::Connections => self.connections(),
             Row::ThinkingUsers => self.thinking_users(),
             Row::FirstRequest => self.first_request(),
@@ -116,6 +118,7 @@ impl Bench {
                     connections,
                     length: self.length,
                     keep_alive,
+                    rate: None,
                 };
                 let command = tool.command(&self.weir, &job);
                 measured.push(self.measure(&server, tool.name(), round, &command)?);
@@ -179,6 +182,35 @@ impl Bench {
         Ok(table::requests(Row::Plan, &measured))
     }
 
+    /// A rate that is to be kept, by the tools that can.
+    fn constant(&self) -> Result<String, TaskError> {
+        let (mut measured, mut lateness) = (Vec::new(), Vec::new());
+        for round in 0..self.rounds {
+            for tool in self.tools.iter().filter(|tool| tool.keeps_rates()) {
+                let server = self.server()?;
+                let job = Job {
+                    url: server.url(),
+                    connections: CONNECTIONS,
+                    length: self.length,
+                    keep_alive: true,
+                    rate: Some(RATE),
+                };
+                let mut command = tool.command(&self.weir, &job);
+                if *tool == Tool::Weir {
+                    let json = self.fresh("constant.json")?;
+                    command.extend(["--json".to_owned(), json.to_string_lossy().into_owned()]);
+                    measured.push(self.measure(&server, tool.name(), round, &command)?);
+                    lateness.extend(lateness_ms(&json));
+                } else {
+                    measured.push(self.measure(&server, tool.name(), round, &command)?);
+                }
+            }
+        }
+        let asked = u64::from(RATE) * self.length.as_secs();
+        let table = table::constant(Row::Constant, asked, self.length, &measured);
+        Ok(table + &table::lateness(&lateness))
+    }
+
     /// Memory with connections that are busy all the time.
     fn connections(&self) -> Result<String, TaskError> {
         let mut measured = Vec::new();
@@ -189,6 +221,7 @@ impl Bench {
                 connections: MANY_CONNECTIONS,
                 length: self.length,
                 keep_alive: true,
+                rate: None,
             };
             let command = tool.command(&self.weir, &job);
             measured.push(self.measure(&server, tool.name(), 0, &command)?);
@@ -235,6 +268,14 @@ impl Bench {
             _ => Ok(path),
         }
     }
+}
+
+/// The median and the 99th percentile of the lateness that a result of Weir holds.
+fn lateness_ms(result: &std::path::Path) -> Option<(f64, f64)> {
+    let text = fs::read_to_string(result).ok()?;
+    let result: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let lateness = &result["trial"]["open"]["lateness_ms"];
+    Some((lateness["p50"].as_f64()?, lateness["p99"].as_f64()?))
 }
 
 /// The command of these words.

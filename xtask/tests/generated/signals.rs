@@ -29,7 +29,7 @@ The load tool counts these itself; response times of a second are those of the s
 ";
 
 /// Figures of the load that stand in a timeline beside the signals.
-const LOAD_FIGURES: [Signal; 12] = [
+const LOAD_FIGURES: [Signal; 16] = [
     figure(
         names::THROUGHPUT,
         "/s",
@@ -53,6 +53,18 @@ const LOAD_FIGURES: [Signal; 12] = [
         "s",
         "99th percentile of the response time.",
     ),
+    figure(
+        names::SERVICE_MEAN,
+        "s",
+        "Open workloads: mean time from the actual start of a sample to its end; its response time counts from when it was due.",
+    ),
+    figure(names::SERVICE_P99, "s", "99th percentile of the same."),
+    figure(
+        names::START_DELAY_P50,
+        "s",
+        "Open workloads: median time from when a sample was due to its actual start.",
+    ),
+    figure(names::START_DELAY_P99, "s", "99th percentile of the same."),
     figure(
         names::LATENESS_P50,
         "s",

@@ -1,6 +1,7 @@
-//! `ResultCollector`: all of JMeter's graphical listeners, and its writer of result files.
+//! Listeners: `ResultCollector`, which is all of JMeter's graphical ones and its writer of result
+//! files, and jp@gc `AutoStop`.
 
-use weir_plan::{Listener, Logged};
+use weir_plan::{AutoStop, AutoStopLimit, Listener, Logged};
 
 use crate::element::Element;
 
@@ -23,4 +24,34 @@ pub(crate) fn read(element: &Element<'_>) -> Option<Listener> {
         only,
         save: element.object("saveConfig"),
     })
+}
+
+/// What stops the test.
+pub(crate) fn auto_stop(element: &Element<'_>) -> AutoStop {
+    let limit = |above: &str, seconds: &str| AutoStopLimit {
+        above: element.text_or_empty(above),
+        seconds: element.text_or_empty(seconds),
+    };
+    AutoStop {
+        name: element.name_template(),
+        response_time_ms: limit("avg_response_time", "avg_response_time_length"),
+        latency_ms: limit("avg_response_latency", "avg_response_latency_length"),
+        errors_percent: limit("error_rate", "error_rate_length"),
+    }
+}
+
+/// Conditions that newer versions of the plugin have and Weir does not.
+pub(crate) fn beyond_auto_stop(element: &Element<'_>) -> Vec<String> {
+    let conditions = [
+        ("percentile_response_time", "a percentile"),
+        ("rel_percentile_window_secs", "the growth of a percentile"),
+        ("error_count", "a number of errors"),
+    ];
+    let asked = conditions.into_iter().filter(|(property, _)| {
+        let text = element.text_or_empty(property).text;
+        !matches!(text.trim(), "" | "0")
+    });
+    asked
+        .map(|(_, what)| format!("stopping at {what} is not supported"))
+        .collect()
 }

@@ -4,8 +4,7 @@ use weir_plan::Variable;
 
 use crate::element::Element;
 use crate::elements::arguments;
-use crate::finding::{Findings, Refusal};
-use crate::native::{self, Feature};
+use crate::finding::Findings;
 
 /// The plan's own variables.
 pub(crate) fn variables(element: &Element<'_>) -> Vec<Variable> {
@@ -24,7 +23,7 @@ pub(crate) fn tears_down_on_shutdown(element: &Element<'_>) -> bool {
 }
 
 /// What else it asks for.
-pub(crate) fn check(element: &Element<'_>, groups: usize, findings: &mut Findings) {
+pub(crate) fn check(element: &Element<'_>, findings: &mut Findings) {
     if element.is("TestPlan.functional_mode") {
         let says = "functional test mode is on, but no response data is saved";
         findings.warning(element, says);
@@ -33,14 +32,5 @@ pub(crate) fn check(element: &Element<'_>, groups: usize, findings: &mut Finding
     if !classpath.text.is_empty() {
         let says = "the libraries it adds to the class path are not loaded";
         findings.warning(element, says);
-    }
-    // It makes no difference to a single group.
-    if groups > 1 && is_serial(element) && !native::does(Feature::SerialGroups) {
-        let refusal = Refusal {
-            says: "running thread groups one after the other is not supported".to_owned(),
-            lost: "all of them would run at once",
-            instead: "run the plan with --engine jmeter, or each group as a plan of its own",
-        };
-        findings.unsupported(element, &refusal);
     }
 }

@@ -1,11 +1,12 @@
 //! Thread groups: users, their start, their loops and their end.
 
 use weir_plan::{
-    GroupKind, IterationElement, Iterations, Node, OnSampleError, SamplerKind, Schedule,
+    GroupKind, IterationElement, Iterations, Node, OnSampleError, SamplerKind, Schedule, Starts,
     ThreadGroup,
 };
 
 use crate::element::Element;
+use crate::elements::starts;
 use crate::finding::{Findings, Refusal};
 use crate::native::{self, Feature};
 
@@ -18,13 +19,13 @@ pub(crate) struct Steps {
     pub(crate) on_iteration: Vec<IterationElement>,
 }
 
-/// The kind of a group of JMeter's own classes.
-pub(crate) fn kind(class: &str) -> Option<GroupKind> {
-    match class {
+/// The kind of a group.
+pub(crate) fn kind(element: &Element<'_>) -> Option<GroupKind> {
+    match element.class() {
         "ThreadGroup" => Some(GroupKind::Main),
         "SetupThreadGroup" => Some(GroupKind::SetUp),
         "PostThreadGroup" => Some(GroupKind::TearDown),
-        _ => None,
+        _ => starts::read(element).map(|_| GroupKind::Main),
     }
 }
 
@@ -35,7 +36,13 @@ pub(crate) fn read(
     steps: Steps,
     findings: &mut Findings,
 ) -> ThreadGroup {
-    let controller = main_controller(element, findings);
+    let starts = starts::read(element).unwrap_or_default();
+    let along_ramp = starts == Starts::Ramp;
+    // Groups that start iterations by themselves have a main controller of their own.
+    let controller = match starts {
+        Starts::Level(_) | Starts::Arrivals(_) => None,
+        _ => main_controller(element, findings),
+    };
     if !is_same_user(element) && keeps_alive(&steps.nodes) && !native::does(Feature::NewUser) {
         let refusal = Refusal {
             says: "a new user on each iteration with connections that are kept is not supported"
@@ -48,11 +55,12 @@ pub(crate) fn read(
     ThreadGroup {
         kind,
         name: element.name_template(),
+        starts,
         users: element.text_or_empty("ThreadGroup.num_threads"),
         ramp_up_s: element.text_or_empty("ThreadGroup.ramp_time"),
         iterations: controller.map_or(Iterations::Forever, |controller| iterations(&controller)),
         loop_name: controller.map_or_else(|| element.text_or_empty(""), |c| c.name_template()),
-        schedule: schedule(element),
+        schedule: schedule(element).filter(|_| along_ramp),
         on_error: on_error(&element.text_or_empty("ThreadGroup.on_sample_error").text),
         same_user: is_same_user(element),
         on_iteration: steps.on_iteration,

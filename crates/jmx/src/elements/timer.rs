@@ -56,11 +56,8 @@ pub(crate) fn read(element: &Element<'_>) -> Option<Timer> {
             timeout_ms: text("timeoutInMs"),
         },
         "kg.apc.jmeter.timers.VariableThroughputTimer" => TimerKind::Shaping {
-            rows: element
-                .rows("load_profile")
-                .into_iter()
-                .filter_map(shaping)
-                .collect(),
+            name: element.name_template(),
+            rows: rates(element, "load_profile"),
         },
         _ => return None,
     };
@@ -80,6 +77,12 @@ fn shared(mode: &str) -> ThroughputShare {
         4 => ThroughputShare::GroupShared,
         _ => ThroughputShare::ThisUser,
     }
+}
+
+/// Rows of a rate at the start, a rate at the end, and a length.
+pub(crate) fn rates(element: &Element<'_>, property: &str) -> Vec<ShapingRow> {
+    let rows = element.rows(property);
+    rows.into_iter().filter_map(shaping).collect()
 }
 
 fn shaping(row: Vec<Template>) -> Option<ShapingRow> {

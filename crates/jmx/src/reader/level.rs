@@ -148,6 +148,9 @@ impl Reader<'_> {
     }
 
     fn listener(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        if element.class() == "kg.apc.jmeter.reporters.AutoStop" {
+            return self.auto_stop(element, level);
+        }
         let writes_results = matches!(
             element.class(),
             "ResultCollector" | "kg.apc.jmeter.vizualizers.CorrectedResultCollector"
@@ -173,6 +176,21 @@ impl Reader<'_> {
                 listeners.len() - 1
             });
         level.listeners.push(place);
+    }
+
+    fn auto_stop(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        if self.admit(element).is_none() {
+            return;
+        }
+        for says in listener::beyond_auto_stop(element) {
+            self.refuse(element, says, Kind::Listener, native::ELSEWHERE);
+        }
+        let list = &mut self.plan.auto_stops;
+        let place = self.places.auto_stops.entry(element.id());
+        level.auto_stops.push(*place.or_insert_with(|| {
+            list.push(listener::auto_stop(element));
+            list.len() - 1
+        }));
     }
 
     /// The same as [`Reader::admit`] for a script, which is named by its language. One that is

@@ -235,6 +235,7 @@ impl Reader<'_> {
             assertions: scope.assertions(),
             on_failure: scope.on_failure(),
             listeners: scope.listeners(),
+            auto_stops: scope.auto_stops(),
             at: element.at(),
         })))
     }

@@ -5,6 +5,7 @@
 mod corpus;
 mod elements;
 mod fuzz;
+mod groups;
 mod hostile;
 mod replaced;
 mod scope;

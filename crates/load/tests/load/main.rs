@@ -7,6 +7,8 @@ mod ends;
 mod failures;
 mod hostile;
 mod http2;
+mod open;
+mod pacing;
 mod proxies;
 mod results;
 mod secure;

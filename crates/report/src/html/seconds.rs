@@ -374,6 +374,17 @@ fn load_tool() -> Vec<Spec> {
         Spec::new("lateness", "Load tool: lateness of its users", "ms", 1e3)
             .statistics()
             .signals(&[(names::LATENESS_P50, "p50"), (names::LATENESS_P99, "p99")]),
+        Spec::new(
+            "start-delay",
+            "Open workload: from the intended to the actual start",
+            "ms",
+            1e3,
+        )
+        .statistics()
+        .signals(&[
+            (names::START_DELAY_P50, "p50"),
+            (names::START_DELAY_P99, "p99"),
+        ]),
         Spec::new("load-cpu", "Load tool: CPU", "cores", 1.0).signals(&[(names::LOAD_CPU, "used")]),
     ]
 }

@@ -284,6 +284,7 @@ fn record(
         cpu: Some(cpu),
         signals,
         classes: BTreeMap::from([("CPU-heavy".to_owned(), class)]),
+        open: None,
         intervals: intervals
             .into_iter()
             .map(|(name, e)| (name.to_owned(), e))

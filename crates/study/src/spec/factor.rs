@@ -9,13 +9,15 @@ use super::suggest::hint;
 
 /// Stages whose limit a study can set; each pool has a name of its own.
 const STAGES: [&str; 4] = ["threads", "pool.db", "connections", "backlog"];
+/// Factors that set a property of the plan.
+const OF_THE_LOAD: [&str; 2] = ["users", "rate"];
 /// The largest limit that can be typed; far above what any server takes, far below overflow.
 const LIMIT_MAX: f64 = 10_000_000.0;
 
 /// What a factor of this name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A whole number from 1: `users`, or the limit of a stage.
+    /// A whole number from 1: `users`, `rate`, or the limit of a stage.
     Count,
     /// The value of a request parameter.
     Parameter,
@@ -28,7 +30,7 @@ fn kind(name: &str) -> Option<Kind> {
     };
     if named("param.") {
         Some(Kind::Parameter)
-    } else if name == "users" || STAGES.contains(&name) || named("pool.") {
+    } else if OF_THE_LOAD.contains(&name) || STAGES.contains(&name) || named("pool.") {
         Some(Kind::Count)
     } else {
         None
@@ -51,12 +53,14 @@ pub(crate) fn check_name(
     allowed: Allowed,
     problems: &Problems,
 ) -> bool {
-    let fits = kind(name)
-        .is_some_and(|kind| allowed == Allowed::All || (kind == Kind::Count && name != "users"));
+    let fits = kind(name).is_some_and(|kind| {
+        allowed == Allowed::All || (kind == Kind::Count && !OF_THE_LOAD.contains(&name))
+    });
     if !fits {
         let mut known = STAGES.to_vec();
         if allowed == Allowed::All {
-            known.extend(["users", "param.NAME"]);
+            known.extend(OF_THE_LOAD);
+            known.push("param.NAME");
         }
         let what = if allowed == Allowed::All {
             "factor"

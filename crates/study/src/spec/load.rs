@@ -62,6 +62,8 @@ pub enum LoadSource {
         path: Spanned<PathBuf>,
         /// The property of the plan that the level of `users` sets.
         users: Option<Spanned<String>>,
+        /// The property of the plan that the level of `rate` sets.
+        rate: Option<Spanned<String>>,
     },
     /// The same GET request from every user, without thinking.
     Url(Spanned<String>),
@@ -122,6 +124,7 @@ fn read_source(section: &Section<'_>) -> Option<LoadSource> {
     let plan = section.text("plan");
     let url = section.text("url");
     let users = section.text("users");
+    let rate = section.text("rate");
     let steps = section.value("steps");
     if let Some(steps) = steps {
         problems.add_with_help(
@@ -142,6 +145,7 @@ fn read_source(section: &Section<'_>) -> Option<LoadSource> {
         (Some(path), None) => Some(LoadSource::Plan {
             path: Spanned::new(path.span(), PathBuf::from(path.into_inner())),
             users,
+            rate,
         }),
         (None, Some(url)) => {
             if let Some(users) = users {
@@ -149,6 +153,13 @@ fn read_source(section: &Section<'_>) -> Option<LoadSource> {
                     users.span(),
                     "`users` names a property of a plan, and this load has none",
                     "leave it out: with a URL the level is the number of users itself",
+                );
+            }
+            if let Some(rate) = rate {
+                problems.add_with_help(
+                    rate.span(),
+                    "`rate` names a property of a plan, and this load has none",
+                    "leave it out, or write a plan with an arrival process",
                 );
             }
             Some(LoadSource::Url(url))

@@ -43,7 +43,7 @@ fn a_study_that_finds() {
     assert_eq!(builtin.port, Some(9080));
     assert_eq!(study.target.settings["pool.db"], 10.0);
     assert_eq!(study.target.cpus.unwrap().get_ref().to_string(), "0");
-    let LoadSource::Plan { path, users } = &study.load.source else {
+    let LoadSource::Plan { path, users, .. } = &study.load.source else {
         panic!("a plan")
     };
     assert_eq!(path.get_ref().to_str(), Some("stress.jmx"));
@@ -99,6 +99,20 @@ signal = "pool.db.waiting"
 [[sweep.column]]
 signal = "wait(pool.db)"
 "#;
+
+#[test]
+fn a_rate_is_a_factor_when_its_property_is_named() {
+    let rates = SWEEP.replace("users = 14", "rate = 500");
+    let problems = StudyFile::parse(&rates).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].says.contains("`rate`"), "{problems:?}");
+    let named = rates.replace("users = \"THREAD", "rate = \"RATE\"\nusers = \"THREAD");
+    let study = StudyFile::parse(&named).unwrap();
+    let LoadSource::Plan { rate, .. } = &study.load.source else {
+        panic!("a plan")
+    };
+    assert_eq!(rate.as_ref().unwrap().get_ref(), "RATE");
+}
 
 #[test]
 fn a_study_that_sweeps() {

@@ -231,6 +231,7 @@ impl TrialRunner for Analytic {
             }),
             signals: self.signals(levels, &truth, busy),
             classes: BTreeMap::new(),
+            open: None,
             intervals: BTreeMap::new(),
         })
     }

@@ -201,13 +201,18 @@ fn record(
         ended_after: Some(measured.elapsed),
         against: measured.against(),
     };
-    evaluate(&measured.recording, measured.window.clone(), &context).map_err(|error| {
+    let record = evaluate(&measured.recording, measured.window.clone(), &context);
+    let mut record = record.map_err(|error| {
         if measured.interrupted {
             ExpectedError::Interrupted
         } else {
             ExpectedError::Invalid(failed_to(&error))
         }
-    })
+    })?;
+    if let Some(arrivals) = measured.load.arrivals() {
+        record.note_arrivals(arrivals.not_started, arrivals.skipped);
+    }
+    Ok(record)
 }
 
 /// CPUs that this process may use; they are the default for everybody.

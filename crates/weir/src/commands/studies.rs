@@ -16,7 +16,7 @@ use weir_target::{Builtin, BuiltinOptions, TargetError};
 use weir_units::CpuSet;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::job::{Job, JobPlan, PLAN_COPY, check_users_property};
+use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
 use crate::{hosts, interrupt, jmeter, output};
@@ -58,7 +58,7 @@ pub(crate) fn prepare(
 /// Runs a study to its stored result and tells it.
 pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedError> {
     let plan = job.read_plan()?;
-    check_users_property(job, &plan)?;
+    check_factor_properties(job, &plan)?;
     let cpus = divide_cpus(job)?;
     if arguments.dry_run {
         output::data(&dry_run(&job.study));
@@ -85,7 +85,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
         target,
         load,
         properties: job.properties(),
-        users_property: job.users_property(),
+        of_factors: job.factor_properties(),
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),

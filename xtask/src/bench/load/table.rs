@@ -189,9 +189,37 @@ pub(crate) fn starts(row: Row, plan_bytes: u64, starts: &[Duration]) -> String {
     )
 }
 
-/// A row that cannot be measured yet.
-pub(crate) fn not_built(row: Row, why: &str) -> String {
-    format!("\n## {}\n\nNot built: {why}.\n", row.title())
+/// A rate that is to be kept: how much of the schedule was sent, and what it cost.
+pub(crate) fn constant(row: Row, asked: u64, length: Duration, measured: &[Measured]) -> String {
+    let mut text = format!(
+        "\n## {}\n\n| tool | requests of {asked} | cores | most MB |\n|---|---|---|---|\n",
+        row.title()
+    );
+    let length_s = length.as_secs_f64();
+    for (tool, turns) in by_tool(measured) {
+        let sent = turns.iter().map(|turn| turn.requests as f64).collect();
+        let cores = turns.iter().map(|turn| turn.cost.cpu_s() / length_s);
+        let memory = turns.iter().map(|turn| turn.cost.resident_max_mb);
+        let _ = writeln!(
+            text,
+            "| {tool} | {} | {} | {} |",
+            spread(sent, 0),
+            spread(cores.collect(), 3),
+            spread(memory.collect(), 1),
+        );
+    }
+    text
+}
+
+/// How late Weir says it was, in milliseconds: medians and 99th percentiles of its runs.
+pub(crate) fn lateness(runs: &[(f64, f64)]) -> String {
+    let medians = runs.iter().map(|(median, _)| median * 1e3).collect();
+    let p99s = runs.iter().map(|(_, p99)| *p99).collect();
+    format!(
+        "\nweir's own lateness: median {} µs, p99 {} ms\n",
+        spread(medians, 0),
+        spread(p99s, 2)
+    )
 }
 
 /// The turns of each tool, tools in the order of their first turn.

@@ -41,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) connections: u32,
     pub(crate) length: Duration,
     pub(crate) keep_alive: bool,
+    /// Requests a second; without, as many as the tool can.
+    pub(crate) rate: Option<u32>,
 }
 
 /// A program that Go builds from a module.
@@ -156,6 +158,11 @@ impl Tool {
         }
     }
 
+    /// Whether it can keep to a rate.
+    pub(crate) fn keeps_rates(&self) -> bool {
+        !matches!(self, Self::Peer(Peer::Wrk | Peer::Ab, _))
+    }
+
     /// How it is told.
     pub(crate) fn command(&self, weir: &Path, job: &Job) -> Vec<String> {
         let seconds = job.length.as_secs();
@@ -164,7 +171,11 @@ impl Tool {
             Self::Weir => (weir, weir_url(job)),
             Self::Peer(peer, program) => (program.as_path(), peer.arguments(job)),
         };
+        let rate = job.rate.unwrap_or(0);
         let fill = |word: &str| match word {
+            "{rate}" => rate.to_string(),
+            // The rate of each connection.
+            "{rate each}" => (f64::from(rate) / f64::from(job.connections)).to_string(),
             "{url}" => job.url.clone(),
             "{connections}" => connections.clone(),
             "{seconds}" => seconds.to_string(),
@@ -202,6 +213,13 @@ impl Peer {
             (Self::Hey, false) => vec!["-disable-keepalive"],
             _ => Vec::new(),
         });
+        words.extend(match (self, job.rate) {
+            // Response times from the intended start cost what they cost.
+            (Self::Oha, Some(_)) => vec!["-q", "{rate}", "--latency-correction"],
+            (Self::Bombardier, Some(_)) => vec!["-r", "{rate}"],
+            (Self::Hey, Some(_)) => vec!["-q", "{rate each}"],
+            _ => Vec::new(),
+        });
         words.push("{url}");
         words
     }
@@ -212,6 +230,9 @@ fn weir_url(job: &Job) -> Vec<&'static str> {
     words.extend(["--load-cpus", "1", "--target-cpus", "0"]);
     if !job.keep_alive {
         words.push("--no-keepalive");
+    }
+    if job.rate.is_some() {
+        words.extend(["--rate", "{rate}"]);
     }
     words
 }
@@ -268,6 +289,7 @@ mod tests {
             connections: 7,
             length: Duration::from_secs(3),
             keep_alive: false,
+            rate: None,
         };
         for peer in Peer::value_variants() {
             let tool = Tool::Peer(*peer, PathBuf::from(peer.name()));
@@ -276,6 +298,15 @@ mod tests {
             assert!(words.contains(&"7".to_owned()), "{words:?}");
             assert!(words.iter().any(|word| word.starts_with('3')), "{words:?}");
             assert_eq!(words.last(), Some(&job.url));
+            let job = Job {
+                rate: Some(70),
+                connections: 7,
+                url: job.url.clone(),
+                ..job
+            };
+            let asked = tool.command(Path::new("weir"), &job);
+            let is_told = asked.iter().any(|word| word == "70" || word == "10");
+            assert_eq!(is_told, tool.keeps_rates(), "{asked:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, ValueEnum};
 use url::Url;
-use weir_plan::Requirement;
+use weir_plan::{ArrivalProcess, RateProfile, Requirement};
 use weir_units::{CpuSet, parse_duration};
 
 use crate::error::ExpectedError;
@@ -227,7 +227,7 @@ impl PlanArguments {
     }
 }
 
-/// Load one URL with a constant number of users, without think time.
+/// Load one URL: with a constant number of users without think time, or with requests at a rate.
 #[derive(Debug, Parser)]
 #[command(name = "weir run URL", bin_name = "weir run", max_term_width = 100)]
 #[command(
@@ -237,15 +237,23 @@ pub(crate) struct UrlArguments {
     /// What to request.
     #[arg(value_name = "URL")]
     pub(crate) url: Url,
-    /// Users at a time, each on a connection of its own.
+    /// Users at a time, each on a connection of its own; with --rate at most so many.
     #[arg(short = 'c', long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) connections: u32,
-    /// How long: `10s`, `5min` [default: 10s, without -n].
+    /// How long: `10s`, `5min` [default: 10s, without -n; as long as the pieces of --rate].
     #[arg(short = 'd', long, value_parser = duration)]
     pub(crate) duration: Option<Duration>,
     /// How many requests all users send together; the run ends with the last one.
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
+    /// Requests a second, whether earlier ones are answered or not: `5000`, a ramp `100..2000/60s`,
+    /// steps and spikes `500/1min,5000/5s,500`. Response times count from when a request should have
+    /// started.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<RateProfile>,
+    /// How the requests of --rate lie in time.
+    #[arg(long, value_enum, default_value_t = ArrivalsName::Constant, requires = "rate")]
+    pub(crate) arrivals: ArrivalsName,
     /// Put a field with a random whole number into the query of each request: `page=1..499`; may
     /// be given several times.
     #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = RandomField::parse)]
@@ -267,6 +275,24 @@ pub(crate) struct UrlArguments {
     pub(crate) proxy: Option<Url>,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
+}
+
+/// How requests lie in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArrivalsName {
+    /// Evenly.
+    Constant,
+    /// With random gaps, as independent users arrive: a Poisson process.
+    Poisson,
+}
+
+impl From<ArrivalsName> for ArrivalProcess {
+    fn from(name: ArrivalsName) -> Self {
+        match name {
+            ArrivalsName::Constant => Self::Constant,
+            ArrivalsName::Poisson => Self::Poisson,
+        }
+    }
 }
 
 /// A field whose value is a random whole number.
@@ -528,6 +554,16 @@ mod tests {
         assert_eq!((read.random[0].low, read.random[0].high), (1, 499));
         assert_eq!(read.duration, None);
         assert!(RandomField::parse("page=9..1").is_err());
+    }
+
+    #[test]
+    fn a_rate_is_one_word() {
+        let text = "http://127.0.0.1/ --rate 100..2000/60s --arrivals poisson -c 180";
+        let RunArguments::Url(read) = parse(&words(text)).unwrap() else {
+            panic!("a URL");
+        };
+        assert_eq!(read.rate, Some("100..2000/60s".parse().unwrap()));
+        assert_eq!(read.arrivals, ArrivalsName::Poisson);
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use url::Url;
 use weir_load::SampleSink;
-use weir_plan::{Argument, HttpRequest, LoadPlan, Proxy, Sampler, Schedule, Template, ThreadGroup};
+use weir_plan::{
+    Argument, ArrivalSchedule, Arrivals, HttpRequest, LoadPlan, Proxy, RateProfile, Sampler,
+    Schedule, Starts, Template, ThreadGroup, WhenFull,
+};
 use weir_script::Properties;
 
 use super::grammar::UrlArguments;
@@ -27,7 +30,8 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
         plan: plans::resolve(&plan, &Properties::new(), shared.seed)?,
         shared,
         samples,
-        samples_max: arguments.requests,
+        // Arrivals are counted where they are made.
+        samples_max: arguments.requests.filter(|_| arguments.rate.is_none()),
         interrupted: &interrupted,
     };
     let (measured, population) = measure_load(load)?;
@@ -43,7 +47,7 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
     )
 }
 
-/// A closed workload of users that ask for one URL again and again, without think time.
+/// A workload that asks for one URL again and again: closed, by users without think time, or open.
 fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
     let literal = |text: &str| Template::literal(text);
     let headers = arguments
@@ -72,6 +76,27 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
         ..place(arguments)
     };
     let sampler = Sampler::http(literal(arguments.url.path()), request);
+    let group = match &arguments.rate {
+        Some(rate) => open_group(arguments, rate),
+        None => closed_group(arguments),
+    };
+    let mut plan = LoadPlan {
+        name: arguments.url.to_string(),
+        groups: vec![ThreadGroup {
+            name: literal("users"),
+            nodes: vec![sampler.into()],
+            ..group
+        }],
+        ..LoadPlan::default()
+    };
+    if let Some(proxy) = &arguments.proxy {
+        plan.set_proxy(&proxy_of(proxy)?);
+    }
+    Ok(plan)
+}
+
+/// So many users all the time.
+fn closed_group(arguments: &UrlArguments) -> ThreadGroup {
     let duration_s = match (arguments.duration, arguments.requests) {
         (Some(duration), _) => Some(duration.as_secs_f64()),
         (None, Some(_)) => None,
@@ -80,26 +105,40 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
     // A user that could not send one request would be of no use.
     let most = arguments.requests.unwrap_or(u64::MAX);
     let users = u64::from(arguments.connections).min(most);
-    let group = ThreadGroup {
-        name: literal("users"),
-        users: literal(&users.to_string()),
-        ramp_up_s: literal("0"),
+    ThreadGroup {
+        users: Template::literal(users.to_string()),
+        ramp_up_s: Template::literal("0"),
         schedule: duration_s.map(|duration_s| Schedule {
-            duration_s: literal(&duration_s.to_string()),
-            delay_s: literal("0"),
+            duration_s: Template::literal(duration_s.to_string()),
+            delay_s: Template::literal("0"),
         }),
-        nodes: vec![sampler.into()],
         ..ThreadGroup::default()
-    };
-    let mut plan = LoadPlan {
-        name: arguments.url.to_string(),
-        groups: vec![group],
-        ..LoadPlan::default()
-    };
-    if let Some(proxy) = &arguments.proxy {
-        plan.set_proxy(&proxy_of(proxy)?);
     }
-    Ok(plan)
+}
+
+/// Requests at a rate, by at most so many users.
+fn open_group(arguments: &UrlArguments, rate: &RateProfile) -> ThreadGroup {
+    let own_s = Some(rate.seconds()).filter(|seconds| *seconds > 0.0);
+    let seconds = match (arguments.duration, arguments.requests) {
+        (Some(duration), _) => Some(duration.as_secs_f64()),
+        (None, Some(_)) => None,
+        (None, None) => Some(own_s.unwrap_or(DURATION_S)),
+    };
+    let requests = arguments.requests.map(|requests| requests.to_string());
+    ThreadGroup {
+        starts: Starts::Arrivals(Box::new(Arrivals {
+            schedule: ArrivalSchedule::Profile {
+                rate: seconds.map_or_else(|| rate.clone(), |seconds| rate.until(seconds)),
+                process: arguments.arrivals.into(),
+            },
+            users_max: Template::literal(arguments.connections.to_string()),
+            arrivals_max: Template::literal(requests.unwrap_or_default()),
+            iterations_max: Template::default(),
+            when_full: WhenFull::Wait,
+            new_users: false,
+        })),
+        ..ThreadGroup::default()
+    }
 }
 
 /// The proxy of a URL; the name and the password in it are percent-encoded.
