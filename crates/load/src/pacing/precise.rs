@@ -1,4 +1,7 @@
 //! The Precise Throughput Timer: exactly so many samples in each stretch of time, at random moments.
+//!
+//! Samples of a batch go together: JMeter 5.6.3 lets them, whatever delay between them the timer asks
+//! for (tried with 40 ms and 1 s).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -25,8 +28,6 @@ struct Asked {
     stretch_s: f64,
     /// Samples at a moment.
     batch: u32,
-    /// Seconds between the samples of a batch.
-    batch_gap_s: f64,
 }
 
 /// One stretch after the other.
@@ -57,7 +58,6 @@ impl Shared {
             per_s: read(&timer.throughput) / if period_s > 0.0 { period_s } else { 1.0 },
             stretch_s: read(&timer.duration_s).max(1.0),
             batch: (read(&timer.batch) as u32).max(1),
-            batch_gap_s: read(&timer.batch_delay_ms).max(0.0) / 1e3,
         };
         let own_seed = read(&timer.seed) as i64;
         if asked.per_s <= 0.0 {
@@ -91,7 +91,7 @@ impl Schedule {
     fn next(&mut self, asked: Asked) -> f64 {
         if let Some((moment, given)) = self.batch.filter(|(_, given)| *given < asked.batch) {
             self.batch = Some((moment, given + 1));
-            return moment + f64::from(given) * asked.batch_gap_s;
+            return moment;
         }
         loop {
             if let Some(time) = self.times.next() {
@@ -131,7 +131,6 @@ mod tests {
         per_s: 2.5,
         stretch_s: 10.0,
         batch: 1,
-        batch_gap_s: 0.0,
     };
 
     #[test]
@@ -148,15 +147,10 @@ mod tests {
 
     #[test]
     fn batches_come_together() {
-        let asked = Asked {
-            batch: 3,
-            batch_gap_s: 0.1,
-            ..ASKED
-        };
+        let asked = Asked { batch: 3, ..ASKED };
         let all = times(asked, 1, 60);
         for batch in all.chunks(3) {
-            assert!((batch[1] - batch[0] - 0.1).abs() < 1e-9, "{batch:?}");
-            assert!((batch[2] - batch[0] - 0.2).abs() < 1e-9, "{batch:?}");
+            assert!(batch.iter().all(|moment| *moment <= batch[0]), "{batch:?}");
         }
         // 25 samples in 10 s make 9 batches.
         let moments: Vec<f64> = all.iter().step_by(3).copied().collect();
