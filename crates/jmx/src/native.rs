@@ -92,6 +92,8 @@ pub(crate) const ELSEWHERE: &str = "run the plan with --engine jmeter, or remove
 
 const OTHER_PROTOCOL: &str =
     "Weir sends HTTP only: run the plan with --engine jmeter, or disable it";
+const WRITE_JSR223: &str =
+    "write a JSR223 element instead of it, or run the plan with --engine jmeter";
 const NO_SUCH_SAMPLER: &str = "no sampler that Weir runs uses it";
 const NOT_WRITTEN: &str = "its file is not written; take the result file (-l) instead";
 const NOT_WATCHED: &str = "what it watches is not watched; weir has its own view of the server";
@@ -155,9 +157,9 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("JavaSampler", Sampler, Natively),
     ("kg.apc.jmeter.samplers.DummySampler", Sampler, Natively),
     ("kg.apc.jmeter.control.sampler.SetVariablesAction", Sampler, NotYet),
-    ("JSR223Sampler", Sampler, NotYet),
-    ("BeanShellSampler", Sampler, NotYet),
-    ("BSFSampler", Sampler, NotYet),
+    ("JSR223Sampler", Sampler, Natively),
+    ("BeanShellSampler", Sampler, Natively),
+    ("BSFSampler", Sampler, Never(WRITE_JSR223)),
     ("AccessLogSampler", Sampler, Never(ELSEWHERE)),
     ("AjpSampler", Sampler, Never(OTHER_PROTOCOL)),
     ("BoltSampler", Sampler, Never(OTHER_PROTOCOL)),
@@ -204,13 +206,13 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("PreciseThroughputTimer", Timer, Natively),
     ("SyncTimer", Timer, Natively),
     ("kg.apc.jmeter.timers.VariableThroughputTimer", Timer, Natively),
-    ("JSR223Timer", Timer, Never(ELSEWHERE)),
-    ("BeanShellTimer", Timer, Never(ELSEWHERE)),
-    ("BSFTimer", Timer, Never(ELSEWHERE)),
+    ("JSR223Timer", Timer, Natively),
+    ("BeanShellTimer", Timer, Natively),
+    ("BSFTimer", Timer, Never(WRITE_JSR223)),
 
-    ("JSR223PreProcessor", Before, NotYet),
-    ("BeanShellPreProcessor", Before, NotYet),
-    ("BSFPreProcessor", Before, NotYet),
+    ("JSR223PreProcessor", Before, Natively),
+    ("BeanShellPreProcessor", Before, Natively),
+    ("BSFPreProcessor", Before, Never(WRITE_JSR223)),
     ("AnchorModifier", Before, Never(ELSEWHERE)),
     ("URLRewritingModifier", Before, Never("take the session's id with an extractor, or run the plan with --engine jmeter")),
     ("RegExUserParameters", Before, Never(ELSEWHERE)),
@@ -226,9 +228,9 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("XPath2Extractor", After, Natively),
     ("ResultAction", After, Natively),
     ("DebugPostProcessor", After, NotYet),
-    ("JSR223PostProcessor", After, NotYet),
-    ("BeanShellPostProcessor", After, NotYet),
-    ("BSFPostProcessor", After, NotYet),
+    ("JSR223PostProcessor", After, Natively),
+    ("BeanShellPostProcessor", After, Natively),
+    ("BSFPostProcessor", After, Never(WRITE_JSR223)),
     ("JDBCPostProcessor", After, Never(OTHER_PROTOCOL)),
 
     ("ResponseAssertion", Assertion, Natively),
@@ -240,9 +242,9 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("XPath2Assertion", Assertion, Natively),
     ("XMLAssertion", Assertion, Natively),
     ("MD5HexAssertion", Assertion, Natively),
-    ("JSR223Assertion", Assertion, NotYet),
-    ("BeanShellAssertion", Assertion, NotYet),
-    ("BSFAssertion", Assertion, NotYet),
+    ("JSR223Assertion", Assertion, Natively),
+    ("BeanShellAssertion", Assertion, Natively),
+    ("BSFAssertion", Assertion, Never(WRITE_JSR223)),
     ("CompareAssertion", Assertion, Never(ELSEWHERE)),
     ("HTMLAssertion", Assertion, Never(ELSEWHERE)),
     ("SMIMEAssertion", Assertion, Never(ELSEWHERE)),
@@ -299,15 +301,14 @@ pub(crate) enum Feature {
 /// Whether the engine does it.
 pub(crate) fn does(feature: Feature) -> bool {
     match feature {
-        Feature::Proxy => true,
+        Feature::JavaScript | Feature::Proxy => true,
         Feature::FollowRedirects
         | Feature::AutoRedirects
         | Feature::Embedded
         | Feature::Multipart
         | Feature::Files
         | Feature::Md5
-        | Feature::NewUser
-        | Feature::JavaScript => false,
+        | Feature::NewUser => false,
     }
 }
 

@@ -9,6 +9,7 @@ use weir_script::{Scope, Text};
 
 use crate::across_users::Shared;
 use crate::data_file::{Cursor, Format};
+use crate::scripts::Left;
 
 /// What one user remembers of these elements.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Data {
     memories: Vec<(Place, Memory)>,
     /// Iterations of the group that have started.
     group_iterations: u64,
+    /// What scripts left; boxed, because most users have none.
+    pub(crate) scripts: Option<Box<Left>>,
 }
 
 /// Which element: its controller, and which of the controller's.
@@ -37,6 +40,7 @@ impl Data {
             group,
             memories: Vec::new(),
             group_iterations: 0,
+            scripts: None,
         }
     }
 

@@ -56,6 +56,7 @@ mod pacing;
 mod response;
 mod running;
 mod samples;
+mod scripts;
 mod settings;
 mod start;
 mod status_texts;

@@ -1,5 +1,6 @@
 //! What the plan takes out of responses and demands of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use weir_plan::{Assertion, Extractor, PostProcessor};
@@ -8,6 +9,7 @@ use weir_response::{AssertionOutcome, SampleView, Verdict, check, extract};
 use weir_script::{SentRequest, Text, Variables};
 
 use crate::response::Kept;
+use crate::scripts::{apply_to_row, sample_of};
 use crate::user::User;
 use crate::work::Step;
 
@@ -17,7 +19,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) response_headers: String,
     pub(crate) request_headers: String,
     pub(crate) request_data: String,
-    pub(crate) body: &'a [u8],
+    pub(crate) body: Cow<'a, [u8]>,
     content_type: String,
     charset: Option<String>,
     header_bytes: u64,
@@ -28,7 +30,7 @@ impl<'a> Seen<'a> {
     pub(crate) fn text(request_data: String, body: &'a [u8]) -> Self {
         Self {
             request_data,
-            body,
+            body: Cow::Borrowed(body),
             ..Self::default()
         }
     }
@@ -57,13 +59,13 @@ impl<'a> Seen<'a> {
             response_headers,
             request_headers,
             request_data,
-            body: &kept.body,
+            body: Cow::Borrowed(&kept.body),
             content_type: field.split(';').next().unwrap_or_default().to_owned(),
             charset,
         }
     }
 
-    fn view(&'a self, row: &'a SampleRow) -> SampleView<'a> {
+    pub(crate) fn view<'s>(&'s self, row: &'s SampleRow) -> SampleView<'s> {
         SampleView {
             url: (!row.url.is_empty()).then_some(&*row.url),
             response_code: &row.response_code,
@@ -71,7 +73,7 @@ impl<'a> Seen<'a> {
             response_headers: &self.response_headers,
             request_headers: &self.request_headers,
             request_data: &self.request_data,
-            body: self.body,
+            body: &self.body,
             encoding: self.charset.as_deref(),
             content_type: &self.content_type,
             successful: row.success,
@@ -114,14 +116,21 @@ impl weir_response::Variables for OfUser<'_> {
 
 impl User {
     /// Runs what stands after a sampler; changes the row as its listeners will see it.
-    pub(crate) fn look_into(&mut self, step: &Step, row: &mut SampleRow, seen: &Seen<'_>) {
+    pub(crate) fn look_into(&mut self, step: &Step, row: &mut SampleRow, seen: &mut Seen<'_>) {
         let mut outcomes = Vec::new();
         for processor in &step.source.after {
-            if let PostProcessor::Extractor(extractor) = processor {
-                self.extract(extractor, row, seen, &mut outcomes);
+            match processor {
+                PostProcessor::Extractor(extractor) => {
+                    self.extract(extractor, row, seen, &mut outcomes);
+                }
+                PostProcessor::Script(script) => self.run_after(script, row, seen, &mut outcomes),
+                PostProcessor::Debug(_) => {}
             }
         }
         self.judge(&step.source.assertions, row, seen, outcomes);
+        if step.is_remembered {
+            self.remember(sample_of(row, seen));
+        }
     }
 
     /// Judges a transaction.
@@ -176,13 +185,28 @@ impl User {
         let view = seen.view(row);
         let mut verdict = Verdict::before(&view);
         verdict.outcomes = outcomes;
+        let mut changed = None;
         for assertion in assertions {
+            if let Assertion::Script(script) = assertion {
+                let mut sample = changed.take().unwrap_or_else(|| sample_of(row, seen));
+                sample.success = verdict.successful;
+                let (outcome, left) = self.judge_by_script(script, sample);
+                if let Some(left) = &left {
+                    verdict.successful = left.success;
+                }
+                changed = left;
+                verdict.add(outcome);
+                continue;
+            }
             let rendered = assertion.map(|text| text.rendered(&mut self.scope));
             let variables = OfUser(&mut self.scope.variables);
             let mut patterns = core.patterns.borrow_mut();
             check(&rendered, &view, &mut verdict, &variables, &mut patterns);
         }
         drop(view);
+        if let Some(sample) = &changed {
+            apply_to_row(sample, row);
+        }
         row.success = verdict.successful;
         if let Some(message) = verdict.failure_message() {
             row.failure_message = Arc::from(message);

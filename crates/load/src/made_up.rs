@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weir_plan::{Dummy, JavaTest};
 use weir_record::{DataType, SampleRow};
-use weir_script::Text;
+use weir_script::{ScriptSample, Text};
 
 use crate::clock::Moment;
 use crate::look_into::Seen;
@@ -14,7 +14,7 @@ use crate::work::Step;
 
 /// A sample that was made up.
 #[derive(Debug, Default)]
-struct Made {
+pub(crate) struct Made {
     label: String,
     code: String,
     message: String,
@@ -26,6 +26,33 @@ struct Made {
     elapsed_ms: Option<u64>,
     latency_ms: u64,
     connect_ms: u64,
+}
+
+impl Made {
+    /// What a script made.
+    pub(crate) fn of_script(sample: &ScriptSample) -> Self {
+        Self {
+            label: sample.label.to_string(),
+            code: sample.code.to_string(),
+            message: sample.message.to_string(),
+            success: sample.success,
+            request: sample.request_data.to_string(),
+            body: sample.body.to_string(),
+            url: sample.url.to_string(),
+            latency_ms: sample.latency_ms,
+            ..Self::default()
+        }
+    }
+
+    /// A step that could not be done.
+    pub(crate) fn failed(label: String, message: String) -> Self {
+        Self {
+            label,
+            code: "500".to_owned(),
+            message,
+            ..Self::default()
+        }
+    }
 }
 
 impl User {
@@ -132,7 +159,7 @@ impl User {
         }
     }
 
-    fn finish_made(&mut self, step: &Step, started: Moment, made: Made) -> Sampled {
+    pub(crate) fn finish_made(&mut self, step: &Step, started: Moment, made: Made) -> Sampled {
         let clock = self.core.clock;
         let ended = clock.now();
         let (class, label) = self.core.class_of(&made.label);
@@ -156,8 +183,8 @@ impl User {
             ..SampleRow::default()
         };
         if step.looks_into() {
-            let seen = Seen::text(made.request, made.body.as_bytes());
-            self.look_into(step, &mut row, &seen);
+            let mut seen = Seen::text(made.request, made.body.as_bytes());
+            self.look_into(step, &mut row, &mut seen);
         }
         let response_us = self.response_us(started, ended);
         let code = Arc::clone(&row.response_code);

@@ -9,7 +9,7 @@ use weir_plan::{
     ResultAction, SamplerKind,
 };
 use weir_record::{DataType, SampleRow};
-use weir_script::{Scope, SentRequest, Text, Unsendable, delay_ms, write_request};
+use weir_script::{Ends, Scope, SentRequest, Text, Unsendable, delay_ms, write_request};
 
 use crate::auto_stop::Watched;
 use crate::clock::Moment;
@@ -18,6 +18,7 @@ use crate::core::Core;
 use crate::exchange::{BODY_MAX, Client, Exchange, Request};
 use crate::iterations::{Data, set_parameters};
 use crate::look_into::Seen;
+use crate::made_up::Made;
 use crate::outcome::{Failure, Place};
 use crate::pacing::Paces;
 use crate::response::Kept;
@@ -31,10 +32,9 @@ pub(crate) struct User {
     pub(crate) core: Rc<Core>,
     /// Place of the group among [`Work::groups`].
     pub(crate) group: usize,
-    thread_name: Arc<str>,
     pub(crate) scope: Scope,
     walk: Walk,
-    data: Box<Data>,
+    pub(crate) data: Box<Data>,
     client: Client,
     ends: Option<Moment>,
     last_ok: bool,
@@ -88,10 +88,11 @@ impl User {
     pub(crate) fn new(core: &Rc<Core>, start: UserStart, begin: Moment) -> Self {
         let group = &core.work.groups[start.group];
         let thread_name = format!("{} {}-{}", group.name, group.number, start.user + 1);
+        let mut scope = core.work.scope(start);
+        scope.thread_name = thread_name.into();
         Self {
             group: start.group,
-            thread_name: thread_name.into(),
-            scope: core.work.scope(start),
+            scope,
             walk: Walk::new(&group.tree),
             data: Box::new(Data::new(Arc::clone(&core.work.directory), start.group)),
             last_ok: true,
@@ -175,7 +176,7 @@ impl User {
 
     /// The name of the user.
     pub(crate) fn thread_name(&self) -> Arc<str> {
-        Arc::clone(&self.thread_name)
+        Arc::clone(&self.scope.thread_name)
     }
 
     /// Users alive in the group and in all groups.
@@ -325,9 +326,15 @@ impl User {
         transaction: Option<u32>,
     ) -> After {
         for processor in &step.source.before {
-            if let PreProcessor::UserParameters(parameters) = processor {
-                set_parameters(parameters, &mut self.scope);
+            match processor {
+                PreProcessor::UserParameters(parameters) => {
+                    set_parameters(parameters, &mut self.scope);
+                }
+                PreProcessor::Script(script) => self.run_before(step, script),
             }
+        }
+        if self.data.scripts.is_some() {
+            Box::pin(self.sleep_for_scripts()).await;
         }
         if !self.think(work, group, step).await {
             return After::End;
@@ -338,10 +345,18 @@ impl User {
         if !work.budget.take() {
             return After::End;
         }
-        let sampled = self.sample(work, step).await;
+        let sampled = if self.is_hindered() {
+            self.fail_step(step)
+        } else {
+            self.sample(work, step).await
+        };
+        if self.data.scripts.is_some() {
+            Box::pin(self.sleep_for_scripts()).await;
+        }
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
-        if let Some(row) = sampled.row {
+        let is_ignored = self.ignores_sample();
+        if let Some(row) = sampled.row.filter(|_| !is_ignored) {
             self.watch(work, step, &row);
             self.walk
                 .sample_occurred(&group.tree, step.parent, transaction, &row);
@@ -349,6 +364,9 @@ impl User {
                 Some(whole) => whole.add(*row),
                 None => self.core.row(*row),
             }
+        }
+        if let Some(ends) = self.ends_for_script() {
+            return self.end_for_script(ends);
         }
         if sampled.success {
             return After::Step;
@@ -371,6 +389,25 @@ impl User {
                 self.core.order(Stage::Aborting);
             }
         }
+    }
+
+    /// The step is not done, because a script before it cannot be run.
+    fn fail_step(&mut self, step: &Step) -> Sampled {
+        let started = self.core.clock.now();
+        self.core.sample_begins();
+        let label = step.source.label.rendered(&mut self.scope);
+        let says = self.hindrance().unwrap_or_default();
+        self.finish_made(step, started, Made::failed(label, says))
+    }
+
+    fn end_for_script(&self, ends: Ends) -> After {
+        match ends {
+            Ends::GroupIteration => return After::GroupIteration,
+            Ends::User => {}
+            Ends::Test => self.core.order(Stage::Stopping),
+            Ends::TestNow => self.core.order(Stage::Aborting),
+        }
+        After::End
     }
 
     fn publish_last_ok(&mut self, group: &Group) {
@@ -511,6 +548,9 @@ impl User {
     /// Does what the sampler does and counts what became of it.
     async fn sample(&mut self, work: &Work, step: &Step) -> Sampled {
         match &step.source.kind {
+            SamplerKind::Http(_) if self.has_changed_request() => {
+                Box::pin(self.send_changed(work, step)).await
+            }
             SamplerKind::Http(source) => self.send(work, step, source).await,
             SamplerKind::JavaTest(test) => Box::pin(self.java_test(step, test)).await,
             SamplerKind::Debug {
@@ -518,8 +558,20 @@ impl User {
                 properties,
             } => self.debug(step, *variables, *properties),
             SamplerKind::Dummy(dummy) => Box::pin(self.dummy(step, dummy)).await,
-            // Flow control gives no sample; scripts are refused before the start.
-            SamplerKind::FlowControl(_) | SamplerKind::Script(_) => Sampled {
+            SamplerKind::Script(script) => Box::pin(self.sample_script(step, script)).await,
+            // Flow control gives no sample.
+            SamplerKind::FlowControl(_) => Sampled {
+                success: true,
+                row: None,
+            },
+        }
+    }
+
+    /// Sends the request that scripts have made of the step's.
+    async fn send_changed(&mut self, work: &Work, step: &Step) -> Sampled {
+        match self.changed_request() {
+            Some(changed) => self.send(work, step, &changed).await,
+            None => Sampled {
                 success: true,
                 row: None,
             },
@@ -536,7 +588,9 @@ impl User {
             (rendered.0, &rendered.1)
         };
         self.core.sample_begins();
-        if let Some(prepared) = &step.prepared {
+        if let Some(prepared) = &step.prepared
+            && step.is_planned(source)
+        {
             let request = request(source, step, &prepared.sent, prepared.server);
             let exchange = self.client.exchange(work, &request).await;
             let url = &prepared.url;
@@ -635,8 +689,8 @@ impl User {
             let kept = exchange.kept.take();
             if step.looks_into() {
                 let empty = Kept::default();
-                let seen = Seen::http(sent, kept.as_deref().unwrap_or(&empty));
-                self.look_into(step, &mut made, &seen);
+                let mut seen = Seen::http(sent, kept.as_deref().unwrap_or(&empty));
+                self.look_into(step, &mut made, &mut seen);
                 success = made.success;
             }
             if let Some(kept) = kept {

@@ -14,7 +14,7 @@ mod transactions;
 
 use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{ControllerKind, Share};
-use weir_script::{Scope, Text, javascript_condition};
+use weir_script::{Scope, Text, evaluate_condition, javascript_condition};
 
 use crate::across_users::{Permit, Shared};
 use crate::clock::{Clock, Moment};
@@ -701,7 +701,13 @@ fn holds(condition: &Text, is_text: bool, outside: &mut Outside<'_>) -> bool {
     if is_text {
         condition.eq_ignore_ascii_case("true")
     } else {
-        // What JavaScript cannot make sense of does not run, and JMeter logs it.
-        javascript_condition(condition) == Some(true)
+        // Most conditions are plain comparisons; what JavaScript cannot make sense of does not run.
+        javascript_condition(condition).unwrap_or_else(|| {
+            evaluate_condition(condition).unwrap_or_else(|failure| {
+                let says = format!("error while processing [{condition}]: {failure}");
+                outside.scope.variables.globals().log("ERROR", &says);
+                false
+            })
+        })
     }
 }

@@ -151,12 +151,20 @@ pub(crate) struct Step {
     pub(crate) is_looked_at: bool,
     /// Some of its timers keep a schedule or wait for other users.
     pub(crate) is_paced: bool,
+    /// Scripts before later samplers may look at it.
+    pub(crate) is_remembered: bool,
 }
 
 impl Step {
+    /// Whether this is the request of the plan, and not one that a script made of it.
+    pub(crate) fn is_planned(&self, request: &HttpRequest<Text>) -> bool {
+        matches!(&self.source.kind, SamplerKind::Http(planned)
+            if std::ptr::eq(planned.as_ref(), request))
+    }
+
     /// Whether somebody looks into its responses.
     pub(crate) fn looks_into(&self) -> bool {
-        !self.source.after.is_empty() || !self.source.assertions.is_empty()
+        self.is_remembered || !self.source.after.is_empty() || !self.source.assertions.is_empty()
     }
 }
 
@@ -353,6 +361,7 @@ impl Work {
             waits,
             parent: place.parent,
             is_looked_at: place.in_transaction || is_watched,
+            is_remembered: self.plan.reads_previous,
         };
         step.is_looked_at |= step.looks_into();
         step

@@ -6,7 +6,7 @@
 //!
 //! Deliberately absent: JMeter's Compare, HTML, XML Schema and S/MIME assertions.
 
-use crate::{Position, SampleField, SampleScope, XmlReading};
+use crate::{Position, SampleField, SampleScope, Script, XmlReading};
 
 /// Any assertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +29,13 @@ pub enum Assertion<T> {
     Xml(XmlAssertion<T>),
     /// JMX: `MD5HexAssertion`.
     Md5Hex(Md5HexAssertion<T>),
+    /// A script that judges: JSR223, `BeanShell` and BSF assertions.
+    Script(Box<Script<T>>),
 }
 
 impl<T> Assertion<T> {
     /// The same assertion with every text replaced.
-    pub fn map<'a, U>(&'a self, f: impl FnMut(&'a T) -> U) -> Assertion<U> {
+    pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> Assertion<U> {
         match self {
             Self::Response(element) => Assertion::Response(element.map(f)),
             Self::Duration(element) => Assertion::Duration(element.map(f)),
@@ -44,6 +46,16 @@ impl<T> Assertion<T> {
             Self::XPath2(element) => Assertion::XPath2(element.map(f)),
             Self::Xml(element) => Assertion::Xml(element.map(f)),
             Self::Md5Hex(element) => Assertion::Md5Hex(element.map(f)),
+            Self::Script(script) => Assertion::Script(Box::new(Script {
+                name: f(&script.name),
+                language: script.language.clone(),
+                text: f(&script.text),
+                parameters: f(&script.parameters),
+                file: f(&script.file),
+                first_text_stays: script.first_text_stays,
+                resets: script.resets,
+                at: script.at,
+            })),
         }
     }
 
@@ -58,6 +70,7 @@ impl<T> Assertion<T> {
             Self::XPath2(element) => &element.name,
             Self::Xml(element) => &element.name,
             Self::Md5Hex(element) => &element.name,
+            Self::Script(script) => &script.name,
         }
     }
 
@@ -72,6 +85,7 @@ impl<T> Assertion<T> {
             Self::XPath2(element) => element.at,
             Self::Xml(element) => element.at,
             Self::Md5Hex(element) => element.at,
+            Self::Script(script) => script.at,
         }
     }
 }

@@ -11,12 +11,15 @@
 
 use std::path::PathBuf;
 
+use crate::assertions::Assertion;
 use crate::config::{AuthManager, CacheManager, CookieManager, DnsCache, IterationElement};
-use crate::controller::Node;
+use crate::controller::{ControllerKind, Node};
 use crate::http::Proxy;
 use crate::listener::{AutoStop, Listener};
+use crate::processors::{PostProcessor, PreProcessor, Script};
 use crate::sampler::SamplerKind;
 use crate::starts::Starts;
+use crate::timer::TimerKind;
 use crate::{Position, Template};
 
 /// Identity of an element that keeps state while the test runs. Samplers that have the same
@@ -226,6 +229,56 @@ impl<T> LoadPlan<T> {
             dns_caches: self.dns_caches.iter().map(|m| m.map(f)).collect(),
             listeners: self.listeners.iter().map(|m| m.map(f)).collect(),
             auto_stops: self.auto_stops.iter().map(|m| m.map(f)).collect(),
+        }
+    }
+}
+
+impl<T> LoadPlan<T> {
+    /// Visits every script.
+    pub fn for_each_script<'a>(&'a self, visit: &mut dyn FnMut(&'a Script<T>)) {
+        for group in &self.groups {
+            scripts_of(&group.nodes, visit);
+        }
+    }
+}
+
+fn scripts_of<'a, T>(nodes: &'a [Node<T>], visit: &mut dyn FnMut(&'a Script<T>)) {
+    let judging = |assertions: &'a [Assertion<T>], visit: &mut dyn FnMut(&'a Script<T>)| {
+        for assertion in assertions {
+            if let Assertion::Script(script) = assertion {
+                visit(script);
+            }
+        }
+    };
+    for node in nodes {
+        match node {
+            Node::Sampler(sampler) => {
+                for before in &sampler.before {
+                    if let PreProcessor::Script(script) = before {
+                        visit(script);
+                    }
+                }
+                for timer in &sampler.timers {
+                    if let TimerKind::Script(script) = &timer.kind {
+                        visit(script);
+                    }
+                }
+                if let SamplerKind::Script(script) = &sampler.kind {
+                    visit(script);
+                }
+                for after in &sampler.after {
+                    if let PostProcessor::Script(script) = after {
+                        visit(script);
+                    }
+                }
+                judging(&sampler.assertions, visit);
+            }
+            Node::Controller(controller) => {
+                if let ControllerKind::Transaction(transaction) = &controller.kind {
+                    judging(&transaction.assertions, visit);
+                }
+                scripts_of(&controller.children, visit);
+            }
         }
     }
 }

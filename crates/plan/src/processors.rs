@@ -50,7 +50,7 @@ pub enum ResultAction {
 }
 
 /// A script in a language that JMeter would hand to an engine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script<T = Template> {
     /// The element's name.
     pub name: T,
@@ -62,6 +62,10 @@ pub struct Script<T = Template> {
     pub parameters: T,
     /// A file with the script; empty: none.
     pub file: T,
+    /// The text as it is first stays for the user: JMeter compiles it once.
+    pub first_text_stays: bool,
+    /// Each run has names of its own, also in a language whose interpreter would keep them.
+    pub resets: bool,
     /// Where it stands.
     pub at: Position,
 }
@@ -96,6 +100,8 @@ impl<T> Script<T> {
             text: f(&self.text),
             parameters: f(&self.parameters),
             file: f(&self.file),
+            first_text_stays: self.first_text_stays,
+            resets: self.resets,
             at: self.at,
         }
     }

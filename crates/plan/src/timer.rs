@@ -1,6 +1,6 @@
 //! Pauses before a sample; all delays in milliseconds.
 
-use crate::{ElementId, Template};
+use crate::{ElementId, Script, Template};
 
 /// A timer.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,8 @@ pub enum TimerKind<T = Template> {
         /// One row after another.
         rows: Vec<ShapingRow<T>>,
     },
+    /// A script whose value is the delay.
+    Script(Box<Script<T>>),
 }
 
 /// Who shares the throughput of a Constant Throughput Timer: JMeter's modes 0 to 4.
@@ -167,6 +169,7 @@ impl<T> Timer<T> {
                 name: f(name),
                 rows: rows.iter().map(|row| row.map(f)).collect(),
             },
+            TimerKind::Script(script) => TimerKind::Script(Box::new(script.map(f))),
         };
         Timer { id: self.id, kind }
     }

@@ -49,7 +49,8 @@ fn scope(assertion: &Assertion<String>) -> &SampleScope<String> {
         Assertion::JsonPath(_)
         | Assertion::JmesPath(_)
         | Assertion::Xml(_)
-        | Assertion::Md5Hex(_) => &SampleScope::Main,
+        | Assertion::Md5Hex(_)
+        | Assertion::Script(_) => &SampleScope::Main,
     }
 }
 
@@ -74,6 +75,10 @@ impl Checking<'_> {
             Assertion::XPath(element) => xml::xpath(element, sample, self.variables),
             Assertion::XPath2(element) => xml::xpath2(element, sample, self.variables),
             Assertion::Xml(element) => xml::well_formed(element, sample),
+            // Who can run scripts does not ask here.
+            Assertion::Script(script) => {
+                AssertionOutcome::error(&script.name, "scripts are not run here")
+            }
         };
         verdict.add(outcome);
     }

@@ -16,6 +16,7 @@ mod numbers;
 mod properties;
 mod random;
 mod regex;
+mod scripts;
 mod texts;
 mod variables;
 
@@ -25,8 +26,10 @@ use std::sync::atomic::AtomicI32;
 use std::sync::{Arc, Mutex};
 
 use weir_response::Perl5;
+use weir_snippet::Script;
 
 pub(crate) use self::files::CsvFiles;
+pub(crate) use self::scripts::runs_script;
 use crate::parse::{self, Part};
 use crate::settable::{Changes, Settable};
 use crate::text::{Piece, constant, render_pieces};
@@ -112,7 +115,7 @@ enum Answer {
     Changes,
 }
 
-const FAMILIES: [&[Function]; 10] = [
+const FAMILIES: [&[Function]; 11] = [
     dates::FUNCTIONS,
     feedback::FUNCTIONS,
     files::FUNCTIONS,
@@ -121,19 +124,13 @@ const FAMILIES: [&[Function]; 10] = [
     properties::FUNCTIONS,
     random::FUNCTIONS,
     regex::FUNCTIONS,
+    scripts::FUNCTIONS,
     texts::FUNCTIONS,
     variables::FUNCTIONS,
 ];
 
-/// Functions of JMeter that need a script engine or an XML parser.
-const UNSUPPORTED: [&str; 6] = [
-    "__BeanShell",
-    "__XPath",
-    "__groovy",
-    "__javaScript",
-    "__jexl2",
-    "__jexl3",
-];
+/// A function of JMeter that needs an XML parser.
+const UNSUPPORTED: [&str; 1] = ["__XPath"];
 
 /// Whether JMeter has this function.
 pub(crate) fn is_known(name: &str) -> bool {
@@ -173,6 +170,8 @@ enum Prepared {
     Expression(Arc<Perl5>),
     Known(Box<str>),
     Occurrence(Occurrence),
+    /// A script that is always the same, and what its call remembers.
+    Script(Arc<Script>, Occurrence),
 }
 
 /// What one call in a plan's file remembers, for all users.
@@ -262,7 +261,7 @@ pub(crate) fn compile(
 
 fn unsupported(name: &str) -> CallError {
     CallError::new(format!("the function {name} is not supported"))
-        .instead("it needs a script engine or an XML parser; run the plan with --engine jmeter")
+        .instead("it needs an XML parser; run the plan with --engine jmeter")
 }
 
 fn check_count(function: &Function, count: usize) -> Result<(), CallError> {
@@ -290,6 +289,10 @@ pub(crate) fn add_changes(call: &parse::Call, changes: &mut Changes) {
     let argument = |index: usize| Named::of(call.arguments.get(index));
     let variables = &mut changes.variables;
     match call.function.as_str() {
+        name if runs_script(name) => {
+            add_changes_of_script(call, changes);
+            argument(1).add_to(&mut changes.variables);
+        }
         "__setProperty" => argument(0).add_to(&mut changes.properties),
         "__split" => argument(1).add_family_to(variables),
         "__regexFunction" if call.arguments.len() <= 5 => variables.add_starting_with("_g"),
@@ -300,6 +303,17 @@ pub(crate) fn add_changes(call: &parse::Call, changes: &mut Changes) {
             if let Some(Variable { index, .. }) = find(name).and_then(|f| f.variable) {
                 argument(index).add_to(variables);
             }
+        }
+    }
+}
+
+/// Adds what a script may set.
+fn add_changes_of_script(call: &parse::Call, changes: &mut Changes) {
+    for part in call.arguments.iter().flatten() {
+        match part {
+            Part::Text(text) => changes.add_script(text),
+            // What becomes part of a script may do the same.
+            Part::Variable(_) | Part::Call(_) => {}
         }
     }
 }
@@ -377,6 +391,13 @@ impl Call {
                 Err(CallError::new(says))
             }
         }
+    }
+
+    /// Scripts are taken to ask variables only: most do, and a delay that asks more is rare.
+    pub(crate) fn changes_by_itself(&self) -> bool {
+        let mut pieces = self.arguments.iter().flat_map(|argument| &argument.0);
+        let changes = self.function.answer == Answer::Changes && !runs_script(self.function.name);
+        changes || pieces.any(Piece::changes_by_itself)
     }
 
     pub(crate) fn depends_on_user(&self) -> bool {

@@ -37,6 +37,7 @@ mod request;
 mod resolve;
 mod resolved;
 mod scope;
+mod scripting;
 mod set_by_elements;
 mod settable;
 mod text;
@@ -58,8 +59,13 @@ pub use resolved::{
     HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedLevel, ResolvedPlan, ResolvedStarts,
 };
 pub use scope::{Fault, GlobalVariables, Scope, Variables};
+pub use scripting::{ScriptFailure, ScriptRun};
 pub use settable::{Changes, Settable};
 pub use text::Text;
 pub use timer::delay_ms;
 pub use url::{Scheme, Target, TargetError};
 pub use visit::{PropertyUse, properties_used};
+pub use weir_snippet::{
+    ArgumentView, Ends, Judgement, Place as ScriptPlace, Sample as ScriptSample, SamplerView,
+    Value as ScriptValue, condition as evaluate_condition,
+};

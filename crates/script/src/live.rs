@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::Properties;
 use crate::function::CsvFiles;
+use crate::scripting::Kept;
 
 /// Takes what `__log` and `__logn` write: the level as written in the plan, and the text.
 pub type LogSink = Box<dyn Fn(&str, &str) + Send + Sync>;
@@ -20,6 +21,7 @@ pub(crate) struct Live {
     plan: Option<PathBuf>,
     zone: Option<TimeZone>,
     csv: Mutex<CsvFiles>,
+    scripts: Mutex<Kept>,
     log: OnceLock<LogSink>,
 }
 
@@ -85,6 +87,19 @@ impl Live {
 
     pub(crate) fn csv_files(&self) -> MutexGuard<'_, CsvFiles> {
         self.csv.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn scripts(&self) -> MutexGuard<'_, Kept> {
+        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All properties as they are now.
+    pub(crate) fn properties(&self) -> Vec<(String, String)> {
+        let properties = self.properties.read();
+        let properties = properties.unwrap_or_else(PoisonError::into_inner);
+        let all = properties.iter();
+        all.map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
     }
 
     /// The first sink stays.

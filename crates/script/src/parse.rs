@@ -68,6 +68,17 @@ pub(crate) fn parse_evaluated(text: &str) -> Result<Vec<Part>, SyntaxError> {
     parse_compound(text, 0)
 }
 
+/// The text with something in the place of each reference that reads as a number, and in quotes as
+/// a text: what a script with references looks like before their values are known.
+pub(crate) fn with_placeholders(text: &str) -> String {
+    let parts = parse(text).unwrap_or_default();
+    let parts = parts.into_iter().map(|part| match part {
+        Part::Text(text) => text,
+        Part::Variable(_) | Part::Call(_) => "1".to_owned(),
+    });
+    parts.collect()
+}
+
 fn parse_compound(text: &str, depth: usize) -> Result<Vec<Part>, SyntaxError> {
     if depth > DEPTH_MAX {
         return Err(SyntaxError::TooDeep);

@@ -15,8 +15,8 @@ use weir_plan::{
 use crate::resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
 use crate::{
-    GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, set_by_elements,
-    visit,
+    GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, parse, scripting,
+    set_by_elements, visit,
 };
 
 /// Most users in one group; more are more likely a slip of the pen than a plan.
@@ -55,13 +55,14 @@ pub fn resolve(
     let mut running = plan.clone();
     running.variables.clear();
     let mut changes = visit::set_by_functions(&running);
-    set_by_elements::add(&running, &mut changes.variables, &mut |template| {
+    set_by_elements::add(&running, &mut changes, &mut |template| {
         let text = resolver.compiler.compile(template);
         text.constant().map(str::to_owned)
     });
     starts::add_properties_of_timers(&running, &mut changes.properties);
     resolver.compiler.changes = changes;
     resolver.read_timer_factor(properties);
+    resolver.check_scripts(&running);
     let mut groups: Vec<ResolvedGroup> = plan.groups.iter().map(|g| resolver.group(g)).collect();
     number(&mut groups);
     let compile = &mut |template: &Template| resolver.compiler.compile(template);
@@ -105,6 +106,7 @@ pub fn resolve(
         timer_factor,
         http_version: HttpVersion::default(),
         reads_own_variables: visit::reads_own_variables(plan),
+        reads_previous: visit::reads_previous(plan),
         warnings,
     })
 }
@@ -180,6 +182,21 @@ impl Resolver {
         (evaluate(&variable.name), evaluate(&variable.value))
     }
 
+    /// Names the first thing of each script that is not known.
+    fn check_scripts(&mut self, plan: &LoadPlan) {
+        let mut seen = BTreeSet::new();
+        plan.for_each_script(&mut |script| {
+            if !seen.insert(script.at) || !script.file.text.is_empty() {
+                return;
+            }
+            let text = parse::with_placeholders(&script.text.text);
+            if let Some(says) = scripting::problem(&text, &script.language) {
+                let says = format!("{says}; what it does would be missing");
+                self.problem(script.at, says, "run the plan with --engine jmeter");
+            }
+        });
+    }
+
     fn read_timer_factor(&mut self, properties: &Properties) {
         let Some(text) = properties.get("timer.factor") else {
             return;
@@ -195,6 +212,9 @@ impl Resolver {
     }
 
     fn group(&mut self, group: &ThreadGroup) -> ResolvedGroup {
+        // Users start with the variables of the plan: what they set later does not matter to how
+        // many there are.
+        let changing = std::mem::take(&mut self.compiler.changes.variables);
         let name = self.fixed(&group.name, "name of the thread group");
         let (starts, users) = self.starts(group);
         let (duration, delay) = match &group.schedule {
@@ -204,6 +224,10 @@ impl Resolver {
             ),
             None => (None, Duration::ZERO),
         };
+        let iterations = self.iterations(&group.iterations);
+        let loop_name = self.fixed(&group.loop_name, "name of the group's loop");
+        let ramp_up = self.seconds(&group.ramp_up_s, "ramp-up time");
+        self.compiler.changes.variables = changing;
         if group.nodes.is_empty() {
             let says = format!("the thread group \"{name}\" sends nothing");
             self.compiler.warnings.push(Problem::new(group.at, says));
@@ -216,9 +240,9 @@ impl Resolver {
             number: 0,
             starts,
             users,
-            ramp_up: self.seconds(&group.ramp_up_s, "ramp-up time"),
-            iterations: self.iterations(&group.iterations),
-            loop_name: self.fixed(&group.loop_name, "name of the group's loop"),
+            ramp_up,
+            iterations,
+            loop_name,
             duration,
             delay,
             on_error: group.on_error,
@@ -338,12 +362,6 @@ impl Resolver {
     fn check_sampler(&mut self, sampler: &Sampler) {
         if let SamplerKind::Http(request) = &sampler.kind {
             self.check_request(request);
-        } else if let SamplerKind::Script(_) = &sampler.kind {
-            self.problem(
-                sampler.at,
-                "this sampler is not run yet",
-                "use an HTTP request",
-            );
         }
         for timer in &sampler.timers {
             self.check_timer(&timer.kind);
@@ -393,6 +411,7 @@ impl Resolver {
                 self.check_number(delay_ms, DELAY);
                 self.check_width(lambda_ms, "lambda");
             }
+            TimerKind::Script(_) => {}
             scheduled => self.check_scheduled(scheduled),
         }
     }
@@ -425,7 +444,7 @@ impl Resolver {
             };
             if !seen.insert(delay_ms.at)
                 && delay_ms.at != Position::default()
-                && self.compiler.compile(delay_ms).constant().is_none()
+                && self.compiler.compile(delay_ms).changes_by_itself()
             {
                 let says = format!(
                     "the delay \"{}\" changes by itself and is shared by several samplers",

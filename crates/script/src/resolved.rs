@@ -17,6 +17,10 @@ use crate::{GlobalVariables, Problem, Text};
 
 /// A whole plan, ready to run.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent facts about the plan"
+)]
 pub struct ResolvedPlan {
     /// What the plan calls itself.
     pub name: String,
@@ -50,6 +54,8 @@ pub struct ResolvedPlan {
     pub http_version: HttpVersion,
     /// Some text may read the variables that loops and users set by themselves.
     pub reads_own_variables: bool,
+    /// Some script may look at the sample before.
+    pub reads_previous: bool,
     /// What can be run but deserves a second look.
     pub warnings: Vec<Problem>,
 }

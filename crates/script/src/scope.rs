@@ -9,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::date;
 use crate::live::{Live, LogSink};
+use crate::scripting::Remembered;
 use crate::{PreviousResponse, Properties};
 
 /// What all users start from; cheap to clone.
@@ -67,6 +68,11 @@ impl GlobalVariables {
     /// Where `__log` and `__logn` write; without a sink they write nowhere. The first one stays.
     pub fn log_to(&self, sink: LogSink) {
         self.live().log_to(sink);
+    }
+
+    /// Writes into the log, as `__log` does.
+    pub fn log(&self, level: &str, text: &str) {
+        self.live().log(level, text);
     }
 
     pub(crate) fn live(&self) -> &Live {
@@ -162,6 +168,8 @@ pub(crate) struct Memory {
     pub(crate) counts: Vec<(usize, i32)>,
     /// The user's row in each file of `__CSVRead`, by its name or alias.
     pub(crate) rows: Vec<(Box<str>, usize)>,
+    /// What scripts left.
+    pub(crate) scripts: Remembered,
     /// How deep texts that are evaluated while the test runs are nested now.
     pub(crate) depth: u32,
 }
@@ -175,6 +183,8 @@ pub struct Scope {
     pub user: u32,
     /// The name of the user's group.
     pub group: Arc<str>,
+    /// The name of the user, as results show it; the engine sets it.
+    pub thread_name: Arc<str>,
     /// The name of the current sampler; the engine keeps it up to date.
     pub sampler: Arc<str>,
     /// The user's own randomness, for functions and timers.
@@ -202,6 +212,7 @@ impl Scope {
             variables,
             user,
             group,
+            thread_name: "".into(),
             sampler: "".into(),
             random,
             epoch_ms: 0,

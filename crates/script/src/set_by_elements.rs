@@ -5,17 +5,22 @@
 
 use weir_plan::{
     ControllerKind, Extractor, IterationElement, LoadPlan, Node, PostProcessor, PreProcessor,
-    Sampler, SamplerKind, Template, UserParameters,
+    Sampler, Template, UserParameters,
 };
 
-use crate::settable::Settable;
+use crate::settable::{Changes, Settable};
 
 /// Adds every name; `fixed` says what a text is if it never changes.
 pub(crate) fn add(
     plan: &LoadPlan,
-    settable: &mut Settable,
+    changes: &mut Changes,
     fixed: &mut dyn FnMut(&Template) -> Option<String>,
 ) {
+    plan.for_each_script(&mut |script| {
+        changes.variables.add_all();
+        changes.add_script(&script.text.text);
+    });
+    let settable = &mut changes.variables;
     // What JMeter's threads and loops set by themselves.
     settable.add_starting_with("__jm__");
     settable.add_starting_with("JMeterThread.");
@@ -95,18 +100,14 @@ impl Adding<'_> {
         for processor in &sampler.before {
             match processor {
                 PreProcessor::UserParameters(parameters) => self.parameters(parameters),
-                PreProcessor::Script(_) => self.settable.add_all(),
+                PreProcessor::Script(_) => {}
             }
         }
         for processor in &sampler.after {
             match processor {
                 PostProcessor::Extractor(extractor) => self.extractor(extractor),
-                PostProcessor::Debug(_) => {}
-                PostProcessor::Script(_) => self.settable.add_all(),
+                PostProcessor::Debug(_) | PostProcessor::Script(_) => {}
             }
-        }
-        if let SamplerKind::Script(_) = sampler.kind {
-            self.settable.add_all();
         }
     }
 

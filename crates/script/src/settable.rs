@@ -38,6 +38,17 @@ impl Settable {
         self.all = true;
     }
 
+    /// The name in quotes that an argument begins with is set, or any if it is none.
+    fn add_named_by(&mut self, arguments: &str) {
+        let inside = arguments.trim_start().trim_start_matches('(').trim_start();
+        let quote = inside.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let named = quote.and_then(|quote| inside[1..].split_once(quote));
+        match named {
+            Some((name, _)) if !name.contains('$') => self.add(name),
+            _ => self.add_all(),
+        }
+    }
+
     /// Whether this name may be set.
     pub fn contains(&self, name: &str) -> bool {
         let starts = || self.starts.iter().any(|start| name.starts_with(&**start));
@@ -62,6 +73,33 @@ impl Changes {
     pub fn add_text(&mut self, text: &str) {
         // A text that cannot be read is a problem when it is compiled.
         self.add_parts(&parse::parse(text).unwrap_or_default());
+    }
+
+    /// Adds what a script may set: any variable, if it has to do with variables, and the properties
+    /// that it names.
+    pub(crate) fn add_script(&mut self, script: &str) {
+        if ["vars", "ctx", "Variables"]
+            .iter()
+            .any(|word| script.contains(word))
+        {
+            self.variables.add_all();
+        }
+        for word in [
+            "props.put",
+            "props.setProperty",
+            "JMeterUtils.setProperty",
+            "props[",
+        ] {
+            for (at, _) in script.match_indices(word) {
+                self.properties.add_named_by(&script[at + word.len()..]);
+            }
+        }
+        if ["getProperties", "props.remove", "props.clear"]
+            .iter()
+            .any(|word| script.contains(word))
+        {
+            self.properties.add_all();
+        }
     }
 
     fn add_parts(&mut self, parts: &[Part]) {

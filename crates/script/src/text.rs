@@ -43,6 +43,13 @@ impl Piece {
         }
     }
 
+    pub(crate) fn changes_by_itself(&self) -> bool {
+        match self {
+            Self::Literal(_) | Self::Variable(_) => false,
+            Self::Call(call) => call.changes_by_itself(),
+        }
+    }
+
     pub(crate) fn depends_on_user(&self) -> bool {
         match self {
             Self::Literal(_) | Self::Variable(_) => false,
@@ -90,6 +97,11 @@ impl Text {
     /// Whether the text may differ between users because of who they are.
     pub(crate) fn depends_on_user(&self) -> bool {
         self.pieces.iter().any(Piece::depends_on_user)
+    }
+
+    /// Whether the text may be another one each time, though no variable has changed.
+    pub(crate) fn changes_by_itself(&self) -> bool {
+        self.pieces.iter().any(Piece::changes_by_itself)
     }
 
     /// Where the text stands in the plan.

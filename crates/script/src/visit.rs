@@ -1,6 +1,6 @@
 //! What the texts of a plan say about properties and variables before any is compiled.
 
-use weir_plan::{LoadPlan, Position, Template};
+use weir_plan::{LoadPlan, Node, Position, PreProcessor, SamplerKind, Script, Template};
 
 use crate::parse::{self, Call, Part};
 use crate::settable::Changes;
@@ -62,6 +62,26 @@ pub(crate) fn reads_own_variables(plan: &LoadPlan) -> bool {
     let mut reads = false;
     plan.map(&mut |template| reads |= signs.iter().any(|sign| template.text.contains(sign)));
     reads
+}
+
+/// Whether a sampler that is a script, or a script before a sampler, may look at the sample before.
+pub(crate) fn reads_previous(plan: &LoadPlan) -> bool {
+    plan.groups.iter().any(|group| any_reads(&group.nodes))
+}
+
+fn any_reads(nodes: &[Node]) -> bool {
+    let reads = |script: &Script| {
+        let words = ["prev", "getPreviousResult", "previousResult"];
+        !script.file.text.is_empty() || words.iter().any(|word| script.text.text.contains(word))
+    };
+    nodes.iter().any(|node| match node {
+        Node::Controller(controller) => any_reads(&controller.children),
+        Node::Sampler(sampler) => {
+            let mut before = sampler.before.iter();
+            before.any(|before| matches!(before, PreProcessor::Script(script) if reads(script)))
+                || matches!(&sampler.kind, SamplerKind::Script(script) if reads(script))
+        }
+    })
 }
 
 fn literal(parts: &[Part]) -> Option<String> {

@@ -445,7 +445,15 @@ fn random_answers_have_their_form() {
 #[test]
 fn what_is_always_wrong_is_a_problem() {
     for (text, part) in [
-        ("${__groovy(1)}", "the function __groovy is not supported"),
+        ("${__XPath(f,/a)}", "the function __XPath is not supported"),
+        (
+            "${__groovy(1 +)}",
+            "a script in Groovy needs what Weir does not know",
+        ),
+        (
+            "${__groovy(Runtime.exit())}",
+            "the class or name Runtime in line 1",
+        ),
         (
             "${__intSum(x,1)}",
             "__intSum fails: java.lang.NumberFormatException",

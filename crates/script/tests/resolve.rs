@@ -316,7 +316,7 @@ fn all_problems_at_once_with_line_and_value() {
 #[test]
 fn what_is_not_supported_in_texts_is_named() {
     for (label, part) in [
-        ("${__groovy(1+2)}", "the function __groovy is not supported"),
+        ("${__XPath(f,/a)}", "the function __XPath is not supported"),
         ("${__P}", "the function __P has 0 arguments"),
         ("${__UUID(x)}", "takes no argument"),
         ("${__Random(1,x)}", "the maximum of __Random is \"x\""),

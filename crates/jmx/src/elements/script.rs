@@ -1,6 +1,6 @@
 //! Scripts: JSR223, `BeanShell` and BSF elements.
 
-use weir_plan::{Script, Template};
+use weir_plan::{Script, Template, Timer, TimerKind};
 
 use crate::element::Element;
 
@@ -29,8 +29,24 @@ pub(crate) fn read(element: &Element<'_>) -> Script {
         ]),
         parameters: first(&["parameters", &format!("{class}.parameters")]),
         file: first(&["filename", &format!("{class}.filename")]),
+        first_text_stays: class.starts_with("JSR223") && is_compiled_once(element),
+        resets: element.is("resetInterpreter") || element.is(&format!("{class}.resetInterpreter")),
         at: element.at(),
     }
+}
+
+/// A script as a timer.
+pub(crate) fn timer(element: &Element<'_>) -> Timer {
+    Timer {
+        id: element.id(),
+        kind: TimerKind::Script(Box::new(read(element))),
+    }
+}
+
+/// A key for the cache of compiled scripts that is not "false".
+fn is_compiled_once(element: &Element<'_>) -> bool {
+    let key = element.text_or("cacheKey", "true").text;
+    key != "false"
 }
 
 /// JSR223 elements without a language are in Groovy; so are, in the windows' text, "groovy (…)".

@@ -1,6 +1,6 @@
 //! What the samplers below a level inherit from it.
 
-use weir_plan::{DebugParts, OnSampleError, PostProcessor, PreProcessor, ResultAction};
+use weir_plan::{Assertion, DebugParts, OnSampleError, PostProcessor, PreProcessor, ResultAction};
 
 use super::Reader;
 use crate::element::{Branch, Element};
@@ -36,7 +36,11 @@ impl Reader<'_> {
             match known.kind {
                 Kind::Config => self.config(element, &mut level),
                 Kind::Timer => {
-                    if self.admit(element).is_some() {
+                    if script::is_script(element.class()) {
+                        if self.admit_script(element) {
+                            level.timers.push(script::timer(element));
+                        }
+                    } else if self.admit(element).is_some() {
                         level.timers.extend(timer::read(element));
                     }
                 }
@@ -132,8 +136,10 @@ impl Reader<'_> {
 
     fn assertion(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
         if script::is_script(element.class()) {
-            // Read for its finding: a plan cannot hold a script that judges.
-            self.admit_script(element);
+            if self.admit_script(element) {
+                let script = Box::new(script::read(element));
+                level.assertions.push(Assertion::Script(script));
+            }
             return;
         }
         if self.admit(element).is_none() {

@@ -9,7 +9,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     })
     .prepares(|arguments, known| {
         let otherwise = match arguments.get(1) {
-            Some(argument) => argument.constant(),
+            Some(argument) => argument.constant().map(str::trim),
             None => Some("1"),
         };
         Ok(prepared(arguments, otherwise, known))
@@ -20,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     .stores(1, Name::AsItIs)
     .prepares(|arguments, known| {
         let otherwise = match arguments.get(2) {
-            Some(argument) => argument.constant(),
+            Some(argument) => argument.constant().map(str::trim),
             None => arguments[0].constant().map(str::trim),
         };
         Ok(prepared(arguments, otherwise, known))
@@ -35,7 +35,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// The value of a property, or else this argument, or else the function's own default.
+/// The value of a property, or else this argument without the spaces around it, or else the
+/// function's own default.
 fn render(call: &Call, otherwise: usize, scope: &mut Scope, out: &mut String) {
     let name = call.argument(0, scope);
     let found = scope.live().with_property(&name, |value| {
@@ -45,7 +46,7 @@ fn render(call: &Call, otherwise: usize, scope: &mut Scope, out: &mut String) {
         return;
     }
     if call.has(otherwise) {
-        out.push_str(&call.argument(otherwise, scope));
+        out.push_str(call.argument(otherwise, scope).trim());
     } else if otherwise == 1 {
         out.push('1');
     } else {

@@ -1,0 +1,470 @@
+//! Scripts of a plan: what they may touch, what is remembered of them, what becomes of them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use rand_xoshiro::rand_core::Rng as _;
+use weir_plan::Script as Element;
+use weir_snippet::{
+    Bindings, Failure, Host, Language, Place, Script, State, SyntaxError, Value, WriteMode,
+};
+
+use crate::date::{DatePattern, Defaults, Fields};
+use crate::{Scope, Text};
+
+/// Largest file that a script may read.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+/// Most scripts that are kept once they were read; more of them than a plan has are made of
+/// variables, and are read anew.
+const KEPT_MAX: usize = 500;
+/// Most users' variables of one kind: what `vars.putObject` keeps, by name.
+const OBJECTS_MAX: usize = 1_000;
+
+/// Scripts that were read, for all users.
+pub(crate) type Kept = HashMap<(Language, Arc<str>), Read>;
+
+type Read = Result<Arc<Script>, SyntaxError>;
+
+/// What is remembered of one user's scripts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Remembered {
+    objects: Vec<(Box<str>, Value)>,
+    /// Names of `BeanShell` interpreters, by the elements that have them.
+    states: Vec<(usize, State)>,
+    /// The first text of scripts that are compiled once, by their elements.
+    texts: Vec<(usize, Arc<str>)>,
+}
+
+/// Why a script of a plan gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptFailure {
+    /// It failed as it does in JMeter.
+    #[error("{0}")]
+    Thrown(String),
+    /// Weir cannot run it.
+    #[error("{0}")]
+    Beyond(String),
+}
+
+impl ScriptFailure {
+    /// In the words in which JMeter's engines pass it on.
+    fn of(failure: Failure, language: Language, text: &str) -> Self {
+        let thrown = match failure {
+            Failure::Thrown(thrown) => thrown,
+            beyond => return Self::Beyond(beyond.to_string()),
+        };
+        Self::Thrown(match language {
+            Language::JavaScript => thrown.to_string(),
+            Language::BeanShell => format!(
+                "org.apache.jorphan.util.JMeterException: Error invoking bsh method: \
+                 eval\tSourced file: inline evaluation of: ``{}'' : {}",
+                shown(text),
+                thrown.message.as_deref().unwrap_or("TargetError")
+            ),
+            _ => format!("javax.script.ScriptException: {thrown}"),
+        })
+    }
+}
+
+/// The beginning of a script in one line, as `BeanShell` shows it.
+fn shown(text: &str) -> String {
+    let line = text.replace(['\n', '\r'], " ");
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{} . . . ", &line[..end]),
+        None => line,
+    }
+}
+
+/// Reads a script, or takes what is known of it.
+pub(crate) fn read(text: &str, language: Language, scope: &Scope) -> Read {
+    let mut kept = scope.live().scripts();
+    let key = (language, Arc::from(text));
+    if let Some(known) = kept.get(&key) {
+        return known.clone();
+    }
+    let read = Script::read(text, language).map(Arc::new);
+    if kept.len() >= KEPT_MAX {
+        kept.clear();
+    }
+    kept.insert(key, read.clone());
+    read
+}
+
+/// Runs a script with the user's variables; the answer is its value.
+///
+/// `keeps` is the identity of an interpreter whose names outlive the script.
+pub(crate) fn run(
+    script: &Script,
+    scope: &mut Scope,
+    bindings: &mut Bindings,
+    keeps: Option<usize>,
+) -> Result<Value, Failure> {
+    let mut state = State::default();
+    run_with(script, scope, bindings, keeps, &mut state)
+}
+
+fn run_with(
+    script: &Script,
+    scope: &mut Scope,
+    bindings: &mut Bindings,
+    keeps: Option<usize>,
+    state: &mut State,
+) -> Result<Value, Failure> {
+    let keeps = keeps.filter(|_| script.keeps_state());
+    let earlier = keeps.and_then(|id| {
+        let states = &mut scope.memory().scripts.states;
+        let at = states.iter().position(|(known, _)| *known == id)?;
+        Some(states.swap_remove(at).1)
+    });
+    if let Some(mut earlier) = earlier {
+        // What is bound anew replaces what was left.
+        for (name, value) in state.iter() {
+            earlier.set(name, value.clone());
+        }
+        *state = earlier;
+    }
+    let done = script.run(&mut OfUser(scope), bindings, state);
+    if let Some(id) = keeps {
+        scope.memory().scripts.states.push((id, state.clone()));
+    }
+    done
+}
+
+/// A script element of a plan at work: its text as it is now, and what it left.
+#[derive(Debug, Default)]
+pub struct ScriptRun {
+    /// What is bound before and was changed after.
+    pub bindings: Bindings,
+    /// Names that `BeanShell` elements bind, and have after the run.
+    pub names: State,
+    /// The text that ran.
+    pub text: Arc<str>,
+}
+
+impl ScriptRun {
+    /// Before a script at this place.
+    pub fn new(place: Place, thread_name: &str) -> Self {
+        Self {
+            bindings: Bindings {
+                place,
+                thread_name: thread_name.to_owned(),
+                ..Bindings::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Runs an element's script; the answer is its value.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub fn run(
+        &mut self,
+        element: &Element<Text>,
+        scope: &mut Scope,
+    ) -> Result<Value, ScriptFailure> {
+        let Some(language) = Language::named(&element.language) else {
+            let says = format!("Weir does not know the language {}", element.language);
+            return Err(ScriptFailure::Beyond(says));
+        };
+        self.bindings.label = element.name.rendered(scope);
+        self.bindings.parameters = element.parameters.rendered(scope);
+        self.bindings.file_name = element.file.rendered(scope);
+        self.text = self.text_now(element, scope)?;
+        if language == Language::BeanShell {
+            for name in ["Label", "FileName", "Parameters"] {
+                // They are names of the interpreter, which scripts may change.
+                let value = match name {
+                    "Label" => &self.bindings.label,
+                    "FileName" => &self.bindings.file_name,
+                    _ => &self.bindings.parameters,
+                };
+                let value = Value::text(value.as_str());
+                self.names.set(name, value);
+            }
+        }
+        if self.text.trim().is_empty() && language != Language::BeanShell {
+            return Err(ScriptFailure::Thrown(format!(
+                "javax.script.ScriptException: Both script file and script text are empty for \
+                 element:{}",
+                self.bindings.label
+            )));
+        }
+        let script = read(&self.text, language, scope).map_err(|error| {
+            ScriptFailure::Beyond(format!("Weir cannot read the script: {error}"))
+        })?;
+        let id = std::ptr::from_ref(element).addr();
+        let keeps = (!element.resets).then_some(id);
+        let done = run_with(&script, scope, &mut self.bindings, keeps, &mut self.names);
+        done.map_err(|failure| ScriptFailure::of(failure, language, &self.text))
+    }
+
+    fn text_now(
+        &self,
+        element: &Element<Text>,
+        scope: &mut Scope,
+    ) -> Result<Arc<str>, ScriptFailure> {
+        let file = self.bindings.file_name.as_str();
+        if !file.is_empty() {
+            return script_file(file, &self.bindings.label, scope);
+        }
+        if let Some(text) = element.text.constant() {
+            return Ok(text.into());
+        }
+        if !element.first_text_stays {
+            return Ok(element.text.rendered(scope).into());
+        }
+        // JMeter compiles the text that it sees first, and does not look at it again.
+        let id = std::ptr::from_ref(element).addr();
+        let known = scope.memory().scripts.texts.iter();
+        let known = known.clone().find(|(of, _)| *of == id);
+        if let Some((_, text)) = known {
+            return Ok(Arc::clone(text));
+        }
+        let text: Arc<str> = element.text.rendered(scope).into();
+        scope.memory().scripts.texts.push((id, Arc::clone(&text)));
+        Ok(text)
+    }
+
+    /// Whether the script, as far as it is known before the test, has this name in it.
+    pub fn mentions(element: &Element<Text>, name: &str) -> bool {
+        element
+            .text
+            .constant()
+            .is_none_or(|text| text.contains(name))
+            || element.file.constant() != Some("")
+    }
+}
+
+/// A script in a file of its own, beside the plan.
+fn script_file(name: &str, label: &str, scope: &Scope) -> Result<Arc<str>, ScriptFailure> {
+    let path = scope.live().in_plan_directory(name);
+    let text = read_file(&path).map_err(|_| {
+        ScriptFailure::Thrown(format!(
+            "javax.script.ScriptException: Script file '{}' does not exist or is unreadable for \
+             element:{label}",
+            path.display()
+        ))
+    })?;
+    Ok(String::from_utf8_lossy(&text).into())
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    // A pipe or device could keep the user for ever.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?
+        .take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// The value of a script as a delay: JMeter takes what fails, or is no number, for none.
+pub(crate) fn delay_ms(script: &Element<Text>, scope: &mut Scope) -> i64 {
+    let name = Arc::clone(&scope.thread_name);
+    let done = ScriptRun::new(Place::Timer, &name).run(script, scope);
+    match done {
+        Ok(value) => {
+            let text = value.to_text();
+            text.trim().parse().unwrap_or(0)
+        }
+        Err(ScriptFailure::Thrown(says)) => {
+            let says = format!("Problem in JSR223 script of a timer: {says}");
+            scope.live().log("ERROR", &says);
+            0
+        }
+        Err(ScriptFailure::Beyond(says)) => {
+            scope.fail(says);
+            0
+        }
+    }
+}
+
+/// What is wrong with a script, as far as that shows before the test; `text` has something in the
+/// place of each reference.
+pub(crate) fn problem(text: &str, language: &str) -> Option<String> {
+    let Some(language) = Language::named(language) else {
+        return Some(format!("scripts in {language} are not known"));
+    };
+    let name = language.name();
+    match Script::read(text, language) {
+        Err(error) => Some(format!("a script in {name} cannot be read: {error}")),
+        Ok(script) => {
+            let unknown = script.unknown().into_iter().next()?;
+            Some(format!(
+                "a script in {name} needs what is not known: {unknown}"
+            ))
+        }
+    }
+}
+
+/// A user as scripts see it.
+struct OfUser<'s>(&'s mut Scope);
+
+impl OfUser<'_> {
+    /// Java takes a name that it does not know for GMT.
+    fn zone(&self, name: Option<&str>) -> TimeZone {
+        match name {
+            None => self.0.live().time_zone(),
+            Some(name) => TimeZone::get(name).unwrap_or(TimeZone::UTC),
+        }
+    }
+}
+
+impl Host for OfUser<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.variables.get(name).map(str::to_owned)
+    }
+
+    fn set_variable(&mut self, name: &str, value: &str) {
+        self.0.variables.set(name, value);
+        if let Some(memory) = &mut self.0.memory {
+            memory.scripts.objects.retain(|(known, _)| **known != *name);
+        }
+    }
+
+    fn remove_variable(&mut self, name: &str) {
+        self.0.variables.remove(name);
+        if let Some(memory) = &mut self.0.memory {
+            memory.scripts.objects.retain(|(known, _)| **known != *name);
+        }
+    }
+
+    fn variables(&self) -> Vec<(String, String)> {
+        let variables = &self.0.variables;
+        let globals = variables.globals().iter();
+        let mut names: Vec<&str> = globals.map(|(name, _)| name).collect();
+        names.extend(variables.own().map(|(name, _)| name));
+        names.sort_unstable();
+        names.dedup();
+        let known = names
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), variables.get(name)?.to_owned())));
+        known.collect()
+    }
+
+    fn object(&self, name: &str) -> Option<Value> {
+        let memory = self.0.memory.as_ref()?;
+        let mut objects = memory.scripts.objects.iter();
+        objects
+            .find(|(known, _)| **known == *name)
+            .map(|(_, value)| value.clone())
+    }
+
+    fn set_object(&mut self, name: &str, value: Value) {
+        let objects = &mut self.0.memory().scripts.objects;
+        objects.retain(|(known, _)| **known != *name);
+        if objects.len() < OBJECTS_MAX {
+            objects.push((name.into(), value));
+        }
+    }
+
+    fn property(&self, name: &str) -> Option<String> {
+        self.0.live().property(name)
+    }
+
+    fn properties(&self) -> Vec<(String, String)> {
+        self.0.live().properties()
+    }
+
+    fn set_property(&mut self, name: &str, value: &str) -> Option<String> {
+        self.0.live().set_property(name, value)
+    }
+
+    fn log(&mut self, level: &str, text: &str) {
+        self.0.live().log(level, text);
+    }
+
+    fn epoch_ms(&self) -> i64 {
+        self.0.epoch_ms
+    }
+
+    fn random(&mut self) -> u64 {
+        self.0.random.next_u64()
+    }
+
+    fn format_date(
+        &self,
+        epoch_ms: i64,
+        pattern: &str,
+        zone: Option<&str>,
+    ) -> Result<String, String> {
+        let compiled = date_pattern(pattern)?;
+        let fields = Fields::at(epoch_ms, self.zone(zone));
+        let text = fields.and_then(|fields| compiled.format(&fields));
+        text.ok_or_else(|| "the time is beyond the calendar".to_owned())
+    }
+
+    fn parse_date(&self, text: &str, pattern: &str, zone: Option<&str>) -> Option<i64> {
+        let compiled = date_pattern(pattern).ok()?;
+        let read = |offset_s: i32| {
+            let defaults = Defaults {
+                year: 1970,
+                offset_s,
+            };
+            compiled.parse(text, Some(defaults))?.zoned()
+        };
+        // A text that says its offset is the same moment whatever the default is.
+        let (one, other) = (read(0)?, read(3_600)?);
+        if one.timestamp() == other.timestamp() {
+            return Some(one.timestamp().as_millisecond());
+        }
+        let zone = self.zone(zone);
+        let local = one.datetime().to_zoned(zone).ok()?;
+        Some(local.timestamp().as_millisecond())
+    }
+
+    fn user(&self) -> u32 {
+        self.0.user
+    }
+
+    fn group(&self) -> Arc<str> {
+        Arc::clone(&self.0.group)
+    }
+
+    fn directory(&self) -> String {
+        let directory = self.0.live().in_plan_directory("");
+        let absolute = std::path::absolute(&directory).unwrap_or(directory);
+        let text = absolute.to_string_lossy();
+        text.trim_end_matches('/').to_owned()
+    }
+
+    fn read_file(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        read_file(Path::new(path))
+    }
+
+    fn write_file(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()> {
+        if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut options = fs::OpenOptions::new();
+        options.create(true);
+        match mode {
+            WriteMode::Append => options.append(true),
+            WriteMode::Replace => options.write(true).truncate(true),
+        };
+        options.open(path)?.write_all(text.as_bytes())
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        fs::exists(path).unwrap_or(false)
+    }
+}
+
+/// A pattern of `SimpleDateFormat`, of which only milliseconds mean something else here.
+fn date_pattern(pattern: &str) -> Result<DatePattern, String> {
+    let runs = pattern.split(|c| c != 'S').filter(|run| !run.is_empty());
+    if runs.clone().any(|run| run.len() != 3) || pattern.contains('u') {
+        return Err("milliseconds are known as SSS, and days as names".to_owned());
+    }
+    DatePattern::new(pattern).map_err(|error| error.to_string())
+}

@@ -1,0 +1,225 @@
+//! What a script may touch: everything outside of it is asked of a [`Host`].
+
+use std::io;
+use std::sync::Arc;
+
+use crate::Value;
+
+/// The world around a script.
+///
+/// There is nothing else: no processes, no sockets, no environment, no classes to load.
+pub trait Host {
+    /// The value of a user's variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// Sets a user's variable.
+    fn set_variable(&mut self, name: &str, value: &str);
+    /// Takes a user's variable away.
+    fn remove_variable(&mut self, name: &str);
+    /// All variables of the user, in the order of their names.
+    fn variables(&self) -> Vec<(String, String)>;
+    /// What a script put there with `vars.putObject`.
+    fn object(&self, name: &str) -> Option<Value>;
+    /// Keeps an object for later scripts of the user.
+    fn set_object(&mut self, name: &str, value: Value);
+    /// The value of a property.
+    fn property(&self, name: &str) -> Option<String>;
+    /// All properties.
+    fn properties(&self) -> Vec<(String, String)>;
+    /// Sets a property for all users; the answer is its earlier value.
+    fn set_property(&mut self, name: &str, value: &str) -> Option<String>;
+    /// Takes a text for the log.
+    fn log(&mut self, level: &str, text: &str);
+    /// Milliseconds since 1970.
+    fn epoch_ms(&self) -> i64;
+    /// 64 random bits.
+    fn random(&mut self) -> u64;
+    /// A time in a pattern of Java, in this time zone or the machine's; the error says what is
+    /// wrong with the pattern.
+    fn format_date(
+        &self,
+        epoch_ms: i64,
+        pattern: &str,
+        zone: Option<&str>,
+    ) -> Result<String, String>;
+    /// The time that a text in a pattern of Java says; `None` when it does not fit.
+    fn parse_date(&self, text: &str, pattern: &str, zone: Option<&str>) -> Option<i64>;
+    /// The user's number in its group, from 1.
+    fn user(&self) -> u32;
+    /// The name of the user's group.
+    fn group(&self) -> Arc<str>;
+    /// The folder of the plan.
+    fn directory(&self) -> String;
+    /// Reads a whole file of bounded size.
+    fn read_file(&mut self, path: &str) -> io::Result<Vec<u8>>;
+    /// Writes into a file, after what is there or instead of it.
+    fn write_file(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()>;
+    /// Whether a file or folder is there.
+    fn exists(&self, path: &str) -> bool;
+}
+
+/// What becomes of what a file held before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMode {
+    /// It stays.
+    Append,
+    /// It is replaced.
+    Replace,
+}
+
+/// Where a script stands in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place {
+    /// A function in a text, or a condition.
+    #[default]
+    Function,
+    /// A sampler.
+    Sampler,
+    /// Before a sampler.
+    Before,
+    /// After a sampler.
+    After,
+    /// An assertion.
+    Assertion,
+    /// A timer.
+    Timer,
+}
+
+/// What the languages of JMeter bind to names, and what scripts leave there.
+#[derive(Debug, Default)]
+pub struct Bindings {
+    /// Where the script stands.
+    pub place: Place,
+    /// `Label`.
+    pub label: String,
+    /// `Parameters`, and cut at spaces `args`.
+    pub parameters: String,
+    /// `FileName`.
+    pub file_name: String,
+    /// `threadName`.
+    pub thread_name: String,
+    /// `prev`: the sample before, or the one that the script looks at.
+    pub previous: Option<Sample>,
+    /// `SampleResult` of a sampler.
+    pub own: Option<Sample>,
+    /// `sampler`: the request that is going to be sent, or was.
+    pub sampler: Option<SamplerView>,
+    /// `AssertionResult`.
+    pub judgement: Judgement,
+    /// How long the script wants to sleep: it goes on at once, and the user sleeps afterwards.
+    pub sleep_ms: u64,
+    /// What the script wants to end.
+    pub ends: Option<Ends>,
+}
+
+/// What a script wants to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ends {
+    /// The iteration of the user's group.
+    GroupIteration,
+    /// The user.
+    User,
+    /// The test, gracefully.
+    Test,
+    /// The test, at once.
+    TestNow,
+}
+
+/// What a script as an assertion says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// The sample is not as it should be.
+    pub failure: bool,
+    /// The assertion could not be evaluated.
+    pub error: bool,
+    /// Why.
+    pub message: Option<String>,
+}
+
+/// A sample as scripts see and change it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    /// Its label.
+    pub label: Arc<str>,
+    /// The response code.
+    pub code: Arc<str>,
+    /// The response message.
+    pub message: Arc<str>,
+    /// Whether it succeeded.
+    pub success: bool,
+    /// The body as text.
+    pub body: Arc<str>,
+    /// Status line and header lines of the response.
+    pub response_headers: Arc<str>,
+    /// Header lines of the request.
+    pub request_headers: Arc<str>,
+    /// What was sent.
+    pub request_data: Arc<str>,
+    /// The URL; empty without one.
+    pub url: Arc<str>,
+    /// The name of the thread.
+    pub thread_name: Arc<str>,
+    /// The content type.
+    pub content_type: Arc<str>,
+    /// `text`, `bin` or nothing.
+    pub data_type: Arc<str>,
+    /// Milliseconds since 1970.
+    pub start_ms: u64,
+    /// Elapsed time.
+    pub elapsed_ms: u64,
+    /// Time to the first byte.
+    pub latency_ms: u64,
+    /// Time to connect.
+    pub connect_ms: u64,
+    /// Time that does not count.
+    pub idle_ms: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Users of the group.
+    pub group_threads: u32,
+    /// Users of all groups.
+    pub all_threads: u32,
+    /// Listeners are not told of it.
+    pub ignored: bool,
+    /// Whether a script changed it.
+    pub changed: bool,
+    /// Failures that a script added: name and message.
+    pub failures: Vec<Judgement>,
+}
+
+/// An HTTP request as scripts see and change it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SamplerView {
+    /// The element's name.
+    pub name: String,
+    /// The host.
+    pub domain: String,
+    /// The port; 0 without one.
+    pub port: String,
+    /// `http` or `https`.
+    pub protocol: String,
+    /// The path.
+    pub path: String,
+    /// The method.
+    pub method: String,
+    /// Names, values, and whether they are encoded.
+    pub arguments: Vec<ArgumentView>,
+    /// Names and values of header fields.
+    pub headers: Vec<(String, String)>,
+    /// Whether the arguments are the body as it is sent.
+    pub raw_body: bool,
+    /// Whether a script changed it.
+    pub changed: bool,
+}
+
+/// An argument of a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArgumentView {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether it is encoded before it is sent.
+    pub encode: bool,
+}

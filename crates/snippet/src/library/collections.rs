@@ -1,0 +1,849 @@
+//! Lists, arrays, sets, maps, iterators and closures.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::{access, int_value, integer, text, text_of, thing};
+use crate::Value;
+use crate::arithmetic::{self, Number};
+use crate::class::{Answer, Class, MANY, Routine, between, routine};
+use crate::machine::{Machine, Stop};
+use crate::syntax::Operator;
+use crate::value::{List, Thing};
+
+pub(super) const CLASSES: &[&Class] = &[
+    &LIST,
+    &LINKED_LIST,
+    &LIST_INTERFACE,
+    &SET,
+    &LINKED_SET,
+    &MAP,
+    &HASH_MAP,
+    &TREE_MAP,
+    &CONCURRENT_MAP,
+    &MAP_INTERFACE,
+    &ENTRY,
+    &ITERATOR,
+    &ARRAY,
+    &COLLECTIONS,
+    &ARRAYS,
+];
+
+pub(super) static CLOSURE: Class = Class {
+    methods: &[&[between("call", 0, MANY, |machine, of, arguments| {
+        machine.call_value(of, arguments)
+    })]],
+    ..Class::named("groovy.lang.Closure")
+};
+
+pub(super) static LIST: Class = Class {
+    make: Some(between("ArrayList", 0, 1, make_list)),
+    methods: &[OF_LISTS, OF_COLLECTIONS],
+    ..Class::named("java.util.ArrayList")
+};
+
+static LINKED_LIST: Class = Class {
+    make: Some(between("LinkedList", 0, 1, make_list)),
+    methods: &[OF_LISTS, OF_COLLECTIONS],
+    ..Class::named("java.util.LinkedList")
+};
+
+static LIST_INTERFACE: Class = Class {
+    methods: &[OF_LISTS, OF_COLLECTIONS],
+    ..Class::named("java.util.List")
+};
+
+pub(super) static SET: Class = Class {
+    make: Some(between("HashSet", 0, 1, make_set)),
+    methods: &[OF_LISTS, OF_COLLECTIONS],
+    ..Class::named("java.util.HashSet")
+};
+
+static LINKED_SET: Class = Class {
+    make: Some(between("LinkedHashSet", 0, 1, make_set)),
+    methods: &[OF_LISTS, OF_COLLECTIONS],
+    ..Class::named("java.util.LinkedHashSet")
+};
+
+pub(super) static ARRAY: Class = Class {
+    methods: &[
+        &[
+            routine("clone", 0, |machine, of, _| {
+                let list = of.as_list().map(|list| list.items.borrow().clone());
+                let array_of = of.as_list().and_then(|list| list.array_of.clone());
+                let items = list.unwrap_or_default();
+                machine.takes_bytes(items.len() * size_of::<Value>())?;
+                Ok(Value::array(array_of.as_deref().unwrap_or("Object"), items))
+            }),
+            routine("encodeBase64", 0, |machine, of, _| {
+                let bytes = super::bytes_of(of)?;
+                machine.text(super::codec::base64(&bytes))
+            }),
+            routine("encodeHex", 0, |machine, of, _| {
+                let bytes = super::bytes_of(of)?;
+                machine.text(super::codec::hex(&bytes))
+            }),
+        ],
+        OF_LISTS,
+        OF_COLLECTIONS,
+    ],
+    ..Class::named("java.lang.reflect.Array")
+};
+
+fn make_list(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
+    match arguments.first() {
+        Some(of) if of.as_list().is_some() => {
+            let items = super::items(machine, of)?;
+            Ok(Value::list(items))
+        }
+        // A size that it will have does not matter.
+        _ => Ok(Value::list(Vec::new())),
+    }
+}
+
+fn make_set(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
+    match arguments.first().and_then(Value::as_list) {
+        Some(list) => set_of(machine, list),
+        None => Ok(empty_set()),
+    }
+}
+
+fn empty_set() -> Value {
+    Value::thing(Thing::List(Rc::new(List {
+        items: RefCell::new(Vec::new()),
+        array_of: None,
+        is_set: true,
+    })))
+}
+
+pub(super) fn set_of(machine: &mut Machine<'_>, list: &Rc<List>) -> Answer {
+    let set = empty_set();
+    let items = list.items.borrow().clone();
+    machine.takes_bytes(items.len() * size_of::<Value>())?;
+    if let Some(set) = set.as_list() {
+        for item in items {
+            machine.step(1 + set.items.borrow().len() / 8)?;
+            add(set, item);
+        }
+    }
+    Ok(set)
+}
+
+/// Adds an item; false if it is a set that has it.
+pub(super) fn add(list: &List, item: Value) -> bool {
+    if list.is_set {
+        let items = list.items.borrow();
+        if items.iter().any(|known| super::equals(known, &item)) {
+            return false;
+        }
+    }
+    list.items.borrow_mut().push(item);
+    true
+}
+
+fn list_of(of: &Value) -> Result<&Rc<List>, Stop> {
+    of.as_list()
+        .ok_or_else(|| Stop::unknown("this call without a list"))
+}
+
+fn index(at: &Value, length: usize) -> Result<usize, Stop> {
+    let at = integer(at)?;
+    match usize::try_from(at) {
+        Ok(place) if place < length => Ok(place),
+        _ => Err(Stop::thrown(
+            "java.lang.IndexOutOfBoundsException",
+            format!("Index {at} out of bounds for length {length}"),
+        )),
+    }
+}
+
+const OF_LISTS: &[Routine] = &[
+    routine("get", 1, |_, of, arguments| {
+        let items = list_of(of)?.items.borrow();
+        Ok(items[index(&arguments[0], items.len())?].clone())
+    }),
+    routine("getAt", 1, |machine, of, arguments| {
+        access::element(machine, of, &arguments[0])
+    }),
+    routine("set", 2, |_, of, arguments| {
+        let mut items = list_of(of)?.items.borrow_mut();
+        let at = index(&arguments[0], items.len())?;
+        Ok(std::mem::replace(&mut items[at], arguments[1].clone()))
+    }),
+    between("add", 1, 2, |machine, of, arguments| {
+        machine.takes_bytes(size_of::<Value>())?;
+        let list = list_of(of)?;
+        if let [at, item] = arguments {
+            let mut items = list.items.borrow_mut();
+            let at = index(at, items.len() + 1)?;
+            items.insert(at, item.clone());
+            return Ok(Value::Void);
+        }
+        machine.step(if list.is_set {
+            list.items.borrow().len() / 8
+        } else {
+            0
+        })?;
+        Ok(Value::Bool(add(list, arguments[0].clone())))
+    }),
+    routine("push", 1, |machine, of, arguments| {
+        machine.takes_bytes(size_of::<Value>())?;
+        list_of(of)?
+            .items
+            .borrow_mut()
+            .insert(0, arguments[0].clone());
+        Ok(Value::Bool(true))
+    }),
+    routine("pop", 0, |_, of, _| {
+        let mut items = list_of(of)?.items.borrow_mut();
+        if items.is_empty() {
+            return Err(Stop::thrown(
+                "java.util.NoSuchElementException",
+                "Cannot pop() an empty List",
+            ));
+        }
+        Ok(items.remove(0))
+    }),
+    routine("remove", 1, |_, of, arguments| {
+        let list = list_of(of)?;
+        let mut items = list.items.borrow_mut();
+        if let (Value::Int(_), false) = (&arguments[0], list.is_set) {
+            let at = index(&arguments[0], items.len())?;
+            return Ok(items.remove(at));
+        }
+        let found = items
+            .iter()
+            .position(|item| super::equals(item, &arguments[0]));
+        if let Some(at) = found {
+            items.remove(at);
+        }
+        Ok(Value::Bool(found.is_some()))
+    }),
+    routine("removeAt", 1, |_, of, arguments| {
+        let mut items = list_of(of)?.items.borrow_mut();
+        let at = index(&arguments[0], items.len())?;
+        Ok(items.remove(at))
+    }),
+    routine("clear", 0, |_, of, _| {
+        list_of(of)?.items.borrow_mut().clear();
+        Ok(Value::Void)
+    }),
+    routine("addAll", 1, |machine, of, arguments| {
+        let more = super::items(machine, &arguments[0])?;
+        let list = list_of(of)?;
+        for item in more {
+            machine.step(if list.is_set {
+                1 + list.items.borrow().len() / 8
+            } else {
+                1
+            })?;
+            add(list, item);
+        }
+        Ok(Value::Bool(true))
+    }),
+    routine("indexOf", 1, |machine, of, arguments| {
+        let items = list_of(of)?.items.borrow();
+        machine.step(items.len() / 8)?;
+        let found = items
+            .iter()
+            .position(|item| super::equals(item, &arguments[0]));
+        Ok(found.map_or(Value::Int(-1), int_value))
+    }),
+    routine("subList", 2, |machine, of, arguments| {
+        let items = list_of(of)?.items.borrow();
+        let from = index(&arguments[0], items.len() + 1)?;
+        let to = index(&arguments[1], items.len() + 1)?;
+        let part = items.get(from..to).unwrap_or_default().to_vec();
+        machine.list(part)
+    }),
+    between("toArray", 0, 1, |machine, of, _| {
+        let items = super::items(machine, of)?;
+        Ok(Value::array("Object", items))
+    }),
+    between("sort", 0, 1, |machine, of, arguments| {
+        let list = list_of(of)?;
+        let sorted = sorted(machine, list, arguments.first())?;
+        if list.is_set {
+            return machine.list(sorted);
+        }
+        list.items.replace(sorted);
+        Ok(of.clone())
+    }),
+    routine("reverse", 0, |machine, of, _| {
+        let items = list_of(of)?.items.borrow();
+        let reversed = items.iter().rev().cloned().collect();
+        machine.list(reversed)
+    }),
+    routine("unique", 0, |machine, of, _| {
+        let list = list_of(of)?;
+        let set = set_of(machine, list)?;
+        let items = super::items(machine, &set)?;
+        list.items.replace(items);
+        Ok(of.clone())
+    }),
+    routine("first", 0, |_, of, _| end(of, true)),
+    routine("head", 0, |_, of, _| end(of, true)),
+    routine("last", 0, |_, of, _| end(of, false)),
+    routine("tail", 0, |machine, of, _| {
+        let items = list_of(of)?.items.borrow();
+        let tail = items.get(1..).unwrap_or_default().to_vec();
+        machine.list(tail)
+    }),
+    routine("take", 1, |machine, of, arguments| {
+        let count = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
+        let items = list_of(of)?.items.borrow();
+        let part = items.iter().take(count).cloned().collect();
+        machine.list(part)
+    }),
+    routine("drop", 1, |machine, of, arguments| {
+        let count = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
+        let items = list_of(of)?.items.borrow();
+        let part = items.iter().skip(count).cloned().collect();
+        machine.list(part)
+    }),
+    routine("flatten", 0, |machine, of, _| {
+        let mut flat = Vec::new();
+        flatten(machine, of, &mut flat, 30)?;
+        machine.list(flat)
+    }),
+    routine("toSet", 0, |machine, of, _| set_of(machine, list_of(of)?)),
+    between("shuffle", 0, 1, |machine, of, _| {
+        shuffle(machine, of)?;
+        Ok(Value::Void)
+    }),
+    routine("findIndexOf", 1, |machine, of, arguments| {
+        for (at, item) in super::items(machine, of)?.into_iter().enumerate() {
+            if holds(machine, &arguments[0], item)? {
+                return Ok(int_value(at));
+            }
+        }
+        Ok(Value::Int(-1))
+    }),
+];
+
+fn end(of: &Value, is_first: bool) -> Answer {
+    let items = list_of(of)?.items.borrow();
+    let item = if is_first {
+        items.first()
+    } else {
+        items.last()
+    };
+    item.cloned().ok_or_else(|| {
+        let which = if is_first { "first" } else { "last" };
+        Stop::thrown(
+            "java.util.NoSuchElementException",
+            format!("Cannot access {which}() element from an empty List"),
+        )
+    })
+}
+
+fn flatten(
+    machine: &mut Machine<'_>,
+    of: &Value,
+    flat: &mut Vec<Value>,
+    depth: u32,
+) -> Result<(), Stop> {
+    if depth == 0 {
+        return Err(Stop::Bound("it nests lists too deep"));
+    }
+    for item in super::items(machine, of)? {
+        machine.step(1)?;
+        if item.as_list().is_some() {
+            flatten(machine, &item, flat, depth - 1)?;
+        } else {
+            flat.push(item);
+        }
+    }
+    Ok(())
+}
+
+/// The items in order, by a closure or by themselves.
+fn sorted(machine: &mut Machine<'_>, list: &List, by: Option<&Value>) -> Result<Vec<Value>, Stop> {
+    let items = list.items.borrow().clone();
+    let is_comparison = |machine: &Machine<'_>| match by.and_then(Value::as_thing) {
+        Some(Thing::Closure(closure)) => {
+            let code = &machine.program.closures[closure.code];
+            code.parameters.as_ref().is_some_and(|all| all.len() == 2)
+        }
+        _ => false,
+    };
+    let compares = is_comparison(machine);
+    merge_sort(items, &mut |left, right| {
+        machine.step(1)?;
+        match by {
+            Some(closure) if compares => {
+                let answer = machine.call_value(closure, &[left.clone(), right.clone()])?;
+                Ok(integer(&answer)?.cmp(&0))
+            }
+            Some(closure) if closure.as_thing().is_some() => {
+                let left = machine.call_value(closure, std::slice::from_ref(left))?;
+                let right = machine.call_value(closure, std::slice::from_ref(right))?;
+                arithmetic::compare(&left, &right)
+            }
+            _ => arithmetic::compare(left, right),
+        }
+    })
+}
+
+/// Keeps the order of equals, and stops at the first error; the library's sort could not.
+fn merge_sort(
+    items: Vec<Value>,
+    compare: &mut dyn FnMut(&Value, &Value) -> Result<Ordering, Stop>,
+) -> Result<Vec<Value>, Stop> {
+    if items.len() < 2 {
+        return Ok(items);
+    }
+    let mut left = items;
+    let right = left.split_off(left.len() / 2);
+    let mut left = merge_sort(left, compare)?.into_iter().peekable();
+    let mut right = merge_sort(right, compare)?.into_iter().peekable();
+    let mut merged = Vec::new();
+    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
+        let is_left = compare(one, other)?.is_le();
+        merged.extend(if is_left { left.next() } else { right.next() });
+    }
+    merged.extend(left);
+    merged.extend(right);
+    Ok(merged)
+}
+
+/// Fisher and Yates.
+fn shuffle(machine: &mut Machine<'_>, of: &Value) -> Result<(), Stop> {
+    let list = list_of(of)?;
+    let length = list.items.borrow().len();
+    machine.step(length)?;
+    for at in (1..length).rev() {
+        let other = (machine.host.random() % (at as u64 + 1)) as usize;
+        list.items.borrow_mut().swap(at, other);
+    }
+    Ok(())
+}
+
+fn holds(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Result<bool, Stop> {
+    let answer = machine.call_value(closure, &[item])?;
+    Ok(arithmetic::is_true(&answer))
+}
+
+/// What lists, maps and arrays have in common.
+const OF_COLLECTIONS: &[Routine] = &[
+    routine("size", 0, |_, of, _| super::size(of)),
+    routine("isEmpty", 0, |_, of, _| {
+        Ok(Value::Bool(super::is_empty(of)))
+    }),
+    between("each", 1, 1, |machine, of, arguments| {
+        for item in super::items(machine, of)? {
+            call_with(machine, &arguments[0], item)?;
+        }
+        Ok(of.clone())
+    }),
+    routine("forEach", 1, |machine, of, arguments| {
+        for item in super::items(machine, of)? {
+            call_with(machine, &arguments[0], item)?;
+        }
+        Ok(Value::Void)
+    }),
+    routine("eachWithIndex", 1, |machine, of, arguments| {
+        for (at, item) in super::items(machine, of)?.into_iter().enumerate() {
+            machine.call_value(&arguments[0], &[item, int_value(at)])?;
+        }
+        Ok(of.clone())
+    }),
+    routine("collect", 1, |machine, of, arguments| {
+        let mut collected = Vec::new();
+        for item in super::items(machine, of)? {
+            collected.push(call_with(machine, &arguments[0], item)?);
+        }
+        machine.list(collected)
+    }),
+    routine("collectEntries", 1, |machine, of, arguments| {
+        let map = Value::map(Vec::new());
+        for item in super::items(machine, of)? {
+            let entry = call_with(machine, &arguments[0], item)?;
+            for (key, value) in entries_of(&entry)? {
+                access::put(machine, &map, key, value)?;
+            }
+        }
+        Ok(map)
+    }),
+    routine("find", 1, |machine, of, arguments| {
+        for item in super::items(machine, of)? {
+            let answer = call_with(machine, &arguments[0], item.clone())?;
+            if arithmetic::is_true(&answer) {
+                return Ok(item);
+            }
+        }
+        Ok(Value::Null)
+    }),
+    routine("findAll", 1, |machine, of, arguments| {
+        let mut found = Vec::new();
+        for item in super::items(machine, of)? {
+            let answer = call_with(machine, &arguments[0], item.clone())?;
+            if arithmetic::is_true(&answer) {
+                found.push(item);
+            }
+        }
+        if of.as_map().is_some() {
+            let entries: Result<Vec<_>, Stop> = found.iter().map(entries_of).collect();
+            return Ok(Value::map(entries?.into_iter().flatten().collect()));
+        }
+        machine.list(found)
+    }),
+    routine("any", 1, |machine, of, arguments| {
+        for item in super::items(machine, of)? {
+            let answer = call_with(machine, &arguments[0], item)?;
+            if arithmetic::is_true(&answer) {
+                return Ok(Value::Bool(true));
+            }
+        }
+        Ok(Value::Bool(false))
+    }),
+    routine("every", 1, |machine, of, arguments| {
+        for item in super::items(machine, of)? {
+            let answer = call_with(machine, &arguments[0], item)?;
+            if !arithmetic::is_true(&answer) {
+                return Ok(Value::Bool(false));
+            }
+        }
+        Ok(Value::Bool(true))
+    }),
+    routine("contains", 1, |machine, of, arguments| {
+        let items = super::items(machine, of)?;
+        machine.step(items.len() / 8)?;
+        Ok(Value::Bool(
+            items.iter().any(|item| super::equals(item, &arguments[0])),
+        ))
+    }),
+    between("join", 0, 1, |machine, of, arguments| {
+        let by = match arguments.first() {
+            Some(by) => text_of(by)?,
+            None => "".into(),
+        };
+        let items = super::items(machine, of)?;
+        text::join(machine, &items, &by)
+    }),
+    between("sum", 0, 1, |machine, of, arguments| {
+        let mut sum: Option<Value> = None;
+        for item in super::items(machine, of)? {
+            let item = match arguments.first() {
+                Some(closure) => call_with(machine, closure, item)?,
+                None => item,
+            };
+            sum = Some(match sum {
+                None => item,
+                Some(sum) => added(machine, &sum, &item)?,
+            });
+        }
+        Ok(sum.unwrap_or(Value::Null))
+    }),
+    between("max", 0, 1, |machine, of, arguments| {
+        extreme(machine, of, arguments.first(), Ordering::Greater)
+    }),
+    between("min", 0, 1, |machine, of, arguments| {
+        extreme(machine, of, arguments.first(), Ordering::Less)
+    }),
+    routine("count", 1, |machine, of, arguments| {
+        let mut count = 0;
+        for item in super::items(machine, of)? {
+            let counts = match arguments[0].as_thing() {
+                Some(Thing::Closure(_)) => holds(machine, &arguments[0], item)?,
+                _ => arithmetic::equal(&item, &arguments[0]),
+            };
+            count += usize::from(counts);
+        }
+        Ok(int_value(count))
+    }),
+    routine("inject", 2, |machine, of, arguments| {
+        let mut value = arguments[0].clone();
+        for item in super::items(machine, of)? {
+            value = machine.call_value(&arguments[1], &[value, item])?;
+        }
+        Ok(value)
+    }),
+    routine("groupBy", 1, |machine, of, arguments| {
+        let groups = Value::map(Vec::new());
+        for item in super::items(machine, of)? {
+            let key = call_with(machine, &arguments[0], item.clone())?;
+            let known = groups
+                .as_map()
+                .and_then(|map| access::entry(&map.borrow(), &key));
+            match known.as_ref().and_then(Value::as_list) {
+                Some(list) => {
+                    add(list, item);
+                }
+                None => access::put(machine, &groups, key, Value::list(vec![item]))?,
+            }
+        }
+        Ok(groups)
+    }),
+    routine("toList", 0, |machine, of, _| {
+        let items = super::items(machine, of)?;
+        machine.list(items)
+    }),
+    routine("iterator", 0, |machine, of, _| {
+        let items = super::items(machine, of)?;
+        Ok(Value::thing(Thing::Iterator(Rc::new(RefCell::new(
+            items.into(),
+        )))))
+    }),
+];
+
+/// Calls a closure with an item; an entry of a map is taken apart where two are asked for.
+fn call_with(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Answer {
+    machine.step(1)?;
+    if let (Some(Thing::Entry(entry)), Some(Thing::Closure(code))) =
+        (item.as_thing(), closure.as_thing())
+    {
+        let code = &machine.program.closures[code.code];
+        let wants_two = code.parameters.as_ref().is_some_and(|all| all.len() == 2);
+        if wants_two {
+            return machine.call_value(closure, &[entry.0.clone(), entry.1.clone()]);
+        }
+    }
+    machine.call_value(closure, &[item])
+}
+
+/// What a closure gives for entries: a map, an entry, or a list of two.
+fn entries_of(value: &Value) -> Result<Vec<(Value, Value)>, Stop> {
+    match value.as_thing() {
+        Some(Thing::Map(map)) => Ok(map.borrow().clone()),
+        Some(Thing::Entry(entry)) => Ok(vec![(**entry).clone()]),
+        Some(Thing::List(list)) => match list.items.borrow().as_slice() {
+            [key, value] => Ok(vec![(key.clone(), value.clone())]),
+            _ => Err(Stop::unknown("entries of a list that has not two items")),
+        },
+        _ => Err(Stop::unknown("entries of what has none")),
+    }
+}
+
+fn added(machine: &mut Machine<'_>, left: &Value, right: &Value) -> Answer {
+    if let Some(sum) = super::operator(machine, Operator::Plus, left, right)? {
+        return Ok(sum);
+    }
+    match (Number::of(left), Number::of(right)) {
+        (Some(left), Some(right)) => {
+            arithmetic::calculate(Operator::Plus, left, right, crate::Language::Groovy)
+        }
+        _ => Err(Stop::unknown("a sum of what are no numbers")),
+    }
+}
+
+fn extreme(machine: &mut Machine<'_>, of: &Value, by: Option<&Value>, wanted: Ordering) -> Answer {
+    let mut best: Option<(Value, Value)> = None;
+    for item in super::items(machine, of)? {
+        let weight = match by {
+            Some(closure) => call_with(machine, closure, item.clone())?,
+            None => item.clone(),
+        };
+        let is_better = match &best {
+            None => true,
+            Some((_, known)) => arithmetic::compare(&weight, known)? == wanted,
+        };
+        if is_better {
+            best = Some((item, weight));
+        }
+    }
+    Ok(best.map_or(Value::Null, |(item, _)| item))
+}
+
+pub(super) static MAP: Class = Class {
+    make: Some(between("LinkedHashMap", 0, 1, make_map)),
+    methods: &[OF_MAPS, OF_COLLECTIONS],
+    ..Class::named("java.util.LinkedHashMap")
+};
+
+static HASH_MAP: Class = Class {
+    make: Some(between("HashMap", 0, 1, make_map)),
+    methods: &[OF_MAPS, OF_COLLECTIONS],
+    ..Class::named("java.util.HashMap")
+};
+
+static TREE_MAP: Class = Class::named("java.util.TreeMap");
+
+static CONCURRENT_MAP: Class = Class {
+    make: Some(between("ConcurrentHashMap", 0, 1, make_map)),
+    ..Class::named("java.util.concurrent.ConcurrentHashMap")
+};
+
+static MAP_INTERFACE: Class = Class {
+    methods: &[OF_MAPS, OF_COLLECTIONS],
+    ..Class::named("java.util.Map")
+};
+
+fn make_map(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
+    let entries = arguments.first().and_then(Value::as_map);
+    let entries = entries.map(|map| map.borrow().clone()).unwrap_or_default();
+    machine.takes_bytes(entries.len() * 2 * size_of::<Value>())?;
+    Ok(Value::map(entries))
+}
+
+fn found(of: &Value, key: &Value) -> Result<Option<Value>, Stop> {
+    Ok(access::entry(&thing!(of, Map).borrow(), key))
+}
+
+const OF_MAPS: &[Routine] = &[
+    between("get", 1, 2, |machine, of, arguments| {
+        if let Some(value) = found(of, &arguments[0])? {
+            return Ok(value);
+        }
+        match arguments.get(1) {
+            Some(default) => {
+                // Groovy keeps the default.
+                access::put(machine, of, arguments[0].clone(), default.clone())?;
+                Ok(default.clone())
+            }
+            None => Ok(Value::Null),
+        }
+    }),
+    routine("getAt", 1, |_, of, arguments| {
+        Ok(found(of, &arguments[0])?.unwrap_or(Value::Null))
+    }),
+    routine("getOrDefault", 2, |_, of, arguments| {
+        Ok(found(of, &arguments[0])?.unwrap_or_else(|| arguments[1].clone()))
+    }),
+    routine("put", 2, |machine, of, arguments| {
+        let old = found(of, &arguments[0])?.unwrap_or(Value::Null);
+        access::put(machine, of, arguments[0].clone(), arguments[1].clone())?;
+        Ok(old)
+    }),
+    routine("putIfAbsent", 2, |machine, of, arguments| {
+        if let Some(old) = found(of, &arguments[0])? {
+            return Ok(old);
+        }
+        access::put(machine, of, arguments[0].clone(), arguments[1].clone())?;
+        Ok(Value::Null)
+    }),
+    routine("putAll", 1, |machine, of, arguments| {
+        let more = thing!(arguments[0], Map).borrow().clone();
+        for (key, value) in more {
+            access::put(machine, of, key, value)?;
+        }
+        Ok(Value::Void)
+    }),
+    routine("containsKey", 1, |_, of, arguments| {
+        Ok(Value::Bool(found(of, &arguments[0])?.is_some()))
+    }),
+    routine("containsValue", 1, |_, of, arguments| {
+        let map = thing!(of, Map).borrow();
+        Ok(Value::Bool(
+            map.iter()
+                .any(|(_, value)| super::equals(value, &arguments[0])),
+        ))
+    }),
+    routine("remove", 1, |_, of, arguments| {
+        let mut map = thing!(of, Map).borrow_mut();
+        let at = map
+            .iter()
+            .position(|(key, _)| super::equals(key, &arguments[0]));
+        Ok(at.map_or(Value::Null, |at| map.remove(at).1))
+    }),
+    routine("clear", 0, |_, of, _| {
+        thing!(of, Map).borrow_mut().clear();
+        Ok(Value::Void)
+    }),
+    routine("keySet", 0, |machine, of, _| {
+        let map = thing!(of, Map).borrow();
+        let keys = map.iter().map(|(key, _)| key.clone()).collect();
+        machine.list(keys)
+    }),
+    routine("values", 0, |machine, of, _| {
+        let map = thing!(of, Map).borrow();
+        let values = map.iter().map(|(_, value)| value.clone()).collect();
+        machine.list(values)
+    }),
+    routine("entrySet", 0, |machine, of, _| {
+        let items = super::items(machine, of)?;
+        machine.list(items)
+    }),
+    routine("sort", 0, |machine, of, _| {
+        let mut entries = super::items(machine, of)?;
+        machine.step(entries.len() * 4)?;
+        let key = |value: &Value| match value.as_thing() {
+            Some(Thing::Entry(entry)) => entry.0.clone(),
+            _ => Value::Null,
+        };
+        let list = Value::list(std::mem::take(&mut entries));
+        let list = list_of(&list)?;
+        let all = list.items.borrow().clone();
+        let sorted = merge_sort(all, &mut |left, right| {
+            arithmetic::compare(&key(left), &key(right))
+        })?;
+        let entries: Result<Vec<_>, Stop> = sorted.iter().map(entries_of).collect();
+        Ok(Value::map(entries?.into_iter().flatten().collect()))
+    }),
+];
+
+pub(super) static ENTRY: Class = Class {
+    methods: &[&[
+        // A header field of a request is one too.
+        routine("getName", 0, |_, of, _| Ok(thing!(of, Entry).0.clone())),
+        routine("getKey", 0, |_, of, _| Ok(thing!(of, Entry).0.clone())),
+        routine("getValue", 0, |_, of, _| Ok(thing!(of, Entry).1.clone())),
+    ]],
+    ..Class::named("java.util.Map.Entry")
+};
+
+pub(super) static ITERATOR: Class = Class {
+    methods: &[&[
+        routine("hasNext", 0, |_, of, _| {
+            Ok(Value::Bool(!thing!(of, Iterator).borrow().is_empty()))
+        }),
+        routine("next", 0, |_, of, _| {
+            let next = thing!(of, Iterator).borrow_mut().pop_front();
+            next.ok_or_else(|| Stop::thrown("java.util.NoSuchElementException", "no more items"))
+        }),
+    ]],
+    ..Class::named("java.util.Iterator")
+};
+
+static COLLECTIONS: Class = Class {
+    statics: &[
+        between("shuffle", 1, 2, |machine, _, arguments| {
+            shuffle(machine, &arguments[0])?;
+            Ok(Value::Void)
+        }),
+        routine("sort", 1, |machine, _, arguments| {
+            let list = list_of(&arguments[0])?;
+            let sorted = sorted(machine, list, None)?;
+            list.items.replace(sorted);
+            Ok(Value::Void)
+        }),
+        routine("reverse", 1, |_, _, arguments| {
+            list_of(&arguments[0])?.items.borrow_mut().reverse();
+            Ok(Value::Void)
+        }),
+        routine("emptyList", 0, |_, _, _| Ok(Value::list(Vec::new()))),
+        routine("max", 1, |machine, _, arguments| {
+            extreme(machine, &arguments[0], None, Ordering::Greater)
+        }),
+        routine("min", 1, |machine, _, arguments| {
+            extreme(machine, &arguments[0], None, Ordering::Less)
+        }),
+    ],
+    ..Class::named("java.util.Collections")
+};
+
+static ARRAYS: Class = Class {
+    statics: &[
+        between("asList", 0, MANY, |machine, _, arguments| match arguments {
+            [one] if one.as_list().is_some() => {
+                let items = super::items(machine, one)?;
+                machine.list(items)
+            }
+            several => machine.list(several.to_vec()),
+        }),
+        routine("toString", 1, |machine, _, arguments| {
+            machine.text(arguments[0].to_text())
+        }),
+        routine("sort", 1, |machine, _, arguments| {
+            let list = list_of(&arguments[0])?;
+            let sorted = sorted(machine, list, None)?;
+            list.items.replace(sorted);
+            Ok(Value::Void)
+        }),
+        routine("equals", 2, |_, _, arguments| {
+            Ok(Value::Bool(arithmetic::equal(&arguments[0], &arguments[1])))
+        }),
+    ],
+    ..Class::named("java.util.Arrays")
+};

@@ -1,0 +1,573 @@
+//! What JMeter binds: `vars`, `props`, `ctx`, `log`, `sampler` and what hangs on them.
+
+use super::{int_value, integer, sample, text_of, thing};
+use crate::Value;
+use crate::class::{Answer, Class, Routine, between, routine};
+use crate::host::{ArgumentView, Ends, SamplerView};
+use crate::machine::{Machine, Stop};
+use crate::value::Thing;
+
+pub(super) const CLASSES: &[&Class] = &[
+    &VARIABLES,
+    &PROPERTIES,
+    &CONTEXT,
+    &LOG,
+    &STREAM,
+    &SAMPLER,
+    &JUDGEMENT,
+    &BSH,
+    &THREAD,
+    &THREAD_GROUP,
+    &ENGINE,
+    &ARGUMENTS,
+    &ARGUMENT,
+    &HEADERS,
+    &FILE_SERVER,
+    &UTILITIES,
+    &HEADER,
+    &sample::RESULT,
+];
+
+fn optional(text: Option<String>) -> Value {
+    text.map_or(Value::Null, Value::text)
+}
+
+pub(super) static VARIABLES: Class = Class {
+    methods: &[&[
+        routine("get", 1, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            Ok(optional(machine.host.variable(&name)))
+        }),
+        routine("getAt", 1, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            Ok(optional(machine.host.variable(&name)))
+        }),
+        routine("getObject", 1, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            Ok(match machine.host.object(&name) {
+                Some(object) => object,
+                None => optional(machine.host.variable(&name)),
+            })
+        }),
+        routine("put", 2, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            match &arguments[1] {
+                Value::Null | Value::Void => machine.host.remove_variable(&name),
+                Value::Text(text) => machine.host.set_variable(&name, text),
+                other => {
+                    // There is one method, and it takes a text.
+                    return Err(no_such_put(machine, other));
+                }
+            }
+            Ok(Value::Void)
+        }),
+        routine("putObject", 2, |machine, _, arguments| {
+            Machine::may_be_kept(&arguments[1])?;
+            let name = text_of(&arguments[0])?;
+            match &arguments[1] {
+                Value::Text(text) => machine.host.set_variable(&name, text),
+                other => {
+                    // Where a text is asked for, an object is one.
+                    machine.host.set_variable(&name, &other.to_text());
+                    machine.host.set_object(&name, other.clone());
+                }
+            }
+            Ok(Value::Void)
+        }),
+        routine("remove", 1, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            let old = machine.host.variable(&name);
+            machine.host.remove_variable(&name);
+            Ok(optional(old))
+        }),
+        routine("entrySet", 0, |machine, _, _| {
+            let all = machine.host.variables().into_iter();
+            let all = all.map(|(name, value)| (Value::text(name), Value::text(value)));
+            let map = Value::map(all.collect());
+            let items = super::items(machine, &map)?;
+            machine.list(items)
+        }),
+        routine("getIteration", 0, |_, _, _| {
+            Err(Stop::unknown("the number of the iteration"))
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.threads.JMeterVariables")
+};
+
+fn no_such_put(machine: &Machine<'_>, value: &Value) -> Stop {
+    let class = crate::arithmetic::class_name(value);
+    if machine.language() == crate::Language::Groovy {
+        return Stop::thrown(
+            "groovy.lang.MissingMethodException",
+            format!(
+                "No signature of method: org.apache.jmeter.threads.JMeterVariables.put() is \
+                 applicable for argument types: (String, {}) values",
+                class.rsplit('.').next().unwrap_or_default()
+            ),
+        );
+    }
+    Stop::thrown(
+        "bsh.EvalError",
+        format!(
+            "Error in method invocation: Method put( java.lang.String, {class} ) not found in \
+             class'org.apache.jmeter.threads.JMeterVariables'"
+        ),
+    )
+}
+
+pub(super) static PROPERTIES: Class = Class {
+    methods: &[&[
+        between("get", 1, 2, property),
+        between("getProperty", 1, 2, property),
+        routine("getAt", 1, property),
+        between("getOrDefault", 2, 2, property),
+        routine("put", 2, set_property),
+        routine("setProperty", 2, set_property),
+        routine("containsKey", 1, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            Ok(Value::Bool(machine.host.property(&name).is_some()))
+        }),
+    ]],
+    ..Class::named("java.util.Properties")
+};
+
+fn property(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
+    let name = text_of(&arguments[0])?;
+    Ok(match (machine.host.property(&name), arguments.get(1)) {
+        (Some(value), _) => Value::text(value),
+        (None, Some(default)) => default.clone(),
+        (None, None) => Value::Null,
+    })
+}
+
+fn set_property(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
+    let name = text_of(&arguments[0])?;
+    let value = text_of(&arguments[1])?;
+    Ok(optional(machine.host.set_property(&name, &value)))
+}
+
+pub(super) static LOG: Class = Class {
+    methods: &[&[
+        between("info", 1, 3, |machine, _, arguments| {
+            log(machine, "INFO", arguments)
+        }),
+        between("warn", 1, 3, |machine, _, arguments| {
+            log(machine, "WARN", arguments)
+        }),
+        between("error", 1, 3, |machine, _, arguments| {
+            log(machine, "ERROR", arguments)
+        }),
+        between("debug", 1, 3, |machine, _, arguments| {
+            log(machine, "DEBUG", arguments)
+        }),
+        between("trace", 1, 3, |machine, _, arguments| {
+            log(machine, "TRACE", arguments)
+        }),
+        routine("isDebugEnabled", 0, |_, _, _| Ok(Value::Bool(false))),
+        routine("isInfoEnabled", 0, |_, _, _| Ok(Value::Bool(true))),
+    ]],
+    ..Class::named("org.slf4j.Logger")
+};
+
+/// A text with `{}` where arguments go; an exception that is left over follows it.
+fn log(machine: &mut Machine<'_>, level: &str, arguments: &[Value]) -> Answer {
+    let mut text = arguments[0].to_text();
+    for argument in &arguments[1..] {
+        let argument = argument.to_text();
+        if text.contains("{}") {
+            text = text.replacen("{}", &argument, 1);
+        } else {
+            text.push(' ');
+            text.push_str(&argument);
+        }
+    }
+    machine.takes_bytes(text.len())?;
+    machine.host.log(level, &text);
+    Ok(Value::Null)
+}
+
+pub(super) static STREAM: Class = Class {
+    methods: &[&[
+        between("println", 0, 1, |machine, _, arguments| {
+            let text = arguments.first().map(Value::to_text).unwrap_or_default();
+            print(machine, &text);
+            Ok(Value::Void)
+        }),
+        routine("print", 1, |machine, _, arguments| {
+            print(machine, &arguments[0].to_text());
+            Ok(Value::Void)
+        }),
+        between("printf", 1, crate::class::MANY, |machine, _, arguments| {
+            let text = super::text::formatted(&text_of(&arguments[0])?, &arguments[1..])?;
+            print(machine, &text);
+            Ok(Value::Void)
+        }),
+        routine("flush", 0, |_, _, _| Ok(Value::Void)),
+    ]],
+    ..Class::named("java.io.PrintStream")
+};
+
+/// The output belongs to Weir's own view: what is printed goes to the log.
+pub(super) fn print(machine: &mut Machine<'_>, text: &str) {
+    machine.host.log("OUT", text);
+}
+
+pub(super) static BSH: Class = Class {
+    constants: &[("args", |machine| super::names::arguments(machine))],
+    ..Class::named("bsh.This")
+};
+
+pub(super) static CONTEXT: Class = Class {
+    statics: &[routine("getContext", 0, |_, _, _| {
+        Ok(super::names::single(&CONTEXT))
+    })],
+    methods: &[&[
+        routine("getThreadNum", 0, |machine, _, _| {
+            Ok(int_value(machine.host.user().saturating_sub(1) as usize))
+        }),
+        routine("getVariables", 0, |_, _, _| {
+            Ok(super::names::single(&VARIABLES))
+        }),
+        routine("getProperties", 0, |_, _, _| {
+            Ok(super::names::single(&PROPERTIES))
+        }),
+        routine("getPreviousResult", 0, |machine, _, _| {
+            Ok(match machine.bindings.previous {
+                Some(_) => Value::thing(Thing::Previous),
+                None => Value::Null,
+            })
+        }),
+        routine("getCurrentSampler", 0, |machine, _, _| {
+            Ok(match machine.bindings.sampler {
+                Some(_) => super::names::single(&SAMPLER),
+                None => Value::Null,
+            })
+        }),
+        routine("getThread", 0, |_, _, _| Ok(super::names::single(&THREAD))),
+        routine("getThreadGroup", 0, |_, _, _| {
+            Ok(super::names::single(&THREAD_GROUP))
+        }),
+        routine("getEngine", 0, |_, _, _| Ok(super::names::single(&ENGINE))),
+        routine("setStartNextThreadLoop", 1, |machine, _, arguments| {
+            if arguments[0].to_text() == "true" {
+                ends(machine, Ends::GroupIteration);
+            }
+            Ok(Value::Void)
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.threads.JMeterContext")
+};
+
+/// Of several wishes the one that ends most counts.
+pub(super) fn ends(machine: &mut Machine<'_>, wish: Ends) {
+    let ends = &mut machine.bindings.ends;
+    *ends = (*ends).max(Some(wish));
+}
+
+pub(super) static THREAD: Class = Class {
+    methods: &[&[
+        routine("getThreadName", 0, |machine, _, _| {
+            Ok(Value::text(machine.bindings.thread_name.as_str()))
+        }),
+        routine("getName", 0, |machine, _, _| {
+            Ok(Value::text(machine.bindings.thread_name.as_str()))
+        }),
+        routine("getThreadNum", 0, |machine, _, _| {
+            Ok(int_value(machine.host.user().saturating_sub(1) as usize))
+        }),
+        routine("stop", 0, |machine, _, _| {
+            ends(machine, Ends::User);
+            Ok(Value::Void)
+        }),
+        routine("getThreadGroup", 0, |_, _, _| {
+            Ok(super::names::single(&THREAD_GROUP))
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.threads.JMeterThread")
+};
+
+static THREAD_GROUP: Class = Class {
+    methods: &[&[routine("getName", 0, |machine, _, _| {
+        Ok(Value::Text(machine.host.group()))
+    })]],
+    ..Class::named("org.apache.jmeter.threads.AbstractThreadGroup")
+};
+
+static ENGINE: Class = Class {
+    methods: &[&[
+        between("stopTest", 0, 1, |machine, _, arguments| {
+            let is_now = matches!(arguments, [Value::Bool(true)]) || arguments.is_empty();
+            ends(machine, if is_now { Ends::TestNow } else { Ends::Test });
+            Ok(Value::Void)
+        }),
+        routine("askThreadsToStop", 0, |machine, _, _| {
+            ends(machine, Ends::Test);
+            Ok(Value::Void)
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.engine.StandardJMeterEngine")
+};
+
+static FILE_SERVER: Class = Class {
+    statics: &[routine("getFileServer", 0, |_, _, _| {
+        Ok(super::names::single(&FILE_SERVER))
+    })],
+    methods: &[&[routine("getBaseDir", 0, |machine, _, _| {
+        Ok(Value::text(machine.host.directory()))
+    })]],
+    ..Class::named("org.apache.jmeter.services.FileServer")
+};
+
+static UTILITIES: Class = Class {
+    statics: &[
+        routine("getProperty", 1, property),
+        routine("getPropDefault", 2, property),
+        routine("setProperty", 2, set_property),
+    ],
+    ..Class::named("org.apache.jmeter.util.JMeterUtils")
+};
+
+pub(super) static JUDGEMENT: Class = Class {
+    methods: &[&[
+        routine("setFailure", 1, |machine, _, arguments| {
+            machine.bindings.judgement.failure = arguments[0].to_text() == "true";
+            Ok(Value::Void)
+        }),
+        routine("setError", 1, |machine, _, arguments| {
+            machine.bindings.judgement.error = arguments[0].to_text() == "true";
+            Ok(Value::Void)
+        }),
+        routine("setFailureMessage", 1, |machine, _, arguments| {
+            machine.bindings.judgement.message = Some(arguments[0].to_text());
+            Ok(Value::Void)
+        }),
+        routine("isFailure", 0, |machine, _, _| {
+            Ok(Value::Bool(machine.bindings.judgement.failure))
+        }),
+        routine("isError", 0, |machine, _, _| {
+            Ok(Value::Bool(machine.bindings.judgement.error))
+        }),
+        routine("getFailureMessage", 0, |machine, _, _| {
+            Ok(optional(machine.bindings.judgement.message.clone()))
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.assertions.AssertionResult")
+};
+
+fn view<'m>(machine: &'m mut Machine<'_>) -> Result<&'m mut SamplerView, Stop> {
+    let view = machine.bindings.sampler.as_mut();
+    view.ok_or_else(|| Stop::null_pointer("there is no sampler"))
+}
+
+/// What a sampler's getter gives.
+fn read(machine: &mut Machine<'_>, of: fn(&SamplerView) -> String) -> Answer {
+    let text = of(view(machine)?);
+    machine.text(text)
+}
+
+fn change(
+    machine: &mut Machine<'_>,
+    to: &Value,
+    of: fn(&mut SamplerView) -> &mut String,
+) -> Answer {
+    let text = to.to_text();
+    machine.takes_bytes(text.len())?;
+    let view = view(machine)?;
+    *of(view) = text;
+    view.changed = true;
+    Ok(Value::Void)
+}
+
+pub(super) static SAMPLER: Class = Class {
+    methods: &[OF_SAMPLERS],
+    ..Class::named("org.apache.jmeter.protocol.http.sampler.HTTPSamplerProxy")
+};
+
+const OF_SAMPLERS: &[Routine] = &[
+    routine("getName", 0, |machine, _, _| {
+        read(machine, |of| of.name.clone())
+    }),
+    routine("setName", 1, |machine, _, to| {
+        change(machine, &to[0], |of| &mut of.name)
+    }),
+    routine("getDomain", 0, |machine, _, _| {
+        read(machine, |of| of.domain.clone())
+    }),
+    routine("setDomain", 1, |machine, _, to| {
+        change(machine, &to[0], |of| &mut of.domain)
+    }),
+    routine("getPath", 0, |machine, _, _| {
+        read(machine, |of| of.path.clone())
+    }),
+    routine("setPath", 1, |machine, _, to| {
+        change(machine, &to[0], |of| &mut of.path)
+    }),
+    routine("getMethod", 0, |machine, _, _| {
+        read(machine, |of| of.method.clone())
+    }),
+    routine("setMethod", 1, |machine, _, to| {
+        change(machine, &to[0], |of| &mut of.method)
+    }),
+    routine("getProtocol", 0, |machine, _, _| {
+        read(machine, |of| of.protocol.clone())
+    }),
+    routine("setProtocol", 1, |machine, _, to| {
+        change(machine, &to[0], |of| &mut of.protocol)
+    }),
+    routine("getPort", 0, |machine, _, _| {
+        let port = view(machine)?.port.trim().parse();
+        Ok(Value::Int(port.unwrap_or(0)))
+    }),
+    routine("setPort", 1, |machine, _, to| {
+        change(machine, &to[0], |of| &mut of.port)
+    }),
+    routine("getArguments", 0, |_, _, _| {
+        Ok(super::names::single(&ARGUMENTS))
+    }),
+    between("addArgument", 2, 3, |machine, _, arguments| {
+        add_argument(machine, arguments, true)
+    }),
+    between("addNonEncodedArgument", 2, 3, |machine, _, arguments| {
+        let name = text_of(&arguments[0])?;
+        let is_body = name.is_empty();
+        add_argument(machine, arguments, false)?;
+        view(machine)?.raw_body |= is_body;
+        Ok(Value::Void)
+    }),
+    routine("setPostBodyRaw", 1, |machine, _, arguments| {
+        let is_raw = arguments[0].to_text() == "true";
+        let view = view(machine)?;
+        view.raw_body = is_raw;
+        view.changed = true;
+        Ok(Value::Void)
+    }),
+    routine("getHeaderManager", 0, |_, _, _| {
+        Ok(super::names::single(&HEADERS))
+    }),
+];
+
+fn add_argument(machine: &mut Machine<'_>, arguments: &[Value], encode: bool) -> Answer {
+    let name = arguments[0].to_text();
+    let value = arguments[1].to_text();
+    machine.takes_bytes(name.len() + value.len())?;
+    let view = view(machine)?;
+    view.arguments.push(ArgumentView {
+        name,
+        value,
+        encode,
+    });
+    view.changed = true;
+    Ok(Value::Void)
+}
+
+static ARGUMENTS: Class = Class {
+    methods: &[&[
+        routine("getArgumentCount", 0, |machine, _, _| {
+            Ok(int_value(view(machine)?.arguments.len()))
+        }),
+        routine("getArgument", 1, |machine, _, arguments| {
+            let at = usize::try_from(integer(&arguments[0])?).unwrap_or(usize::MAX);
+            Ok(if at < view(machine)?.arguments.len() {
+                Value::thing(Thing::Argument(at))
+            } else {
+                Value::Null
+            })
+        }),
+        between("addArgument", 2, 3, |machine, _, arguments| {
+            add_argument(machine, arguments, false)
+        }),
+        routine("removeAllArguments", 0, clear_arguments),
+        routine("clear", 0, clear_arguments),
+        routine("removeArgument", 1, |machine, _, arguments| {
+            let view = view(machine)?;
+            match &arguments[0] {
+                Value::Text(name) => view.arguments.retain(|known| *known.name != **name),
+                at => {
+                    let at = usize::try_from(integer(at)?).unwrap_or(usize::MAX);
+                    if at < view.arguments.len() {
+                        view.arguments.remove(at);
+                    }
+                }
+            }
+            view.changed = true;
+            Ok(Value::Void)
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.config.Arguments")
+};
+
+fn clear_arguments(machine: &mut Machine<'_>, _: &Value, _: &[Value]) -> Answer {
+    let view = view(machine)?;
+    view.arguments.clear();
+    view.changed = true;
+    Ok(Value::Void)
+}
+
+fn argument<'m>(machine: &'m mut Machine<'_>, of: &Value) -> Result<&'m mut ArgumentView, Stop> {
+    let at = *thing!(of, Argument);
+    let found = view(machine)?.arguments.get_mut(at);
+    found.ok_or_else(|| Stop::null_pointer("the argument is gone"))
+}
+
+pub(super) static ARGUMENT: Class = Class {
+    methods: &[&[
+        routine("getName", 0, |machine, of, _| {
+            let text = argument(machine, of)?.name.clone();
+            machine.text(text)
+        }),
+        routine("getValue", 0, |machine, of, _| {
+            let text = argument(machine, of)?.value.clone();
+            machine.text(text)
+        }),
+        routine("setName", 1, |machine, of, to| {
+            argument(machine, of)?.name = to[0].to_text();
+            view(machine)?.changed = true;
+            Ok(Value::Void)
+        }),
+        routine("setValue", 1, |machine, of, to| {
+            let text = to[0].to_text();
+            machine.takes_bytes(text.len())?;
+            argument(machine, of)?.value = text;
+            view(machine)?.changed = true;
+            Ok(Value::Void)
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.protocol.http.util.HTTPArgument")
+};
+
+static HEADER: Class = Class {
+    make: Some(routine("Header", 2, |_, _, arguments| {
+        let header = (arguments[0].clone(), arguments[1].clone());
+        Ok(Value::thing(Thing::Entry(std::rc::Rc::new(header))))
+    })),
+    ..Class::named("org.apache.jmeter.protocol.http.control.Header")
+};
+
+static HEADERS: Class = Class {
+    methods: &[&[
+        routine("add", 1, |machine, _, arguments| {
+            let header = thing!(arguments[0], Entry);
+            let (name, value) = (header.0.to_text(), header.1.to_text());
+            let view = view(machine)?;
+            view.headers.push((name, value));
+            view.changed = true;
+            Ok(Value::Void)
+        }),
+        routine("removeHeaderNamed", 1, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            let view = view(machine)?;
+            view.headers
+                .retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+            view.changed = true;
+            Ok(Value::Void)
+        }),
+        routine("getHeaders", 0, |machine, _, _| {
+            let headers = view(machine)?.headers.clone().into_iter();
+            let headers = headers.map(|(name, value)| (Value::text(name), Value::text(value)));
+            let map = Value::map(headers.collect());
+            let items = super::items(machine, &map)?;
+            machine.list(items)
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.protocol.http.control.HeaderManager")
+};

@@ -1,0 +1,105 @@
+//! Names that are bound before a script runs, and functions without an object.
+
+use super::{collections, integer, jmeter, sample, text_of};
+use crate::class::{Answer, Class};
+use crate::host::Place;
+use crate::machine::{Machine, Stop};
+use crate::value::Thing;
+use crate::{Language, Value};
+
+/// The class of what a name is bound to; `None` if it is not bound.
+pub(crate) fn bound_class(name: &str) -> Option<&'static Class> {
+    Some(match name {
+        "vars" => &jmeter::VARIABLES,
+        "props" => &jmeter::PROPERTIES,
+        "ctx" => &jmeter::CONTEXT,
+        "log" => &jmeter::LOG,
+        "OUT" => &jmeter::STREAM,
+        "prev" | "SampleResult" | "sampleResult" | "Response" => &sample::RESULT,
+        "sampler" | "Sampler" => &jmeter::SAMPLER,
+        "AssertionResult" => &jmeter::JUDGEMENT,
+        "bsh" => &jmeter::BSH,
+        "args" => &collections::ARRAY,
+        "Label" | "FileName" | "Parameters" | "threadName" => &super::text::STRING,
+        _ => return None,
+    })
+}
+
+/// What a name stands for that no script declared.
+pub(crate) fn bound(machine: &mut Machine<'_>, name: &str) -> Option<Value> {
+    let bindings = &*machine.bindings;
+    let previous = || match bindings.previous {
+        Some(_) => Value::thing(Thing::Previous),
+        None => Value::Null,
+    };
+    let own = || match bindings.own {
+        Some(_) => Value::thing(Thing::Own),
+        None => previous(),
+    };
+    Some(match name {
+        "vars" | "props" | "ctx" | "log" | "OUT" => single(bound_class(name)?),
+        "bsh" if machine.language() == Language::BeanShell => single(&jmeter::BSH),
+        "prev" => previous(),
+        "SampleResult" | "sampleResult" => own(),
+        "Response" if machine.language() == Language::BeanShell => previous(),
+        "sampler" | "Sampler" => match bindings.sampler {
+            Some(_) => single(&jmeter::SAMPLER),
+            None => Value::Null,
+        },
+        "AssertionResult" if bindings.place == Place::Assertion => single(&jmeter::JUDGEMENT),
+        "Label" => Value::text(bindings.label.as_str()),
+        "FileName" => Value::text(bindings.file_name.as_str()),
+        "Parameters" => Value::text(bindings.parameters.as_str()),
+        "threadName" => Value::text(bindings.thread_name.as_str()),
+        "args" => arguments(machine),
+        _ => return None,
+    })
+}
+
+/// The parameters, cut at spaces.
+pub(super) fn arguments(machine: &Machine<'_>) -> Value {
+    let parts = machine.bindings.parameters.split(' ');
+    let parts = parts.filter(|part| !part.is_empty());
+    Value::array("String", parts.map(Value::text).collect())
+}
+
+pub(super) fn single(class: &'static Class) -> Value {
+    Value::thing(Thing::Single(class))
+}
+
+/// Whether a function of this name can be called without an object.
+pub(crate) fn is_function(name: &str, language: Language) -> bool {
+    match language {
+        Language::Groovy => matches!(name, "println" | "print" | "printf" | "sleep"),
+        Language::BeanShell => name == "print",
+        _ => name == "new",
+    }
+}
+
+/// Calls a function that the language has.
+pub(crate) fn call_function(machine: &mut Machine<'_>, name: &str, arguments: &[Value]) -> Answer {
+    let language = machine.language();
+    match (language, name, arguments) {
+        (Language::Groovy, "println" | "print", []) => Ok(Value::Null),
+        (Language::Groovy, "println" | "print", [text])
+        | (Language::BeanShell, "print", [text]) => {
+            jmeter::print(machine, &text.to_text());
+            Ok(Value::Null)
+        }
+        (Language::Groovy, "printf", [format, rest @ ..]) => {
+            let text = super::text::formatted(&text_of(format)?, rest)?;
+            jmeter::print(machine, &text);
+            Ok(Value::Null)
+        }
+        (Language::Groovy, "sleep", [ms]) => {
+            let ms = integer(ms)?;
+            super::time::sleep(machine, ms)?;
+            Ok(Value::Null)
+        }
+        (Language::Jexl2 | Language::Jexl3, "new", [class, arguments @ ..]) => {
+            let class = text_of(class)?;
+            super::make(machine, &class, arguments)
+        }
+        _ => Err(Stop::unknown(format!("the function {name}"))),
+    }
+}

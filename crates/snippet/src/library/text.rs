@@ -1,0 +1,830 @@
+//! Texts: `String`, `StringBuilder`, `Character`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{bytes_of, int_value, integer, numbers, patterns, text_of, thing};
+use crate::Value;
+use crate::arithmetic::{self, Number};
+use crate::class::{Answer, Class, MANY, Routine, between, routine};
+use crate::machine::{Machine, Stop};
+use crate::value::Thing;
+
+pub(super) const CLASSES: &[&Class] = &[
+    &STRING,
+    &BUILDER,
+    &STRING_BUFFER,
+    &CHARACTER,
+    &patterns::PATTERN,
+    &patterns::MATCHER,
+];
+
+pub(super) static STRING: Class = Class {
+    make: Some(between(
+        "String",
+        0,
+        2,
+        |machine, _, arguments| match arguments.first() {
+            None => Ok(Value::text("")),
+            Some(Value::Text(text)) => machine.text(text.to_string()),
+            Some(bytes) if bytes.as_list().is_some() => from_bytes(machine, bytes),
+            Some(other) => machine.text(text_of(other)?.to_string()),
+        },
+    )),
+    statics: &[
+        routine("valueOf", 1, |machine, _, arguments| {
+            machine.text(arguments[0].to_text())
+        }),
+        between("format", 1, MANY, |machine, _, arguments| {
+            let text = formatted(&text_of(&arguments[0])?, &arguments[1..])?;
+            machine.text(text)
+        }),
+        between("join", 2, MANY, |machine, _, arguments| {
+            let by = text_of(&arguments[0])?;
+            let items = match &arguments[1..] {
+                [one] if one.as_list().is_some() => super::items(machine, one)?,
+                several => several.to_vec(),
+            };
+            join(machine, &items, &by)
+        }),
+    ],
+    methods: &[OF_STRINGS, GROOVY],
+    ..Class::named("java.lang.String")
+};
+
+pub(super) static CHARACTER: Class = Class {
+    statics: &[
+        routine("isDigit", 1, |_, _, arguments| {
+            Ok(Value::Bool(letter(&arguments[0])?.is_numeric()))
+        }),
+        routine("isLetter", 1, |_, _, arguments| {
+            Ok(Value::Bool(letter(&arguments[0])?.is_alphabetic()))
+        }),
+        routine("isLetterOrDigit", 1, |_, _, arguments| {
+            Ok(Value::Bool(letter(&arguments[0])?.is_alphanumeric()))
+        }),
+        routine("isUpperCase", 1, |_, _, arguments| {
+            Ok(Value::Bool(letter(&arguments[0])?.is_uppercase()))
+        }),
+        routine("isLowerCase", 1, |_, _, arguments| {
+            Ok(Value::Bool(letter(&arguments[0])?.is_lowercase()))
+        }),
+        routine("isWhitespace", 1, |_, _, arguments| {
+            Ok(Value::Bool(letter(&arguments[0])?.is_whitespace()))
+        }),
+        routine("toUpperCase", 1, |_, _, arguments| {
+            let upper = letter(&arguments[0])?.to_uppercase().next();
+            Ok(upper.map_or(Value::Null, Value::Char))
+        }),
+        routine("toLowerCase", 1, |_, _, arguments| {
+            let lower = letter(&arguments[0])?.to_lowercase().next();
+            Ok(lower.map_or(Value::Null, Value::Char))
+        }),
+        routine("toString", 1, |machine, _, arguments| {
+            machine.text(arguments[0].to_text())
+        }),
+        routine("valueOf", 1, |_, _, arguments| Ok(arguments[0].clone())),
+        routine("getNumericValue", 1, |_, _, arguments| {
+            let digit = letter(&arguments[0])?.to_digit(36);
+            Ok(Value::Int(digit.map_or(-1, u32::cast_signed)))
+        }),
+    ],
+    methods: &[&[
+        routine("charValue", 0, |_, of, _| Ok(of.clone())),
+        routine("compareTo", 1, compare_to),
+    ]],
+    ..Class::named("java.lang.Character")
+};
+
+fn letter(value: &Value) -> Result<char, Stop> {
+    match value {
+        Value::Char(c) => Ok(*c),
+        Value::Text(text) => text
+            .chars()
+            .next()
+            .ok_or_else(|| Stop::unknown("a character of an empty text")),
+        other => {
+            let code = u32::try_from(integer(other)?).ok();
+            Ok(code.and_then(char::from_u32).unwrap_or('\u{fffd}'))
+        }
+    }
+}
+
+fn compare_to(_: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answer {
+    // Java gives the distance of the first characters that differ.
+    if let (Value::Text(left), Value::Text(right)) = (of, &arguments[0]) {
+        return Ok(Value::Int(distance(left, right)));
+    }
+    let ordering = arithmetic::compare(of, &arguments[0])?;
+    Ok(Value::Int(ordering as i32))
+}
+
+fn distance(left: &str, right: &str) -> i32 {
+    let mut both = left.encode_utf16().zip(right.encode_utf16());
+    if let Some((left, right)) = both.find(|(left, right)| left != right) {
+        return i32::from(left) - i32::from(right);
+    }
+    let units = |text: &str| text.encode_utf16().count().cast_signed();
+    (units(left) - units(right)) as i32
+}
+
+/// Java's hash of a text.
+pub(super) fn hash_code(text: &str) -> i32 {
+    text.encode_utf16().fold(0_i32, |hash, unit| {
+        hash.wrapping_mul(31).wrapping_add(i32::from(unit))
+    })
+}
+
+fn from_bytes(machine: &mut Machine<'_>, bytes: &Value) -> Answer {
+    let is_characters = bytes
+        .as_list()
+        .is_some_and(|list| list.array_of.as_deref() == Some("char"));
+    if is_characters {
+        let items = super::items(machine, bytes)?;
+        return machine.text(items.iter().map(Value::to_text).collect());
+    }
+    let bytes = bytes_of(bytes)?;
+    machine.text(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Where the character with this number begins; the end for the one after the last.
+fn offset(text: &str, at: usize) -> Option<usize> {
+    if text.is_ascii() {
+        return (at <= text.len()).then_some(at);
+    }
+    let mut offsets = text.char_indices().map(|(offset, _)| offset);
+    offsets.nth(at).or_else(|| {
+        let count = text.chars().count();
+        (at == count).then_some(text.len())
+    })
+}
+
+fn length(text: &str) -> usize {
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().count()
+    }
+}
+
+fn character_at(text: &str, byte: usize) -> usize {
+    length(&text[..byte])
+}
+
+/// The part of a text from one character to before another.
+fn part(text: &str, from: i64, to: i64) -> Result<&str, Stop> {
+    let whole = length(text);
+    let begin = usize::try_from(from).ok().and_then(|at| offset(text, at));
+    let end = usize::try_from(to).ok().and_then(|at| offset(text, at));
+    match (begin, end) {
+        (Some(begin), Some(end)) if begin <= end => Ok(&text[begin..end]),
+        _ => Err(Stop::thrown(
+            "java.lang.StringIndexOutOfBoundsException",
+            format!("begin {from}, end {to}, length {whole}"),
+        )),
+    }
+}
+
+fn index_of(text: &str, what: &Value, from: Option<&Value>) -> Answer {
+    let what = match what {
+        Value::Int(_) => letter(what)?.to_string(),
+        other => text_of(other)?.to_string(),
+    };
+    let from = match from {
+        Some(from) => usize::try_from(integer(from)?).unwrap_or(0),
+        None => 0,
+    };
+    let Some(begin) = offset(text, from.min(length(text))) else {
+        return Ok(Value::Int(-1));
+    };
+    Ok(match text[begin..].find(&what) {
+        Some(found) => int_value(character_at(text, begin + found)),
+        None => Value::Int(-1),
+    })
+}
+
+fn last_index_of(text: &str, what: &Value) -> Answer {
+    let what = match what {
+        Value::Int(_) => letter(what)?.to_string(),
+        other => text_of(other)?.to_string(),
+    };
+    Ok(match text.rfind(&what) {
+        Some(found) => int_value(character_at(text, found)),
+        None => Value::Int(-1),
+    })
+}
+
+/// Java's `trim`: what is not above a space.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c| c <= ' ')
+}
+
+pub(super) fn join(machine: &mut Machine<'_>, items: &[Value], by: &str) -> Answer {
+    machine.step(items.len())?;
+    let texts: Vec<Arc<str>> = items.iter().map(Value::to_shared_text).collect();
+    let bytes: usize = texts.iter().map(|text| text.len() + by.len()).sum();
+    machine.takes_bytes(bytes)?;
+    Ok(Value::text(texts.join(by)))
+}
+
+const OF_STRINGS: &[Routine] = &[
+    routine("length", 0, |_, of, _| Ok(int_value(length(&text_of(of)?)))),
+    routine("size", 0, |_, of, _| Ok(int_value(length(&text_of(of)?)))),
+    routine("isEmpty", 0, |_, of, _| {
+        Ok(Value::Bool(text_of(of)?.is_empty()))
+    }),
+    routine("isBlank", 0, |_, of, _| {
+        Ok(Value::Bool(text_of(of)?.trim().is_empty()))
+    }),
+    routine("charAt", 1, |_, of, arguments| {
+        let text = text_of(of)?;
+        let at = integer(&arguments[0])?;
+        let found = usize::try_from(at).ok().and_then(|at| text.chars().nth(at));
+        found.map(Value::Char).ok_or_else(|| {
+            Stop::thrown(
+                "java.lang.StringIndexOutOfBoundsException",
+                format!("index {at}, length {}", length(&text)),
+            )
+        })
+    }),
+    routine("codePointAt", 1, |_, of, arguments| {
+        let text = text_of(of)?;
+        let at = usize::try_from(integer(&arguments[0])?).unwrap_or(usize::MAX);
+        Ok(text
+            .chars()
+            .nth(at)
+            .map_or(Value::Null, |c| Value::Int(c as i32)))
+    }),
+    between("substring", 1, 2, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let from = integer(&arguments[0])?;
+        let to = match arguments.get(1) {
+            Some(to) => integer(to)?,
+            None => length(&text).cast_signed() as i64,
+        };
+        let part = part(&text, from, to)?.to_owned();
+        machine.text(part)
+    }),
+    routine("subSequence", 2, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let part = part(&text, integer(&arguments[0])?, integer(&arguments[1])?)?.to_owned();
+        machine.text(part)
+    }),
+    between("indexOf", 1, 2, |_, of, arguments| {
+        index_of(&text_of(of)?, &arguments[0], arguments.get(1))
+    }),
+    routine("lastIndexOf", 1, |_, of, arguments| {
+        last_index_of(&text_of(of)?, &arguments[0])
+    }),
+    routine("contains", 1, |_, of, arguments| {
+        let what = text_of(&arguments[0])?;
+        Ok(Value::Bool(text_of(of)?.contains(&*what)))
+    }),
+    between("startsWith", 1, 2, |_, of, arguments| {
+        let text = text_of(of)?;
+        let what = text_of(&arguments[0])?;
+        let from = match arguments.get(1) {
+            Some(from) => usize::try_from(integer(from)?).ok(),
+            None => Some(0),
+        };
+        let begin = from.and_then(|from| offset(&text, from));
+        Ok(Value::Bool(
+            begin.is_some_and(|begin| text[begin..].starts_with(&*what)),
+        ))
+    }),
+    routine("endsWith", 1, |_, of, arguments| {
+        let what = text_of(&arguments[0])?;
+        Ok(Value::Bool(text_of(of)?.ends_with(&*what)))
+    }),
+    routine("equalsIgnoreCase", 1, |_, of, arguments| {
+        let same = !arguments[0].is_null()
+            && text_of(of)?.to_lowercase() == arguments[0].to_text().to_lowercase();
+        Ok(Value::Bool(same))
+    }),
+    routine("contentEquals", 1, |_, of, arguments| {
+        Ok(Value::Bool(*text_of(of)? == *arguments[0].to_text()))
+    }),
+    routine("compareTo", 1, compare_to),
+    routine("compareToIgnoreCase", 1, |_, of, arguments| {
+        let left = text_of(of)?.to_lowercase();
+        let right = text_of(&arguments[0])?.to_lowercase();
+        Ok(Value::Int(distance(&left, &right)))
+    }),
+    routine("trim", 0, |machine, of, _| {
+        machine.text(trimmed(&text_of(of)?).to_owned())
+    }),
+    routine("strip", 0, |machine, of, _| {
+        machine.text(text_of(of)?.trim().to_owned())
+    }),
+    between("toUpperCase", 0, 1, |machine, of, _| {
+        machine.text(text_of(of)?.to_uppercase())
+    }),
+    between("toLowerCase", 0, 1, |machine, of, _| {
+        machine.text(text_of(of)?.to_lowercase())
+    }),
+    routine("replace", 2, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let (what, with) = (text_of(&arguments[0])?, text_of(&arguments[1])?);
+        let count = text.matches(&*what).count();
+        machine.takes_bytes(text.len() + count.saturating_mul(with.len()))?;
+        Ok(Value::text(text.replace(&*what, &with)))
+    }),
+    routine("replaceAll", 2, |machine, of, arguments| {
+        replace(machine, of, arguments, true)
+    }),
+    routine("replaceFirst", 2, |machine, of, arguments| {
+        replace(machine, of, arguments, false)
+    }),
+    routine("matches", 1, |machine, of, arguments| {
+        let text = text_of(of)?;
+        machine.step(text.len() / 16)?;
+        Ok(Value::Bool(
+            patterns::pattern_of(&arguments[0])?.matches(&text),
+        ))
+    }),
+    between("split", 1, 2, |machine, of, arguments| {
+        let pattern = patterns::pattern_of(&arguments[0])?;
+        patterns::split(machine, &pattern, of, arguments.get(1))
+    }),
+    routine("concat", 1, |machine, of, arguments| {
+        let text = format!("{}{}", text_of(of)?, text_of(&arguments[0])?);
+        machine.text(text)
+    }),
+    routine("repeat", 1, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let times = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
+        machine.takes_bytes(text.len().saturating_mul(times))?;
+        Ok(Value::text(text.repeat(times)))
+    }),
+    between("getBytes", 0, 1, |machine, of, _| {
+        let text = text_of(of)?;
+        machine.takes_bytes(text.len() * size_of::<Value>())?;
+        Ok(Value::bytes(text.as_bytes()))
+    }),
+    routine("toCharArray", 0, |machine, of, _| {
+        let text = text_of(of)?;
+        machine.takes_bytes(text.len() * size_of::<Value>())?;
+        Ok(Value::array(
+            "char",
+            text.chars().map(Value::Char).collect(),
+        ))
+    }),
+    routine("intern", 0, |_, of, _| Ok(of.clone())),
+    between("formatted", 0, MANY, |machine, of, arguments| {
+        let text = formatted(&text_of(of)?, arguments)?;
+        machine.text(text)
+    }),
+];
+
+fn replace(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_all: bool) -> Answer {
+    let text = text_of(of)?;
+    let pattern = patterns::pattern_of(&arguments[0])?;
+    machine.takes_bytes(text.len())?;
+    if let Some(Thing::Closure(_)) = arguments[1].as_thing() {
+        return replace_by_closure(machine, &text, &pattern, &arguments[1], is_all);
+    }
+    let with = text_of(&arguments[1])?;
+    let replaced = pattern.replace(&text, &with, is_all);
+    machine.text(replaced.map_err(patterns::wrong_group)?)
+}
+
+/// Groovy: a closure says what stands for each match.
+fn replace_by_closure(
+    machine: &mut Machine<'_>,
+    text: &Arc<str>,
+    pattern: &crate::pattern::Pattern,
+    closure: &Value,
+    is_all: bool,
+) -> Answer {
+    let mut out = String::new();
+    let mut last = 0;
+    for found in pattern.find_all(text) {
+        machine.step(1)?;
+        let groups = found.iter().map(|group| match group {
+            Some((start, end)) => Value::text(&text[*start..*end]),
+            None => Value::Null,
+        });
+        let groups: Vec<Value> = groups.collect();
+        let Some((start, end)) = found[0] else { break };
+        let argument = match groups.as_slice() {
+            [whole] => whole.clone(),
+            _ => Value::list(groups),
+        };
+        let with = machine.call_value(closure, &[argument])?;
+        out.push_str(&text[last..start]);
+        out.push_str(&with.to_text());
+        machine.takes_bytes(with.bytes_of_text())?;
+        last = end;
+        if !is_all {
+            break;
+        }
+    }
+    out.push_str(&text[last..]);
+    machine.text(out)
+}
+
+/// What Groovy adds to texts.
+const GROOVY: &[Routine] = &[
+    routine("toInteger", 0, |_, of, _| {
+        numbers::parsed(trimmed(&text_of(of)?), "Integer")
+    }),
+    routine("toLong", 0, |_, of, _| {
+        numbers::parsed(trimmed(&text_of(of)?), "Long")
+    }),
+    routine("toDouble", 0, |_, of, _| {
+        numbers::parsed(trimmed(&text_of(of)?), "Double")
+    }),
+    routine("toFloat", 0, |_, of, _| {
+        numbers::parsed(trimmed(&text_of(of)?), "Double")
+    }),
+    routine("toBigDecimal", 0, |_, of, _| {
+        numbers::parsed(trimmed(&text_of(of)?), "BigDecimal")
+    }),
+    routine("toBigInteger", 0, |_, of, _| {
+        numbers::parsed(trimmed(&text_of(of)?), "BigDecimal")
+    }),
+    routine("toBoolean", 0, |_, of, _| {
+        let text = text_of(of)?.trim().to_lowercase();
+        Ok(Value::Bool(matches!(&*text, "true" | "y" | "1")))
+    }),
+    routine("isNumber", 0, |_, of, _| {
+        Ok(Value::Bool(
+            numbers::parsed(trimmed(&text_of(of)?), "BigDecimal").is_ok(),
+        ))
+    }),
+    routine("isInteger", 0, |_, of, _| {
+        Ok(Value::Bool(
+            numbers::parsed(trimmed(&text_of(of)?), "Integer").is_ok(),
+        ))
+    }),
+    routine("isLong", 0, |_, of, _| {
+        Ok(Value::Bool(
+            numbers::parsed(trimmed(&text_of(of)?), "Long").is_ok(),
+        ))
+    }),
+    between("tokenize", 0, 1, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let by = match arguments.first() {
+            Some(by) => text_of(by)?.to_string(),
+            None => " \t\n\r\u{c}".to_owned(),
+        };
+        let parts = text
+            .split(|c| by.contains(c))
+            .filter(|part| !part.is_empty());
+        let parts: Vec<Value> = parts.map(Value::text).collect();
+        machine.takes_bytes(text.len())?;
+        machine.list(parts)
+    }),
+    between("padLeft", 1, 2, |machine, of, arguments| {
+        pad(machine, of, arguments, true)
+    }),
+    between("padRight", 1, 2, |machine, of, arguments| {
+        pad(machine, of, arguments, false)
+    }),
+    routine("reverse", 0, |machine, of, _| {
+        machine.text(text_of(of)?.chars().rev().collect())
+    }),
+    routine("capitalize", 0, |machine, of, _| {
+        let text = text_of(of)?;
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        machine.text(first.chain(letters).collect())
+    }),
+    routine("readLines", 0, |machine, of, _| {
+        let lines: Vec<Value> = text_of(of)?.lines().map(Value::text).collect();
+        machine.list(lines)
+    }),
+    routine("eachLine", 1, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let mut last = Value::Null;
+        for line in text.lines() {
+            machine.step(1)?;
+            last = machine.call_value(&arguments[0], &[Value::text(line)])?;
+        }
+        Ok(last)
+    }),
+    routine("toList", 0, |machine, of, _| {
+        let items = super::items(machine, of)?;
+        machine.list(items)
+    }),
+    routine("each", 1, |machine, of, arguments| {
+        for item in super::items(machine, of)? {
+            machine.call_value(&arguments[0], &[item])?;
+        }
+        Ok(of.clone())
+    }),
+    routine("collect", 1, |machine, of, arguments| {
+        let mut collected = Vec::new();
+        for item in super::items(machine, of)? {
+            collected.push(machine.call_value(&arguments[0], &[item])?);
+        }
+        machine.list(collected)
+    }),
+    routine("take", 1, |machine, of, arguments| {
+        let count = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
+        machine.text(text_of(of)?.chars().take(count).collect())
+    }),
+    routine("drop", 1, |machine, of, arguments| {
+        let count = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
+        machine.text(text_of(of)?.chars().skip(count).collect())
+    }),
+    routine("count", 1, |_, of, arguments| {
+        let what = text_of(&arguments[0])?;
+        Ok(int_value(text_of(of)?.matches(&*what).count()))
+    }),
+    routine("find", 1, |_, of, arguments| {
+        let text = text_of(of)?;
+        let found = patterns::pattern_of(&arguments[0])?.find(&text, 0);
+        Ok(match found.and_then(|found| found[0]) {
+            Some((start, end)) => Value::text(&text[start..end]),
+            None => Value::Null,
+        })
+    }),
+    routine("findAll", 1, |machine, of, arguments| {
+        let text = text_of(of)?;
+        let all = patterns::pattern_of(&arguments[0])?.find_all(&text);
+        let all = all.iter().filter_map(|found| found[0]);
+        let all = all.map(|(start, end)| Value::text(&text[start..end]));
+        machine.list(all.collect())
+    }),
+    routine("stripIndent", 0, |machine, of, _| {
+        let text = text_of(of)?;
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let least = lines.map(indent).min().unwrap_or(0);
+        let lines: Vec<&str> = text
+            .lines()
+            .map(|line| line.get(least..).unwrap_or(""))
+            .collect();
+        machine.text(lines.join("\n"))
+    }),
+    routine("md5", 0, |machine, of, _| {
+        let hex = super::codec::digest("MD5", text_of(of)?.as_bytes())?;
+        machine.text(super::codec::hex(&hex))
+    }),
+];
+
+fn pad(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_left: bool) -> Answer {
+    let text = text_of(of)?;
+    let width = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
+    let with = match arguments.get(1) {
+        Some(with) => text_of(with)?,
+        None => " ".into(),
+    };
+    let more = width.saturating_sub(length(&text));
+    machine.takes_bytes(more.saturating_mul(4))?;
+    let padding: String = with.chars().cycle().take(more).collect();
+    machine.text(if is_left {
+        format!("{padding}{text}")
+    } else {
+        format!("{text}{padding}")
+    })
+}
+
+pub(super) static BUILDER: Class = Class {
+    make: Some(between("StringBuilder", 0, 1, make_builder)),
+    methods: &[OF_BUILDERS, OF_STRINGS],
+    ..Class::named("java.lang.StringBuilder")
+};
+
+static STRING_BUFFER: Class = Class {
+    make: Some(between("StringBuffer", 0, 1, make_builder)),
+    ..Class::named("java.lang.StringBuffer")
+};
+
+fn make_builder(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
+    let text = match arguments.first() {
+        Some(Value::Text(text)) => text.to_string(),
+        _ => String::new(),
+    };
+    machine.takes_bytes(text.len())?;
+    Ok(Value::thing(Thing::Builder(Rc::new(RefCell::new(text)))))
+}
+
+const OF_BUILDERS: &[Routine] = &[
+    routine("append", 1, |machine, of, arguments| {
+        let more = arguments[0].to_text();
+        machine.takes_bytes(more.len())?;
+        thing!(of, Builder).borrow_mut().push_str(&more);
+        Ok(of.clone())
+    }),
+    routine("insert", 2, |machine, of, arguments| {
+        let more = arguments[1].to_text();
+        machine.takes_bytes(more.len())?;
+        let mut text = thing!(of, Builder).borrow_mut();
+        let at = usize::try_from(integer(&arguments[0])?).ok();
+        match at.and_then(|at| offset(&text, at)) {
+            Some(at) => text.insert_str(at, &more),
+            None => {
+                return Err(Stop::thrown(
+                    "java.lang.StringIndexOutOfBoundsException",
+                    format!("offset {}", arguments[0].to_text()),
+                ));
+            }
+        }
+        drop(text);
+        Ok(of.clone())
+    }),
+    routine("reverse", 0, |_, of, _| {
+        let mut text = thing!(of, Builder).borrow_mut();
+        *text = text.chars().rev().collect();
+        drop(text);
+        Ok(of.clone())
+    }),
+    routine("setLength", 1, |_, of, arguments| {
+        let mut text = thing!(of, Builder).borrow_mut();
+        let at = usize::try_from(integer(&arguments[0])?).ok();
+        if let Some(end) = at.and_then(|at| offset(&text, at)) {
+            text.truncate(end);
+        }
+        Ok(Value::Void)
+    }),
+    routine("deleteCharAt", 1, |_, of, arguments| {
+        let at = integer(&arguments[0])?;
+        delete(of, at, at + 1)
+    }),
+    routine("delete", 2, |_, of, arguments| {
+        delete(of, integer(&arguments[0])?, integer(&arguments[1])?)
+    }),
+];
+
+fn delete(of: &Value, from: i64, to: i64) -> Answer {
+    let mut text = thing!(of, Builder).borrow_mut();
+    let whole = length(&text);
+    let begin = usize::try_from(from).ok().and_then(|at| offset(&text, at));
+    let end = usize::try_from(to)
+        .ok()
+        .and_then(|at| offset(&text, at.min(whole)));
+    match (begin, end) {
+        (Some(begin), Some(end)) if begin <= end => {
+            text.replace_range(begin..end, "");
+        }
+        _ => {
+            return Err(Stop::thrown(
+                "java.lang.StringIndexOutOfBoundsException",
+                format!("start {from}, end {to}, length {whole}"),
+            ));
+        }
+    }
+    drop(text);
+    Ok(of.clone())
+}
+
+/// `String.format`.
+pub(super) fn formatted(format: &str, arguments: &[Value]) -> Result<String, Stop> {
+    let arguments = match arguments {
+        [one] => match one.as_list() {
+            Some(list) if list.array_of.is_some() => list.items.borrow().clone(),
+            _ => arguments.to_vec(),
+        },
+        several => several.to_vec(),
+    };
+    let mut out = String::new();
+    let mut next = 0;
+    let mut rest = format.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut spec = String::new();
+        let conversion = loop {
+            match rest.next() {
+                Some(c) if c.is_ascii_alphabetic() || c == '%' => break c,
+                Some(c) => spec.push(c),
+                None => {
+                    return Err(Stop::thrown(
+                        "java.util.UnknownFormatConversionException",
+                        "Conversion = '%'",
+                    ));
+                }
+            }
+        };
+        match conversion {
+            '%' => out.push('%'),
+            'n' => out.push('\n'),
+            _ => {
+                let at = if let Some((place, after)) = spec.split_once('$') {
+                    let place: usize = place.parse().unwrap_or(0);
+                    spec = after.to_owned();
+                    place.wrapping_sub(1)
+                } else {
+                    next += 1;
+                    next - 1
+                };
+                let Some(value) = arguments.get(at) else {
+                    return Err(Stop::thrown(
+                        "java.util.MissingFormatArgumentException",
+                        format!("Format specifier '%{spec}{conversion}'"),
+                    ));
+                };
+                out.push_str(&converted(&spec, conversion, value)?);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Widest field.
+const WIDTH_MAX: usize = 10_000;
+
+fn converted(spec: &str, conversion: char, value: &Value) -> Result<String, Stop> {
+    let flags: String = spec
+        .chars()
+        .take_while(|c| "-+ 0,(#".contains(*c))
+        .collect();
+    let (width, precision) = match spec[flags.len()..].split_once('.') {
+        Some((width, precision)) => (width, precision.parse::<usize>().ok()),
+        None => (&spec[flags.len()..], None),
+    };
+    let width: usize = width.parse().unwrap_or(0).min(WIDTH_MAX);
+    let precision = precision.map(|precision| precision.min(WIDTH_MAX));
+    let wrong = || {
+        Stop::thrown(
+            "java.util.IllegalFormatConversionException",
+            format!("{conversion} != {}", arithmetic::class_name(value)),
+        )
+    };
+    let mut text = match conversion {
+        's' | 'S' => {
+            let text = value.to_text();
+            match precision {
+                Some(most) => text.chars().take(most).collect(),
+                None => text,
+            }
+        }
+        'd' => match Number::of(value) {
+            Some(number @ (Number::Int(_) | Number::Long(_))) => number.long().to_string(),
+            Some(Number::Decimal(decimal)) if decimal.is_whole() => decimal.whole().to_string(),
+            _ if value.is_null() => "null".to_owned(),
+            _ => return Err(wrong()),
+        },
+        'f' => match Number::of(value) {
+            Some(number @ (Number::Double(_) | Number::Decimal(_))) => {
+                let rounded =
+                    crate::number::Decimal::of_double(number.double()).and_then(|decimal| {
+                        decimal.rounded((precision.unwrap_or(6) as u32).cast_signed())
+                    });
+                match rounded {
+                    Some(rounded) => rounded.to_string(),
+                    None => format!("{:.*}", precision.unwrap_or(6), number.double()),
+                }
+            }
+            _ => return Err(wrong()),
+        },
+        'x' | 'X' => match value {
+            Value::Int(value) => format!("{value:x}"),
+            Value::Long(value) => format!("{value:x}"),
+            _ => return Err(wrong()),
+        },
+        'c' => letter(value)?.to_string(),
+        'b' => match value {
+            Value::Bool(value) => value.to_string(),
+            other => (!other.is_null()).to_string(),
+        },
+        _ => {
+            return Err(Stop::unknown(format!("%{conversion} in a format")));
+        }
+    };
+    if flags.contains(',') {
+        text = grouped(&text);
+    }
+    if flags.contains('+') && !text.starts_with('-') && matches!(conversion, 'd' | 'f') {
+        text.insert(0, '+');
+    }
+    if conversion.is_uppercase() {
+        text = text.to_uppercase();
+    }
+    let missing = width.saturating_sub(length(&text));
+    if flags.contains('-') {
+        text.extend(std::iter::repeat_n(' ', missing));
+    } else if flags.contains('0') {
+        let sign = usize::from(text.starts_with(['-', '+']));
+        text.insert_str(sign, &"0".repeat(missing));
+    } else {
+        text.insert_str(0, &" ".repeat(missing));
+    }
+    Ok(text)
+}
+
+/// With a comma between each three digits.
+fn grouped(text: &str) -> String {
+    let (whole, fraction) = match text.find('.') {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let (sign, digits) = match whole.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", whole),
+    };
+    let mut out = sign.to_owned();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out.push_str(fraction);
+    out
+}

@@ -1,0 +1,203 @@
+//! Time: `System`, `Thread.sleep`, `Date`, `SimpleDateFormat`.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{integer, jmeter, text_of, thing};
+use crate::Value;
+use crate::class::{Answer, Class, between, routine};
+use crate::machine::{Machine, Stop};
+use crate::value::Thing;
+
+pub(super) const CLASSES: &[&Class] = &[&SYSTEM, &THREAD, &DATE, &FORMAT, &INSTANT, &ZONE];
+
+/// Longest sleep that a script may ask for: a day.
+const SLEEP_MAX_MS: i64 = 86_400_000;
+
+/// Milliseconds since 1970, with what the script has slept.
+fn now(machine: &Machine<'_>) -> i64 {
+    let slept = i64::try_from(machine.bindings.sleep_ms).unwrap_or(0);
+    machine.host.epoch_ms().saturating_add(slept)
+}
+
+/// The user sleeps when the script has ended; until then only its clock shows it.
+pub(super) fn sleep(machine: &mut Machine<'_>, ms: i64) -> Result<(), Stop> {
+    if machine.place() == crate::Place::Function {
+        return Err(Stop::unknown("sleeping in a function or condition"));
+    }
+    if ms < 0 {
+        return Err(Stop::thrown(
+            "java.lang.IllegalArgumentException",
+            "timeout value is negative",
+        ));
+    }
+    let slept = i64::try_from(machine.bindings.sleep_ms).unwrap_or(0);
+    let slept = slept.saturating_add(ms).min(SLEEP_MAX_MS);
+    machine.bindings.sleep_ms = slept.cast_unsigned();
+    Ok(())
+}
+
+static SYSTEM: Class = Class {
+    statics: &[
+        routine("currentTimeMillis", 0, |machine, _, _| {
+            Ok(Value::Long(now(machine)))
+        }),
+        routine("nanoTime", 0, |machine, _, _| {
+            Ok(Value::Long(now(machine).saturating_mul(1_000_000)))
+        }),
+        routine("lineSeparator", 0, |_, _, _| Ok(Value::text("\n"))),
+        between("getProperty", 1, 2, |machine, _, arguments| {
+            let name = text_of(&arguments[0])?;
+            Ok(match &*name {
+                "line.separator" => Value::text("\n"),
+                "file.separator" => Value::text("/"),
+                "user.dir" => Value::text(machine.host.directory()),
+                name => match (machine.host.property(name), arguments.get(1)) {
+                    (Some(value), _) => Value::text(value),
+                    (None, Some(default)) => default.clone(),
+                    (None, None) => Value::Null,
+                },
+            })
+        }),
+    ],
+    constants: &[
+        ("out", |_| super::names::single(&jmeter::STREAM)),
+        ("err", |_| super::names::single(&jmeter::STREAM)),
+    ],
+    ..Class::named("java.lang.System")
+};
+
+static THREAD: Class = Class {
+    statics: &[
+        routine("sleep", 1, |machine, _, arguments| {
+            let ms = integer(&arguments[0])?;
+            sleep(machine, ms)?;
+            Ok(Value::Void)
+        }),
+        routine("currentThread", 0, |_, _, _| {
+            Ok(super::names::single(&jmeter::THREAD))
+        }),
+    ],
+    ..Class::named("java.lang.Thread")
+};
+
+static INSTANT: Class = Class {
+    statics: &[routine("now", 0, |machine, _, _| {
+        Ok(Value::thing(Thing::Date(Rc::new(Cell::new(now(machine))))))
+    })],
+    ..Class::named("java.time.Instant")
+};
+
+/// The name of a time zone that stands where one may.
+fn zone_of(value: Option<&Value>) -> Option<Arc<str>> {
+    match value.and_then(Value::as_thing) {
+        Some(Thing::Zone(name)) => Some(Arc::clone(name)),
+        _ => None,
+    }
+}
+
+pub(super) static ZONE: Class = Class {
+    statics: &[routine("getTimeZone", 1, |_, _, arguments| {
+        Ok(Value::thing(Thing::Zone(text_of(&arguments[0])?)))
+    })],
+    methods: &[&[routine("getID", 0, |_, of, _| {
+        Ok(Value::Text(Arc::clone(thing!(of, Zone))))
+    })]],
+    ..Class::named("java.util.TimeZone")
+};
+
+fn written(machine: &mut Machine<'_>, epoch_ms: i64, pattern: &str, zone: Option<&str>) -> Answer {
+    match machine.host.format_date(epoch_ms, pattern, zone) {
+        Ok(text) => machine.text(text),
+        Err(says) => Err(Stop::unknown(format!("the pattern \"{pattern}\": {says}"))),
+    }
+}
+
+pub(super) static DATE: Class = Class {
+    make: Some(between("Date", 0, 1, |machine, _, arguments| {
+        let at = match arguments.first() {
+            Some(at) => integer(at)?,
+            None => now(machine),
+        };
+        Ok(Value::thing(Thing::Date(Rc::new(Cell::new(at)))))
+    })),
+    methods: &[&[
+        routine("getTime", 0, |_, of, _| {
+            Ok(Value::Long(thing!(of, Date).get()))
+        }),
+        routine("toEpochMilli", 0, |_, of, _| {
+            Ok(Value::Long(thing!(of, Date).get()))
+        }),
+        routine("getEpochSecond", 0, |_, of, _| {
+            Ok(Value::Long(thing!(of, Date).get().div_euclid(1_000)))
+        }),
+        routine("setTime", 1, |_, of, arguments| {
+            thing!(of, Date).set(integer(&arguments[0])?);
+            Ok(Value::Void)
+        }),
+        between("format", 1, 2, |machine, of, arguments| {
+            let at = thing!(of, Date).get();
+            let pattern = text_of(&arguments[0])?;
+            let zone = zone_of(arguments.get(1));
+            written(machine, at, &pattern, zone.as_deref())
+        }),
+        routine("toString", 0, |machine, of, _| {
+            let at = thing!(of, Date).get();
+            written(machine, at, "EEE MMM dd HH:mm:ss z yyyy", None)
+        }),
+        routine("before", 1, |_, of, arguments| {
+            let other = thing!(arguments[0], Date).get();
+            Ok(Value::Bool(thing!(of, Date).get() < other))
+        }),
+        routine("after", 1, |_, of, arguments| {
+            let other = thing!(arguments[0], Date).get();
+            Ok(Value::Bool(thing!(of, Date).get() > other))
+        }),
+    ]],
+    statics: &[routine("parse", 2, |machine, _, arguments| {
+        let pattern = text_of(&arguments[0])?;
+        read(machine, &arguments[1], &pattern, None)
+    })],
+    ..Class::named("java.util.Date")
+};
+
+fn read(machine: &mut Machine<'_>, text: &Value, pattern: &str, zone: Option<&str>) -> Answer {
+    let text = text_of(text)?;
+    match machine.host.parse_date(&text, pattern, zone) {
+        Some(at) => Ok(Value::thing(Thing::Date(Rc::new(Cell::new(at))))),
+        None => Err(Stop::thrown(
+            "java.text.ParseException",
+            format!("Unparseable date: \"{text}\""),
+        )),
+    }
+}
+
+pub(super) static FORMAT: Class = Class {
+    make: Some(between("SimpleDateFormat", 1, 1, |_, _, arguments| {
+        let format = (text_of(&arguments[0])?, RefCell::new(None));
+        Ok(Value::thing(Thing::DateFormat(Rc::new(format))))
+    })),
+    methods: &[&[
+        routine("format", 1, |machine, of, arguments| {
+            let (pattern, zone) = &**thing!(of, DateFormat);
+            let zone = zone.borrow().clone();
+            let at = match arguments[0].as_thing() {
+                Some(Thing::Date(date)) => date.get(),
+                _ => integer(&arguments[0])?,
+            };
+            written(machine, at, pattern, zone.as_deref())
+        }),
+        routine("setTimeZone", 1, |_, of, arguments| {
+            thing!(of, DateFormat).1.replace(zone_of(arguments.first()));
+            Ok(Value::Void)
+        }),
+        routine("parse", 1, |machine, of, arguments| {
+            let (pattern, zone) = &**thing!(of, DateFormat);
+            let zone = zone.borrow().clone();
+            read(machine, &arguments[0], pattern, zone.as_deref())
+        }),
+        routine("setLenient", 1, |_, _, _| Ok(Value::Void)),
+    ]],
+    ..Class::named("java.text.SimpleDateFormat")
+};

@@ -1,0 +1,315 @@
+//! Values of scripts.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::class::Class;
+use crate::number::{Decimal, java_double};
+use crate::pattern::{Matcher, Pattern};
+
+/// A value of a script.
+///
+/// Lists, maps and objects are shared, as references of Java are.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// No object.
+    Null,
+    /// A name that nothing was assigned to, in `BeanShell`.
+    Void,
+    /// `boolean`.
+    Bool(bool),
+    /// `int`, and the smaller kinds.
+    Int(i32),
+    /// `long`.
+    Long(i64),
+    /// `double`, and `float`.
+    Double(f64),
+    /// `BigDecimal` and `BigInteger`.
+    #[doc(hidden)]
+    Decimal(DecimalValue),
+    /// `char`.
+    Char(char),
+    /// A text. Two texts are the same object when they share their memory.
+    Text(Arc<str>),
+    /// Anything else.
+    Object(Object),
+}
+
+/// A decimal number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DecimalValue(pub(crate) Decimal);
+
+/// An object that is no text and no number.
+#[derive(Debug, Clone)]
+pub struct Object(pub(crate) Thing);
+
+/// What an object is.
+#[derive(Debug, Clone)]
+pub(crate) enum Thing {
+    List(Rc<List>),
+    Map(Rc<RefCell<Entries>>),
+    Class(&'static Class),
+    /// A class that is known by its name only, as those of exceptions are.
+    ClassName(Arc<str>),
+    Closure(Closure),
+    Entry(Rc<(Value, Value)>),
+    Thrown(Rc<Throwable>),
+    Builder(Rc<RefCell<String>>),
+    Random(Rc<Cell<u64>>),
+    Date(Rc<Cell<i64>>),
+    /// A pattern, and the name of a time zone.
+    DateFormat(Rc<(Arc<str>, Zone)>),
+    /// A time zone by its name.
+    Zone(Arc<str>),
+    Uuid(Arc<str>),
+    Pattern(Rc<Pattern>),
+    Matcher(Rc<Matcher>),
+    Iterator(Rc<RefCell<VecDeque<Value>>>),
+    Counter(Rc<Cell<i64>>),
+    Digest(Rc<(Arc<str>, RefCell<Vec<u8>>)>),
+    File(Arc<str>),
+    Writer(Rc<Writer>),
+    Reader(Rc<RefCell<VecDeque<String>>>),
+    /// An argument of a request, by its place.
+    Argument(usize),
+    /// The sample before or around the script.
+    Previous,
+    /// The sample that a sampler makes.
+    Own,
+    /// What exists once for a script and has no state of its own.
+    Single(&'static Class),
+}
+
+/// The name of a time zone, if one was set.
+pub(crate) type Zone = RefCell<Option<Arc<str>>>;
+
+/// A list or an array.
+#[derive(Debug)]
+pub(crate) struct List {
+    pub(crate) items: RefCell<Vec<Value>>,
+    /// The class of the items; lists have none.
+    pub(crate) array_of: Option<Arc<str>>,
+    /// Sets hold each item once.
+    pub(crate) is_set: bool,
+}
+
+/// A map in the order in which its keys came.
+pub(crate) type Entries = Vec<(Value, Value)>;
+
+/// A closure: its code, and where the names that it sees are, in one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Closure {
+    pub(crate) code: usize,
+    pub(crate) scope: usize,
+    pub(crate) run: Rc<()>,
+}
+
+/// An exception.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Throwable {
+    /// Its class with its package.
+    pub class: Arc<str>,
+    /// What it says.
+    pub message: Option<Arc<str>>,
+}
+
+impl Throwable {
+    pub(crate) fn new(class: &str, message: impl AsRef<str>) -> Self {
+        Self {
+            class: class.into(),
+            message: Some(message.as_ref().into()),
+        }
+    }
+}
+
+/// As `Throwable.toString` writes it.
+impl fmt::Display for Throwable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.message {
+            Some(message) => write!(f, "{}: {message}", self.class),
+            None => f.write_str(&self.class),
+        }
+    }
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) path: Arc<str>,
+    /// What is not in the file yet.
+    pub(crate) waiting: RefCell<String>,
+}
+
+/// Deepest nesting of lists that is written as text.
+const TEXT_DEPTH_MAX: u32 = 30;
+
+impl Value {
+    /// A text.
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn thing(thing: Thing) -> Self {
+        Self::Object(Object(thing))
+    }
+
+    pub(crate) fn decimal(decimal: Decimal) -> Self {
+        Self::Decimal(DecimalValue(decimal))
+    }
+
+    pub(crate) fn list(items: Vec<Self>) -> Self {
+        Self::thing(Thing::List(Rc::new(List {
+            items: RefCell::new(items),
+            array_of: None,
+            is_set: false,
+        })))
+    }
+
+    pub(crate) fn array(class: &str, items: Vec<Self>) -> Self {
+        Self::thing(Thing::List(Rc::new(List {
+            items: RefCell::new(items),
+            array_of: Some(class.into()),
+            is_set: false,
+        })))
+    }
+
+    pub(crate) fn bytes(bytes: &[u8]) -> Self {
+        let items = bytes.iter();
+        let items = items.map(|byte| Self::Int(i32::from(byte.cast_signed())));
+        Self::array("byte", items.collect())
+    }
+
+    pub(crate) fn map(entries: Entries) -> Self {
+        Self::thing(Thing::Map(Rc::new(RefCell::new(entries))))
+    }
+
+    pub(crate) fn as_thing(&self) -> Option<&Thing> {
+        match self {
+            Self::Object(Object(thing)) => Some(thing),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_list(&self) -> Option<&Rc<List>> {
+        match self.as_thing() {
+            Some(Thing::List(list)) => Some(list),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_map(&self) -> Option<&Rc<RefCell<Entries>>> {
+        match self.as_thing() {
+            Some(Thing::Map(map)) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Whether it is nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null | Self::Void)
+    }
+
+    /// As `String.valueOf` writes it.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out, TEXT_DEPTH_MAX);
+        out
+    }
+
+    pub(crate) fn to_shared_text(&self) -> Arc<str> {
+        match self {
+            Self::Text(text) => Arc::clone(text),
+            other => other.to_text().into(),
+        }
+    }
+
+    fn write(&self, out: &mut String, depth: u32) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Void => out.push_str("void"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Int(value) => out.push_str(&value.to_string()),
+            Self::Long(value) => out.push_str(&value.to_string()),
+            Self::Double(value) => out.push_str(&java_double(*value)),
+            Self::Decimal(DecimalValue(value)) => out.push_str(&value.to_string()),
+            Self::Char(value) => out.push(*value),
+            Self::Text(value) => out.push_str(value),
+            Self::Object(_) if depth == 0 => out.push('…'),
+            Self::Object(Object(thing)) => thing.write(out, depth - 1),
+        }
+    }
+
+    /// About how many bytes it is made of, without what it shares.
+    pub(crate) fn bytes_of_text(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            _ => size_of::<Self>(),
+        }
+    }
+}
+
+impl Thing {
+    fn write(&self, out: &mut String, depth: u32) {
+        match self {
+            Self::List(list) => write_items(&list.items.borrow(), out, depth),
+            Self::Map(map) => {
+                out.push('{');
+                for (index, (key, value)) in map.borrow().iter().enumerate() {
+                    if index > 0 {
+                        out.push_str(", ");
+                    }
+                    key.write(out, depth);
+                    out.push('=');
+                    value.write(out, depth);
+                }
+                out.push('}');
+            }
+            Self::Entry(entry) => {
+                entry.0.write(out, depth);
+                out.push('=');
+                entry.1.write(out, depth);
+            }
+            Self::Class(class) => out.extend(["class ", class.name]),
+            Self::ClassName(name) => out.extend(["class ", &**name]),
+            Self::Thrown(thrown) => out.push_str(&thrown.to_string()),
+            Self::Builder(text) => out.push_str(&text.borrow()),
+            Self::Counter(number) => out.push_str(&number.get().to_string()),
+            Self::Uuid(text) | Self::File(text) | Self::Zone(text) => out.push_str(text),
+            Self::Pattern(pattern) => out.push_str(pattern.source()),
+            Self::Previous | Self::Own => out.push_str("org.apache.jmeter.samplers.SampleResult"),
+            Self::Single(class) => out.push_str(class.name),
+            other => out.push_str(other.class_name()),
+        }
+    }
+
+    /// The name of the class of things that have no better text.
+    fn class_name(&self) -> &'static str {
+        match self {
+            Self::Closure(_) => "groovy.lang.Closure",
+            Self::Random(_) => "java.util.Random",
+            Self::Date(_) => "java.util.Date",
+            Self::DateFormat(_) => "java.text.SimpleDateFormat",
+            Self::Matcher(_) => "java.util.regex.Matcher",
+            Self::Iterator(_) => "java.util.Iterator",
+            Self::Digest(_) => "java.security.MessageDigest",
+            Self::Writer(_) => "java.io.FileWriter",
+            Self::Reader(_) => "java.io.BufferedReader",
+            Self::Argument(_) => "org.apache.jmeter.protocol.http.util.HTTPArgument",
+            _ => "java.lang.Object",
+        }
+    }
+}
+
+fn write_items(items: &[Value], out: &mut String, depth: u32) {
+    out.push('[');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        item.write(out, depth);
+    }
+    out.push(']');
+}

@@ -1,0 +1,8 @@
+//! Scripts in the languages of the Java family.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+mod answers;
+mod bounds;
+mod host;
+mod unknown;
