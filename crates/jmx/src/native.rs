@@ -278,16 +278,6 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
 /// Something that an element may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Feature {
-    /// `HTTPSampler.follow_redirects`.
-    FollowRedirects,
-    /// `HTTPSampler.auto_redirects`.
-    AutoRedirects,
-    /// `HTTPSampler.image_parser`.
-    Embedded,
-    /// `HTTPSampler.DO_MULTIPART_POST`.
-    Multipart,
-    /// `HTTPsampler.Files`.
-    Files,
     /// `HTTPSampler.proxyHost`.
     Proxy,
     /// `HTTPSampler.md5`.
@@ -302,13 +292,7 @@ pub(crate) enum Feature {
 pub(crate) fn does(feature: Feature) -> bool {
     match feature {
         Feature::JavaScript | Feature::Proxy => true,
-        Feature::FollowRedirects
-        | Feature::AutoRedirects
-        | Feature::Embedded
-        | Feature::Multipart
-        | Feature::Files
-        | Feature::Md5
-        | Feature::NewUser => false,
+        Feature::Md5 | Feature::NewUser => false,
     }
 }
 

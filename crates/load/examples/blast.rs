@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let load = start(LoadSettings {
         plan,
         target: None,
+        allowed_hosts: Vec::new(),
         cpus: cpus.first().map(|cpus| cpus.parse()).transpose()?,
         seed: 1,
         length: Length::UntilStopped,

@@ -1,5 +1,6 @@
 //! One request and its response.
 
+use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -8,6 +9,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+use weir_script::Upload;
 
 use tokio_rustls::rustls::ClientConfig;
 use weir_script::{HttpVersion, Scheme};
@@ -22,6 +24,7 @@ use crate::response::{Asked, Codings, Head, Kept, ResponseReader};
 use crate::timers::Timer;
 use crate::tls;
 use crate::tunnel::{self, Tunnel};
+use crate::upload::{Pieces, UPLOAD_PIECE_BYTES};
 use crate::work::Work;
 
 /// The most that is kept of a body. JMeter keeps all of it by default
@@ -40,6 +43,8 @@ pub(crate) const PROXY_WANTS_PASSWORD: u16 = 407;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) bytes: &'a [u8],
+    /// The files after the bytes.
+    pub(crate) uploads: &'a [Upload],
     /// Place of the server among [`Work::servers`].
     pub(crate) server: usize,
     pub(crate) is_head: bool,
@@ -50,6 +55,36 @@ pub(crate) struct Request<'a> {
     /// Head and body are kept, the body up to this many bytes ([`BODY_MAX`] unless the caller knows
     /// better; 0: the head alone). `None`: nothing is kept.
     pub(crate) keep_body: Option<usize>,
+}
+
+/// All bytes of a request at once: HTTP/2 sends files from memory, up to a limit.
+fn whole<'a>(request: &Request<'a>) -> Result<Cow<'a, [u8]>, Failure> {
+    if request.uploads.is_empty() {
+        return Ok(Cow::Borrowed(request.bytes));
+    }
+    if request.length() > BODY_MAX as u64 {
+        let says = format!("files of more than {BODY_MAX} bytes are not sent over HTTP/2");
+        return Err(Failure::Upload(says));
+    }
+    let mut whole = request.bytes.to_vec();
+    let mut buffer = vec![0; UPLOAD_PIECE_BYTES];
+    for upload in request.uploads {
+        let mut pieces = Pieces::open(upload)?;
+        while let Some(piece) = pieces.next(&mut buffer)? {
+            whole.extend_from_slice(piece);
+        }
+        whole.extend_from_slice(&upload.after);
+    }
+    Ok(Cow::Owned(whole))
+}
+
+impl Request<'_> {
+    /// How many bytes it has, files included.
+    fn length(&self) -> u64 {
+        let files = self.uploads.iter();
+        let files: u64 = files.map(|u| u.length + u.after.len() as u64).sum();
+        self.bytes.len() as u64 + files
+    }
 }
 
 /// What became of a request.
@@ -75,6 +110,22 @@ pub(crate) struct Exchange {
         reason = "the plan interpreter is what looks into responses"
     )]
     pub(crate) kept: Option<Box<Kept>>,
+}
+
+impl Exchange {
+    /// Nothing was sent, for this reason.
+    pub(crate) fn unsent(now: Moment, failure: Failure) -> Self {
+        Self {
+            started: now,
+            connected: None,
+            first_body: None,
+            ended: now,
+            received: 0,
+            sent: 0,
+            outcome: Err(failure),
+            kept: None,
+        }
+    }
 }
 
 /// Sends requests of one user, one after the other.
@@ -408,8 +459,12 @@ impl Client {
         request: &Request<'_>,
         notes: &mut Notes,
     ) -> Result<Answered, Failure> {
-        notes.sent = request.bytes.len() as u64;
-        self.send(socket, request).await?;
+        notes.sent = request.length();
+        self.send(socket, request.bytes, request).await?;
+        if !request.uploads.is_empty() {
+            // Boxed: few requests have files, and all tasks would have room for this.
+            Box::pin(self.send_files(socket, request)).await?;
+        }
         let kept = request
             .keep_body
             .map(|max| self.core.kept.borrow_mut().take(max));
@@ -433,7 +488,7 @@ impl Client {
         request: &Request<'_>,
         notes: &mut Notes,
     ) -> Result<Answered, Failure> {
-        notes.sent = request.bytes.len() as u64;
+        notes.sent = request.length();
         let is_tls = work.servers[request.server].scheme == Scheme::Https;
         let before = connection.received();
         let read = self.read_http2(connection, is_tls, request, notes).await;
@@ -457,7 +512,8 @@ impl Client {
     ) -> Result<(Head, Option<Box<Kept>>), Failure> {
         let core = Rc::clone(&self.core);
         let until = || request.response_timeout.map(|t| core.clock.now().after(t));
-        let sending = connection.send(request.bytes, is_tls);
+        let whole = whole(request)?;
+        let sending = connection.send(&whole, is_tls);
         let sent = self.timer.within(until(), sending).await;
         let mut answer = sent.unwrap_or(Err(Failure::ReadTimeOut))?;
         let mut head = None;
@@ -500,8 +556,30 @@ impl Client {
         decoded.map(|()| kept)
     }
 
-    async fn send(&mut self, socket: &mut Socket, request: &Request<'_>) -> Result<(), Failure> {
-        let mut rest = request.bytes;
+    /// Sends files piece by piece, whatever their size.
+    async fn send_files(
+        &mut self,
+        socket: &mut Socket,
+        request: &Request<'_>,
+    ) -> Result<(), Failure> {
+        let mut buffer = vec![0; UPLOAD_PIECE_BYTES];
+        for upload in request.uploads {
+            let mut pieces = Pieces::open(upload)?;
+            while let Some(piece) = pieces.next(&mut buffer)? {
+                self.send(socket, piece, request).await?;
+            }
+            self.send(socket, &upload.after, request).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(
+        &mut self,
+        socket: &mut Socket,
+        bytes: &[u8],
+        request: &Request<'_>,
+    ) -> Result<(), Failure> {
+        let mut rest = bytes;
         // What TLS has taken may still wait in memory.
         let mut is_flushed = matches!(socket.stream, Stream::Plain(_));
         while !rest.is_empty() || !is_flushed {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use weir_plan::{Assertion, Extractor, PostProcessor};
-use weir_record::{AssertionResult, SampleRow};
+use weir_record::{AssertionResult, SampleDetails, SampleRow};
 use weir_response::{AssertionOutcome, SampleView, Verdict, check, extract};
 use weir_script::{SentRequest, Text, Variables};
 
@@ -40,19 +40,8 @@ impl<'a> Seen<'a> {
         let head = kept.head_text();
         let lines = head.lines().filter(|line| !line.is_empty());
         let response_headers: String = lines.flat_map(|line| [line, "\n"]).collect();
-        let field = response_headers.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.trim()
-                .eq_ignore_ascii_case("content-type")
-                .then(|| value.trim().to_owned())
-        });
-        let field = field.unwrap_or_default();
-        let charset = field.split(';').skip(1).find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            name.trim()
-                .eq_ignore_ascii_case("charset")
-                .then(|| value.trim().trim_matches('"').to_owned())
-        });
+        let content_type = field(&response_headers, "content-type").unwrap_or_default();
+        let content_type = content_type.to_owned();
         let (request_headers, request_data) = request_texts(sent);
         Self {
             header_bytes: kept.head.len() as u64,
@@ -60,8 +49,8 @@ impl<'a> Seen<'a> {
             request_headers,
             request_data,
             body: Cow::Borrowed(&kept.body),
-            content_type: field.split(';').next().unwrap_or_default().to_owned(),
-            charset,
+            charset: charset(&content_type).map(str::to_owned),
+            content_type: media_type(&content_type).to_owned(),
         }
     }
 
@@ -81,14 +70,119 @@ impl<'a> Seen<'a> {
             received_bytes: row.received_bytes,
             header_bytes: self.header_bytes,
             body_bytes: row.received_bytes.saturating_sub(self.header_bytes),
+            children: row.children.iter().map(part_view).collect(),
             ..SampleView::default()
         }
     }
 }
 
-/// Header fields, and method, URL and body, as JMeter shows them.
+/// The value of a header field.
+pub(crate) fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    head.lines().find_map(|line| {
+        let (found, value) = line.split_once(':')?;
+        let found = found.trim().eq_ignore_ascii_case(name);
+        found.then(|| value.trim())
+    })
+}
+
+/// The media type in a content type, without its parameters.
+pub(crate) fn media_type(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or_default().trim()
+}
+
+/// The character set that a content type names.
+pub(crate) fn charset(content_type: &str) -> Option<&str> {
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let found = name.trim().eq_ignore_ascii_case("charset");
+        found.then(|| value.trim().trim_matches('"'))
+    })
+}
+
+/// What can be seen of a part of a sample, kept with its row until the sample has been judged.
+pub(crate) fn part_details(sent: &SentRequest, kept: Option<&Kept>) -> SampleDetails {
+    let empty = Kept::default();
+    let seen = Seen::http(sent, kept.unwrap_or(&empty));
+    SampleDetails {
+        response_data: Some(seen.body.to_vec()),
+        response_headers: seen.response_headers,
+        request_headers: seen.request_headers,
+        sampler_data: seen.request_data,
+        encoding: seen.charset.unwrap_or_default(),
+        ..SampleDetails::default()
+    }
+}
+
+/// A part of a sample as extractors and assertions see it.
+fn part_view(row: &SampleRow) -> SampleView<'_> {
+    let mut view = SampleView {
+        url: (!row.url.is_empty()).then_some(&*row.url),
+        response_code: &row.response_code,
+        response_message: &row.response_message,
+        successful: row.success,
+        elapsed_ms: row.elapsed_ms,
+        received_bytes: row.received_bytes,
+        children: row.children.iter().map(part_view).collect(),
+        ..SampleView::default()
+    };
+    if let Some(details) = &row.details {
+        let headers = &details.response_headers;
+        // On the wire each line had one byte more, and an empty line followed.
+        view.header_bytes = (headers.len() + headers.lines().count() + 2) as u64;
+        view.body_bytes = row.received_bytes.saturating_sub(view.header_bytes);
+        view.response_headers = headers;
+        view.request_headers = &details.request_headers;
+        view.request_data = &details.sampler_data;
+        view.body = details.response_data.as_deref().unwrap_or_default();
+        view.encoding = Some(&details.encoding);
+        view.content_type = media_type(field(headers, "content-type").unwrap_or_default());
+    }
+    view
+}
+
+/// Writes what was said of a sample and its parts into their rows.
+fn settle(row: &mut SampleRow, verdict: Verdict) {
+    row.success = verdict.successful;
+    if let Some(message) = verdict.failure_message() {
+        row.failure_message = Arc::from(message);
+    }
+    for (part, verdict) in row.children.iter_mut().zip(verdict.children) {
+        settle(part, verdict);
+    }
+    if verdict.outcomes.is_empty() {
+        return;
+    }
+    let results = verdict.outcomes.into_iter().map(|outcome| AssertionResult {
+        name: outcome.name,
+        failure: outcome.failure,
+        error: outcome.error,
+        message: outcome.message.unwrap_or_default(),
+    });
+    row.details.get_or_insert_default().assertions = results.collect();
+}
+
+/// Lets go of what was kept of parts for extractors and assertions.
+fn forget(parts: &mut [SampleRow]) {
+    for part in parts {
+        let said = part.details.take().map(|details| details.assertions);
+        part.details = said.filter(|said| !said.is_empty()).map(|assertions| {
+            Box::new(SampleDetails {
+                assertions,
+                ..SampleDetails::default()
+            })
+        });
+        forget(&mut part.children);
+    }
+}
+
+/// Header fields, and method, URL and body, as JMeter shows them: without the content of files.
 fn request_texts(sent: &SentRequest) -> (String, String) {
-    let text: String = sent.bytes.iter().copied().map(char::from).collect();
+    let characters = |bytes: &[u8]| -> String { bytes.iter().copied().map(char::from).collect() };
+    let mut text = characters(&sent.bytes);
+    for upload in &sent.uploads {
+        text.push_str("<actual file content, not shown here>");
+        text.push_str(&characters(&upload.after));
+    }
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let (first, fields) = head.split_once("\r\n").unwrap_or((head, ""));
     let method = first.split(' ').next().unwrap_or_default();
@@ -131,6 +225,7 @@ impl User {
         if step.is_remembered {
             self.remember(sample_of(row, seen));
         }
+        forget(&mut row.children);
     }
 
     /// Judges a transaction.
@@ -207,16 +302,6 @@ impl User {
         if let Some(sample) = &changed {
             apply_to_row(sample, row);
         }
-        row.success = verdict.successful;
-        if let Some(message) = verdict.failure_message() {
-            row.failure_message = Arc::from(message);
-        }
-        let results = verdict.outcomes.into_iter().map(|outcome| AssertionResult {
-            name: outcome.name,
-            failure: outcome.failure,
-            error: outcome.error,
-            message: outcome.message.unwrap_or_default(),
-        });
-        row.details.get_or_insert_default().assertions = results.collect();
+        settle(row, verdict);
     }
 }

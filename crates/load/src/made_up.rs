@@ -9,7 +9,8 @@ use weir_script::{ScriptSample, Text};
 
 use crate::clock::Moment;
 use crate::look_into::Seen;
-use crate::user::{Sampled, User};
+use crate::sampling::Sampled;
+use crate::user::User;
 use crate::work::Step;
 
 /// A sample that was made up.

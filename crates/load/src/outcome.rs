@@ -10,7 +10,7 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
-use weir_script::SentRequest;
+use weir_script::{SentRequest, Unsendable};
 
 use crate::tls;
 
@@ -49,6 +49,16 @@ pub(crate) enum Failure {
     SslHandshake(String),
     /// The stream or the connection ended in HTTP/2's own way.
     Http2(String),
+    /// The response sends elsewhere and does not say where; the request line.
+    NoLocation(String),
+    /// Redirects that are followed out of sight do not come to an end, or lead nowhere.
+    Redirects,
+    /// A request that cannot be sent.
+    Unsendable(Box<Unsendable>),
+    /// A response leads to a server that nobody has allowed to load, or that cannot be reached.
+    NotAllowed(String),
+    /// A file that is sent cannot be read.
+    Upload(String),
 }
 
 /// Why a connection could not be opened.
@@ -172,12 +182,16 @@ impl Failure {
             Self::ShortChunk { .. } => "org.apache.http.TruncatedChunkException",
             Self::BadChunk(_) => "org.apache.http.MalformedChunkCodingException",
             Self::BadCoding(coding) => coding.class(),
-            Self::NotHttp => "org.apache.http.client.ClientProtocolException",
+            Self::NotHttp | Self::Redirects => "org.apache.http.client.ClientProtocolException",
             Self::LongHead => "org.apache.http.MessageConstraintException",
             Self::Ssl(_) => "javax.net.ssl.SSLException",
             Self::SslHandshake(_) => "javax.net.ssl.SSLHandshakeException",
             // What Java's own client for HTTP/2 throws; JMeter has none.
             Self::Http2(_) => "java.io.IOException",
+            Self::NoLocation(_) => "java.lang.IllegalArgumentException",
+            Self::Unsendable(unsendable) => unsendable.class(),
+            Self::NotAllowed(_) => "weir.NotAllowed",
+            Self::Upload(_) => "java.io.FileNotFoundException",
         }
     }
 
@@ -218,7 +232,10 @@ impl Failure {
             Self::BadChunk(BadChunk::NoLineEnd) => "CRLF expected at end of chunk".to_owned(),
             Self::BadCoding(coding) => coding.message().to_owned(),
             // The exception wraps another one and has no message of its own.
-            Self::NotHttp => "null".to_owned(),
+            Self::NotHttp | Self::Redirects => "null".to_owned(),
+            Self::NoLocation(line) => format!("Missing location header in redirect for {line}"),
+            Self::Unsendable(unsendable) => unsendable.message().to_owned(),
+            Self::NotAllowed(says) | Self::Upload(says) => says.clone(),
             Self::LongHead => "Maximum line length limit exceeded".to_owned(),
         }
     }

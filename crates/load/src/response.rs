@@ -75,6 +75,19 @@ pub(crate) struct Head {
     pub(crate) keep_alive_s: Option<u64>,
     /// How the body is coded.
     pub(crate) codings: Codings,
+    /// Where a redirect leads.
+    pub(crate) location: Option<Box<str>>,
+}
+
+impl Head {
+    /// Whether JMeter takes the response to a request with this method for a redirect.
+    pub(crate) fn is_redirect(&self, method: &str) -> bool {
+        match self.status.number {
+            301 | 302 | 303 | 308 => true,
+            307 => matches!(method, "GET" | "HEAD"),
+            _ => false,
+        }
+    }
 }
 
 impl Head {
@@ -445,6 +458,7 @@ struct Fields<'a> {
     keep_alive_s: Option<u64>,
     content_type: Option<&'a [u8]>,
     codings: Option<Codings>,
+    location: Option<&'a [u8]>,
 }
 
 impl<'a> Fields<'a> {
@@ -460,6 +474,7 @@ impl<'a> Fields<'a> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         // Lengths tell nearly all names apart; comparing is for the few that are left.
         match name.len() {
+            8 if is("location") => self.location = Some(value),
             10 if is("connection") => {
                 for option in value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
                     self.says_close |= option.eq_ignore_ascii_case(b"close");
@@ -488,8 +503,10 @@ impl<'a> Fields<'a> {
         let number = status.number;
         let body = self.body(number, asked);
         let is_granted = asked == Asked::Tunnel && is_success(number);
+        let location = self.location.filter(|_| number / 100 == 3);
         let head = Head {
             status,
+            location: location.map(|location| latin(location).into()),
             data_type: self.data_type(),
             // A tunnel stays open, whatever version the proxy speaks.
             keeps_connection: is_granted || self.keep_connection(number, is_http_1_1, &body),

@@ -17,7 +17,8 @@ use weir_script::{
 
 use crate::look_into::Seen;
 use crate::made_up::Made;
-use crate::user::{Sampled, User};
+use crate::sampling::Sampled;
+use crate::user::User;
 use crate::work::Step;
 
 /// What scripts left for the user.

@@ -14,6 +14,8 @@ pub struct LoadSettings {
     pub plan: ResolvedPlan,
     /// Overrides host and port of every sampler.
     pub target: Option<Target>,
+    /// Hosts that redirects and pages may lead to although their addresses are public; `*`: all.
+    pub allowed_hosts: Vec<String>,
     /// One runtime on each of these CPUs, and only there; without, one for each CPU that this
     /// process may use, wherever the kernel puts them.
     pub cpus: Option<CpuSet>,

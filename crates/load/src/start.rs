@@ -36,9 +36,10 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
         settings.target,
         settings.seed,
         settings.length,
+        settings.allowed_hosts,
     )?;
     work.budget = Budget::new(settings.samples_max);
-    allow_sockets(work.users().saturating_mul(work.servers.len() as u64))?;
+    allow_sockets(work.users().saturating_mul(work.connections_of_user()))?;
     let writer = settings.samples.map(SampleSink::open).transpose()?;
     let places = places(cpus.as_ref(), work.users());
     let users_of_phases = work.users_of_phases(places.len());

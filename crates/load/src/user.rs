@@ -5,23 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weir_plan::{
-    ControllerKind, FlowAction, FlowControl, HttpRequest, OnSampleError, PreProcessor,
-    ResultAction, SamplerKind,
+    ControllerKind, FlowAction, FlowControl, OnSampleError, PreProcessor, ResultAction, SamplerKind,
 };
-use weir_record::{DataType, SampleRow};
-use weir_script::{Ends, Scope, SentRequest, Text, Unsendable, delay_ms, write_request};
+use weir_record::SampleRow;
+use weir_script::{Ends, Scope, Text, delay_ms};
 
 use crate::auto_stop::Watched;
 use crate::clock::Moment;
 use crate::control::Stage;
 use crate::core::Core;
-use crate::exchange::{BODY_MAX, Client, Exchange, Request};
+use crate::exchange::Client;
 use crate::iterations::{Data, set_parameters};
-use crate::look_into::Seen;
 use crate::made_up::Made;
-use crate::outcome::{Failure, Place};
 use crate::pacing::Paces;
-use crate::response::Kept;
+use crate::sampling::Sampled;
 use crate::transaction::{Closed, Whole};
 use crate::walk::{Next, Outside, Walk};
 use crate::work::{Group, Step, UserStart, Work};
@@ -35,7 +32,9 @@ pub(crate) struct User {
     pub(crate) scope: Scope,
     walk: Walk,
     pub(crate) data: Box<Data>,
-    client: Client,
+    pub(crate) client: Client,
+    /// For several requests at once, as pages ask for.
+    pub(crate) more_clients: Vec<Client>,
     ends: Option<Moment>,
     last_ok: bool,
     /// The group runs although the test was stopped.
@@ -57,32 +56,6 @@ enum After {
     End,
 }
 
-/// What came of a sampler.
-#[derive(Debug)]
-pub(crate) struct Sampled {
-    pub(crate) success: bool,
-    /// The sample, if somebody in the plan looks at it. Boxed, because every user's task would have
-    /// room for it.
-    pub(crate) row: Option<Box<SampleRow>>,
-}
-
-/// What a sample is counted and shown as.
-#[derive(Debug, Clone, Copy)]
-struct Sample<'a> {
-    class: usize,
-    label: &'a Arc<str>,
-    url: &'a Arc<str>,
-}
-
-/// A sample's outcome in the words of its row.
-#[derive(Debug)]
-struct Outcome {
-    success: bool,
-    code: Arc<str>,
-    message: Arc<str>,
-    data_type: DataType,
-}
-
 impl User {
     /// A user of a test that began at `begin`.
     pub(crate) fn new(core: &Rc<Core>, start: UserStart, begin: Moment) -> Self {
@@ -98,6 +71,7 @@ impl User {
             last_ok: true,
             outlives_stop: group.outlives_stop,
             client: Client::new(Rc::clone(core)),
+            more_clients: Vec::new(),
             ends: start.end.or(group.end).map(|end| begin.after(end)),
             intended: None,
             has_begun: false,
@@ -107,10 +81,16 @@ impl User {
     }
 
     /// Lives from its start, which was meant to be at `meant`, to its end.
-    pub(crate) async fn live(mut self, meant: Moment) {
-        self.core.woke(meant);
-        self.iterate().await;
-        self.core.user_ended(self.group);
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async function would have room for the user twice"
+    )]
+    pub(crate) fn live(mut self, meant: Moment) -> impl Future<Output = ()> {
+        async move {
+            self.core.woke(meant);
+            self.iterate().await;
+            self.core.user_ended(self.group);
+        }
     }
 
     async fn iterate(&mut self) {
@@ -248,7 +228,7 @@ impl User {
     }
 
     /// Writes into a transaction's row whose it is, and who else is alive.
-    fn sign(&self, row: &mut SampleRow) {
+    pub(crate) fn sign(&self, row: &mut SampleRow) {
         row.thread_name = self.thread_name();
         (row.group_threads, row.all_threads) = self.alive();
     }
@@ -543,270 +523,6 @@ impl User {
     /// A wait that the plan asks for is no delay of what comes after it.
     fn intend_later(&mut self, wait: Duration) {
         self.intended = self.intended.map(|intended| intended.after(wait));
-    }
-
-    /// Does what the sampler does and counts what became of it.
-    async fn sample(&mut self, work: &Work, step: &Step) -> Sampled {
-        match &step.source.kind {
-            SamplerKind::Http(_) if self.has_changed_request() => {
-                Box::pin(self.send_changed(work, step)).await
-            }
-            SamplerKind::Http(source) => self.send(work, step, source).await,
-            SamplerKind::JavaTest(test) => Box::pin(self.java_test(step, test)).await,
-            SamplerKind::Debug {
-                variables,
-                properties,
-            } => self.debug(step, *variables, *properties),
-            SamplerKind::Dummy(dummy) => Box::pin(self.dummy(step, dummy)).await,
-            SamplerKind::Script(script) => Box::pin(self.sample_script(step, script)).await,
-            // Flow control gives no sample.
-            SamplerKind::FlowControl(_) => Sampled {
-                success: true,
-                row: None,
-            },
-        }
-    }
-
-    /// Sends the request that scripts have made of the step's.
-    async fn send_changed(&mut self, work: &Work, step: &Step) -> Sampled {
-        match self.changed_request() {
-            Some(changed) => self.send(work, step, &changed).await,
-            None => Sampled {
-                success: true,
-                row: None,
-            },
-        }
-    }
-
-    /// Sends one request and counts what became of it.
-    async fn send(&mut self, work: &Work, step: &Step, source: &HttpRequest<Text>) -> Sampled {
-        let rendered;
-        let (class, label) = if let Some(class) = step.label {
-            (class, &work.labels[class])
-        } else {
-            rendered = self.render_label(step);
-            (rendered.0, &rendered.1)
-        };
-        self.core.sample_begins();
-        if let Some(prepared) = &step.prepared
-            && step.is_planned(source)
-        {
-            let request = request(source, step, &prepared.sent, prepared.server);
-            let exchange = self.client.exchange(work, &request).await;
-            let url = &prepared.url;
-            let sample = Sample { class, label, url };
-            return self.record(
-                work,
-                prepared.server,
-                exchange,
-                step,
-                &prepared.sent,
-                sample,
-            );
-        }
-        let mut sent = self.core.take_request();
-        let target = work.target.as_ref();
-        let written = write_request(source, target, &mut self.scope, &mut sent);
-        let url = if self.core.wants_rows() || step.is_looked_at {
-            sent.url.as_str()
-        } else {
-            ""
-        };
-        let url = &url.into();
-        let sample = Sample { class, label, url };
-        let sampled = match (written, work.server(&sent)) {
-            (Ok(()), Some(server)) => {
-                let request = request(source, step, &sent, server);
-                let exchange = self.client.exchange(work, &request).await;
-                self.record(work, server, exchange, step, &sent, sample)
-            }
-            (Ok(()), None) => {
-                let outcome = Outcome::failed(&Failure::UnknownHost, Place::named(&sent));
-                self.record_unsent(outcome, step, &sent, sample)
-            }
-            (Err(unsendable), _) => {
-                self.record_unsent(Outcome::unsendable(&unsendable), step, &sent, sample)
-            }
-        };
-        self.core.put_request(sent);
-        sampled
-    }
-
-    fn render_label(&mut self, step: &Step) -> (usize, Arc<str>) {
-        let label = step.source.label.rendered(&mut self.scope);
-        self.core.class_of(&label)
-    }
-
-    fn record(
-        &mut self,
-        work: &Work,
-        server: usize,
-        exchange: Exchange,
-        step: &Step,
-        sent: &SentRequest,
-        sample: Sample<'_>,
-    ) -> Sampled {
-        let outcome = Outcome::of(&exchange, work.servers[server].place());
-        self.finish(exchange, outcome, step, sent, sample)
-    }
-
-    /// A sample that failed before anything was sent.
-    fn record_unsent(
-        &mut self,
-        outcome: Outcome,
-        step: &Step,
-        sent: &SentRequest,
-        sample: Sample<'_>,
-    ) -> Sampled {
-        let now = self.core.clock.now();
-        let exchange = Exchange {
-            started: now,
-            connected: None,
-            first_body: None,
-            ended: now,
-            received: 0,
-            sent: 0,
-            outcome: Err(Failure::UnknownHost),
-            kept: None,
-        };
-        self.finish(exchange, outcome, step, sent, sample)
-    }
-
-    /// Counts a sample, after everybody who looks into it has.
-    fn finish(
-        &mut self,
-        mut exchange: Exchange,
-        outcome: Outcome,
-        step: &Step,
-        sent: &SentRequest,
-        sample: Sample<'_>,
-    ) -> Sampled {
-        let mut success = outcome.success;
-        let code = Arc::clone(&outcome.code);
-        let mut row = None;
-        if self.core.wants_rows() || step.is_looked_at {
-            let mut made = self.row(&exchange, outcome, sample);
-            let kept = exchange.kept.take();
-            if step.looks_into() {
-                let empty = Kept::default();
-                let mut seen = Seen::http(sent, kept.as_deref().unwrap_or(&empty));
-                self.look_into(step, &mut made, &mut seen);
-                success = made.success;
-            }
-            if let Some(kept) = kept {
-                self.client.give_back(kept);
-            }
-            if step.is_looked_at {
-                row = Some(Box::new(made));
-            } else {
-                self.core.row(made);
-            }
-        }
-        self.count(&exchange, success, &code, sample.class);
-        Sampled { success, row }
-    }
-
-    fn count(&mut self, exchange: &Exchange, success: bool, code: &Arc<str>, class: usize) {
-        let response_us = self.response_us(exchange.started, exchange.ended);
-        let failed_with = (!success).then_some(code);
-        self.core
-            .sample_ended(class, exchange.ended, response_us, failed_with);
-        self.core.tally(|tally| {
-            tally.samples += 1;
-            tally.failed += u64::from(!success);
-            tally.received_bytes += exchange.received;
-            tally.sent_bytes += exchange.sent;
-        });
-    }
-
-    /// The response time of a sample: from when it should have started, if that was known before.
-    pub(crate) fn response_us(&mut self, started: Moment, ended: Moment) -> u64 {
-        let service_us = ended.micros_since(started);
-        let Some(intended) = self.intended.take() else {
-            return service_us;
-        };
-        let start_delay_us = started.micros_since(intended);
-        self.core.open_sample(ended, service_us, start_delay_us);
-        ended.micros_since(intended)
-    }
-
-    fn row(&self, exchange: &Exchange, outcome: Outcome, sample: Sample<'_>) -> SampleRow {
-        let clock = &self.core.clock;
-        let since_start = |moment: Option<Moment>| {
-            moment.map_or(0, |moment| clock.elapsed_ms(exchange.started, moment))
-        };
-        let (group_threads, all_threads) = self.alive();
-        SampleRow {
-            timestamp_ms: clock.epoch_ms(exchange.started),
-            elapsed_ms: since_start(Some(exchange.ended)),
-            label: Arc::clone(sample.label),
-            response_code: outcome.code,
-            response_message: outcome.message,
-            thread_name: self.thread_name(),
-            data_type: outcome.data_type,
-            success: outcome.success,
-            failure_message: Arc::default(),
-            received_bytes: exchange.received,
-            sent_bytes: exchange.sent,
-            group_threads,
-            all_threads,
-            url: Arc::clone(sample.url),
-            latency_ms: since_start(exchange.first_body),
-            idle_ms: 0,
-            connect_ms: since_start(exchange.connected),
-            is_http: true,
-            ..SampleRow::default()
-        }
-    }
-}
-
-impl Outcome {
-    fn of(exchange: &Exchange, place: Place<'_>) -> Self {
-        let head = match &exchange.outcome {
-            Ok(head) => head,
-            Err(failure) => return Self::failed(failure, place),
-        };
-        Self {
-            success: (200..400).contains(&head.status.number),
-            code: Arc::clone(&head.status.code),
-            message: Arc::clone(&head.status.reason),
-            data_type: head.data_type,
-        }
-    }
-
-    fn failed(failure: &Failure, place: Place<'_>) -> Self {
-        Self {
-            success: false,
-            code: format!("Non HTTP response code: {}", failure.class()).into(),
-            message: format!("Non HTTP response message: {}", failure.message(place)).into(),
-            data_type: DataType::Text,
-        }
-    }
-
-    fn unsendable(unsendable: &Unsendable) -> Self {
-        Self {
-            success: false,
-            code: unsendable.response_code().into(),
-            message: unsendable.response_message().into(),
-            data_type: DataType::Text,
-        }
-    }
-}
-
-fn request<'a>(
-    source: &HttpRequest<Text>,
-    step: &Step,
-    sent: &'a SentRequest,
-    server: usize,
-) -> Request<'a> {
-    Request {
-        bytes: &sent.bytes,
-        server,
-        is_head: sent.is_head,
-        keep_alive: source.keep_alive,
-        connect_timeout: step.waits.connect,
-        response_timeout: step.waits.response,
-        keep_body: step.looks_into().then_some(BODY_MAX),
     }
 }
 

@@ -21,11 +21,13 @@ use crate::auto_stop::Watcher;
 use crate::budget::Budget;
 use crate::clock::Moment;
 use crate::error::LoadError;
+use crate::fetch::at_once;
 use crate::level::LevelGroup;
 use crate::names::Server;
 use crate::open::{ArrivalCounts, OpenGroup, OpenRules};
 use crate::open_files;
 use crate::pacing;
+use crate::servers::{Reach, Servers};
 use crate::settings::Length;
 use crate::tls;
 use crate::tree::{Place, Tree};
@@ -38,7 +40,7 @@ pub(crate) struct Work {
     /// The server that gets all requests, if one was given.
     pub(crate) target: Option<Target>,
     /// Every server that gets requests.
-    pub(crate) servers: Vec<Server>,
+    pub(crate) servers: Servers,
     /// How all users speak TLS.
     pub(crate) tls: ClientConfig,
     pub(crate) groups: Vec<Group>,
@@ -225,14 +227,20 @@ impl Work {
         target: Option<Target>,
         seed: u64,
         length: Length,
+        allowed_hosts: Vec<String>,
     ) -> Result<Self, LoadError> {
         let hosts = plan.hosts(target.as_ref())?;
         let servers = hosts.iter();
         let servers = servers.map(|host| Server::look_up(&host.server, host.proxy.as_ref()));
+        let reach = Reach {
+            allowed: allowed_hosts,
+            named: plan.named_hosts(),
+            target: target.clone(),
+        };
         let mut work = Self {
             seed,
             target,
-            servers: servers.collect(),
+            servers: Servers::new(servers.collect(), reach),
             tls: tls::for_all(plan.http_version),
             groups: Vec::new(),
             budget: Budget::default(),
@@ -369,7 +377,7 @@ impl Work {
 
     /// Place of a request's server among [`Work::servers`].
     pub(crate) fn server(&self, sent: &SentRequest) -> Option<usize> {
-        self.servers.iter().position(|server| server.takes(sent))
+        self.servers.place(sent)
     }
 
     /// Users of all groups that have something to do; of those that start them by themselves as many
@@ -382,6 +390,17 @@ impl Work {
                 Supply::Open(open) => u64::from(open.rules.users_max),
             })
             .sum()
+    }
+
+    /// How many connections a user has open at most: one to each server, more where it fetches
+    /// several resources of a page at once.
+    pub(crate) fn connections_of_user(&self) -> u64 {
+        let steps = self.groups.iter().flat_map(|group| &group.steps);
+        let at_once = steps.map(|step| match &step.source.kind {
+            SamplerKind::Http(request) => at_once(request),
+            _ => 1,
+        });
+        at_once.max().unwrap_or(1) * self.servers.len() as u64
     }
 
     /// Whether a group has arrivals.

@@ -114,6 +114,7 @@ fn allocations(address: SocketAddr, requests: u64) -> u64 {
     let load = start(LoadSettings {
         plan,
         target: Some(Target::from(address)),
+        allowed_hosts: Vec::new(),
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,

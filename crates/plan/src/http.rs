@@ -73,7 +73,7 @@ pub struct Argument<T = Template> {
     pub always_encode: bool,
     /// Write `=` between name and value in a query; a form always has it.
     pub use_equals: bool,
-    /// Type of the part in a multipart body; empty: `text/plain`.
+    /// Type of the part in a multipart body.
     pub content_type: T,
 }
 

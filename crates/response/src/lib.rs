@@ -45,6 +45,7 @@ mod extract;
 mod html;
 mod jmespath_json;
 mod json;
+mod links;
 mod outcome;
 mod patterns;
 mod perl5;
@@ -56,6 +57,7 @@ mod xml;
 
 pub use check::check;
 pub use extract::{Extraction, SampleLost, extract};
+pub use links::{Link, page_links, style_sheet_links};
 pub use outcome::{AssertionOutcome, Verdict, failure_message};
 pub use patterns::Patterns;
 pub use perl5::{Match, PatternError, Perl5};

@@ -21,6 +21,11 @@ impl Patterns {
     /// How many expressions of a kind are kept.
     pub const KEPT: usize = 1000;
 
+    /// Whether the whole text matches an expression; `None` if it is none, or takes too long.
+    pub fn matches(&mut self, expression: &str, text: &str) -> Option<bool> {
+        self.regex(expression).ok()?.matches(text).ok()
+    }
+
     pub(crate) fn regex(&mut self, text: &str) -> Result<&Perl5, &PatternError> {
         kept(&mut self.regexes, text, Perl5::compile).as_ref()
     }

@@ -41,6 +41,8 @@ pub struct Measurement<'a> {
     pub engine: Engine,
     /// Overrides host and port of every sampler; a JMeter's plan has it in itself.
     pub target: Option<Target>,
+    /// Hosts that responses may lead Weir's own engine to although their addresses are public.
+    pub allowed_hosts: Vec<String>,
     /// CPUs of the load tool and of the watch.
     pub load_cpus: Option<CpuSet>,
     /// Seed of the think times of Weir's own engine; JMeter draws its own.
@@ -100,6 +102,7 @@ pub fn measure(
     let load = engine.begin(origin, started, |plan| LoadSettings {
         plan,
         target: measurement.target,
+        allowed_hosts: measurement.allowed_hosts,
         cpus: measurement.load_cpus,
         seed: measurement.seed,
         length,

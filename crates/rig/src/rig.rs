@@ -37,6 +37,8 @@ pub struct RigOptions {
     pub properties: Properties,
     /// The properties of the plan that factors set, by factor: `users`, `rate`.
     pub of_factors: BTreeMap<String, String>,
+    /// Hosts that responses may lead to although their addresses are public.
+    pub allowed_hosts: Vec<String>,
     /// Who gets which CPUs.
     pub cpus: CpuPlan,
     /// Where trials are stored.
@@ -102,6 +104,7 @@ impl Rig {
         let measurement = Measurement {
             engine,
             target: Some(server),
+            allowed_hosts: options.allowed_hosts.clone(),
             load_cpus: Some(options.cpus.load.clone()),
             seed: treatment.seed,
             watch: watch_plan(&options.target, &options.cpus, address),

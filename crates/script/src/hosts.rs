@@ -1,6 +1,7 @@
 //! Whom a plan is going to load, before it does.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use weir_plan::{HttpRequest, Position};
 
@@ -75,6 +76,53 @@ fn proxy_of(request: &HttpRequest<Text>, server: &Target) -> Result<Option<Proxy
         return Err(Problem::new(request.at, says).instead("write http, or leave it empty"));
     }
     Ok(found)
+}
+
+impl ResolvedPlan {
+    /// Every host that the plan names, as far as that is known before it runs; each once.
+    ///
+    /// A redirect to one of them goes to the target, if one is given.
+    pub fn named_hosts(&self) -> BTreeSet<String> {
+        let requests = self.groups.iter().flat_map(ResolvedGroup::requests);
+        let servers = requests.filter_map(|request| server_of(request).ok());
+        servers.map(|server| server.host).collect()
+    }
+}
+
+/// The URL at the target, when its host is one of these.
+pub fn retarget(url: &str, target: &Target, hosts: &BTreeSet<String>) -> Option<String> {
+    let parts = Parts::of(url)?;
+    let (host, _) = url::host_and_port(&parts).ok()?;
+    hosts
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(host))
+        .then(|| {
+            let mut moved = String::new();
+            url::push_target(target, &mut moved);
+            moved.push_str(parts.tail);
+            moved
+        })
+}
+
+/// Whether an address belongs to this machine or to a network that is not the public one: RFC 1918,
+/// RFC 6598, RFC 3927, RFC 4193, RFC 4291.
+pub fn is_private(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => {
+            let shared = v4.octets()[0] == 100 && (64..128).contains(&v4.octets()[1]);
+            v4.is_loopback()
+                || v4.is_private()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || shared
+        }
+        IpAddr::V6(v6) => {
+            v6.is_loopback()
+                || v6.is_unique_local()
+                || v6.is_unicast_link_local()
+                || v6.is_unspecified()
+        }
+    }
 }
 
 const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";

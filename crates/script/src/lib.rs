@@ -28,6 +28,7 @@ mod encode;
 mod function;
 mod hosts;
 mod live;
+mod location;
 mod parse;
 mod previous;
 mod problem;
@@ -42,18 +43,22 @@ mod set_by_elements;
 mod settable;
 mod text;
 mod timer;
+mod upload;
 mod url;
 mod visit;
 
 pub use condition::javascript_condition;
 pub use decimal_format::java_decimal_format;
-pub use hosts::Host;
+pub use hosts::{Host, is_private, retarget};
 pub use live::LogSink;
+pub use location::{automatic_url, base_url, normalized, redirect_url, resource_url};
 pub use previous::PreviousResponse;
 pub use problem::{Problem, ResolveError};
 pub use properties::Properties;
 pub use proxy::ProxyServer;
-pub use request::{SentRequest, Unsendable, prepare_request, write_request};
+pub use request::{
+    Carries, FieldsAt, SentRequest, Unsendable, prepare_request, write_follow_up, write_request,
+};
 pub use resolve::{Origin, resolve};
 pub use resolved::{
     HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedLevel, ResolvedPlan, ResolvedStarts,
@@ -63,6 +68,7 @@ pub use scripting::{ScriptFailure, ScriptRun};
 pub use settable::{Changes, Settable};
 pub use text::Text;
 pub use timer::delay_ms;
+pub use upload::Upload;
 pub use url::{Scheme, Target, TargetError};
 pub use visit::{PropertyUse, properties_used};
 pub use weir_snippet::{

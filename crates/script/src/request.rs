@@ -4,11 +4,13 @@
 //! cases are in `tests/requests.rs`. The one header that differs on purpose is `User-Agent`.
 
 use std::io::Write as _;
+use std::ops::Range;
 
 use crate::encode::{decode_form, push_ascii, push_form, push_header_text, push_path};
-use weir_plan::{Argument, HttpRequest};
+use weir_plan::{Argument, HttpRequest, Proxy};
 
 use crate::resolved::ResolvedPlan;
+use crate::upload::{self, NamedFile, Upload};
 use crate::url::{self, Parts};
 use crate::{GlobalVariables, ProxyServer, Scheme, Scope, Target, Text, Variables};
 
@@ -17,8 +19,10 @@ const USER_AGENT: &str = concat!("weir/", env!("CARGO_PKG_VERSION"));
 /// A request as it goes out. Reuse one value for many requests: its buffers are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentRequest {
-    /// Head and body.
+    /// Head and body, up to the first file.
     pub bytes: Vec<u8>,
+    /// The files that follow, in order.
+    pub uploads: Vec<Upload>,
     /// The URL as results show it; empty if there is none, which results show as `null`.
     pub url: String,
     /// How to speak to the server.
@@ -31,9 +35,134 @@ pub struct SentRequest {
     pub proxy: Option<ProxyServer>,
     /// The answer has no body, whatever its head says.
     pub is_head: bool,
+    plan: PlanFields,
     body: String,
+    /// The body up to the first file, when it has files or parts.
+    start: Vec<u8>,
+    /// What the head says of the body.
+    content: Content,
+    /// A page's resources are asked for with this body too.
+    repeats_body: bool,
+    /// Where in `bytes` the plan's own header fields end, and where the head does.
+    fields_end: usize,
+    head_end: usize,
     scratch: String,
     fields: Vec<(String, String)>,
+}
+
+/// Where further header fields go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldsAt {
+    /// After those of the plan, before those of the body.
+    AfterPlan,
+    /// At the end of the head.
+    End,
+}
+
+impl SentRequest {
+    /// The request's method.
+    pub fn method(&self) -> &str {
+        let end = self.bytes.iter().position(|byte| *byte == b' ');
+        let method = &self.bytes[..end.unwrap_or(0)];
+        str::from_utf8(method).expect("a method is ASCII")
+    }
+
+    /// How many bytes go out, files included.
+    pub fn length(&self) -> u64 {
+        let uploads = self.uploads.iter();
+        let files: u64 = uploads.map(|u| u.length + u.after.len() as u64).sum();
+        self.bytes.len() as u64 + files
+    }
+
+    /// Adds header fields; each ends with a line end.
+    pub fn insert_fields(&mut self, at: FieldsAt, fields: &[u8]) {
+        let place = match at {
+            FieldsAt::AfterPlan => self.fields_end,
+            FieldsAt::End => self.head_end,
+        };
+        self.bytes.splice(place..place, fields.iter().copied());
+        if at == FieldsAt::AfterPlan {
+            self.fields_end += fields.len();
+        }
+        self.head_end += fields.len();
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.uploads.clear();
+        self.url.clear();
+        self.body.clear();
+        self.start.clear();
+        self.content = Content::None;
+        self.repeats_body = false;
+    }
+}
+
+/// The plan's own header fields, rendered once for a sample and all that follows from it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct PlanFields {
+    keep_alive: bool,
+    /// As they go out, except `Host`.
+    bytes: Vec<u8>,
+    /// Where among the bytes `Host` goes, and its value.
+    host: Option<(usize, String)>,
+    /// Where the type of the body stands, which parts of a form do not have.
+    content_type: Option<Range<usize>>,
+    user_agent: bool,
+    /// Where it goes through, unless that does not stand in between for its host.
+    proxy: Option<Proxy<String>>,
+}
+
+impl PlanFields {
+    fn render(&mut self, request: &HttpRequest<Text>, scope: &mut Scope) {
+        self.keep_alive = request.keep_alive;
+        self.bytes.clear();
+        self.host = None;
+        self.content_type = None;
+        self.user_agent = false;
+        let proxy = request.proxy.as_ref();
+        self.proxy = proxy.map(|proxy| proxy.map(&mut |text| text.rendered(scope)));
+        for (name, value) in &request.headers {
+            let name = name.as_rendered(scope);
+            let value = value.as_rendered(scope);
+            if name.eq_ignore_ascii_case("Content-Length") {
+                continue;
+            }
+            let start = self.bytes.len();
+            if name.eq_ignore_ascii_case("Host") {
+                self.host = Some((start, value.into_owned()));
+                continue;
+            }
+            push_field(&mut self.bytes, &name, &value);
+            if name.eq_ignore_ascii_case("Content-Type") {
+                self.content_type = Some(start..self.bytes.len());
+            }
+            self.user_agent |= name.eq_ignore_ascii_case("User-Agent");
+        }
+    }
+
+    /// Writes them; the port is that of the URL, if it names one that is not usual.
+    fn push(&self, head: &mut Vec<u8>, port: Option<u16>, with_content_type: bool) {
+        let left_out = match &self.content_type {
+            Some(range) if !with_content_type => range.clone(),
+            _ => 0..0,
+        };
+        let push = |head: &mut Vec<u8>, range: Range<usize>| {
+            if range.start <= left_out.start && left_out.end <= range.end {
+                head.extend_from_slice(&self.bytes[range.start..left_out.start]);
+                head.extend_from_slice(&self.bytes[left_out.end..range.end]);
+            } else {
+                head.extend_from_slice(&self.bytes[range]);
+            }
+        };
+        let Some((at, host)) = &self.host else {
+            push(head, 0..self.bytes.len());
+            return;
+        };
+        push(head, 0..*at);
+        push_field(head, "Host", &host_field(host, port));
+        push(head, *at..self.bytes.len());
+    }
 }
 
 /// A request that JMeter does not send either: the sample fails with this outcome.
@@ -55,7 +184,13 @@ impl Unsendable {
         format!("Non HTTP response message: {}", self.message)
     }
 
-    pub(crate) fn message(&self) -> &str {
+    /// The exception that JMeter names.
+    pub fn class(&self) -> &'static str {
+        self.class
+    }
+
+    /// What it says.
+    pub fn message(&self) -> &str {
         &self.message
     }
 
@@ -69,6 +204,27 @@ impl Unsendable {
     pub(crate) fn uri_syntax(message: String) -> Self {
         Self {
             class: "java.net.URISyntaxException",
+            message,
+        }
+    }
+
+    pub(crate) fn parse(message: String) -> Self {
+        Self {
+            class: "org.apache.http.ParseException",
+            message,
+        }
+    }
+
+    pub(crate) fn illegal_state(message: String) -> Self {
+        Self {
+            class: "java.lang.IllegalStateException",
+            message,
+        }
+    }
+
+    pub(crate) fn file_not_found(message: String) -> Self {
+        Self {
+            class: "java.io.FileNotFoundException",
             message,
         }
     }
@@ -100,13 +256,13 @@ pub fn write_request(
     scope: &mut Scope,
     sent: &mut SentRequest,
 ) -> Result<(), Unsendable> {
-    sent.bytes.clear();
-    sent.url.clear();
-    sent.body.clear();
+    sent.clear();
     let method = request.method.as_rendered(scope);
     let fields = std::mem::take(&mut sent.fields);
     let fields = render_arguments(&request.arguments, scope, fields);
-    let written = write_with(request, target, scope, sent, &method, &fields);
+    let files = upload::render_files(&request.files, scope);
+    let arguments = (&*request.arguments, &*fields);
+    let written = write_with(request, target, scope, sent, &method, arguments, &files);
     sent.fields = fields;
     written
 }
@@ -117,31 +273,155 @@ fn write_with(
     scope: &mut Scope,
     sent: &mut SentRequest,
     method: &str,
-    fields: &[(String, String)],
+    fields: Fields<'_>,
+    files: &[NamedFile],
 ) -> Result<(), Unsendable> {
-    let fields: Fields<'_> = (&request.arguments, fields);
     write_url(request, target, scope, method, fields, &mut sent.url)?;
     if !is_token(method) {
         let says = format!("Unexpected method: '{method}'");
         return Err(Unsendable::illegal_argument(says));
     }
     url::check(&sent.url)?;
-    let raw = is_raw(request, fields);
-    let has_body = match method {
-        "GET" => raw,
-        "HEAD" | "OPTIONS" | "TRACE" => false,
-        _ => true,
-    };
-    if has_body && raw {
-        write_raw_body(fields, &mut sent.body);
-    } else if has_body {
-        write_form_body(fields, &mut sent.body)?;
+    if request.auto_redirects {
+        // Results show what the library has asked for.
+        sent.url
+            .truncate(sent.url.find('#').unwrap_or(sent.url.len()));
     }
+    sent.plan.render(request, scope);
     sent.is_head = method == "HEAD";
-    let body = has_body.then_some(if raw { "text/plain" } else { FORM });
-    write_head(request, scope, sent, method, body)?;
-    sent.bytes.extend_from_slice(sent.body.as_bytes());
-    Ok(())
+    let body = Body::of(request, method, fields, files);
+    sent.repeats_body = matches!(body, Body::Raw | Body::File(_));
+    sent.content = body.write(request, fields, files, scope, sent)?;
+    write_head(sent, method).inspect_err(|_| sent.uploads.clear())
+}
+
+/// Writes a request that follows from another of the same sample: a redirect, a page's resource.
+///
+/// The plan's header fields are those of the first request.
+///
+/// # Errors
+/// What JMeter would not send either; it is the outcome of this request.
+pub fn write_follow_up(
+    first: &SentRequest,
+    method: &str,
+    url: &str,
+    carries: Carries,
+    sent: &mut SentRequest,
+) -> Result<(), Unsendable> {
+    sent.clear();
+    sent.url.push_str(url);
+    url::check(&sent.url)?;
+    sent.is_head = method == "HEAD";
+    sent.plan.clone_from(&first.plan);
+    let with_body = match carries {
+        Carries::Nothing => false,
+        Carries::RawBody => first.repeats_body,
+        Carries::Body => true,
+    };
+    if with_body {
+        sent.body.push_str(&first.body);
+        sent.start.extend_from_slice(&first.start);
+        sent.uploads.clone_from(&first.uploads);
+        sent.content.clone_from(&first.content);
+    }
+    write_head(sent, method)
+}
+
+/// What a request has of the first one's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carries {
+    /// Nothing: the target of a redirect.
+    Nothing,
+    /// A body that is no form: a page's resource, as in JMeter 5.6.3.
+    RawBody,
+    /// The whole body: the target of an automatic redirect with status 307 or 308.
+    Body,
+}
+
+/// What a request has as its body.
+#[derive(Debug, Clone, Copy)]
+enum Body<'a> {
+    None,
+    Raw,
+    Form,
+    Multipart,
+    File(&'a NamedFile),
+}
+
+impl<'a> Body<'a> {
+    fn of(
+        request: &HttpRequest<Text>,
+        method: &str,
+        fields: Fields<'_>,
+        files: &'a [NamedFile],
+    ) -> Self {
+        let raw = is_raw(request, fields);
+        let file = upload::whole_body(files);
+        match (method, file) {
+            ("GET", Some(file)) if fields.1.is_empty() => Self::File(file),
+            ("GET", _) if raw => Self::Raw,
+            ("GET" | "HEAD" | "OPTIONS" | "TRACE", _) => Self::None,
+            (_, None) if !files.is_empty() => Self::Multipart,
+            _ if request.multipart => Self::Multipart,
+            (_, Some(file)) if fields.1.is_empty() => Self::File(file),
+            _ if raw => Self::Raw,
+            _ => Self::Form,
+        }
+    }
+
+    /// Writes the body, and says what the head has to say of it.
+    fn write(
+        self,
+        request: &HttpRequest<Text>,
+        fields: Fields<'_>,
+        files: &[NamedFile],
+        scope: &mut Scope,
+        sent: &mut SentRequest,
+    ) -> Result<Content, Unsendable> {
+        let media_type = files.first().map(|file| file.media_type.as_str());
+        let media_type = media_type.filter(|text| !text.is_empty());
+        match self {
+            Self::None => Ok(Content::None),
+            Self::Raw => {
+                write_raw_body(fields, &mut sent.body);
+                Ok(match media_type {
+                    Some(media_type) => Content::Own(Some(media_type.to_owned())),
+                    None => Content::Usual("text/plain"),
+                })
+            }
+            Self::Form => {
+                write_form_body(fields, &mut sent.body)?;
+                Ok(Content::Usual(FORM))
+            }
+            Self::File(file) => {
+                sent.uploads.push(upload::file(file, scope)?);
+                Ok(Content::Own(media_type.map(str::to_owned)))
+            }
+            Self::Multipart => {
+                let (arguments, texts) = fields;
+                let parts = arguments.iter().zip(texts);
+                let parts = parts.filter(|(_, (name, _))| !is_skipped(name));
+                let written = upload::multipart(request, parts, files, scope)?;
+                sent.start = written.start;
+                sent.uploads = written.uploads;
+                Ok(Content::Parts(written.content_type))
+            }
+        }
+    }
+}
+
+/// What the head says of the body.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Content {
+    /// There is none.
+    #[default]
+    None,
+    /// This type, unless the plan has one.
+    Usual(&'static str),
+    /// The type of a file, unless the plan has one; before the length.
+    Own(Option<String>),
+    /// This type, whatever the plan has.
+    Parts(String),
 }
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -190,7 +470,7 @@ fn write_url(
     }
     let mut host = Ok(());
     if let Some(target) = target {
-        write_target(target, out);
+        url::push_target(target, out);
     } else {
         let name = request.host.as_rendered(scope);
         let protocol = request.protocol.as_rendered(scope);
@@ -217,7 +497,7 @@ fn write_whole_url(
     let parts = Parts::of(path);
     match (target, parts) {
         (Some(target), Some(parts)) => {
-            write_target(target, out);
+            url::push_target(target, out);
             out.push_str(parts.tail);
         }
         (None, Some(parts)) => {
@@ -227,12 +507,6 @@ fn write_whole_url(
         (_, None) => out.push_str(path),
     }
     Ok(())
-}
-
-fn write_target(target: &Target, out: &mut String) {
-    let port = target.port.to_string();
-    url::push_origin(out, target.scheme.name(), &target.host, &port)
-        .expect("a target has a known protocol and a checked host");
 }
 
 fn push_query((arguments, fields): Fields<'_>, mut after_first: bool, out: &mut String) {
@@ -293,23 +567,17 @@ fn is_skipped(name: &str) -> bool {
 }
 
 /// Writes request line and header fields: JMeter's own first field, the plan's, the body's, then
-/// what the HTTP library adds. A proxy that is to forward the request gets the whole URL.
-fn write_head(
-    request: &HttpRequest<Text>,
-    scope: &mut Scope,
-    sent: &mut SentRequest,
-    method: &str,
-    body: Option<&str>,
-) -> Result<(), Unsendable> {
+/// what the HTTP library adds; after them the body up to the first file. A proxy that is to forward
+/// the request gets the whole URL.
+fn write_head(sent: &mut SentRequest, method: &str) -> Result<(), Unsendable> {
     let parts = Parts::of(&sent.url).expect("the URL has been checked");
     let (host, port) = url::host_and_port(&parts)?;
     sent.scheme = parts.scheme;
     sent.port = port.unwrap_or(parts.scheme.default_port());
     sent.host.clear();
     sent.host.push_str(host);
-    let proxy = request.proxy.as_ref();
-    let proxy = proxy.map(|proxy| proxy.map(&mut |text| text.rendered(scope)));
-    sent.proxy = proxy.and_then(|proxy| ProxyServer::of(&proxy, &sent.host));
+    let proxy = sent.plan.proxy.as_ref();
+    sent.proxy = proxy.and_then(|proxy| ProxyServer::of(proxy, &sent.host));
     let is_forwarded = sent.proxy.is_some() && parts.scheme == Scheme::Http;
     let authority = parts.authority.rsplit('@').next().unwrap_or_default();
     let line = &mut sent.scratch;
@@ -325,65 +593,66 @@ fn write_head(
     head.push(b' ');
     head.extend_from_slice(line.as_bytes());
     head.extend_from_slice(b" HTTP/1.1\r\n");
-    let connection = if request.keep_alive {
+    let connection = if sent.plan.keep_alive {
         "keep-alive"
     } else {
         "close"
     };
     push_field(head, "Connection", connection);
     let default_port = parts.scheme.default_port();
-    let given = push_plan_fields(head, request, scope, port.filter(|p| *p != default_port));
-    if let Some(content_type) = body {
-        write!(head, "Content-Length: {}\r\n", sent.body.len()).expect("a Vec takes all bytes");
-        if !given.content_type {
-            write!(head, "Content-Type: {content_type}; charset=UTF-8\r\n")
-                .expect("a Vec takes all bytes");
-        }
-    }
-    if !given.host {
+    let unusual = port.filter(|p| *p != default_port);
+    let in_parts = matches!(sent.content, Content::Parts(_));
+    sent.plan.push(head, unusual, !in_parts);
+    sent.fields_end = head.len();
+    let uploads = sent.uploads.iter();
+    let files: u64 = uploads.map(|u| u.length + u.after.len() as u64).sum();
+    let length = (sent.body.len() + sent.start.len()) as u64 + files;
+    push_content(
+        head,
+        &sent.content,
+        length,
+        sent.plan.content_type.is_some(),
+    );
+    if sent.plan.host.is_none() {
         push_field(head, "Host", authority);
     }
     if is_forwarded {
         push_field(head, "Proxy-Connection", "Keep-Alive");
     }
-    if !given.user_agent {
+    if !sent.plan.user_agent {
         push_field(head, "User-Agent", USER_AGENT);
     }
+    sent.head_end = head.len();
     head.extend_from_slice(b"\r\n");
+    head.extend_from_slice(sent.body.as_bytes());
+    head.extend_from_slice(&sent.start);
     Ok(())
 }
 
-/// Which of the fields that are sent anyway the plan gives itself.
-#[derive(Default)]
-struct Given {
-    content_type: bool,
-    host: bool,
-    user_agent: bool,
-}
-
-fn push_plan_fields(
-    head: &mut Vec<u8>,
-    request: &HttpRequest<Text>,
-    scope: &mut Scope,
-    port: Option<u16>,
-) -> Given {
-    let mut given = Given::default();
-    for (name, value) in &request.headers {
-        let name = name.as_rendered(scope);
-        let value = value.as_rendered(scope);
-        if name.eq_ignore_ascii_case("Content-Length") {
-            continue;
+fn push_content(head: &mut Vec<u8>, content: &Content, length: u64, plan_has_type: bool) {
+    let push_length = |head: &mut Vec<u8>| {
+        write!(head, "Content-Length: {length}\r\n").expect("a Vec takes all bytes");
+    };
+    match content {
+        Content::None => {}
+        Content::Usual(content_type) => {
+            push_length(head);
+            if !plan_has_type {
+                write!(head, "Content-Type: {content_type}; charset=UTF-8\r\n")
+                    .expect("a Vec takes all bytes");
+            }
         }
-        if name.eq_ignore_ascii_case("Host") {
-            given.host = true;
-            push_field(head, "Host", &host_field(&value, port));
-            continue;
+        Content::Own(content_type) => {
+            if let Some(content_type) = content_type.as_ref().filter(|_| !plan_has_type) {
+                push_field(head, "Content-Type", content_type);
+            }
+            push_length(head);
         }
-        given.content_type |= name.eq_ignore_ascii_case("Content-Type");
-        given.user_agent |= name.eq_ignore_ascii_case("User-Agent");
-        push_field(head, &name, &value);
+        Content::Parts(content_type) => {
+            push_length(head);
+            push_field(head, "Content-Type", content_type);
+        }
     }
-    given
 }
 
 /// JMeter appends the URL's port to a `Host` of the plan that has none.
@@ -411,7 +680,8 @@ pub fn prepare_request(
 ) -> Option<Result<SentRequest, Unsendable>> {
     let mut constant = true;
     request.map(&mut |text| constant &= text.constant().is_some());
-    if !constant {
+    // A file may be another one at each sample, and parts have another boundary.
+    if !constant || request.multipart || !request.files.is_empty() {
         return None;
     }
     let mut sent = SentRequest::default();

@@ -194,6 +194,13 @@ pub(crate) fn push_origin(
     Ok(())
 }
 
+/// Starts a URL with a target.
+pub(crate) fn push_target(target: &Target, url: &mut String) {
+    let port = target.port.to_string();
+    push_origin(url, target.scheme.name(), &target.host, &port)
+        .expect("a target has a known protocol and a checked host");
+}
+
 /// Whether a host given by itself can be one; the origin is the URL that it stands in so far.
 pub(crate) fn check_host(host: &str, origin: &str) -> Result<(), Unsendable> {
     match host.chars().find(|c| matches!(c, '@' | '?' | '#')) {

@@ -9,6 +9,7 @@ use std::net::{IpAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use weir_script::is_private;
 
 use crate::error::ExpectedError;
 use crate::jmeter::ANY_HOST;
@@ -62,25 +63,11 @@ pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), Expec
     Ok(())
 }
 
-/// Whether an address belongs to this machine or to a network that is not the public one: RFC 1918,
-/// RFC 6598, RFC 3927, RFC 4193, RFC 4291.
-fn is_private(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(v4) => {
-            let shared = v4.octets()[0] == 100 && (64..128).contains(&v4.octets()[1]);
-            v4.is_loopback()
-                || v4.is_private()
-                || v4.is_link_local()
-                || v4.is_unspecified()
-                || shared
-        }
-        IpAddr::V6(v6) => {
-            v6.is_loopback()
-                || v6.is_unique_local()
-                || v6.is_unicast_link_local()
-                || v6.is_unspecified()
-        }
-    }
+/// All hosts that are allowed by name: those given and those of the user's own configuration.
+pub(crate) fn allowed(given: &[String]) -> Result<Vec<String>, ExpectedError> {
+    let mut allowed = configured()?;
+    allowed.extend_from_slice(given);
+    Ok(allowed)
 }
 
 #[derive(Debug, Default, Deserialize)]

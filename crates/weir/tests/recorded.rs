@@ -50,6 +50,7 @@ fn run(plan: &Path, properties: &[(&str, &str)]) -> Vec<SampleRow> {
     let load = start(LoadSettings {
         plan,
         target: None,
+        allowed_hosts: Vec::new(),
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,

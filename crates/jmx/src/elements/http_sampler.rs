@@ -120,7 +120,9 @@ impl<'a> Merged<'a> {
             value: entry.text_or_empty("Argument.value"),
             always_encode: entry.is("HTTPArgument.always_encode"),
             use_equals: separator.text == "=",
-            content_type: entry.text_or_empty("HTTPArgument.content_type"),
+            content_type: entry
+                .text("HTTPArgument.content_type")
+                .unwrap_or_else(|| Template::literal("text/plain")),
         }
     }
 
@@ -180,85 +182,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// What a property asks for, what is lost without it and what to do.
-struct Wish {
-    property: &'static str,
-    feature: Feature,
-    says: &'static str,
-    lost: &'static str,
-    instead: &'static str,
-}
-
-/// Switches that change what is sent.
-const SWITCHES: [Wish; 5] = [
-    Wish {
-        property: "HTTPSampler.follow_redirects",
-        feature: Feature::FollowRedirects,
-        says: "following redirects is not supported",
-        lost: "the page that a redirect leads to would not be fetched",
-        instead: "run the plan with --engine jmeter, or untick \"Follow Redirects\" and add a \
-                  sampler for that page",
-    },
-    Wish {
-        property: "HTTPSampler.auto_redirects",
-        feature: Feature::AutoRedirects,
-        says: "following redirects is not supported",
-        lost: "the page that a redirect leads to would not be fetched",
-        instead: "run the plan with --engine jmeter, or untick \"Redirect Automatically\" and add \
-                  a sampler for that page",
-    },
-    Wish {
-        property: "HTTPSampler.image_parser",
-        feature: Feature::Embedded,
-        says: "loading embedded resources is not supported",
-        lost: "the page's images, scripts and style sheets would not be fetched",
-        instead: "run the plan with --engine jmeter, or untick \"Retrieve All Embedded \
-                  Resources\" and add samplers for those that matter",
-    },
-    Wish {
-        property: "HTTPSampler.DO_MULTIPART_POST",
-        feature: Feature::Multipart,
-        says: "multipart/form-data is not supported",
-        lost: "another body would be sent",
-        instead: "run the plan with --engine jmeter, or untick \"Use multipart/form-data\"",
-    },
-    Wish {
-        property: "HTTPSampler.md5",
-        feature: Feature::Md5,
-        says: "saving the MD5 hash instead of the response is not supported",
-        lost: "extractors and assertions would see the response itself",
-        instead: "run the plan with --engine jmeter, or untick \"Save response as MD5 hash\"",
-    },
-];
-
 fn check(sampler: &Merged<'_>, findings: &mut Findings) {
-    for wish in &SWITCHES {
-        if let Some((element, text)) = sampler.find(wish.property)
-            && text.text.eq_ignore_ascii_case("true")
-            && !native::does(wish.feature)
-        {
-            let refusal = Refusal {
-                says: wish.says.to_owned(),
-                lost: wish.lost,
-                instead: wish.instead,
-            };
-            findings.unsupported_at(&element, text.at, &refusal);
-        }
-    }
-    check_texts(sampler, findings);
-    if let Some(file) = sampler.files().first()
-        && !native::does(Feature::Files)
-    {
-        let refusal = Refusal {
-            says: "sending files is not supported".to_owned(),
-            lost: "the request would be sent without them",
-            instead: "run the plan with --engine jmeter, or remove the files",
-        };
-        findings.unsupported_at(&sampler.own, file.path.at, &refusal);
-    }
-}
-
-fn check_texts(sampler: &Merged<'_>, findings: &mut Findings) {
     let mut refuse = |property: &str, says: &str, lost: &str, instead: &str| {
         if let Some((element, text)) = sampler.find(property) {
             let says = says.to_owned();
@@ -270,6 +194,14 @@ fn check_texts(sampler: &Merged<'_>, findings: &mut Findings) {
             findings.unsupported_at(&element, text.at, &refusal);
         }
     };
+    if sampler.flag("HTTPSampler.md5") && !native::does(Feature::Md5) {
+        refuse(
+            "HTTPSampler.md5",
+            "saving the MD5 hash instead of the response is not supported",
+            "extractors and assertions would see the response itself",
+            "run the plan with --engine jmeter, or untick \"Save response as MD5 hash\"",
+        );
+    }
     if !native::does(Feature::Proxy) {
         refuse(
             "HTTPSampler.proxyHost",

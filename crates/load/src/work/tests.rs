@@ -38,7 +38,7 @@ fn work(groups: Vec<ThreadGroup>, seed: u64) -> Work {
         ..LoadPlan::default()
     };
     let plan = resolve(&plan, &Properties::new(), Origin::default()).unwrap();
-    Work::prepare(plan, None, seed, Length::AsPlanned).unwrap()
+    Work::prepare(plan, None, seed, Length::AsPlanned, Vec::new()).unwrap()
 }
 
 /// Measured with JMeter 5.6.3: 4 threads in 1 s start at 0, 250, 500, 750 ms.

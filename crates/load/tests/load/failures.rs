@@ -188,7 +188,7 @@ fn a_url_that_java_refuses() {
 fn status_codes_are_not_failures_of_the_connection() {
     for (status, success) in [
         ("200 OK", true),
-        ("302 Found", true),
+        ("304 Not Modified", true),
         ("399 Odd", true),
         ("400 Bad Request", false),
         ("503 Service Unavailable", false),

@@ -5,6 +5,7 @@
 mod client;
 mod ends;
 mod failures;
+mod follows;
 mod hostile;
 mod http2;
 mod open;

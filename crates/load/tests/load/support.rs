@@ -93,6 +93,7 @@ pub(crate) fn settings(server: &Server, groups: Vec<ThreadGroup>) -> LoadSetting
     LoadSettings {
         plan: plan(groups),
         target: Some(Target::from(server.address)),
+        allowed_hosts: Vec::new(),
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,

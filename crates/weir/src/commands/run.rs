@@ -68,6 +68,7 @@ fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
     let measurement = Measurement {
         engine: Engine::Native(Box::new(plan)),
         target,
+        allowed_hosts: hosts::allowed(&shared.allow_host)?,
         load_cpus: shared.load_cpus.clone(),
         seed: shared.seed,
         watch: watch_plan(shared, &named),

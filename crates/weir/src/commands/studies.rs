@@ -86,6 +86,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
         load,
         properties: job.properties(),
         of_factors: job.factor_properties(),
+        allowed_hosts: hosts::allowed(&allowed)?,
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),

@@ -51,6 +51,7 @@ pub(crate) fn run(
     let measurement = Measurement {
         engine: Engine::Jmeter(Box::new(launch)),
         target,
+        allowed_hosts: Vec::new(),
         load_cpus: shared.load_cpus.clone(),
         seed: shared.seed,
         watch: super::watch_plan(shared, &named),

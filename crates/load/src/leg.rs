@@ -1,0 +1,170 @@
+//! One exchange of a sample: the way to the network of everything that a sample asks for.
+//!
+//! "Redirect Automatically" happens here, out of everybody's sight, as it does in JMeter's HTTP
+//! library: what is seen is one exchange that began with the first request and has the bytes of the
+//! last. It differs from following: requests that may be repeated are (307 and 308 keep method and
+//! body), a POST is followed with a GET, and a circle is an error at once.
+
+use weir_plan::HttpRequest;
+use weir_script::{Carries, SentRequest, Text, automatic_url, write_follow_up};
+
+use crate::exchange::{Client, Exchange, Request};
+use crate::outcome::Failure;
+use crate::response::Head;
+use crate::work::{Waits, Work};
+
+/// The most redirects in a row: JMeter's default (`httpsampler.max_redirects`).
+pub(crate) const REDIRECTS_MAX: usize = 20;
+
+/// How requests of a sample go out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way<'a> {
+    pub(crate) work: &'a Work,
+    /// The sampler.
+    pub(crate) source: &'a HttpRequest<Text>,
+    pub(crate) waits: Waits,
+    /// How much of the body is kept; `None`: nothing of the response.
+    pub(crate) keep_body: Option<usize>,
+}
+
+impl Way<'_> {
+    /// Sends a request and reads its response; `sent` and `server` become those of the last one.
+    pub(crate) async fn exchange(
+        self,
+        client: &mut Client,
+        sent: &mut SentRequest,
+        server: &mut usize,
+    ) -> Exchange {
+        let exchange = self.once(client, sent, *server).await;
+        self.go_on(client, sent, server, exchange).await
+    }
+
+    /// Follows the redirects of an exchange if they are followed out of sight.
+    pub(crate) async fn go_on(
+        self,
+        client: &mut Client,
+        sent: &mut SentRequest,
+        server: &mut usize,
+        exchange: Exchange,
+    ) -> Exchange {
+        if !self.source.auto_redirects {
+            return exchange;
+        }
+        let first = sent.url.clone();
+        let mut exchange = exchange;
+        let mut seen = Vec::new();
+        let mut next = Box::<SentRequest>::default();
+        while let Some((carries, method)) = automatic(&exchange, sent.method()) {
+            let led = self.led(sent, &exchange, &mut seen);
+            let written = led.and_then(|url| {
+                write_follow_up(sent, method, &url, carries, &mut next)
+                    .map_err(|unsendable| Failure::Unsendable(unsendable.into()))
+            });
+            let reached = match written {
+                Ok(()) => self.work.servers.reach(&next).await,
+                Err(failure) => Err(failure),
+            };
+            match reached {
+                Ok(place) => *server = place,
+                Err(failure) => {
+                    exchange.outcome = Err(failure);
+                    exchange.sent = 0;
+                    break;
+                }
+            }
+            std::mem::swap(sent, &mut *next);
+            if let Some(kept) = exchange.kept.take() {
+                client.give_back(kept);
+            }
+            let last = self.once(client, sent, *server).await;
+            exchange = Exchange {
+                started: exchange.started,
+                connected: last.connected.or(exchange.connected),
+                ..last
+            };
+        }
+        if exchange.outcome.is_err() {
+            sent.url = first;
+        }
+        exchange
+    }
+
+    async fn once(self, client: &mut Client, sent: &SentRequest, server: usize) -> Exchange {
+        let request = self.request(sent, server);
+        let exchange = client.exchange(self.work, &request).await;
+        with_location(exchange, sent)
+    }
+
+    /// What a client needs to send a request.
+    pub(crate) fn request(self, sent: &SentRequest, server: usize) -> Request<'_> {
+        Request {
+            bytes: &sent.bytes,
+            uploads: &sent.uploads,
+            server,
+            is_head: sent.is_head,
+            keep_alive: self.source.keep_alive,
+            connect_timeout: self.waits.connect,
+            response_timeout: self.waits.response,
+            keep_body: self.keep_body,
+        }
+    }
+
+    /// The URL that a redirect leads to; a failure if it does not come to an end.
+    fn led(
+        self,
+        sent: &SentRequest,
+        exchange: &Exchange,
+        seen: &mut Vec<String>,
+    ) -> Result<String, Failure> {
+        let location = exchange.outcome.as_ref().ok();
+        let location = location.and_then(|head| head.location.as_deref());
+        let url = automatic_url(&sent.url, location.unwrap_or_default());
+        let url = url.ok_or(Failure::Redirects)?;
+        let url = self.work.servers.here(&url).into_owned();
+        if seen.len() >= REDIRECTS_MAX || seen.contains(&url) {
+            return Err(Failure::Redirects);
+        }
+        seen.push(url.clone());
+        Ok(url)
+    }
+}
+
+/// What Apache `HttpClient` with its lax strategy does with a response: how much of the request goes
+/// along to where it leads, and with which method; `None` if it leads nowhere.
+fn automatic(exchange: &Exchange, method: &str) -> Option<(Carries, &'static str)> {
+    let head = exchange.outcome.as_ref().ok()?;
+    head.location.as_ref()?;
+    let known = ["GET", "HEAD", "POST", "DELETE"];
+    let known = known.into_iter().find(|known| *known == method);
+    let same = |carries| known.map(|method| (carries, method));
+    match (head.status.number, method) {
+        (301 | 302, "GET" | "HEAD") | (303, "HEAD") => same(Carries::Nothing),
+        (301 | 302, _) => known.map(|_| (Carries::Nothing, "GET")),
+        (303, _) => Some((Carries::Nothing, "GET")),
+        (307 | 308, _) => same(Carries::Body),
+        _ => None,
+    }
+}
+
+/// A redirect that does not say where it leads is a failure, followed or not.
+pub(crate) fn with_location(exchange: Exchange, sent: &SentRequest) -> Exchange {
+    if !lacks_location(&exchange, sent) {
+        return exchange;
+    }
+    let line = format!("{} {} HTTP/1.1", sent.method(), sent.url);
+    Exchange {
+        sent: 0,
+        outcome: Err(Failure::NoLocation(line)),
+        kept: None,
+        ..exchange
+    }
+}
+
+/// Whether it is a redirect that does not say where it leads.
+pub(crate) fn lacks_location(exchange: &Exchange, sent: &SentRequest) -> bool {
+    let is_redirect = |head: &Head| {
+        let leads = head.status.number / 100 == 3;
+        leads && head.location.is_none() && head.is_redirect(sent.method())
+    };
+    exchange.outcome.as_ref().is_ok_and(is_redirect)
+}

@@ -1,0 +1,449 @@
+//! A sample: what its sampler does, what becomes of it, and the row that tells of it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use weir_plan::{HttpRequest, SamplerKind};
+use weir_record::{DataType, SampleRow};
+use weir_script::{SentRequest, Text, write_request};
+
+use crate::clock::{Clock, Moment};
+use crate::exchange::{BODY_MAX, Exchange};
+use crate::fetch::{Common, Embedding, Hands};
+use crate::leg::{Way, lacks_location};
+use crate::look_into::Seen;
+use crate::outcome::{Failure, Place};
+use crate::response::Kept;
+use crate::user::User;
+use crate::work::{Step, Work};
+
+/// What came of a sampler.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) success: bool,
+    /// The sample, if somebody in the plan looks at it. Boxed, because every user's task would have
+    /// room for it.
+    pub(crate) row: Option<Box<SampleRow>>,
+}
+
+/// What a sample is counted and shown as.
+#[derive(Debug, Clone, Copy)]
+struct Sample<'a> {
+    class: usize,
+    label: &'a Arc<str>,
+    url: &'a Arc<str>,
+}
+
+/// A request that is ready to be sent.
+#[derive(Debug)]
+struct Ready {
+    class: usize,
+    label: Arc<str>,
+    url: Arc<str>,
+    /// Place of the server among [`Work::servers`].
+    server: usize,
+    /// The request, unless it was prepared before the test.
+    own: Option<Box<SentRequest>>,
+}
+
+impl Ready {
+    fn sent<'a>(&'a self, step: &'a Step) -> &'a SentRequest {
+        let prepared = || step.prepared.as_ref().map(|prepared| &prepared.sent);
+        let own = self.own.as_deref();
+        own.or_else(prepared)
+            .expect("a request is its sample's own or prepared")
+    }
+
+    fn sample(&self) -> Sample<'_> {
+        Sample {
+            class: self.class,
+            label: &self.label,
+            url: &self.url,
+        }
+    }
+}
+
+/// A sample's outcome in the words of its row.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    success: bool,
+    code: Arc<str>,
+    message: Arc<str>,
+    data_type: DataType,
+}
+
+impl User {
+    /// Does what the sampler does and counts what became of it.
+    pub(crate) async fn sample(&mut self, work: &Work, step: &Step) -> Sampled {
+        match &step.source.kind {
+            SamplerKind::Http(_) if self.has_changed_request() => {
+                Box::pin(self.send_changed(work, step)).await
+            }
+            SamplerKind::Http(source) => self.send(work, step, source).await,
+            SamplerKind::JavaTest(test) => Box::pin(self.java_test(step, test)).await,
+            SamplerKind::Debug {
+                variables,
+                properties,
+            } => self.debug(step, *variables, *properties),
+            SamplerKind::Dummy(dummy) => Box::pin(self.dummy(step, dummy)).await,
+            SamplerKind::Script(script) => Box::pin(self.sample_script(step, script)).await,
+            // Flow control gives no sample.
+            SamplerKind::FlowControl(_) => Sampled {
+                success: true,
+                row: None,
+            },
+        }
+    }
+
+    /// Sends the request that scripts have made of the step's.
+    async fn send_changed(&mut self, work: &Work, step: &Step) -> Sampled {
+        match self.changed_request() {
+            Some(changed) => self.send(work, step, &changed).await,
+            None => Sampled {
+                success: true,
+                row: None,
+            },
+        }
+    }
+
+    /// Sends one request and counts what became of it.
+    ///
+    /// All tasks have room for what is alive while an answer is waited for: what is not ends before.
+    async fn send(&mut self, work: &Work, step: &Step, source: &HttpRequest<Text>) -> Sampled {
+        let mut ready = match self.make_ready(work, step, source) {
+            Ok(ready) => ready,
+            Err(sampled) => return sampled,
+        };
+        let sampled = self.ask(work, step, source, &ready).await;
+        if let Some(own) = ready.own.take() {
+            self.core.put_request(own);
+        }
+        sampled
+    }
+
+    /// Sends a request, and goes on from its response if that asks for more.
+    async fn ask(
+        &mut self,
+        work: &Work,
+        step: &Step,
+        source: &HttpRequest<Text>,
+        ready: &Ready,
+    ) -> Sampled {
+        let rest = {
+            let sent = ready.sent(step);
+            let request = way(work, step, source).request(sent, ready.server);
+            let exchange = self.client.exchange(work, &request).await;
+            if goes_on(&exchange, sent, source) {
+                let way = way(work, step, source);
+                Err(Box::pin(self.go_on(way, step, ready, exchange)))
+            } else {
+                let outcome = Outcome::of(&exchange, work.servers[ready.server].place());
+                Ok(self.finish(exchange, outcome, step, sent, ready.sample()))
+            }
+        };
+        match rest {
+            Ok(sampled) => sampled,
+            Err(rest) => rest.await,
+        }
+    }
+
+    /// Builds the request of a sample, or counts a sample that cannot be sent.
+    fn make_ready(
+        &mut self,
+        work: &Work,
+        step: &Step,
+        source: &HttpRequest<Text>,
+    ) -> Result<Ready, Sampled> {
+        let (class, label) = match step.label {
+            Some(class) => (class, Arc::clone(&work.labels[class])),
+            None => self.render_label(step),
+        };
+        self.core.sample_begins();
+        if let Some(prepared) = &step.prepared
+            && step.is_planned(source)
+        {
+            return Ok(Ready {
+                class,
+                label,
+                url: Arc::clone(&prepared.url),
+                server: prepared.server,
+                own: None,
+            });
+        }
+        let mut sent = self.core.take_request();
+        let target = work.target.as_ref();
+        let written = write_request(source, target, &mut self.scope, &mut sent);
+        let url: Arc<str> = if self.core.wants_rows() || step.is_looked_at {
+            sent.url.as_str().into()
+        } else {
+            Arc::default()
+        };
+        let failure = match (written, work.server(&sent)) {
+            (Ok(()), Some(server)) => {
+                return Ok(Ready {
+                    class,
+                    label,
+                    url,
+                    server,
+                    own: Some(sent),
+                });
+            }
+            (Ok(()), None) => Failure::UnknownHost,
+            (Err(unsendable), _) => Failure::Unsendable(unsendable.into()),
+        };
+        let outcome = Outcome::failed(&failure, Place::named(&sent));
+        let exchange = Exchange::unsent(self.core.clock.now(), failure);
+        let (label, url) = (&label, &url);
+        let sample = Sample { class, label, url };
+        let sampled = self.finish(exchange, outcome, step, &sent, sample);
+        self.core.put_request(sent);
+        Err(sampled)
+    }
+
+    /// Follows redirects and fetches what pages embed, then counts all of it as one sample.
+    async fn go_on(
+        &mut self,
+        way: Way<'_>,
+        step: &Step,
+        ready: &Ready,
+        exchange: Exchange,
+    ) -> Sampled {
+        let sample = ready.sample();
+        let started = exchange.started;
+        let core = Rc::clone(&self.core);
+        let embedded = way.source.embedded.as_ref();
+        let common = Common {
+            core: &core,
+            way,
+            first: ready.sent(step),
+            label: sample.label,
+            embedding: embedded.map(|resources| Embedding::of(resources, &mut self.scope)),
+            keeps_parts: step.looks_into(),
+        };
+        let mut hands = Hands {
+            client: &mut self.client,
+            more: Some(&mut self.more_clients),
+        };
+        let fetched = common.go_on(&mut hands, exchange, ready.server).await;
+        let answered = Answered {
+            started,
+            ended: fetched.ended,
+            kept: fetched.kept,
+        };
+        let sampled = self.conclude(fetched.row, answered, step, &fetched.sent, sample);
+        self.core.put_request(fetched.sent);
+        sampled
+    }
+
+    fn render_label(&mut self, step: &Step) -> (usize, Arc<str>) {
+        let label = step.source.label.rendered(&mut self.scope);
+        self.core.class_of(&label)
+    }
+
+    /// Counts a sample of one exchange.
+    fn finish(
+        &mut self,
+        exchange: Exchange,
+        outcome: Outcome,
+        step: &Step,
+        sent: &SentRequest,
+        sample: Sample<'_>,
+    ) -> Sampled {
+        if self.core.wants_rows() || step.is_looked_at {
+            let (label, url) = (sample.label, sample.url);
+            let row = row_of(&self.core.clock, &exchange, outcome, label, url);
+            let answered = Answered {
+                started: exchange.started,
+                ended: exchange.ended,
+                kept: exchange.kept,
+            };
+            return self.conclude(row, answered, step, sent, sample);
+        }
+        let counted = Counted {
+            started: exchange.started,
+            ended: exchange.ended,
+            received: exchange.received,
+            sent: exchange.sent,
+        };
+        self.count(counted, outcome.success, &outcome.code, sample.class);
+        Sampled {
+            success: outcome.success,
+            row: None,
+        }
+    }
+
+    /// Counts a sample with its row, after everybody who looks into it has.
+    fn conclude(
+        &mut self,
+        mut row: SampleRow,
+        answered: Answered,
+        step: &Step,
+        sent: &SentRequest,
+        sample: Sample<'_>,
+    ) -> Sampled {
+        self.sign_all(&mut row);
+        let code = Arc::clone(&row.response_code);
+        if step.looks_into() {
+            let empty = Kept::default();
+            let mut seen = Seen::http(sent, answered.kept.as_deref().unwrap_or(&empty));
+            self.look_into(step, &mut row, &mut seen);
+        }
+        if let Some(kept) = answered.kept {
+            self.client.give_back(kept);
+        }
+        let success = row.success;
+        let counted = Counted {
+            started: answered.started,
+            ended: answered.ended,
+            received: row.received_bytes,
+            sent: row.sent_bytes,
+        };
+        let row = if step.is_looked_at {
+            Some(Box::new(row))
+        } else {
+            self.core.row(row);
+            None
+        };
+        self.count(counted, success, &code, sample.class);
+        Sampled { success, row }
+    }
+
+    /// Writes whose it is into a sample and its parts, as JMeter does: parts of parts do not tell
+    /// who else is alive.
+    fn sign_all(&self, row: &mut SampleRow) {
+        self.sign(row);
+        for part in &mut row.children {
+            self.sign(part);
+            for inner in &mut part.children {
+                name_all(inner, &row.thread_name);
+            }
+        }
+    }
+
+    /// The response time of a sample: from when it should have started, if that was known before.
+    pub(crate) fn response_us(&mut self, started: Moment, ended: Moment) -> u64 {
+        let service_us = ended.micros_since(started);
+        let Some(intended) = self.intended.take() else {
+            return service_us;
+        };
+        let start_delay_us = started.micros_since(intended);
+        self.core.open_sample(ended, service_us, start_delay_us);
+        ended.micros_since(intended)
+    }
+
+    fn count(&mut self, counted: Counted, success: bool, code: &Arc<str>, class: usize) {
+        let response_us = self.response_us(counted.started, counted.ended);
+        let failed_with = (!success).then_some(code);
+        self.core
+            .sample_ended(class, counted.ended, response_us, failed_with);
+        self.core.tally(|tally| {
+            tally.samples += 1;
+            tally.failed += u64::from(!success);
+            tally.received_bytes += counted.received;
+            tally.sent_bytes += counted.sent;
+        });
+    }
+}
+
+fn name_all(row: &mut SampleRow, name: &Arc<str>) {
+    row.thread_name = Arc::clone(name);
+    for part in &mut row.children {
+        name_all(part, name);
+    }
+}
+
+/// A sample of one or more exchanges, beside its row.
+#[derive(Debug)]
+struct Answered {
+    started: Moment,
+    ended: Moment,
+    /// Of the last response.
+    kept: Option<Box<Kept>>,
+}
+
+/// What is counted of a sample.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    started: Moment,
+    ended: Moment,
+    received: u64,
+    sent: u64,
+}
+
+/// The row of one exchange, without whose it is.
+pub(crate) fn row_of(
+    clock: &Clock,
+    exchange: &Exchange,
+    outcome: Outcome,
+    label: &Arc<str>,
+    url: &Arc<str>,
+) -> SampleRow {
+    let since_start = |moment: Option<Moment>| {
+        moment.map_or(0, |moment| clock.elapsed_ms(exchange.started, moment))
+    };
+    SampleRow {
+        timestamp_ms: clock.epoch_ms(exchange.started),
+        elapsed_ms: since_start(Some(exchange.ended)),
+        label: Arc::clone(label),
+        response_code: outcome.code,
+        response_message: outcome.message,
+        data_type: outcome.data_type,
+        success: outcome.success,
+        received_bytes: exchange.received,
+        sent_bytes: exchange.sent,
+        url: Arc::clone(url),
+        latency_ms: since_start(exchange.first_body),
+        connect_ms: since_start(exchange.connected),
+        is_http: true,
+        ..SampleRow::default()
+    }
+}
+
+impl Outcome {
+    /// What became of an exchange.
+    pub(crate) fn of(exchange: &Exchange, place: Place<'_>) -> Self {
+        let head = match &exchange.outcome {
+            Ok(head) => head,
+            Err(failure) => return Self::failed(failure, place),
+        };
+        Self {
+            success: (200..400).contains(&head.status.number),
+            code: Arc::clone(&head.status.code),
+            message: Arc::clone(&head.status.reason),
+            data_type: head.data_type,
+        }
+    }
+
+    fn failed(failure: &Failure, place: Place<'_>) -> Self {
+        Self {
+            success: false,
+            code: format!("Non HTTP response code: {}", failure.class()).into(),
+            message: format!("Non HTTP response message: {}", failure.message(place)).into(),
+            data_type: DataType::Text,
+        }
+    }
+}
+
+/// How the requests of a step go out.
+fn way<'a>(work: &'a Work, step: &Step, source: &'a HttpRequest<Text>) -> Way<'a> {
+    let looks = step.looks_into() || source.embedded.is_some();
+    Way {
+        work,
+        source,
+        waits: step.waits,
+        keep_body: looks.then_some(BODY_MAX),
+    }
+}
+
+/// Whether a response asks for more, or lacks what it must say.
+fn goes_on(exchange: &Exchange, sent: &SentRequest, source: &HttpRequest<Text>) -> bool {
+    let Ok(head) = &exchange.outcome else {
+        return false;
+    };
+    let is_page = source.embedded.is_some()
+        && head.data_type == DataType::Text
+        && (200..400).contains(&head.status.number);
+    let leads = head.status.number / 100 == 3
+        && (source.auto_redirects || source.follow_redirects && head.is_redirect(sent.method()));
+    is_page || leads || lacks_location(exchange, sent)
+}

@@ -1,0 +1,212 @@
+//! The servers of a load: those that the plan names, and those that responses lead to.
+//!
+//! What the plan names is known, shown and looked up before the first request. A redirect or a page
+//! may name another server. It is asked only if all its addresses are private ones or its host is
+//! allowed by name, and only so many of them: everything else is a failed sample that says so. With
+//! a target that gets all requests, redirects to the plan's own hosts lead to the target too.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Index;
+use std::sync::OnceLock;
+
+use weir_script::{SentRequest, Target, is_private, retarget};
+
+use crate::names::Server;
+use crate::outcome::Failure;
+
+/// The most servers that responses may lead to.
+const FOUND_MAX: usize = 64;
+
+/// Every host is allowed.
+const ANY_HOST: &str = "*";
+
+/// All servers; each has a place that stays the same.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    planned: Vec<Server>,
+    /// Filled from the front.
+    found: [OnceLock<Server>; FOUND_MAX],
+    reach: Reach,
+}
+
+/// Where responses may lead.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reach {
+    /// Hosts that may be asked although their addresses are public.
+    pub(crate) allowed: Vec<String>,
+    /// The server that gets what is meant for `named`.
+    pub(crate) target: Option<Target>,
+    /// The plan's own hosts.
+    pub(crate) named: BTreeSet<String>,
+}
+
+impl Servers {
+    /// The servers that the plan names.
+    pub(crate) fn new(planned: Vec<Server>, reach: Reach) -> Self {
+        Self {
+            planned,
+            found: [const { OnceLock::new() }; FOUND_MAX],
+            reach,
+        }
+    }
+
+    /// How many the plan names.
+    pub(crate) fn len(&self) -> usize {
+        self.planned.len()
+    }
+
+    /// All that are known now, in the order of their places.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Server> {
+        let found = self.found.iter().map_while(OnceLock::get);
+        self.planned.iter().chain(found)
+    }
+
+    /// The place of the server that a request goes to, if it is known.
+    pub(crate) fn place(&self, sent: &SentRequest) -> Option<usize> {
+        self.iter().position(|server| server.takes(sent))
+    }
+
+    /// The URL that is asked when a response leads to this one.
+    pub(crate) fn here<'u>(&self, url: &'u str) -> Cow<'u, str> {
+        let target = self.reach.target.as_ref();
+        let moved = target.and_then(|target| retarget(url, target, &self.reach.named));
+        moved.map_or(Cow::Borrowed(url), Cow::Owned)
+    }
+
+    /// The place of a server that a response leads to.
+    pub(crate) async fn reach(&self, sent: &SentRequest) -> Result<usize, Failure> {
+        if let Some(place) = self.place(sent) {
+            return Ok(place);
+        }
+        let server = Target {
+            scheme: sent.scheme,
+            host: sent.host.clone(),
+            port: sent.port,
+        };
+        // The system's resolver blocks, and everybody else on this runtime must go on.
+        let proxy = sent.proxy.clone();
+        let look_up = move || Server::look_up(&server, proxy.as_ref());
+        let looked_up = tokio::task::spawn_blocking(look_up).await;
+        let server = looked_up.map_err(|_| Failure::UnknownHost)?;
+        self.judge(&server)?;
+        self.add(server)
+    }
+
+    fn judge(&self, server: &Server) -> Result<(), Failure> {
+        let public = server.addresses.iter().find(|ip| !is_private(**ip));
+        let mut allowed = self.reach.allowed.iter();
+        match public {
+            Some(ip)
+                if !allowed
+                    .any(|name| name == ANY_HOST || name.eq_ignore_ascii_case(&server.host)) =>
+            {
+                Err(Failure::NotAllowed(format!(
+                    "{} has the public address {ip} and is not allowed: --allow-host {}",
+                    server.host, server.host
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Two runtimes that find the same server at once may both add it, which is harmless.
+    fn add(&self, server: Server) -> Result<usize, Failure> {
+        let mut server = server;
+        for (at, place) in self.found.iter().enumerate() {
+            match place.set(server) {
+                Ok(()) => return Ok(self.planned.len() + at),
+                Err(back) => server = back,
+            }
+        }
+        Err(Failure::NotAllowed(format!(
+            "{} is one of more than {FOUND_MAX} servers that responses lead to",
+            server.host
+        )))
+    }
+}
+
+impl Index<usize> for Servers {
+    type Output = Server;
+
+    fn index(&self, place: usize) -> &Server {
+        match place.checked_sub(self.planned.len()) {
+            None => &self.planned[place],
+            Some(at) => self.found[at]
+                .get()
+                .expect("places are given out for servers that are there"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use weir_script::Scheme;
+
+    use super::*;
+
+    fn server(host: &str, port: u16, ip: [u8; 4]) -> Server {
+        Server {
+            scheme: Scheme::Http,
+            proxy: None,
+            host: host.to_owned(),
+            port,
+            addresses: vec![IpAddr::from(ip)],
+        }
+    }
+
+    #[test]
+    fn places_stay_the_same() {
+        let planned = vec![server("a", 1, [127, 0, 0, 1])];
+        let servers = Servers::new(planned, Reach::default());
+        for port in 0..FOUND_MAX {
+            let port = u16::try_from(port).unwrap_or(0);
+            let place = servers.add(server("b", port, [127, 0, 0, 1]));
+            assert_eq!(place, Ok(1 + usize::from(port)));
+            assert_eq!(servers[1 + usize::from(port)].port, port);
+        }
+        assert_eq!((&*servers[0].host, servers.iter().count()), ("a", 65));
+        assert!(matches!(
+            servers.add(server("b", 99, [127, 0, 0, 1])),
+            Err(Failure::NotAllowed(_))
+        ));
+    }
+
+    /// Documentation addresses (RFC 5737) are public; nothing is ever sent to them, here neither.
+    #[test]
+    fn public_servers_need_a_word() {
+        let public = server("shop.example", 80, [203, 0, 113, 7]);
+        let allowing = |hosts: &[&str]| {
+            let allowed = hosts.iter().map(|host| (*host).to_owned()).collect();
+            let reach = Reach {
+                allowed,
+                ..Reach::default()
+            };
+            Servers::new(Vec::new(), reach).judge(&public)
+        };
+        assert!(matches!(allowing(&[]), Err(Failure::NotAllowed(_))));
+        assert!(matches!(allowing(&["other"]), Err(Failure::NotAllowed(_))));
+        assert_eq!(allowing(&["Shop.Example"]), Ok(()));
+        assert_eq!(allowing(&["*"]), Ok(()));
+    }
+
+    #[test]
+    fn the_target_gets_what_is_meant_for_the_plans_hosts() {
+        let reach = Reach {
+            target: "http://127.0.0.1:9".parse().ok(),
+            named: BTreeSet::from(["shop.example".to_owned()]),
+            ..Reach::default()
+        };
+        let servers = Servers::new(Vec::new(), reach);
+        for (url, here) in [
+            ("https://shop.example/a?b", "http://127.0.0.1:9/a?b"),
+            ("http://SHOP.example:81", "http://127.0.0.1:9"),
+            ("http://other.example/a", "http://other.example/a"),
+            ("http://127.0.0.1:9/a", "http://127.0.0.1:9/a"),
+        ] {
+            assert_eq!(servers.here(url), here);
+        }
+    }
+}
