@@ -86,11 +86,16 @@ impl Servers {
         };
         // The system's resolver blocks, and everybody else on this runtime must go on.
         let proxy = sent.proxy.clone();
-        let look_up = move || Server::look_up(&server, proxy.as_ref());
+        let look_up = move || {
+            let direct = Server::look_up(&server, None);
+            let by_proxy = proxy.map(|proxy| Server::look_up(&server, Some(&proxy)));
+            (direct, by_proxy)
+        };
         let looked_up = tokio::task::spawn_blocking(look_up).await;
-        let server = looked_up.map_err(|_| Failure::UnknownHost)?;
-        self.judge(&server)?;
-        self.add(server)
+        let (direct, by_proxy) = looked_up.map_err(|_| Failure::UnknownHost)?;
+        // A proxy on the way does not change whom the load is for.
+        self.judge(&direct)?;
+        self.add(by_proxy.unwrap_or(direct))
     }
 
     fn judge(&self, server: &Server) -> Result<(), Failure> {

@@ -32,6 +32,7 @@ impl Client {
             let bytes = with_password.as_ref().filter(|_| is_known);
             let connect = Request {
                 bytes: bytes.unwrap_or(&plain),
+                uploads: &[],
                 ..*request
             };
             let mut own = Notes::on(notes.connected());

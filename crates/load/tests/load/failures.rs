@@ -134,6 +134,21 @@ fn a_port_where_nobody_listens() {
     check(&row, "org.apache.http.conn.HttpHostConnectException", &says);
 }
 
+/// JMeter writes the address in the plan's way first, then in Java's.
+#[test]
+fn an_ipv6_port_where_nobody_listens() {
+    // Not every machine speaks IPv6.
+    let Ok(listener) = TcpListener::bind(("::1", 0)) else {
+        return;
+    };
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let row = against(address, get("/"));
+    let says = format!("Connect to {address} [/0:0:0:0:0:0:0:1] failed: Connection refused");
+    check(&row, "org.apache.http.conn.HttpHostConnectException", &says);
+    assert_eq!(&*row.url, format!("http://{address}/"));
+}
+
 #[test]
 fn a_server_that_does_not_accept() {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weir_plan::{Proxy, Sampler};
+use weir_plan::{FileUpload, Proxy, Sampler};
 use weir_script::Target;
 
 use crate::secure::SecureServer;
@@ -177,6 +177,27 @@ fn https_goes_through_a_tunnel() {
         heads[0],
         format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\nUser-Agent: weir/{version}\r\n\r\n")
     );
+}
+
+#[test]
+fn files_go_through_the_tunnel_and_not_to_the_proxy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, "content").unwrap();
+    let server = SecureServer::good();
+    let proxy = TunnelProxy::start(None);
+    let mut step = by(proxy.address, "", get("/"));
+    request_of(&mut step).method = text("PUT");
+    request_of(&mut step).files = vec![FileUpload {
+        path: text(path.display()),
+        parameter: text(""),
+        media_type: text("text/plain"),
+    }];
+    let done = load(step, 1, Some(server.target()));
+    assert_eq!(done.summary.failed, 0, "{done:?}");
+    assert_eq!(proxy.heads().len(), 1);
+    let sent = done.rows[0].sent_bytes;
+    assert!(sent > "content".len() as u64 + 50, "{sent}");
 }
 
 #[test]
