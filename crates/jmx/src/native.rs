@@ -213,7 +213,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("JSR223PreProcessor", Before, Natively),
     ("BeanShellPreProcessor", Before, Natively),
     ("BSFPreProcessor", Before, Never(WRITE_JSR223)),
-    ("AnchorModifier", Before, Never(ELSEWHERE)),
+    ("AnchorModifier", Before, Natively),
     ("URLRewritingModifier", Before, Never("take the session's id with an extractor, or run the plan with --engine jmeter")),
     ("RegExUserParameters", Before, Never(ELSEWHERE)),
     ("SampleTimeout", Before, Never("set the request's own time-outs, or run the plan with --engine jmeter")),
@@ -227,7 +227,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("XPathExtractor", After, Natively),
     ("XPath2Extractor", After, Natively),
     ("ResultAction", After, Natively),
-    ("DebugPostProcessor", After, NotYet),
+    ("DebugPostProcessor", After, Natively),
     ("JSR223PostProcessor", After, Natively),
     ("BeanShellPostProcessor", After, Natively),
     ("BSFPostProcessor", After, Never(WRITE_JSR223)),
@@ -237,7 +237,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("DurationAssertion", Assertion, Natively),
     ("SizeAssertion", Assertion, Natively),
     ("JSONPathAssertion", Assertion, Natively),
-    ("JMESPathAssertion", Assertion, NotYet),
+    ("JMESPathAssertion", Assertion, Natively),
     ("XPathAssertion", Assertion, Natively),
     ("XPath2Assertion", Assertion, Natively),
     ("XMLAssertion", Assertion, Natively),
@@ -250,8 +250,8 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("SMIMEAssertion", Assertion, Never(ELSEWHERE)),
     ("XMLSchemaAssertion", Assertion, Never(ELSEWHERE)),
 
-    ("ResultCollector", Listener, NotYet),
-    ("kg.apc.jmeter.vizualizers.CorrectedResultCollector", Listener, NotYet),
+    ("ResultCollector", Listener, Natively),
+    ("kg.apc.jmeter.vizualizers.CorrectedResultCollector", Listener, Unheard(NOT_WRITTEN)),
     ("Summariser", Listener, InVain("Weir always writes a summary")),
     ("BackendListener", Listener, Unheard(NOTHING_SENT)),
     ("MailerResultCollector", Listener, Unheard("no mail is sent")),
@@ -291,8 +291,8 @@ pub(crate) enum Feature {
 /// Whether the engine does it.
 pub(crate) fn does(feature: Feature) -> bool {
     match feature {
-        Feature::JavaScript | Feature::Proxy => true,
-        Feature::Md5 | Feature::NewUser => false,
+        Feature::JavaScript | Feature::Proxy | Feature::NewUser => true,
+        Feature::Md5 => false,
     }
 }
 

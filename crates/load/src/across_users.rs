@@ -7,8 +7,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use weir_plan::ElementId;
 
 use crate::data_file::Cursor;
+use crate::executions::Executions;
+use crate::java_random::JavaRandom;
 use crate::pacing::Pacing;
-use crate::walk::Executions;
 
 /// State of elements that users share.
 #[derive(Debug, Default)]
@@ -19,6 +20,7 @@ pub(crate) struct Shared {
     files: Mutex<HashMap<String, Cursor>>,
     /// Schedules of timers.
     pub(crate) pacing: Pacing,
+    randoms: Mutex<HashMap<ElementId, JavaRandom>>,
 }
 
 /// A lock of a critical section that is held until this is dropped.
@@ -54,6 +56,16 @@ impl Shared {
         change: impl FnOnce(&mut i64) -> R,
     ) -> R {
         change(locked(&self.counters).entry(id).or_insert(start))
+    }
+
+    /// Draws from the numbers of an element, which `new` begins before anyone has.
+    pub(crate) fn random<R>(
+        &self,
+        id: ElementId,
+        new: impl FnOnce() -> JavaRandom,
+        draw: impl FnOnce(&mut JavaRandom) -> R,
+    ) -> R {
+        draw(locked(&self.randoms).entry(id).or_insert_with(new))
     }
 
     /// Reads from the file of this key, which `open` opens before anyone has.

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use weir_record::{SampleRow, response_histogram};
 use weir_script::SentRequest;
 
+use crate::audience::Audience;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::counts::{CoreSecond, Counts, Gauges, add};
@@ -303,10 +304,10 @@ impl Core {
         self.rows.is_some()
     }
 
-    /// A row for a sample that has ended.
-    pub(crate) fn row(&self, row: SampleRow) {
+    /// A row for a sample that has ended, for these.
+    pub(crate) fn row(&self, row: SampleRow, audience: Audience) {
         if let Some(rows) = &self.rows {
-            rows.push(row);
+            rows.push(row, audience);
         }
     }
 
@@ -404,6 +405,10 @@ impl Core {
     /// A user has come to its end.
     pub(crate) fn user_ended(&self, group: usize) {
         self.users.set(self.users.get() - 1);
+        // The rows of groups that run one after another stand one after another.
+        if let Some(rows) = self.rows.as_ref().filter(|_| self.users.get() == 0) {
+            rows.hand_over();
+        }
         self.census.leave(group);
         self.census.leave_phase(self.work.groups[group].phase);
         self.tally(|tally| tally.users_finished += 1);

@@ -237,6 +237,11 @@ impl Client {
         }
     }
 
+    /// Closes the connections that are kept.
+    pub(crate) fn drop_connections(&mut self) {
+        self.connections = Connections::default();
+    }
+
     /// Takes back what was kept of a response, for the next one.
     #[allow(
         dead_code,

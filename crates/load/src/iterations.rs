@@ -8,7 +8,8 @@ use weir_plan::{Counter, CsvDataSet, IterationElement, RandomVariable, UserParam
 use weir_script::{Scope, Text};
 
 use crate::across_users::Shared;
-use crate::data_file::{Cursor, Format};
+use crate::data_file::{Charset, Cursor, Format};
+use crate::java_random::JavaRandom;
 use crate::scripts::Left;
 
 /// What one user remembers of these elements.
@@ -21,6 +22,7 @@ pub(crate) struct Data {
     group_iterations: u64,
     /// What scripts left; boxed, because most users have none.
     pub(crate) scripts: Option<Box<Left>>,
+    seen_iterations: u64,
 }
 
 /// Which element: its controller, and which of the controller's.
@@ -28,8 +30,17 @@ type Place = (u32, u32);
 
 #[derive(Debug)]
 enum Memory {
-    Counter { next: i64, group_iteration: u64 },
+    Counter {
+        next: i64,
+        group_iteration: u64,
+    },
     Random(JavaRandom),
+    /// What JMeter evaluates once: whose place in the file counts, and the variables if they are
+    /// named.
+    Csv {
+        key: String,
+        names: String,
+    },
 }
 
 impl Data {
@@ -41,12 +52,19 @@ impl Data {
             memories: Vec::new(),
             group_iterations: 0,
             scripts: None,
+            seen_iterations: 0,
         }
     }
 
     /// An iteration of the group starts.
     pub(crate) fn group_iteration_starts(&mut self) {
         self.group_iterations += 1;
+    }
+
+    /// Whether another iteration of the group has started since this was asked, but for the first.
+    pub(crate) fn is_another_iteration(&mut self) -> bool {
+        let seen = std::mem::replace(&mut self.seen_iterations, self.group_iterations);
+        self.group_iterations > seen.max(1)
     }
 
     /// Advances an element; false when the user ends because a file has.
@@ -58,59 +76,76 @@ impl Data {
         shared: &Shared,
     ) -> bool {
         match element {
-            IterationElement::CsvDataSet(csv) => return self.read_line(csv, scope, shared),
+            IterationElement::CsvDataSet(csv) => {
+                return self.read_line(place, csv, scope, shared);
+            }
             IterationElement::Counter(counter) => self.count(place, counter, scope, shared),
-            IterationElement::RandomVariable(random) => self.draw(place, random, scope),
+            IterationElement::RandomVariable(random) => {
+                self.draw(place, random, scope, shared);
+            }
             IterationElement::UserParameters(parameters) => set_parameters(parameters, scope),
         }
         true
     }
 
-    fn read_line(&self, csv: &CsvDataSet<Text>, scope: &mut Scope, shared: &Shared) -> bool {
+    fn read_line(
+        &mut self,
+        place: Place,
+        csv: &CsvDataSet<Text>,
+        scope: &mut Scope,
+        shared: &Shared,
+    ) -> bool {
         let name = csv.file.rendered(scope);
         let share = csv.share.rendered(scope);
+        let group = self.group;
         let key = match share.as_str() {
             "" | "shareMode.all" => name.clone(),
-            "shareMode.group" => format!("{name}@group {}", self.group),
-            "shareMode.thread" => format!("{name}@user {} {}", self.group, scope.user),
+            "shareMode.group" => format!("{name}@group {group}"),
+            "shareMode.thread" => format!("{name}@user {group} {}", scope.user),
             other => format!("{name}@{other}"),
         };
+        let names = csv.names.rendered(scope);
+        let Memory::Csv { key, names } = self.memory(place, || Memory::Csv { key, names }) else {
+            return true;
+        };
+        let (key, names) = (key.clone(), names.clone());
         let delimiter = match csv.delimiter.rendered(scope).as_str() {
             "" => ",".to_owned(),
             "\\t" => "\t".to_owned(),
             other => other.to_owned(),
         };
-        let names = csv.names.rendered(scope);
-        let encoding = csv.encoding.rendered(scope).to_ascii_lowercase();
+        let charset = Charset::named(&csv.encoding.rendered(scope));
         let format = Format {
             path: self.path(&name),
-            is_latin1: matches!(encoding.as_str(), "iso-8859-1" | "latin1" | "us-ascii"),
+            charset,
             delimiter: delimiter.clone(),
             quoted: csv.quoted,
             has_header: names.is_empty() || csv.ignore_first_line,
             recycle: is_true(&csv.recycle, scope),
         };
-        let (header, line) = shared.file(
+        let taken = shared.file(
             &key,
             || Cursor::open(format),
-            |cursor| (cursor.header.clone(), cursor.next()),
+            |cursor| (!cursor.is_missing()).then(|| (cursor.header.clone(), cursor.next())),
         );
+        // JMeter's thread ends in an exception at a file that it cannot read.
+        let Some((header, line)) = taken else {
+            return false;
+        };
         let names: Vec<String> = if names.is_empty() {
             header
         } else {
-            names
-                .split(',')
-                .map(|name| name.trim().to_owned())
-                .collect()
+            names.split(',').map(str::to_owned).collect()
         };
+        let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
         match line {
-            Some(line) => {
+            Some(line) if !line.is_empty() => {
                 for (name, value) in names.iter().zip(line) {
                     scope.variables.set(name, &value);
                 }
             }
-            None if is_true(&csv.stop_user, scope) => return false,
-            None => {
+            _ if is_true(&csv.stop_user, scope) => return false,
+            _ => {
                 for name in &names {
                     scope.variables.set(name, "<EOF>");
                 }
@@ -166,26 +201,38 @@ impl Data {
         scope.variables.set(&name, &formatted(&format, value));
     }
 
-    fn draw(&mut self, place: Place, random: &RandomVariable<Text>, scope: &mut Scope) {
+    fn draw(
+        &mut self,
+        place: Place,
+        random: &RandomVariable<Text>,
+        scope: &mut Scope,
+        shared: &Shared,
+    ) {
         let mut number = |text: &Text| text.rendered(scope).trim().parse::<i64>().ok();
         let least = number(&random.minimum).unwrap_or(0);
         let most = number(&random.maximum).unwrap_or(0);
         let seed = number(&random.seed);
         let drawn_seed = scope.random.next_u64().cast_signed();
-        let memory = self.memory(place, || {
-            Memory::Random(JavaRandom::new(seed.unwrap_or(drawn_seed)))
-        });
-        let Memory::Random(generator) = memory else {
+        let new = || JavaRandom::new(seed.unwrap_or(drawn_seed));
+        let range = most.saturating_sub(least).saturating_add(1);
+        let Ok(range) = u32::try_from(range.min(i64::from(i32::MAX))) else {
             return;
         };
-        let range = most.saturating_sub(least).saturating_add(1);
-        if range <= 0 {
+        if range == 0 {
             return;
         }
-        let value = least + (generator.next_double() * range as f64) as i64;
+        let drawn = if is_true(&random.per_user, scope) {
+            match self.memory(place, || Memory::Random(new())) {
+                Memory::Random(generator) => generator.below(range),
+                _ => return,
+            }
+        } else {
+            shared.random(random.id, new, |generator| generator.below(range))
+        };
         let format = random.format.rendered(scope);
         let name = random.variable.rendered(scope);
-        scope.variables.set(&name, &formatted(&format, value));
+        let value = formatted(&format, least.saturating_add(i64::from(drawn)));
+        scope.variables.set(&name, &value);
     }
 
     fn memory(&mut self, place: Place, new: impl FnOnce() -> Memory) -> &mut Memory {
@@ -220,43 +267,5 @@ fn formatted(pattern: &str, value: i64) -> String {
         value.to_string()
     } else {
         weir_script::java_decimal_format(pattern, value)
-    }
-}
-
-/// `java.util.Random`: a plan that gives a seed gets the numbers that JMeter draws. The generator is
-/// the 48-bit linear congruential one of Knuth, The Art of Computer Programming, volume 2, 3.2.1,
-/// with the constants of Java's documentation.
-#[derive(Debug)]
-struct JavaRandom(u64);
-
-impl JavaRandom {
-    const MULTIPLIER: u64 = 0x5_DEEC_E66D;
-    const MASK: u64 = (1 << 48) - 1;
-
-    fn new(seed: i64) -> Self {
-        Self((seed.cast_unsigned() ^ Self::MULTIPLIER) & Self::MASK)
-    }
-
-    fn bits(&mut self, count: u32) -> u64 {
-        self.0 = self.0.wrapping_mul(Self::MULTIPLIER).wrapping_add(0xB) & Self::MASK;
-        self.0 >> (48 - count)
-    }
-
-    fn next_double(&mut self) -> f64 {
-        let high = self.bits(26) << 27;
-        (high + self.bits(27)) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Printed by Java 17: `new Random(42).nextDouble()`, twice.
-    #[test]
-    fn seeds_give_javas_numbers() {
-        let mut random = JavaRandom::new(42);
-        assert!((random.next_double() - 0.727_563_680_032_868_1).abs() < 1e-15);
-        assert!((random.next_double() - 0.683_223_471_759_845_4).abs() < 1e-15);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weir_plan::{Assertion, Extractor, PostProcessor};
 use weir_record::{AssertionResult, SampleDetails, SampleRow};
-use weir_response::{AssertionOutcome, SampleView, Verdict, check, extract};
+use weir_response::{AssertionOutcome, SampleLost, SampleView, Verdict, check, extract};
 use weir_script::{SentRequest, Text, Variables};
 
 use crate::response::Kept;
@@ -107,7 +107,7 @@ pub(crate) fn part_details(sent: &SentRequest, kept: Option<&Kept>) -> SampleDet
         response_data: Some(seen.body.to_vec()),
         response_headers: seen.response_headers,
         request_headers: seen.request_headers,
-        sampler_data: seen.request_data,
+        sampler_data: Some(seen.request_data),
         encoding: seen.charset.unwrap_or_default(),
         ..SampleDetails::default()
     }
@@ -132,7 +132,7 @@ fn part_view(row: &SampleRow) -> SampleView<'_> {
         view.body_bytes = row.received_bytes.saturating_sub(view.header_bytes);
         view.response_headers = headers;
         view.request_headers = &details.request_headers;
-        view.request_data = &details.sampler_data;
+        view.request_data = details.sampler_data.as_deref().unwrap_or_default();
         view.body = details.response_data.as_deref().unwrap_or_default();
         view.encoding = Some(&details.encoding);
         view.content_type = media_type(field(headers, "content-type").unwrap_or_default());
@@ -156,7 +156,7 @@ fn settle(row: &mut SampleRow, verdict: Verdict) {
         name: outcome.name,
         failure: outcome.failure,
         error: outcome.error,
-        message: outcome.message.unwrap_or_default(),
+        message: outcome.message,
     });
     row.details.get_or_insert_default().assertions = results.collect();
 }
@@ -215,17 +215,22 @@ impl User {
         for processor in &step.source.after {
             match processor {
                 PostProcessor::Extractor(extractor) => {
-                    self.extract(extractor, row, seen, &mut outcomes);
+                    if self.extract(extractor, row, seen, &mut outcomes).is_err() {
+                        self.sample_is_lost = true;
+                        return;
+                    }
                 }
+                PostProcessor::Debug(debug) => self.show_debug(step, debug, row),
                 PostProcessor::Script(script) => self.run_after(script, row, seen, &mut outcomes),
-                PostProcessor::Debug(_) => {}
             }
         }
         self.judge(&step.source.assertions, row, seen, outcomes);
         if step.is_remembered {
             self.remember(sample_of(row, seen));
         }
-        forget(&mut row.children);
+        if !step.wanted.details {
+            forget(&mut row.children);
+        }
     }
 
     /// Judges a transaction.
@@ -243,7 +248,7 @@ impl User {
         row: &mut SampleRow,
         seen: &Seen<'_>,
         outcomes: &mut Vec<AssertionOutcome>,
-    ) {
+    ) -> Result<(), SampleLost> {
         let rendered = extractor.map(|text| text.rendered(&mut self.scope));
         let core = std::rc::Rc::clone(&self.core);
         let mut patterns = core.patterns.borrow_mut();
@@ -253,17 +258,16 @@ impl User {
             (scope.random.next_u64() % count.max(1) as u64) as usize
         };
         let mut variables = OfUser(&mut scope.variables);
-        let done = extract(
+        let extraction = extract(
             &rendered,
             &seen.view(row),
             &mut variables,
             &mut patterns,
             &mut pick,
-        );
-        if let Ok(extraction) = done {
-            outcomes.extend(extraction.outcome);
-            row.success &= !extraction.fails_sample;
-        }
+        )?;
+        outcomes.extend(extraction.outcome);
+        row.success &= !extraction.fails_sample;
+        Ok(())
     }
 
     fn judge(

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use weir_plan::{Dummy, JavaTest};
 use weir_record::{DataType, SampleRow};
-use weir_script::{ScriptSample, Text};
+use weir_script::{PreviousResponse, ScriptSample, Text};
 
 use crate::clock::Moment;
+use crate::debug::Shown;
+use crate::details::note_text;
 use crate::look_into::Seen;
 use crate::sampling::Sampled;
 use crate::user::User;
@@ -23,6 +25,10 @@ pub(crate) struct Made {
     request: String,
     body: String,
     url: String,
+    /// Its texts are there even when they are empty.
+    says_all: bool,
+    /// It does not say what its answer is: `SleepTest`.
+    is_untyped: bool,
     /// Instead of the time that it took.
     elapsed_ms: Option<u64>,
     latency_ms: u64,
@@ -82,6 +88,7 @@ impl User {
         };
         if test.is_sleep_test {
             made.success = true;
+            made.is_untyped = true;
         }
         let more = if mask > 0 {
             self.core.clock.epoch_ms(started) % mask
@@ -96,30 +103,15 @@ impl User {
     pub(crate) fn debug(&mut self, step: &Step, variables: bool, properties: bool) -> Sampled {
         let started = self.core.clock.now();
         self.core.sample_begins();
-        let mut body = String::new();
-        if variables {
-            body.push_str("JMeterVariables:\n");
-            let known = &self.scope.variables;
-            let mut all: std::collections::BTreeMap<String, String> = known
-                .globals()
-                .iter()
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect();
-            all.extend(known.own().map(|(n, v)| (n.to_owned(), v.to_owned())));
-            for (name, value) in all {
-                body.extend([name.as_str(), "=", &value, "\n"]);
-            }
-            body.push('\n');
-        }
-        if properties {
-            body.push_str("JMeterProperties:\n\n");
-        }
+        let shown = Shown::of(&self.scope, variables, properties);
         let made = Made {
             label: step.source.label.rendered(&mut self.scope),
             code: "200".to_owned(),
             message: "OK".to_owned(),
             success: true,
-            body,
+            request: shown.asked,
+            body: shown.answered,
+            says_all: true,
             ..Made::default()
         };
         self.finish_made(step, started, made)
@@ -143,6 +135,8 @@ impl User {
             request: dummy.request_data.rendered(scope),
             body: dummy.response_data.rendered(scope),
             url: dummy.url.rendered(scope),
+            says_all: false,
+            is_untyped: false,
             elapsed_ms: Some(elapsed_ms),
             latency_ms: number(dummy.latency_ms.rendered(scope)),
             connect_ms: number(dummy.connect_ms.rendered(scope)),
@@ -164,6 +158,14 @@ impl User {
         let clock = self.core.clock;
         let ended = clock.now();
         let (class, label) = self.core.class_of(&made.label);
+        if step.is_remembered {
+            self.scope.previous = Some(Arc::new(PreviousResponse {
+                body: made.body.clone(),
+                code: made.code.clone(),
+                message: made.message.clone(),
+                ..PreviousResponse::default()
+            }));
+        }
         let (group_threads, all_threads) = self.alive();
         let elapsed = clock.elapsed_ms(started, ended);
         let mut row = SampleRow {
@@ -173,9 +175,15 @@ impl User {
             response_code: made.code.into(),
             response_message: made.message.into(),
             thread_name: self.thread_name(),
-            data_type: DataType::Text,
+            data_type: if made.is_untyped {
+                DataType::Empty
+            } else {
+                DataType::Text
+            },
             success: made.success,
             received_bytes: made.body.len() as u64,
+            // JMeter counts the characters of what it shows, as Java does.
+            sent_bytes: made.request.encode_utf16().count() as u64,
             group_threads,
             all_threads,
             url: made.url.into(),
@@ -184,8 +192,14 @@ impl User {
             ..SampleRow::default()
         };
         if step.looks_into() {
-            let mut seen = Seen::text(made.request, made.body.as_bytes());
+            let mut seen = Seen::text(made.request.clone(), made.body.as_bytes());
             self.look_into(step, &mut row, &mut seen);
+        }
+        if step.wanted.details {
+            // A Java test without a text says nothing, a debug sample says that it is empty.
+            let said = |text| Some(text).filter(|text: &&str| made.says_all || !text.is_empty());
+            let (asked, answered) = (said(&made.request), said(&made.body));
+            note_text(&mut row, asked, answered, step.wanted);
         }
         let response_us = self.response_us(started, ended);
         let code = Arc::clone(&row.response_code);
@@ -196,6 +210,7 @@ impl User {
             tally.samples += 1;
             tally.failed += u64::from(!row.success);
             tally.received_bytes += row.received_bytes;
+            tally.sent_bytes += row.sent_bytes;
         });
         Sampled {
             success: row.success,

@@ -8,15 +8,17 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
 use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
 
+use crate::audience::{Audience, Audiences, Wanted};
 use crate::control::{Control, Stage};
 use crate::core::Census;
 use crate::error::LoadError;
+use crate::listener_files::{ListenerFiles, Unwritten};
 
 /// Rows in a batch.
 const BATCH_ROWS: usize = 512;
@@ -42,13 +44,15 @@ impl UserCounts {
 /// Hears of each sample, on the thread that writes the rows, in the order of the rows.
 pub type SampleObserver = Box<dyn FnMut(&SampleRow, UserCounts) + Send>;
 
-/// Who gets each sample: a file in JMeter's format, an observer, or both.
+/// Who gets each sample: a file in JMeter's format, an observer, the files of the plan's listeners,
+/// or all of them.
 ///
 /// As with JMeter, a file that has rows already is continued without a second header.
 #[derive(Default)]
 pub struct SampleSink {
     file: Option<(PathBuf, SaveConfiguration)>,
     observer: Option<SampleObserver>,
+    listeners: Option<SaveConfiguration>,
 }
 
 impl fmt::Debug for SampleSink {
@@ -69,8 +73,16 @@ impl SampleSink {
     pub fn with(path: impl Into<PathBuf>, configuration: SaveConfiguration) -> Self {
         Self {
             file: Some((path.into(), configuration)),
-            observer: None,
+            ..Self::default()
         }
+    }
+
+    /// Listeners in the plan write their files too. What their own settings cannot say (dates,
+    /// delimiter, variables) is as in this configuration.
+    #[must_use]
+    pub fn with_listeners(mut self, all: SaveConfiguration) -> Self {
+        self.listeners = Some(all);
+        self
     }
 
     /// Samples to this observer too.
@@ -80,36 +92,67 @@ impl SampleSink {
         self
     }
 
-    /// Whether samples need their details: see [`SaveConfiguration::wants_details`].
-    pub fn wants_details(&self) -> bool {
+    /// What files of listeners take from the test's properties, if they are to be written.
+    pub(crate) fn listeners(&self) -> Option<&SaveConfiguration> {
+        self.listeners.as_ref()
+    }
+
+    /// The test's result file.
+    pub(crate) fn result_file(&self) -> Option<&Path> {
+        self.file.as_ref().map(|(path, _)| path.as_path())
+    }
+
+    /// What the result file shows of samples.
+    pub(crate) fn wanted(&self) -> Wanted {
         let file = self.file.as_ref();
-        file.is_some_and(|(_, configuration)| configuration.wants_details())
+        file.map_or_else(Wanted::default, |(_, configuration)| {
+            Wanted::by(configuration)
+        })
+    }
+
+    /// Names of the variables whose values are written with each sample.
+    pub(crate) fn variables(&self) -> Vec<String> {
+        let file = self.file.as_ref().map(|(_, configuration)| configuration);
+        let configuration = file.or(self.listeners.as_ref());
+        configuration.map_or_else(Vec::new, |configuration| configuration.variables.clone())
     }
 
     /// Opens the file.
-    pub(crate) fn open(self) -> Result<RowWriter, LoadError> {
+    pub(crate) fn open(
+        self,
+        listeners: ListenerFiles,
+        audiences: Audiences,
+    ) -> Result<RowWriter, LoadError> {
         let file = self.file.map(|(path, configuration)| {
-            let opened = open_jtl(&path, configuration);
-            let jtl = opened.map_err(|error| match error {
-                JtlError::Open { path, source } => LoadError::OpenSamples { path, source },
-                other => LoadError::OpenSamples {
-                    path: path.clone(),
-                    source: std::io::Error::other(other),
-                },
-            })?;
+            let jtl = open_jtl(&path, configuration).map_err(|error| cannot_open(&path, error))?;
             Ok::<_, LoadError>((path, jtl))
         });
         Ok(RowWriter {
             file: file.transpose()?,
             observer: self.observer,
+            listeners,
+            audiences,
         })
     }
 }
 
-/// The writing side: an open file.
+/// Why a result file cannot be opened.
+pub(crate) fn cannot_open(path: &Path, error: JtlError) -> LoadError {
+    match error {
+        JtlError::Open { path, source } => LoadError::OpenSamples { path, source },
+        other => LoadError::OpenSamples {
+            path: path.to_owned(),
+            source: std::io::Error::other(other),
+        },
+    }
+}
+
+/// The writing side: open files.
 pub(crate) struct RowWriter {
     file: Option<(PathBuf, Jtl)>,
     observer: Option<SampleObserver>,
+    listeners: ListenerFiles,
+    audiences: Audiences,
 }
 
 type Jtl = JtlWriter<BufWriter<File>>;
@@ -123,11 +166,18 @@ pub(crate) struct Written {
     pub(crate) problem: Option<String>,
 }
 
+/// A sample on its way to those who hear of it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) row: SampleRow,
+    pub(crate) audience: Audience,
+}
+
 /// Where runtimes send their batches.
-pub(crate) type Batches = SyncSender<Vec<SampleRow>>;
+pub(crate) type Batches = SyncSender<Vec<Told>>;
 
 /// The bounded way from the runtimes to the writer.
-pub(crate) fn batches() -> (Batches, Receiver<Vec<SampleRow>>) {
+pub(crate) fn batches() -> (Batches, Receiver<Vec<Told>>) {
     sync_channel(BATCHES_MAX)
 }
 
@@ -136,23 +186,24 @@ impl RowWriter {
     /// stopped and what still comes is thrown away.
     pub(crate) fn run(
         self,
-        batches: &Receiver<Vec<SampleRow>>,
+        batches: &Receiver<Vec<Told>>,
         control: &Control,
         census: &Census,
     ) -> Written {
         let mut written = Written::default();
-        let (path, jtl) = self.file.unzip();
         let mut rows = Rows {
-            jtl,
+            file: self.file,
             observer: self.observer,
+            listeners: self.listeners,
+            audiences: self.audiences,
             unsure: 0,
             written: 0,
         };
-        if let Err(error) = rows.write_all(batches, census) {
+        if let Err(Unwritten { path, error }) = rows.write_all(batches, census) {
             control.order(Stage::Stopping);
             written.problem = Some(format!(
                 "failed to write {} after {} samples: {}",
-                path.unwrap_or_default().display(),
+                path.display(),
                 rows.written,
                 root_cause(&error)
             ));
@@ -165,8 +216,10 @@ impl RowWriter {
 
 /// Rows on their way.
 struct Rows {
-    jtl: Option<Jtl>,
+    file: Option<(PathBuf, Jtl)>,
     observer: Option<SampleObserver>,
+    listeners: ListenerFiles,
+    audiences: Audiences,
     /// Rows that may not have reached the file.
     unsure: u64,
     written: u64,
@@ -175,9 +228,9 @@ struct Rows {
 impl Rows {
     fn write_all(
         &mut self,
-        batches: &Receiver<Vec<SampleRow>>,
+        batches: &Receiver<Vec<Told>>,
         census: &Census,
-    ) -> Result<(), JtlError> {
+    ) -> Result<(), Unwritten> {
         loop {
             let batch = match batches.try_recv() {
                 Ok(batch) => batch,
@@ -192,28 +245,50 @@ impl Rows {
                 }
                 Err(TryRecvError::Disconnected) => break,
             };
-            for row in &batch {
-                if let Some(observer) = &mut self.observer {
-                    observer(row, census.counts());
-                }
-                if let Some(jtl) = &mut self.jtl {
-                    jtl.write(row)?;
-                }
+            for told in &batch {
+                self.tell(told, census)?;
             }
-            self.unsure += batch.len() as u64;
         }
-        if let Some(jtl) = self.jtl.take() {
-            jtl.finish()?;
+        self.listeners.finish()?;
+        if let Some((path, jtl)) = self.file.take() {
+            jtl.finish().map_err(|error| Unwritten { path, error })?;
         }
         self.flush()
     }
 
-    fn flush(&mut self) -> Result<(), JtlError> {
-        if let Some(jtl) = &mut self.jtl {
-            jtl.flush()?;
+    fn tell(&mut self, told: &Told, census: &Census) -> Result<(), Unwritten> {
+        let hearers = self.audiences.hearers(told.audience);
+        if !hearers.listeners.is_empty() {
+            self.listeners.tell(&hearers.listeners, &told.row)?;
+        }
+        if !hearers.test {
+            return Ok(());
+        }
+        if let Some(observer) = &mut self.observer {
+            observer(&told.row, census.counts());
+        }
+        if let Some((path, jtl)) = &mut self.file {
+            let written = jtl.write(&told.row);
+            written.map_err(|error| unwritten(path, error))?;
+        }
+        self.unsure += 1;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Unwritten> {
+        self.listeners.flush()?;
+        if let Some((path, jtl)) = &mut self.file {
+            jtl.flush().map_err(|error| unwritten(path, error))?;
         }
         self.written += std::mem::take(&mut self.unsure);
         Ok(())
+    }
+}
+
+fn unwritten(path: &Path, error: JtlError) -> Unwritten {
+    Unwritten {
+        path: path.to_owned(),
+        error,
     }
 }
 
@@ -229,7 +304,7 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 /// One runtime's rows that are not handed over yet.
 #[derive(Debug)]
 pub(crate) struct RowBatch {
-    rows: RefCell<Vec<SampleRow>>,
+    rows: RefCell<Vec<Told>>,
     batches: Batches,
     waited: Cell<Duration>,
 }
@@ -245,9 +320,9 @@ impl RowBatch {
     }
 
     /// Adds a row, and hands the batch over when it is full.
-    pub(crate) fn push(&self, row: SampleRow) {
+    pub(crate) fn push(&self, row: SampleRow, audience: Audience) {
         let mut rows = self.rows.borrow_mut();
-        rows.push(row);
+        rows.push(Told { row, audience });
         if rows.len() == BATCH_ROWS {
             drop(rows);
             self.hand_over();
@@ -284,7 +359,9 @@ mod tests {
     }
 
     fn write_into(sink: SampleSink, rows: usize) -> (Written, Control) {
-        let writer = sink.open().unwrap();
+        let writer = sink
+            .open(ListenerFiles::default(), Audiences::default())
+            .unwrap();
         let (batches, received) = batches();
         let control = Control::new();
         let thread = std::thread::spawn({
@@ -293,10 +370,11 @@ mod tests {
         });
         let batch = RowBatch::new(batches);
         for at in 0..rows {
-            batch.push(SampleRow {
+            let row = SampleRow {
                 timestamp_ms: at as u64,
                 ..SampleRow::default()
-            });
+            };
+            batch.push(row, Audience::default());
         }
         batch.hand_over();
         drop(batch);
@@ -320,7 +398,7 @@ mod tests {
         let sink = SampleSink::default().observed(Box::new(move |row, users| {
             heard_in.send((row.timestamp_ms, users.active)).unwrap();
         }));
-        assert!(!sink.wants_details());
+        assert_eq!(sink.wanted(), Wanted::default());
         let written = write_into(sink, 1_000).0;
         assert_eq!((written.rows, written.problem), (1_000, None));
         assert_eq!(heard.iter().count(), 1_000);
@@ -340,7 +418,10 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_opened_is_named() {
-        let error = SampleSink::new("/dev/null/out.jtl").open().err().unwrap();
+        let error = SampleSink::new("/dev/null/out.jtl")
+            .open(ListenerFiles::default(), Audiences::default())
+            .err()
+            .unwrap();
         assert_eq!(error.to_string(), "open /dev/null/out.jtl for samples");
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use weir_plan::{HttpRequest, SamplerKind};
 use weir_record::{DataType, SampleRow};
-use weir_script::{SentRequest, Text, write_request};
+use weir_script::{PreviousResponse, SentRequest, Text, write_request};
 
 use crate::clock::{Clock, Moment};
+use crate::details::note_exchange;
 use crate::exchange::{BODY_MAX, Exchange};
 use crate::fetch::{Common, Embedding, Hands};
 use crate::leg::{Way, lacks_location};
@@ -110,6 +111,12 @@ impl User {
     ///
     /// All tasks have room for what is alive while an answer is waited for: what is not ends before.
     async fn send(&mut self, work: &Work, step: &Step, source: &HttpRequest<Text>) -> Sampled {
+        let followed = if step.follows_link {
+            self.follow_link(work, source)
+        } else {
+            None
+        };
+        let source = followed.as_deref().unwrap_or(source);
         let mut ready = match self.make_ready(work, step, source) {
             Ok(ready) => ready,
             Err(sampled) => return sampled,
@@ -173,7 +180,7 @@ impl User {
         let mut sent = self.core.take_request();
         let target = work.target.as_ref();
         let written = write_request(source, target, &mut self.scope, &mut sent);
-        let url: Arc<str> = if self.core.wants_rows() || step.is_looked_at {
+        let url: Arc<str> = if self.core.wants_rows() || step.is_looked_at || step.is_remembered {
             sent.url.as_str().into()
         } else {
             Arc::default()
@@ -218,7 +225,7 @@ impl User {
             first: ready.sent(step),
             label: sample.label,
             embedding: embedded.map(|resources| Embedding::of(resources, &mut self.scope)),
-            keeps_parts: step.looks_into(),
+            keeps_parts: step.looks_into() || step.wanted.details,
         };
         let mut hands = Hands {
             client: &mut self.client,
@@ -237,6 +244,7 @@ impl User {
 
     fn render_label(&mut self, step: &Step) -> (usize, Arc<str>) {
         let label = step.source.label.rendered(&mut self.scope);
+        self.scope.sampler = label.as_str().into();
         self.core.class_of(&label)
     }
 
@@ -249,7 +257,7 @@ impl User {
         sent: &SentRequest,
         sample: Sample<'_>,
     ) -> Sampled {
-        if self.core.wants_rows() || step.is_looked_at {
+        if self.core.wants_rows() || step.is_looked_at || step.is_remembered {
             let (label, url) = (sample.label, sample.url);
             let row = row_of(&self.core.clock, &exchange, outcome, label, url);
             let answered = Answered {
@@ -283,10 +291,16 @@ impl User {
     ) -> Sampled {
         self.sign_all(&mut row);
         let code = Arc::clone(&row.response_code);
+        if step.is_remembered {
+            self.remember_response(&row, answered.kept.as_deref());
+        }
         if step.looks_into() {
             let empty = Kept::default();
             let mut seen = Seen::http(sent, answered.kept.as_deref().unwrap_or(&empty));
             self.look_into(step, &mut row, &mut seen);
+        }
+        if step.wanted.details {
+            note_exchange(&mut row, sent, answered.kept.as_deref(), step.wanted);
         }
         if let Some(kept) = answered.kept {
             self.client.give_back(kept);
@@ -301,7 +315,7 @@ impl User {
         let row = if step.is_looked_at {
             Some(Box::new(row))
         } else {
-            self.core.row(row);
+            self.tell(row, step.audience);
             None
         };
         self.count(counted, success, &code, sample.class);
@@ -318,6 +332,21 @@ impl User {
                 name_all(inner, &row.thread_name);
             }
         }
+    }
+
+    /// Keeps a response for those who may look at it later.
+    fn remember_response(&mut self, row: &SampleRow, kept: Option<&Kept>) {
+        let head = kept.map(Kept::head_text).unwrap_or_default();
+        let lines = head.lines().filter(|line| !line.is_empty());
+        self.scope.previous = Some(Arc::new(PreviousResponse {
+            body: kept.map_or_else(String::new, |kept| {
+                String::from_utf8_lossy(&kept.body).into_owned()
+            }),
+            headers: lines.flat_map(|line| [line, "\n"]).collect(),
+            code: row.response_code.to_string(),
+            message: row.response_message.to_string(),
+            url: row.url.to_string(),
+        }));
     }
 
     /// The response time of a sample: from when it should have started, if that was known before.
@@ -426,12 +455,12 @@ impl Outcome {
 
 /// How the requests of a step go out.
 fn way<'a>(work: &'a Work, step: &Step, source: &'a HttpRequest<Text>) -> Way<'a> {
-    let looks = step.looks_into() || source.embedded.is_some();
+    let keeps = step.keeps();
     Way {
         work,
         source,
         waits: step.waits,
-        keep_body: looks.then_some(BODY_MAX),
+        keep_body: source.embedded.as_ref().map_or(keeps, |_| Some(BODY_MAX)),
     }
 }
 

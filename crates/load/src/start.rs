@@ -13,6 +13,7 @@ use crate::clock::{Clock, Moment, io_error};
 use crate::control::Control;
 use crate::core::{Census, CoreSetup, Report, run_core};
 use crate::error::LoadError;
+use crate::listener_files::ListenerFiles;
 use crate::open_files::allow_sockets;
 use crate::running::{Gathering, RunningLoad, SECONDS_MAX};
 use crate::samples::{Batches, RowWriter, SampleSink, Written, batches};
@@ -31,8 +32,13 @@ const REPORTS_MAX: usize = 16;
 pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     let clock = Clock::new(settings.origin, settings.started);
     let cpus = settings.cpus;
+    let mut plan = settings.plan;
+    let sink = settings.samples;
+    if sink.as_ref().and_then(SampleSink::listeners).is_none() {
+        plan.listeners.clear();
+    }
     let mut work = Work::prepare(
-        settings.plan,
+        plan,
         settings.target,
         settings.seed,
         settings.length,
@@ -40,7 +46,7 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     )?;
     work.budget = Budget::new(settings.samples_max);
     allow_sockets(work.users().saturating_mul(work.connections_of_user()))?;
-    let writer = settings.samples.map(SampleSink::open).transpose()?;
+    let writer = sink.map(|sink| open_writer(sink, &mut work)).transpose()?;
     let places = places(cpus.as_ref(), work.users());
     let users_of_phases = work.users_of_phases(places.len());
     let census = Arc::new(Census::new(work.groups.len(), users_of_phases));
@@ -83,6 +89,20 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
         cores: cores.threads,
         writer: written,
     })
+}
+
+/// Opens all files for samples, and notes what they show.
+fn open_writer(sink: SampleSink, work: &mut Work) -> Result<RowWriter, LoadError> {
+    let listeners = match sink.listeners() {
+        Some(all) => {
+            let mut nobody = work.nobody();
+            let listeners = &work.plan.listeners;
+            ListenerFiles::open(listeners, all, sink.result_file(), &mut nobody)?
+        }
+        None => ListenerFiles::default(),
+    };
+    work.show(sink.wanted(), &listeners.wanted(), sink.variables());
+    sink.open(listeners, work.audiences.clone())
 }
 
 fn from_origin(begin: Moment, end: Duration) -> Duration {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use weir_record::{DataType, SampleRow};
 
+use crate::audience::Audience;
 use crate::clock::Clock;
-use crate::walk::Next;
+use crate::next::Next;
 
 /// A transaction that becomes one more sample after its children.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ pub(crate) struct Added {
 #[derive(Debug)]
 pub(crate) struct Closed {
     pub(crate) row: SampleRow,
-    /// It is a sample with its children inside.
-    pub(crate) is_whole: bool,
+    /// Who hears of it, if it is a sample with its children inside.
+    pub(crate) audience: Option<Audience>,
 }
 
 fn message(calls: u64, failed: u64) -> Arc<str> {
@@ -109,7 +110,7 @@ impl Added {
         };
         Closed {
             row,
-            is_whole: false,
+            audience: None,
         }
     }
 }
@@ -121,6 +122,8 @@ pub(crate) struct Whole {
     pub(crate) current: Option<Next>,
     /// It has ended.
     pub(crate) is_done: bool,
+    /// It has been told of although it goes on.
+    pub(crate) is_told: bool,
     row: SampleRow,
     calls: u64,
     failed: u64,
@@ -135,6 +138,7 @@ impl Whole {
         Self {
             current: None,
             is_done: false,
+            is_told: false,
             row: SampleRow {
                 timestamp_ms: now,
                 label: label.into(),
@@ -183,6 +187,27 @@ impl Whole {
         }
         let whole = self.end_ms.saturating_sub(started);
         self.row.elapsed_ms = whole.saturating_sub(self.row.idle_ms);
+    }
+
+    /// Ends because its user does. JMeter gives such a sample no message, so that nothing takes it
+    /// for a transaction.
+    pub(crate) fn cut_short(&mut self) {
+        self.is_done = true;
+        self.row.is_transaction = false;
+        self.row.elapsed_ms = self.end_ms.saturating_sub(self.row.timestamp_ms);
+    }
+
+    /// Its sample as it is, because a loop inside it was left: JMeter tells of it then, and not
+    /// again when it ends. As for one that is cut short there is no message.
+    pub(crate) fn tell_early(&mut self) -> Option<SampleRow> {
+        if self.is_done || self.is_told {
+            return None;
+        }
+        self.is_told = true;
+        let mut row = self.row.clone();
+        row.is_transaction = false;
+        row.elapsed_ms = self.end_ms.saturating_sub(row.timestamp_ms);
+        Some(row)
     }
 
     /// Its sample, once it has ended.

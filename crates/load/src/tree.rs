@@ -6,6 +6,8 @@
 use weir_plan::{Controller, ControllerKind, ElementId, IterationElement, Node, Sampler};
 use weir_script::{ResolvedGroup, Text};
 
+use crate::audience::Audience;
+
 /// The controllers of a group.
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -28,6 +30,8 @@ pub(crate) struct TreeController {
     pub(crate) children: Vec<Child>,
     /// The controller it stands in; its own number for the group's loop.
     pub(crate) parent: u32,
+    /// Who hears of the sample of a transaction.
+    pub(crate) audience: Audience,
 }
 
 /// A child of a controller.
@@ -44,8 +48,49 @@ pub(crate) enum Child {
 pub(crate) struct Place {
     /// The controller that it stands in.
     pub(crate) parent: u32,
-    /// A transaction is around it.
-    pub(crate) in_transaction: bool,
+    /// What is around it.
+    pub(crate) around: Around,
+}
+
+/// The transactions around something.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Around {
+    /// There is one.
+    pub(crate) transaction: bool,
+    /// Who hears of the innermost that is a sample with its children inside: they do not hear of the
+    /// children. They are the last ones of the child's own.
+    pub(crate) whole: Option<Hearing>,
+}
+
+/// How many hear of a transaction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hearing {
+    /// Listeners that write files.
+    pub(crate) listeners: usize,
+    /// Result Status Action Handlers.
+    pub(crate) on_failure: usize,
+}
+
+impl Around {
+    fn inside(self, controller: &Controller<Text>) -> Self {
+        let ControllerKind::Transaction(transaction) = &controller.kind else {
+            return Self {
+                transaction: self.transaction || alternates_with_transaction(controller),
+                ..self
+            };
+        };
+        Self {
+            transaction: true,
+            whole: if transaction.is_parent {
+                Some(Hearing {
+                    listeners: transaction.listeners.len(),
+                    on_failure: transaction.on_failure.len(),
+                })
+            } else {
+                self.whole
+            },
+        }
+    }
 }
 
 impl Tree {
@@ -83,7 +128,7 @@ impl Tree {
             sampler_names: Vec::new(),
             sampler,
         };
-        building.controller(own_loop, 0, false);
+        building.controller(own_loop, 0, Around::default());
         Self {
             controllers: building.controllers,
             sampler_names: building.sampler_names,
@@ -93,6 +138,26 @@ impl Tree {
     }
 }
 
+/// Whether children take turns with a transaction that is open meanwhile, and hears of them.
+fn alternates_with_transaction(controller: &Controller<Text>) -> bool {
+    let takes_turns = matches!(
+        controller.kind,
+        ControllerKind::Interleave {
+            whole_children: false,
+            ..
+        } | ControllerKind::Random {
+            whole_children: false
+        }
+    );
+    takes_turns
+        && controller.children.iter().any(|child| {
+            let Node::Controller(child) = child else {
+                return false;
+            };
+            matches!(&child.kind, ControllerKind::Transaction(kind) if !kind.is_parent)
+        })
+}
+
 struct Building<'a, F> {
     controllers: Vec<TreeController>,
     sampler_names: Vec<Text>,
@@ -100,14 +165,8 @@ struct Building<'a, F> {
 }
 
 impl<F: FnMut(Sampler<Text>, Place)> Building<'_, F> {
-    fn controller(
-        &mut self,
-        controller: Controller<Text>,
-        parent: u32,
-        in_transaction: bool,
-    ) -> u32 {
-        let in_transaction =
-            in_transaction || matches!(controller.kind, ControllerKind::Transaction(_));
+    fn controller(&mut self, controller: Controller<Text>, parent: u32, around: Around) -> u32 {
+        let around = around.inside(&controller);
         let number = self.controllers.len();
         self.controllers.push(TreeController {
             id: controller.id,
@@ -116,6 +175,7 @@ impl<F: FnMut(Sampler<Text>, Place)> Building<'_, F> {
             on_iteration: controller.on_iteration,
             children: Vec::new(),
             parent,
+            audience: Audience::default(),
         });
         let mut children = Vec::with_capacity(controller.children.len());
         for child in controller.children {
@@ -124,13 +184,13 @@ impl<F: FnMut(Sampler<Text>, Place)> Building<'_, F> {
                     self.sampler_names.push(sampler.label.clone());
                     let place = Place {
                         parent: number as u32,
-                        in_transaction,
+                        around,
                     };
                     (self.sampler)(*sampler, place);
                     Child::Sampler(self.sampler_names.len() as u32 - 1)
                 }
                 Node::Controller(child) => {
-                    Child::Controller(self.controller(*child, number as u32, in_transaction))
+                    Child::Controller(self.controller(*child, number as u32, around))
                 }
             });
         }

@@ -10,6 +10,7 @@ use weir_plan::{
 use weir_record::SampleRow;
 use weir_script::{Ends, Scope, Text, delay_ms};
 
+use crate::audience::Audience;
 use crate::auto_stop::Watched;
 use crate::clock::Moment;
 use crate::control::Stage;
@@ -17,10 +18,10 @@ use crate::core::Core;
 use crate::exchange::Client;
 use crate::iterations::{Data, set_parameters};
 use crate::made_up::Made;
+use crate::next::Next;
 use crate::pacing::Paces;
 use crate::sampling::Sampled;
-use crate::transaction::{Closed, Whole};
-use crate::walk::{Next, Outside, Walk};
+use crate::walk::{Outside, Walk};
 use crate::work::{Group, Step, UserStart, Work};
 
 /// A virtual user.
@@ -30,13 +31,13 @@ pub(crate) struct User {
     /// Place of the group among [`Work::groups`].
     pub(crate) group: usize,
     pub(crate) scope: Scope,
-    walk: Walk,
+    pub(crate) walk: Walk,
     pub(crate) data: Box<Data>,
     pub(crate) client: Client,
     /// For several requests at once, as pages ask for.
     pub(crate) more_clients: Vec<Client>,
     ends: Option<Moment>,
-    last_ok: bool,
+    pub(crate) last_ok: bool,
     /// The group runs although the test was stopped.
     outlives_stop: bool,
     /// When the next sample should start, if that was known before.
@@ -44,6 +45,11 @@ pub(crate) struct User {
     has_begun: bool,
     /// When throughput timers have let samples go; most users have none.
     paces: Option<Box<Paces>>,
+    /// Who is in earshot of the sampler that was begun last.
+    pub(crate) earshot: Option<Audience>,
+    /// An extractor that cannot work as it is set up has taken the sample away: nobody hears of it,
+    /// and nothing follows from it (JMeter).
+    pub(crate) sample_is_lost: bool,
 }
 
 /// What a user does after a step.
@@ -69,6 +75,8 @@ impl User {
             walk: Walk::new(&group.tree),
             data: Box::new(Data::new(Arc::clone(&core.work.directory), start.group)),
             last_ok: true,
+            earshot: None,
+            sample_is_lost: false,
             outlives_stop: group.outlives_stop,
             client: Client::new(Rc::clone(core)),
             more_clients: Vec::new(),
@@ -96,6 +104,7 @@ impl User {
     async fn iterate(&mut self) {
         let work = Arc::clone(&self.core.work);
         let group = &work.groups[self.group];
+        self.publish_last_ok(group);
         self.look(group, super::walk::Walk::begin);
         while !self.walk.is_done() && self.may_go_on() && self.advance(&work, group).await {}
     }
@@ -106,6 +115,7 @@ impl User {
         let group = &work.groups[self.group];
         if !self.has_begun {
             self.has_begun = true;
+            self.publish_last_ok(group);
             self.look(group, super::walk::Walk::begin);
         }
         loop {
@@ -215,22 +225,9 @@ impl User {
         };
         let answer = walk(&mut self.walk, &mut outside);
         for transaction in closed {
-            self.deliver(transaction);
+            self.tell_of_closed(transaction);
         }
         answer
-    }
-
-    fn deliver(&self, mut closed: Closed) {
-        if closed.is_whole {
-            self.sign(&mut closed.row);
-        }
-        self.core.row(closed.row);
-    }
-
-    /// Writes into a transaction's row whose it is, and who else is alive.
-    pub(crate) fn sign(&self, row: &mut SampleRow) {
-        row.thread_name = self.thread_name();
-        (row.group_threads, row.all_threads) = self.alive();
     }
 
     async fn take_lock(&mut self, group: &Group, at: u32) {
@@ -239,13 +236,17 @@ impl User {
             return;
         };
         let name = lock.rendered(&mut self.scope);
+        if self.walk.holds_lock(&name) {
+            self.walk.enter(at, &name, None);
+            return;
+        }
         let lock = self.core.work.shared.lock(&name);
         // A stop is looked for from time to time, because only timers hear of it.
         while self.core.runs(self.outlives_stop) {
             let until = self.core.clock.now().after(Duration::from_millis(50));
             let waiting = Arc::clone(&lock).acquire_owned();
             if let Some(Ok(permit)) = self.client.timer.within(Some(until), waiting).await {
-                self.walk.enter(at, permit);
+                self.walk.enter(at, &name, Some(permit));
                 return;
             }
         }
@@ -262,6 +263,10 @@ impl User {
                 Some(Next::Sampler(place)) => {
                     let step = &group.steps[place as usize];
                     let after = self.step(work, group, step, Some(inner)).await;
+                    if after == After::End || !self.may_go_on() {
+                        self.cut_transactions(group, &chain);
+                        return After::End;
+                    }
                     return self.turn(group, step.parent, after, Some(outermost));
                 }
                 _ => {
@@ -269,31 +274,6 @@ impl User {
                     return After::Step;
                 }
             }
-        }
-    }
-
-    /// The innermost transaction of a chain has ended: it becomes a part of the next, or a sample.
-    fn end_transaction(&mut self, group: &Group, chain: &[u32]) {
-        let Some((inner, outer)) = chain.split_last() else {
-            return;
-        };
-        let Some(mut row) = self.walk.whole(*inner).map(Whole::take_row) else {
-            return;
-        };
-        self.sign(&mut row);
-        if let ControllerKind::Transaction(kind) = &group.tree.controllers[*inner as usize].kind {
-            self.judge_transaction(&kind.assertions, &mut row);
-        }
-        self.last_ok = row.success;
-        self.publish_last_ok(group);
-        if let Some(outer) = outer.last() {
-            if let Some(whole) = self.walk.whole(*outer) {
-                whole.add(row);
-            }
-        } else {
-            let parent = group.tree.controllers[*inner as usize].parent;
-            self.walk.sample_occurred(&group.tree, parent, None, &row);
-            self.core.row(row);
         }
     }
 
@@ -311,7 +291,16 @@ impl User {
                     set_parameters(parameters, &mut self.scope);
                 }
                 PreProcessor::Script(script) => self.run_before(step, script),
+                // The request itself follows it.
+                PreProcessor::Link => {}
             }
+        }
+        self.earshot = Some(step.audience);
+        if let Some(class) = step.label {
+            self.scope.sampler = Arc::clone(&work.labels[class]);
+        }
+        if self.data.is_another_iteration() && !group.same_user {
+            self.client.drop_connections();
         }
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
@@ -333,6 +322,10 @@ impl User {
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
         }
+        if std::mem::take(&mut self.sample_is_lost) {
+            tokio::task::yield_now().await;
+            return After::Step;
+        }
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
         let is_ignored = self.ignores_sample();
@@ -340,10 +333,7 @@ impl User {
             self.watch(work, step, &row);
             self.walk
                 .sample_occurred(&group.tree, step.parent, transaction, &row);
-            match transaction.and_then(|at| self.walk.whole(at)) {
-                Some(whole) => whole.add(*row),
-                None => self.core.row(*row),
-            }
+            self.tell_of(step, *row, transaction);
         }
         if let Some(ends) = self.ends_for_script() {
             return self.end_for_script(ends);
@@ -390,7 +380,7 @@ impl User {
         After::End
     }
 
-    fn publish_last_ok(&mut self, group: &Group) {
+    pub(crate) fn publish_last_ok(&mut self, group: &Group) {
         if group.tree.publishes_indices {
             let text = if self.last_ok { "true" } else { "false" };
             self.scope
@@ -424,19 +414,26 @@ impl User {
         }
     }
 
+    /// What a failed sample leads to: the end before anything else, then what the group says, then
+    /// what the handler says that was told last.
     fn after_failure(&self, step: &Step, on_error: OnSampleError) -> After {
-        let mut after = self.after_error(on_error);
+        let of_group = self.after_error(on_error);
+        let mut of_handlers = After::Step;
         for action in &step.source.on_failure {
             let asked = match action {
                 ResultAction::As(on_error) => self.after_error(*on_error),
                 ResultAction::StartNextLoop => After::LoopIteration,
                 ResultAction::BreakLoop => After::Break,
             };
-            if after == After::Step || asked == After::End {
-                after = asked;
+            if asked != After::Step && of_handlers != After::End {
+                of_handlers = asked;
             }
         }
-        after
+        if of_group == After::Step || of_handlers == After::End {
+            of_handlers
+        } else {
+            of_group
+        }
     }
 
     fn after_error(&self, on_error: OnSampleError) -> After {
@@ -469,11 +466,8 @@ impl User {
             }
             After::Break => self.look(group, |walk, outside| walk.break_loop(from, outside)),
         }
-        // A transaction around the loop is reported too, as JMeter does.
-        if let Some(at) = transaction
-            && self.walk.whole(at).is_some_and(|whole| !whole.is_done)
-        {
-            self.look(group, |walk, outside| walk.close_whole(at, outside));
+        if let Some(at) = transaction {
+            self.tell_early(group, at);
         }
         self.last_ok = true;
         self.publish_last_ok(group);

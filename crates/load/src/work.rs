@@ -8,7 +8,8 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use tokio_rustls::rustls::ClientConfig;
 use weir_plan::{
-    ArrivalStep, GroupKind, HttpRequest, OnSampleError, RatePiece, Sampler, SamplerKind, UserLife,
+    ArrivalStep, ControllerKind, GroupKind, HttpRequest, OnSampleError, PreProcessor, RatePiece,
+    Sampler, SamplerKind, UserLife,
 };
 use weir_script::{
     ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest, Target,
@@ -17,10 +18,12 @@ use weir_script::{
 
 use crate::across_users::Shared;
 use crate::arrival_times::ArrivalTimes;
+use crate::audience::{Audience, Audiences, Hearers, Wanted};
 use crate::auto_stop::Watcher;
 use crate::budget::Budget;
 use crate::clock::Moment;
 use crate::error::LoadError;
+use crate::exchange::BODY_MAX;
 use crate::fetch::at_once;
 use crate::level::LevelGroup;
 use crate::names::Server;
@@ -54,6 +57,10 @@ pub(crate) struct Work {
     pub(crate) shared: Shared,
     /// Who may stop the test, by its place in the plan's list.
     pub(crate) watchers: Vec<Watcher>,
+    /// Who hears of samples.
+    pub(crate) audiences: Audiences,
+    /// Variables whose values result files show with each sample.
+    pub(crate) shown_variables: Vec<String>,
 }
 
 /// Which phase each group runs in: set-up groups together, then the main groups together or one
@@ -98,6 +105,8 @@ pub(crate) struct Group {
     /// Where its users come from.
     pub(crate) supply: Supply,
     pub(crate) on_error: OnSampleError,
+    /// An iteration goes on as the user of the one before it.
+    pub(crate) same_user: bool,
     pub(crate) tree: Tree,
     /// The samplers of the tree, by their places.
     pub(crate) steps: Vec<Step>,
@@ -153,8 +162,16 @@ pub(crate) struct Step {
     pub(crate) is_looked_at: bool,
     /// Some of its timers keep a schedule or wait for other users.
     pub(crate) is_paced: bool,
-    /// Scripts before later samplers may look at it.
+    /// Who is in earshot.
+    pub(crate) audience: Audience,
+    /// Who hears of its samples although they are parts of a transaction's.
+    pub(crate) hears_part: Option<Audience>,
+    /// What result files show of its samples beside their rows.
+    pub(crate) wanted: Wanted,
+    /// Something may look at its response when the next sample begins.
     pub(crate) is_remembered: bool,
+    /// It follows a link of the response before.
+    pub(crate) follows_link: bool,
 }
 
 impl Step {
@@ -167,6 +184,15 @@ impl Step {
     /// Whether somebody looks into its responses.
     pub(crate) fn looks_into(&self) -> bool {
         self.is_remembered || !self.source.after.is_empty() || !self.source.assertions.is_empty()
+    }
+
+    /// How much of the bodies of its responses is kept; `None`: not even their heads.
+    pub(crate) fn keeps(&self) -> Option<usize> {
+        if self.looks_into() || self.wanted.any_body() || self.is_remembered {
+            Some(BODY_MAX)
+        } else {
+            self.wanted.details.then_some(0)
+        }
     }
 }
 
@@ -248,6 +274,8 @@ impl Work {
             directory: folder(&plan).into(),
             shared: Shared::default(),
             watchers: plan.auto_stops.iter().cloned().map(Watcher::new).collect(),
+            audiences: Audiences::default(),
+            shown_variables: Vec::new(),
             plan,
         };
         let groups = std::mem::take(&mut work.plan.groups);
@@ -277,6 +305,11 @@ impl Work {
             &mut |sampler, place| steps.push(self.step(sampler, place)),
         );
         tree.stops_between_iterations = is_supplied;
+        for controller in &mut tree.controllers {
+            if let ControllerKind::Transaction(transaction) = &controller.kind {
+                controller.audience = self.audience(true, &transaction.listeners);
+            }
+        }
         let start = if planned { group.delay } else { Duration::ZERO };
         let duration = group.duration.filter(|_| planned);
         let end = duration.map(|duration| start.saturating_add(duration));
@@ -297,6 +330,7 @@ impl Work {
             },
             supply,
             on_error: group.on_error,
+            same_user: group.same_user,
             tree,
             steps,
         }
@@ -335,7 +369,25 @@ impl Work {
         SUPPLIED_MAX.min(sockets).max(1)
     }
 
-    fn step(&mut self, source: Sampler<Text>, place: Place) -> Step {
+    fn audience(&mut self, test: bool, listeners: &[usize]) -> Audience {
+        let has_files = !self.plan.listeners.is_empty();
+        let listeners = if has_files { listeners } else { &[] };
+        self.audiences.of(Hearers {
+            test,
+            listeners: listeners.to_vec(),
+        })
+    }
+
+    fn step(&mut self, mut source: Sampler<Text>, place: Place) -> Step {
+        let hears_part = place.around.whole.and_then(|whole| {
+            // Whoever hears of the transaction hears of its parts with it.
+            let only_part = |all: usize, whole: usize| all.saturating_sub(whole);
+            let acting = only_part(source.on_failure.len(), whole.on_failure);
+            source.on_failure.truncate(acting);
+            let listening = only_part(source.listeners.len(), whole.listeners);
+            (listening > 0).then(|| self.audience(false, &source.listeners[..listening]))
+        });
+        let audience = self.audience(true, &source.listeners);
         let label = source.label.constant().map(|label| {
             let known = self.labels.iter().position(|known| **known == *label);
             known.unwrap_or_else(|| {
@@ -343,8 +395,12 @@ impl Work {
                 self.labels.len() - 1
             })
         });
+        let mut before = source.before.iter();
+        let follows_link = before.any(|processor| matches!(processor, PreProcessor::Link));
         let prepared = match &source.kind {
-            SamplerKind::Http(request) => prepare_request(request, self.target.as_ref()),
+            SamplerKind::Http(request) if !follows_link => {
+                prepare_request(request, self.target.as_ref())
+            }
             _ => None,
         };
         let prepared = prepared.and_then(|built| {
@@ -368,8 +424,12 @@ impl Work {
             prepared,
             waits,
             parent: place.parent,
-            is_looked_at: place.in_transaction || is_watched,
+            is_looked_at: place.around.transaction || is_watched,
+            audience,
+            hears_part,
+            wanted: Wanted::default(),
             is_remembered: self.plan.reads_previous,
+            follows_link,
         };
         step.is_looked_at |= step.looks_into();
         step
@@ -488,6 +548,22 @@ impl Work {
             hand.sort();
         }
         hands
+    }
+
+    /// Notes what result files show: that of the test, and those of the plan's listeners.
+    pub(crate) fn show(&mut self, test: Wanted, listeners: &[Wanted], variables: Vec<String>) {
+        for step in self.groups.iter_mut().flat_map(|group| &mut group.steps) {
+            let own = step.source.listeners.iter();
+            let own = own.filter_map(|place| listeners.get(*place));
+            step.wanted = own.fold(test, |sum, wanted| sum.or(*wanted));
+        }
+        self.shown_variables = variables;
+    }
+
+    /// Nobody, for texts that are rendered before the test.
+    pub(crate) fn nobody(&self) -> Scope {
+        let random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        self.plan.scope("", 0, random)
     }
 
     /// What a user's texts and timers start from. Its random numbers depend on the seed and on who

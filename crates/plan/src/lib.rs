@@ -16,6 +16,7 @@ mod extractors;
 mod http;
 mod listener;
 mod load;
+mod on_sample_error;
 mod open_model;
 mod processors;
 mod rate;
@@ -42,11 +43,12 @@ pub use extractors::{
 };
 pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
 pub use listener::{AutoStop, AutoStopLimit, Listener, Logged};
-pub use load::{
-    ElementId, GroupKind, Iterations, LoadPlan, OnSampleError, Schedule, ThreadGroup, Variable,
-};
+pub use load::{ElementId, GroupKind, Iterations, LoadPlan, Schedule, ThreadGroup, Variable};
+pub use on_sample_error::OnSampleError;
 pub use open_model::{OpenModelError, open_model_steps};
-pub use processors::{DebugParts, PostProcessor, PreProcessor, ResultAction, Script};
+pub use processors::{
+    DebugParts, DebugPostProcessor, PostProcessor, PreProcessor, ResultAction, Script,
+};
 pub use rate::{RateError, RatePiece, RateProfile};
 pub use requirement::{Comparison, Metric, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};

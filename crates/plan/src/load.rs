@@ -16,6 +16,7 @@ use crate::config::{AuthManager, CacheManager, CookieManager, DnsCache, Iteratio
 use crate::controller::{ControllerKind, Node};
 use crate::http::Proxy;
 use crate::listener::{AutoStop, Listener};
+use crate::on_sample_error::OnSampleError;
 use crate::processors::{PostProcessor, PreProcessor, Script};
 use crate::sampler::SamplerKind;
 use crate::starts::Starts;
@@ -137,7 +138,8 @@ pub struct ThreadGroup<T = Template> {
     pub ramp_up_s: T,
     /// How often each user goes through the steps.
     pub iterations: Iterations<T>,
-    /// The name of the group's own loop, which `__jm__<name>__idx` counts.
+    /// The name of the group's own loop, which `__jm__<name>__idx` counts: the group's, if the plan
+    /// names the loop at all.
     pub loop_name: T,
     /// When the group starts and ends; `None`: at once, until the iterations are done.
     pub schedule: Option<Schedule<T>>,
@@ -191,22 +193,6 @@ pub struct Schedule<T = Template> {
     pub duration_s: T,
     /// Seconds before the first user starts.
     pub delay_s: T,
-}
-
-/// What happens after a sample that did not succeed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnSampleError {
-    /// The user goes on with the next step.
-    #[default]
-    Continue,
-    /// The user goes on with the next iteration of the group.
-    StartNextLoop,
-    /// The user ends.
-    StopThread,
-    /// No user starts another sample; running samples finish.
-    StopTest,
-    /// Running samples are cut off too.
-    StopTestNow,
 }
 
 impl<T> LoadPlan<T> {

@@ -2,12 +2,14 @@
 
 use crate::config::UserParameters;
 use crate::extractors::Extractor;
-use crate::load::OnSampleError;
+use crate::on_sample_error::OnSampleError;
 use crate::{Position, Template};
 
 /// Runs before a sampler.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PreProcessor<T = Template> {
+    /// Takes the place of the request's patterns from a link or form of the response before.
+    Link,
     /// Variables that differ by user; only those that change before each sample.
     UserParameters(UserParameters<T>),
     /// A script.
@@ -19,10 +21,19 @@ pub enum PreProcessor<T = Template> {
 pub enum PostProcessor<T = Template> {
     /// Takes something out of the response into variables.
     Extractor(Box<Extractor<T>>),
-    /// Debug `PostProcessor`: a part of the sample that shows what is known.
-    Debug(DebugParts),
+    /// Adds a part to the sample that shows what is known.
+    Debug(Box<DebugPostProcessor<T>>),
     /// A script.
     Script(Box<Script<T>>),
+}
+
+/// A Debug `PostProcessor`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DebugPostProcessor<T = Template> {
+    /// Its name.
+    pub name: T,
+    /// What it shows.
+    pub parts: DebugParts,
 }
 
 /// What a Debug `PostProcessor` shows.
@@ -74,6 +85,7 @@ impl<T> PreProcessor<T> {
     /// The same with each text replaced.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PreProcessor<U> {
         match self {
+            Self::Link => PreProcessor::Link,
             Self::UserParameters(parameters) => PreProcessor::UserParameters(parameters.map(f)),
             Self::Script(script) => PreProcessor::Script(Box::new(script.map(f))),
         }
@@ -85,7 +97,10 @@ impl<T> PostProcessor<T> {
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PostProcessor<U> {
         match self {
             Self::Extractor(extractor) => PostProcessor::Extractor(Box::new(extractor.map(f))),
-            Self::Debug(parts) => PostProcessor::Debug(*parts),
+            Self::Debug(debug) => PostProcessor::Debug(Box::new(DebugPostProcessor {
+                name: f(&debug.name),
+                parts: debug.parts,
+            })),
             Self::Script(script) => PostProcessor::Script(Box::new(script.map(f))),
         }
     }

@@ -120,8 +120,8 @@ pub struct SampleDetails {
     pub response_headers: String,
     /// The decoded body; `None` when there is none to speak of, which is not the same as empty.
     pub response_data: Option<Vec<u8>>,
-    /// What a sampler that is not HTTP sent; empty: nothing.
-    pub sampler_data: String,
+    /// What a sampler that is not HTTP sent, if it says so.
+    pub sampler_data: Option<String>,
     /// Request method.
     pub method: String,
     /// The request's body, or the query of a request without one.
@@ -137,8 +137,8 @@ pub struct SampleDetails {
     /// Every assertion that judged the sample, in order.
     pub assertions: Vec<AssertionResult>,
     /// Values of the variables of [`SaveConfiguration::variables`](crate::SaveConfiguration), in
-    /// their order.
-    pub variables: Vec<String>,
+    /// their order; `None` for those that the user does not have.
+    pub variables: Vec<Option<String>>,
 }
 
 /// What one assertion said.
@@ -150,8 +150,8 @@ pub struct AssertionResult {
     pub failure: bool,
     /// The assertion itself could not be carried out.
     pub error: bool,
-    /// Why; empty when the sample passed.
-    pub message: String,
+    /// Why; some assertions also have a message, an empty one, when the sample passed.
+    pub message: Option<String>,
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub struct ResolvedPlan {
     pub http_version: HttpVersion,
     /// Some text may read the variables that loops and users set by themselves.
     pub reads_own_variables: bool,
-    /// Some script may look at the sample before.
+    /// Something may look at the response before.
     pub reads_previous: bool,
     /// What can be run but deserves a second look.
     pub warnings: Vec<Problem>,

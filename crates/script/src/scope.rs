@@ -60,6 +60,11 @@ impl GlobalVariables {
         self.live().property(name)
     }
 
+    /// All properties as they are now, in the order of their names.
+    pub fn properties(&self) -> BTreeMap<String, String> {
+        self.live().properties().into_iter().collect()
+    }
+
     /// Sets a property for all users of the test; the answer is its earlier value.
     pub fn set_property(&self, name: &str, value: &str) -> Option<String> {
         self.live().set_property(name, value)

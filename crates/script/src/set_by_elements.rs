@@ -99,6 +99,7 @@ impl Adding<'_> {
     fn sampler(&mut self, sampler: &Sampler) {
         for processor in &sampler.before {
             match processor {
+                PreProcessor::Link => {}
                 PreProcessor::UserParameters(parameters) => self.parameters(parameters),
                 PreProcessor::Script(_) => {}
             }

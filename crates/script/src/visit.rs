@@ -64,9 +64,16 @@ pub(crate) fn reads_own_variables(plan: &LoadPlan) -> bool {
     reads
 }
 
-/// Whether a sampler that is a script, or a script before a sampler, may look at the sample before.
+/// Whether something may look at the response before: a function, a request that follows a link, a
+/// sampler that is a script, or a script before a sampler.
 pub(crate) fn reads_previous(plan: &LoadPlan) -> bool {
-    plan.groups.iter().any(|group| any_reads(&group.nodes))
+    let mut reads = false;
+    plan.map(&mut |template| {
+        reads |= ["__regexFunction", "__eval"]
+            .iter()
+            .any(|sign| template.text.contains(sign));
+    });
+    reads || plan.groups.iter().any(|group| any_reads(&group.nodes))
 }
 
 fn any_reads(nodes: &[Node]) -> bool {
@@ -78,8 +85,11 @@ fn any_reads(nodes: &[Node]) -> bool {
         Node::Controller(controller) => any_reads(&controller.children),
         Node::Sampler(sampler) => {
             let mut before = sampler.before.iter();
-            before.any(|before| matches!(before, PreProcessor::Script(script) if reads(script)))
-                || matches!(&sampler.kind, SamplerKind::Script(script) if reads(script))
+            before.any(|before| match before {
+                PreProcessor::Link => true,
+                PreProcessor::Script(script) => reads(script),
+                PreProcessor::UserParameters(_) => false,
+            }) || matches!(&sampler.kind, SamplerKind::Script(script) if reads(script))
         }
     })
 }

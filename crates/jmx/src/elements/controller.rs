@@ -1,6 +1,6 @@
 //! Controllers: which steps run, in what order, how often.
 
-use weir_plan::{ControllerKind, Share, Transaction};
+use weir_plan::{ControllerKind, Share, Template, Transaction};
 
 use crate::element::Element;
 
@@ -31,7 +31,7 @@ pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
             input: text("ForeachController.inputVal"),
             output: text("ForeachController.returnVal"),
             start: text("ForeachController.startIndex"),
-            end: text("ForeachController.endIndex"),
+            end: each_end(element),
             separator: element
                 .flag("ForeachController.useSeparator")
                 .unwrap_or(true),
@@ -66,6 +66,16 @@ pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
         },
         _ => return None,
     })
+}
+
+/// The last index of a `ForEach` controller. JMeter, measured: one that is there but empty is 0, and
+/// nothing runs; only without the property the variables decide.
+fn each_end(element: &Element<'_>) -> Template {
+    let mut end = element.text_or_empty("ForeachController.endIndex");
+    if end.text.is_empty() && element.text("ForeachController.endIndex").is_some() {
+        end.text.push('0');
+    }
+    end
 }
 
 fn has_whole_children(element: &Element<'_>) -> bool {

@@ -59,7 +59,11 @@ pub(crate) fn read(
         users: element.text_or_empty("ThreadGroup.num_threads"),
         ramp_up_s: element.text_or_empty("ThreadGroup.ramp_time"),
         iterations: controller.map_or(Iterations::Forever, |controller| iterations(&controller)),
-        loop_name: controller.map_or_else(|| element.text_or_empty(""), |c| c.name_template()),
+        // JMeter, measured: a loop that has a name is renamed to the group's.
+        loop_name: match controller {
+            Some(named) if !named.name().is_empty() => element.name_template(),
+            _ => element.text_or_empty(""),
+        },
         schedule: schedule(element).filter(|_| along_ramp),
         on_error: on_error(&element.text_or_empty("ThreadGroup.on_sample_error").text),
         same_user: is_same_user(element),

@@ -1,6 +1,9 @@
 //! What the samplers below a level inherit from it.
 
-use weir_plan::{Assertion, DebugParts, OnSampleError, PostProcessor, PreProcessor, ResultAction};
+use weir_plan::{
+    Assertion, DebugParts, DebugPostProcessor, OnSampleError, PostProcessor, PreProcessor,
+    ResultAction,
+};
 
 use super::Reader;
 use crate::element::{Branch, Element};
@@ -96,8 +99,8 @@ impl Reader<'_> {
                 let script = Box::new(script::read(element));
                 level.before.push(PreProcessor::Script(script));
             }
-        } else {
-            self.admit(element);
+        } else if self.admit(element).is_some() && element.class() == "AnchorModifier" {
+            level.before.push(PreProcessor::Link);
         }
     }
 
@@ -122,7 +125,13 @@ impl Reader<'_> {
         }
         match class {
             "ResultAction" => level.on_failure.push(result_action(element)),
-            "DebugPostProcessor" => level.after.push(PostProcessor::Debug(debug_parts(element))),
+            "DebugPostProcessor" => {
+                let debug = DebugPostProcessor {
+                    name: element.name_template(),
+                    parts: debug_parts(element),
+                };
+                level.after.push(PostProcessor::Debug(Box::new(debug)));
+            }
             _ => match extractor::read(element) {
                 Ok(extractor) => level
                     .after

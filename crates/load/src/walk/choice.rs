@@ -2,7 +2,8 @@
 
 use weir_script::Text;
 
-use super::{Outside, Walk, draw};
+use super::values::draw;
+use super::{Outside, Walk};
 
 impl Walk {
     pub(super) fn selected(&mut self, at: u32, value: &Text, outside: &mut Outside<'_>) -> u32 {

@@ -2,7 +2,8 @@
 
 use weir_plan::ControllerKind;
 
-use super::{Outside, Own, Walk};
+use super::state::Own;
+use super::{Outside, Walk};
 use crate::transaction::{Closed, Whole};
 
 impl Walk {
@@ -41,22 +42,13 @@ impl Walk {
                 ControllerKind::Loop { .. }
                     | ControllerKind::While { .. }
                     | ControllerKind::ForEach { .. }
-                    | ControllerKind::Runtime { .. }
             );
+            // A Runtime Controller is no loop to JMeter.
             if is_loop || at == 0 {
                 return at;
             }
             self.end_loop(at, outside);
             at = controller.parent;
-        }
-    }
-
-    /// Ends a transaction around a loop that was left.
-    pub(crate) fn close_whole(&mut self, at: u32, outside: &mut Outside<'_>) {
-        if let Own::Whole(whole) = &mut self.state(at).own
-            && let Some(whole) = whole.take()
-        {
-            self.give_up_whole(at, *whole, outside);
         }
     }
 
@@ -77,7 +69,7 @@ impl Walk {
         }
         outside.closed.push(Closed {
             row,
-            is_whole: true,
+            audience: Some(tree.controllers[at as usize].audience),
         });
     }
 

@@ -3,7 +3,10 @@
 use weir_plan::ControllerKind;
 use weir_script::Text;
 
-use super::{Next, Outside, Own, Walk, integer};
+use super::state::Own;
+use super::values::integer;
+use super::{Outside, Walk};
+use crate::next::Next;
 
 impl Walk {
     pub(super) fn next_of_loop(&mut self, at: u32, outside: &mut Outside<'_>) -> Option<Next> {
@@ -57,6 +60,24 @@ impl Walk {
         } else {
             condition.eq_ignore_ascii_case("false")
         }
+    }
+
+    pub(super) fn next_of_runtime(
+        &mut self,
+        at: u32,
+        seconds: &Text,
+        outside: &mut Outside<'_>,
+    ) -> Option<Next> {
+        let now = outside.clock.now();
+        if let Own::Runtime(started @ None) = &mut self.state(at).own {
+            *started = Some(now);
+        }
+        if self.runtime_is_over(at, seconds, outside) {
+            self.begin_anew(at, outside);
+            self.reset_loop(at, outside);
+            return None;
+        }
+        self.generic_next(at, outside)
     }
 
     pub(super) fn runtime_is_over(

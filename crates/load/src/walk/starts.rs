@@ -2,7 +2,10 @@
 
 use weir_plan::{ControllerKind, Share};
 
-use super::{Executions, Outside, Own, Walk, float, integer};
+use super::state::Own;
+use super::values::{float, integer};
+use super::{Outside, Walk};
+use crate::executions::Executions;
 use crate::tree::Child;
 
 impl Walk {
@@ -28,7 +31,7 @@ impl Walk {
         if at == 0 {
             outside.data.group_iteration_starts();
         }
-        for (place, element) in controller.on_iteration.iter().enumerate().rev() {
+        for (place, element) in controller.on_iteration.iter().enumerate() {
             if !outside
                 .data
                 .advance((at, place as u32), element, outside.scope, outside.shared)

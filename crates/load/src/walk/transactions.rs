@@ -2,7 +2,9 @@
 
 use weir_plan::ControllerKind;
 
-use super::{Next, Outside, Own, Walk};
+use super::state::Own;
+use super::{Outside, Walk};
+use crate::next::Next;
 use crate::transaction::{Added, Whole};
 
 impl Walk {

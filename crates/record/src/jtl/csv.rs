@@ -72,8 +72,8 @@ fn one_row(configuration: &SaveConfiguration, sample: &SampleRow, line: &mut Vec
     for at in 0..configuration.variables.len() {
         row.text(
             values
-                .and_then(|values| values.get(at))
-                .map_or("null", |value| value),
+                .and_then(|values| values.get(at)?.as_deref())
+                .unwrap_or("null"),
         );
     }
     row.end();

@@ -18,28 +18,23 @@ pub struct JtlWriter<W: Write> {
     out: W,
     configuration: SaveConfiguration,
     /// What is written next; kept so that it is allocated once.
-    text: Text,
-}
-
-#[derive(Debug)]
-enum Text {
-    Csv(Vec<u8>),
-    Xml(String),
+    line: Vec<u8>,
+    element: String,
 }
 
 impl<W: Write> JtlWriter<W> {
     /// Starts a file: a CSV file with its header unless that is switched off.
     pub fn new(out: W, configuration: SaveConfiguration) -> Result<Self, JtlError> {
         let mut writer = Self::continued(out, configuration);
-        match &mut writer.text {
-            Text::Csv(line) => {
+        match writer.configuration.format {
+            JtlFormat::Csv => {
                 if writer.configuration.has(Field::FieldNames) {
-                    csv::header(&writer.configuration, line);
-                    writer.out.write_all(line).map_err(JtlError::Write)?;
-                    line.clear();
+                    csv::header(&writer.configuration, &mut writer.line);
+                    let written = writer.out.write_all(&writer.line);
+                    written.map_err(JtlError::Write)?;
                 }
             }
-            Text::Xml(_) => {
+            JtlFormat::Xml => {
                 let beginning = xml::beginning(&writer.configuration);
                 let written = writer.out.write_all(beginning.as_bytes());
                 written.map_err(JtlError::Write)?;
@@ -50,14 +45,11 @@ impl<W: Write> JtlWriter<W> {
 
     /// Goes on with a file that has begun.
     pub fn continued(out: W, configuration: SaveConfiguration) -> Self {
-        let text = match configuration.format {
-            JtlFormat::Csv => Text::Csv(Vec::new()),
-            JtlFormat::Xml => Text::Xml(String::new()),
-        };
         Self {
             out,
             configuration,
-            text,
+            line: Vec::new(),
+            element: String::new(),
         }
     }
 
@@ -68,23 +60,24 @@ impl<W: Write> JtlWriter<W> {
 
     /// Writes one sample.
     pub fn write(&mut self, sample: &SampleRow) -> Result<(), JtlError> {
-        let written = match &mut self.text {
-            Text::Csv(line) => {
-                line.clear();
-                csv::rows(&self.configuration, sample, line);
-                self.out.write_all(line)
-            }
-            Text::Xml(text) => {
-                text.clear();
-                xml::element(&self.configuration, sample, text);
-                self.out.write_all(text.as_bytes())
-            }
-        };
-        written.map_err(JtlError::Write)?;
+        let configuration = &self.configuration;
+        let text = text(configuration, sample, &mut self.line, &mut self.element);
+        self.out.write_all(text).map_err(JtlError::Write)?;
         if self.configuration.flush_each {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// Writes one sample as another configuration says: in JMeter, several listeners may name one
+    /// file, and each writes its samples in its own way.
+    pub fn write_as(
+        &mut self,
+        configuration: &SaveConfiguration,
+        sample: &SampleRow,
+    ) -> Result<(), JtlError> {
+        let text = text(configuration, sample, &mut self.line, &mut self.element);
+        self.out.write_all(text).map_err(JtlError::Write)
     }
 
     /// Hands everything to the operating system.
@@ -99,6 +92,27 @@ impl<W: Write> JtlWriter<W> {
             written.map_err(JtlError::Write)?;
         }
         self.flush()
+    }
+}
+
+/// A sample as a file has it, in one of the two buffers.
+fn text<'a>(
+    configuration: &SaveConfiguration,
+    sample: &SampleRow,
+    line: &'a mut Vec<u8>,
+    element: &'a mut String,
+) -> &'a [u8] {
+    match configuration.format {
+        JtlFormat::Csv => {
+            line.clear();
+            csv::rows(configuration, sample, line);
+            line
+        }
+        JtlFormat::Xml => {
+            element.clear();
+            xml::element(configuration, sample, element);
+            element.as_bytes()
+        }
     }
 }
 

@@ -299,7 +299,7 @@ impl<R: Read> CsvRows<R> {
             encoding: encoding.into(),
             file_name: file_name.into(),
             variables: (self.variables.iter())
-                .map(|place| cells.at(*place).into())
+                .map(|place| Some(cells.at(*place).into_owned()))
                 .collect(),
             ..SampleDetails::default()
         }))

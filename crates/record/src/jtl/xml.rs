@@ -103,7 +103,8 @@ impl Elements<'_> {
         }
         let values = details.map_or(&[][..], |details| &details.variables);
         for (at, name) in configuration.variables.iter().enumerate() {
-            self.attribute(name, values.get(at).map_or("", |value| value));
+            let value = values.get(at).and_then(Option::as_deref);
+            self.attribute(name, value.unwrap_or_default());
         }
     }
 
@@ -162,8 +163,8 @@ impl Elements<'_> {
             if !details.redirect_location.is_empty() {
                 self.string("redirectLocation", &details.redirect_location);
             }
-        } else if !details.sampler_data.is_empty() {
-            self.string("samplerData", &details.sampler_data);
+        } else if let Some(sent) = &details.sampler_data {
+            self.string("samplerData", sent);
         }
     }
 
@@ -175,8 +176,8 @@ impl Elements<'_> {
         self.plain("name", &assertion.name);
         self.plain("failure", word(assertion.failure));
         self.plain("error", word(assertion.error));
-        if !assertion.message.is_empty() {
-            self.plain("failureMessage", &assertion.message);
+        if let Some(message) = &assertion.message {
+            self.plain("failureMessage", message);
         }
         self.depth -= 1;
         self.indent();

@@ -135,11 +135,12 @@ impl<R: BufRead> XmlSamples<R> {
             (Some(assertion), "name") => assertion.name = text,
             (Some(assertion), "failure") => assertion.failure = text == "true",
             (Some(assertion), "error") => assertion.error = text == "true",
-            (Some(assertion), "failureMessage") => assertion.message = text,
+            (Some(assertion), "failureMessage") => assertion.message = Some(text),
             (Some(_), "assertionResult") => {
                 let assertion = self.assertion.take()?;
                 if sample.failure_message.is_empty() {
-                    sample.failure_message = assertion.message.as_str().into();
+                    let message = assertion.message.as_deref();
+                    sample.failure_message = message.unwrap_or_default().into();
                 }
                 details(sample).assertions.push(assertion);
             }
@@ -164,7 +165,7 @@ fn part(sample: &mut SampleRow, name: &str, text: String) {
         "requestHeader" => details(sample).request_headers = text,
         "responseData" => details(sample).response_data = Some(text.into_bytes()),
         "responseFile" => details(sample).file_name = text,
-        "samplerData" => details(sample).sampler_data = text,
+        "samplerData" => details(sample).sampler_data = Some(text),
         "cookies" => details(sample).cookies = text,
         "method" => details(sample).method = text,
         "queryString" => details(sample).query = text,
@@ -186,8 +187,8 @@ fn sample(start: &BytesStart<'_>, variables: &[String]) -> Result<SampleRow, Str
         let name = attribute.key.as_ref();
         if let Some(at) = variables.iter().position(|variable| variable == name) {
             let values = &mut details(&mut row).variables;
-            values.resize(variables.len(), String::new());
-            values[at] = value.clone().into_owned();
+            values.resize(variables.len(), None);
+            values[at] = Some(value.clone().into_owned());
         }
         set(&mut row, name, &value).map_err(|()| format!("`{value}` is no number for a sample"))?;
     }

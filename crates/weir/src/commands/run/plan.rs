@@ -167,10 +167,12 @@ fn run_plan(
         .is_some()
         .then(|| report_folder::dashboard(properties, path))
         .transpose()?;
+    let configuration = save_configuration(properties)?;
     let sink = match &arguments.log_file {
-        Some(file) => SampleSink::with(file, save_configuration(properties)?),
+        Some(file) => SampleSink::with(file, configuration.clone()),
         None => SampleSink::default(),
     };
+    let sink = sink.with_listeners(configuration);
     let metrics = shared.metrics.map(Metrics::serve).transpose()?;
     let interrupted = interrupt::flag()?;
     let port = ShutdownPort::listen(SHUTDOWN_PORT..=SHUTDOWN_PORT_MAX, &interrupted);

@@ -1,0 +1,212 @@
+//! The files that listeners in the plan write.
+//!
+//! As in JMeter: names are relative to the working directory; listeners with the same name write
+//! into one file, each in its own way, but each sample only once, whoever of them hears of it first;
+//! the header is that of the first listener; a file that has rows is continued. A listener that
+//! names the test's own result file writes nothing, because the test does.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf, absolute};
+
+use weir_plan::{Listener, Logged};
+use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
+use weir_script::{Scope, Text};
+
+use crate::audience::Wanted;
+use crate::error::LoadError;
+use crate::samples::cannot_open;
+
+/// The listeners of a test with their files.
+#[derive(Default)]
+pub(crate) struct ListenerFiles {
+    listeners: Vec<ListenerFile>,
+    files: Vec<OpenFile>,
+    /// Files into which the sample at hand has been written.
+    marked: Vec<usize>,
+}
+
+struct ListenerFile {
+    /// Place among the files; `None`: it writes none.
+    file: Option<usize>,
+    only: Option<Logged>,
+    configuration: SaveConfiguration,
+}
+
+struct OpenFile {
+    path: PathBuf,
+    jtl: JtlWriter<BufWriter<File>>,
+}
+
+/// A file that cannot be written any more.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    pub(crate) path: PathBuf,
+    pub(crate) error: JtlError,
+}
+
+impl ListenerFiles {
+    /// Opens the file of each listener; `all` is what the test's properties say of all files.
+    pub(crate) fn open(
+        listeners: &[Listener<Text>],
+        all: &SaveConfiguration,
+        result_file: Option<&Path>,
+        scope: &mut Scope,
+    ) -> Result<Self, LoadError> {
+        let result_file = result_file.and_then(|path| absolute(path).ok());
+        let mut made = Self::default();
+        for listener in listeners {
+            let saved = listener.save.iter();
+            let saved = saved.map(|(name, value)| (name.as_str(), value.as_str()));
+            let configuration = SaveConfiguration::of_listener(saved, all);
+            let name = listener.file.rendered(scope);
+            let path = absolute(&name).ok().filter(|_| !name.is_empty());
+            let file = match path {
+                Some(path) if result_file.as_ref() != Some(&path) => {
+                    Some(made.file(path, &configuration)?)
+                }
+                _ => None,
+            };
+            made.listeners.push(ListenerFile {
+                file,
+                only: listener.only,
+                configuration,
+            });
+        }
+        Ok(made)
+    }
+
+    fn file(
+        &mut self,
+        path: PathBuf,
+        configuration: &SaveConfiguration,
+    ) -> Result<usize, LoadError> {
+        if let Some(open) = self.files.iter().position(|file| file.path == path) {
+            return Ok(open);
+        }
+        let opened = open_jtl(&path, configuration.clone());
+        let jtl = opened.map_err(|error| cannot_open(&path, error))?;
+        self.files.push(OpenFile { path, jtl });
+        Ok(self.files.len() - 1)
+    }
+
+    /// What each listener's file shows of samples.
+    pub(crate) fn wanted(&self) -> Vec<Wanted> {
+        let wanted = self.listeners.iter().map(|listener| match listener.file {
+            Some(_) => Wanted::by(&listener.configuration),
+            None => Wanted::default(),
+        });
+        wanted.collect()
+    }
+
+    /// Tells these listeners of a sample.
+    pub(crate) fn tell(&mut self, listeners: &[usize], row: &SampleRow) -> Result<(), Unwritten> {
+        self.marked.clear();
+        for listener in listeners {
+            let Some(listener) = self.listeners.get(*listener) else {
+                continue;
+            };
+            let Some(place) = listener.file.filter(|place| !self.marked.contains(place)) else {
+                continue;
+            };
+            let is_wanted = match listener.only {
+                None => true,
+                Some(Logged::Failed) => !row.success,
+                Some(Logged::Succeeded) => row.success,
+            };
+            if is_wanted {
+                self.marked.push(place);
+                let file = &mut self.files[place];
+                let written = file.jtl.write_as(&listener.configuration, row);
+                written.map_err(|error| file.unwritten(error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands everything to the operating system.
+    pub(crate) fn flush(&mut self) -> Result<(), Unwritten> {
+        for file in &mut self.files {
+            file.jtl.flush().map_err(|error| Unwritten {
+                path: file.path.clone(),
+                error,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Ends all files.
+    pub(crate) fn finish(&mut self) -> Result<(), Unwritten> {
+        for OpenFile { path, jtl } in self.files.drain(..) {
+            jtl.finish().map_err(|error| Unwritten { path, error })?;
+        }
+        self.listeners.clear();
+        Ok(())
+    }
+}
+
+impl OpenFile {
+    fn unwritten(&self, error: JtlError) -> Unwritten {
+        Unwritten {
+            path: self.path.clone(),
+            error,
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn listener(file: &Path, only: Option<Logged>, save: &[&str]) -> Listener<Text> {
+        let save = save
+            .iter()
+            .map(|name| ((*name).to_owned(), "true".to_owned()));
+        Listener {
+            id: weir_plan::ElementId::default(),
+            name: Text::literal("l"),
+            file: Text::literal(file.to_str().unwrap()),
+            only,
+            save: save.collect(),
+        }
+    }
+
+    fn row(label: &str, success: bool) -> SampleRow {
+        SampleRow {
+            label: label.into(),
+            success,
+            ..SampleRow::default()
+        }
+    }
+
+    /// JMeter 5.6.3 does the same with such listeners.
+    #[test]
+    fn listeners_share_files_and_pick_samples() {
+        let folder = tempfile::tempdir().unwrap();
+        let [both, failed, test] =
+            ["both.csv", "failed.csv", "test.jtl"].map(|n| folder.path().join(n));
+        let listeners = [
+            listener(&both, None, &["label", "fieldNames"]),
+            listener(&both, None, &["success"]),
+            listener(&failed, Some(Logged::Failed), &["label"]),
+            listener(&test, None, &["label"]),
+        ];
+        let mut nobody = Scope::new(
+            weir_script::Variables::new(weir_script::GlobalVariables::default()),
+            0,
+            "".into(),
+            rand_xoshiro::rand_core::SeedableRng::seed_from_u64(0),
+        );
+        let all = SaveConfiguration::default();
+        let opened = ListenerFiles::open(&listeners, &all, Some(&test), &mut nobody);
+        let mut files = opened.unwrap();
+        files.tell(&[0, 1, 2, 3], &row("a", true)).unwrap();
+        files.tell(&[1, 0, 2], &row("b", false)).unwrap();
+        files.finish().unwrap();
+        let text = |path: &Path| std::fs::read_to_string(path).unwrap();
+        assert_eq!(text(&both), "label\na\nfalse\n");
+        assert_eq!(text(&failed), "b\n");
+        assert!(!test.exists());
+    }
+}

@@ -1,0 +1,350 @@
+//! Plans run here and by JMeter 5.6.3 give the same requests and the same rows.
+//!
+//! `cases/` holds plans of ours with what JMeter wrote for them: those that were recorded once and
+//! for all (`cf`, `data`, `func`, `struct`), and those that [`jmeter`] records anew. Plans of JMeter's
+//! own tests, with the files that it must write for them, are read in `../shared/jmeter/suite` beside
+//! the workspace, if they are there.
+//!
+//! Compared is, for each user in its order, everything that the files say but for what [`files`]
+//! leaves out; of requests, the request line, the header and the body.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests state what must hold"
+)]
+
+mod files;
+mod jmeter;
+mod native;
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use files::{ByUser, csv, same, without_alive, xml};
+use native::{Left, Native};
+use server::CaseServer;
+
+/// The port that a recording shows.
+const RECORDED_PORT: u16 = 18_231;
+
+fn case(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/recorded/cases")
+        .join(name)
+}
+
+fn recorded(name: &str) -> String {
+    std::fs::read_to_string(case(name)).unwrap()
+}
+
+/// Runs a plan against a server of its own.
+fn run(plan: &Path, properties: &[(&str, &str)]) -> (Left, CaseServer) {
+    let server = CaseServer::start();
+    let native = Native {
+        plan,
+        properties,
+        port: Some(server.port),
+        stop_after: None,
+    };
+    (native.run(), server)
+}
+
+/// Whether Weir cannot run a plan in full yet: other parts of it are still being built.
+fn is_awaited(plan: &Path) -> bool {
+    let reading = weir_jmx::read(plan).unwrap();
+    let mut lacking: Vec<String> = reading.unsupported().map(ToString::to_string).collect();
+    let properties = weir_script::Properties::default();
+    let origin = weir_script::Origin::default();
+    if let Err(error) = weir_script::resolve(&reading.plan, &properties, origin) {
+        lacking.push(error.to_string());
+    }
+    if !lacking.is_empty() {
+        println!("not compared yet: {}: {lacking:#?}", plan.display());
+    }
+    !lacking.is_empty()
+}
+
+/// What all that a result file can say is switched on with.
+const EVERYTHING: [(&str, &str); 8] = [
+    ("jmeter.save.saveservice.output_format", "xml"),
+    ("jmeter.save.saveservice.response_data", "true"),
+    ("jmeter.save.saveservice.samplerData", "true"),
+    ("jmeter.save.saveservice.requestHeaders", "true"),
+    ("jmeter.save.saveservice.responseHeaders", "true"),
+    ("jmeter.save.saveservice.encoding", "true"),
+    ("jmeter.save.saveservice.sample_count", "true"),
+    ("sample_variables", "v,w"),
+];
+
+/// Compares one of our plans with what JMeter makes of it, or records that; the files of its
+/// listeners too.
+#[track_caller]
+fn check(name: &str, listeners: &[&str]) {
+    let plan = case(&format!("{name}.jmx"));
+    if let Some(home) = jmeter::home() {
+        jmeter::record(&home, &plan, &EVERYTHING);
+        eprintln!("recorded {name}");
+        return;
+    }
+    let server = CaseServer::start();
+    let port = server.port.to_string();
+    let properties: Vec<_> = EVERYTHING.into_iter().chain([("port", &*port)]).collect();
+    let left = Native {
+        plan: &plan,
+        properties: &properties,
+        port: None,
+        stop_after: None,
+    }
+    .run();
+    let here = xml(&left.results(), server.port);
+    let theirs = xml(&recorded(&format!("{name}.xml")), 0);
+    same(&here, &theirs, name);
+    let asked = plan.with_extension("requests");
+    let asked = if asked.exists() {
+        std::fs::read_to_string(asked).unwrap()
+    } else {
+        String::new()
+    };
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let asked_here = jmeter::listed(&server.requests());
+    for (own, recorded) in lines(&asked_here).iter().zip(&lines(&asked)) {
+        assert_eq!(own, recorded, "{name}: requests");
+    }
+    assert_eq!(asked_here.len(), asked.len(), "{name}: requests");
+    for file in listeners {
+        assert_eq!(left.file(file), recorded(file), "{name}: {file}");
+    }
+}
+
+/// One group of the plan runs for a second: how many samples that takes, and who is alive at the end
+/// of the last ones, is nobody's to say.
+#[test]
+fn transactions_and_phases() {
+    let (left, server) = run(&case("struct.jmx"), &[]);
+    let lasting = |rows: ByUser| -> ByUser {
+        let mut rows = without_alive(rows);
+        for (_, rows) in rows
+            .iter_mut()
+            .filter(|(user, _)| user.starts_with("sched "))
+        {
+            assert!(rows.len() > 3, "{}", rows.len());
+            rows.truncate(3);
+        }
+        rows
+    };
+    let here = csv(&left.results(), server.port);
+    let jmeter = csv(&recorded("struct.jtl"), 0);
+    same(&lasting(here), &lasting(jmeter), "struct.jtl");
+    let here = xml(&left.file("xmlout"), server.port);
+    let jmeter = xml(&recorded("struct.xml"), 0);
+    same(&lasting(here), &lasting(jmeter), "struct.xml");
+}
+
+/// Groups one after another, an Open Model, the throughput and synchronizing timers, users that end.
+#[test]
+fn groups_and_timers_with_schedules() {
+    let (left, server) = run(&case("paced.jmx"), &[]);
+    let here = without_alive(csv(&left.results(), server.port));
+    let jmeter = without_alive(csv(&recorded("paced.jtl"), 0));
+    same(&here, &jmeter, "paced.jtl");
+}
+
+#[test]
+fn data_sets_extractors_and_controllers() {
+    if is_awaited(&case("data.jmx")) {
+        return;
+    }
+    let (left, server) = run(&case("data.jmx"), &[]);
+    let here = csv(&left.results(), server.port);
+    same(
+        &here,
+        &csv(&recorded("data.jtl"), RECORDED_PORT),
+        "data.jtl",
+    );
+    let here = xml(&left.file("xmlout"), server.port);
+    same(
+        &here,
+        &xml(&recorded("data.xml"), RECORDED_PORT),
+        "data.xml",
+    );
+}
+
+/// JMeter's thread ends after these rows, at a label that asks for its own name for ever.
+#[test]
+fn functions() {
+    if is_awaited(&case("func.jmx")) {
+        return;
+    }
+    let (left, server) = run(&case("func.jmx"), &[]);
+    // What is told of the time differs.
+    let untimed = |rows: ByUser| -> ByUser {
+        let is_timed = |row: &String| row.contains("label=34 time =>");
+        let keep = |rows: Vec<String>| rows.into_iter().filter(|row| !is_timed(row)).collect();
+        rows.into_iter()
+            .map(|(user, rows)| (user, keep(rows)))
+            .collect()
+    };
+    let mut here = untimed(csv(&left.results(), server.port));
+    let jmeter = untimed(csv(&recorded("func.jtl"), 0));
+    for (user, rows) in &mut here {
+        rows.truncate(jmeter[user].len());
+    }
+    same(&here, &jmeter, "func.jtl");
+}
+
+/// A missing or true `continue_forever` of a group's loop is more than its number of loops; of this
+/// plan JMeter's console was recorded: it went on until it was stopped.
+#[test]
+fn groups_that_continue_forever() {
+    let native = Native {
+        plan: &case("cf.jmx"),
+        properties: &[],
+        port: None,
+        stop_after: Some(Duration::from_secs(1)),
+    };
+    let rows = csv(&native.run().results(), 0);
+    let rows = &rows["CF 1-1"];
+    assert!(rows.len() > 2, "{rows:?}");
+    let label = "label=cf ${__jm__CF__idx} | responseCode=200";
+    assert!(rows.iter().all(|row| row.starts_with(label)), "{rows:?}");
+}
+
+#[test]
+fn controllers_in_each_other() {
+    check("controllers", &[]);
+}
+
+#[test]
+fn transactions_in_each_other_and_cut_short() {
+    check("transactions", &[]);
+}
+
+#[test]
+fn ways_out_of_loops() {
+    check("flow", &[]);
+}
+
+#[test]
+fn a_test_that_is_stopped_by_its_plan() {
+    check("stops", &[]);
+    check("stops-without-teardown", &[]);
+}
+
+#[test]
+fn data_of_several_users() {
+    check("users", &[]);
+}
+
+#[test]
+fn headers_defaults_and_outcomes() {
+    check("headers", &[]);
+}
+
+#[test]
+fn what_responses_say() {
+    check("responses", &[]);
+}
+
+#[test]
+fn waits() {
+    check("timers", &[]);
+}
+
+#[test]
+fn files_of_listeners() {
+    let files = [
+        "all.csv",
+        "errors.csv",
+        "successes.csv",
+        "twice.csv",
+        "transaction.csv",
+        "part.csv",
+        "added.csv",
+        "deep.csv",
+        "never.csv",
+        "all.xml",
+        "late.xml",
+    ];
+    let files = files.map(|name| format!("listeners-{name}"));
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    check("listeners", &files);
+}
+
+/// The folder of JMeter's own tests beside the workspace; says so when it is not there.
+fn suite() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let found = root.join("../shared/jmeter/suite");
+    if found.is_dir() {
+        return Some(found);
+    }
+    println!("no plans of JMeter's own tests beside the workspace: nothing was compared");
+    None
+}
+
+/// Runs one of JMeter's own tests as it says: with its batch properties, so that the listeners in the
+/// plan write a CSV and an XML file that are the expected ones to the byte.
+#[track_caller]
+fn check_suite(name: &str) {
+    let Some(suite) = suite() else {
+        return;
+    };
+    if is_awaited(&suite.join(format!("{name}.jmx"))) {
+        return;
+    }
+    let batch = std::fs::read_to_string(suite.join("jmeter-batch.properties")).unwrap();
+    let batch = batch.lines().filter(|line| !line.starts_with('#'));
+    let mut properties: Vec<_> = batch.filter_map(|line| line.split_once('=')).collect();
+    properties.push(("module", "Module"));
+    let (left, _server) = run(&suite.join(format!("{name}.jmx")), &properties);
+    for ending in ["csv", "xml"] {
+        let file = format!("{name}.{ending}");
+        let expected = std::fs::read_to_string(suite.join(&file)).unwrap();
+        let written = if ending == "csv" && name == "BatchTestLocal" {
+            left.file("CSVFILE")
+        } else {
+            left.file(&file)
+        };
+        for (at, (own, theirs)) in written.lines().zip(expected.lines()).enumerate() {
+            assert_eq!(own, theirs, "{file}: line {}", at + 1);
+        }
+        assert_eq!(written.len(), expected.len(), "{file}");
+    }
+}
+
+#[test]
+fn suite_bug_55375() {
+    check_suite("Bug55375");
+}
+
+#[test]
+fn suite_bug_62847() {
+    check_suite("BUG_62847");
+}
+
+#[test]
+fn suite_bug_52968() {
+    check_suite("Bug52968");
+}
+
+#[test]
+fn suite_bug_56243() {
+    check_suite("Bug56243");
+}
+
+#[test]
+fn suite_header_manager() {
+    check_suite("TestHeaderManager");
+}
+
+#[test]
+fn suite_result_status_action() {
+    check_suite("TestResultStatusAction");
+}
+
+#[test]
+fn suite_batch_test() {
+    check_suite("BatchTestLocal");
+}
