@@ -26,6 +26,10 @@ use crate::work::{Group, Step, UserStart, Work};
 
 /// A virtual user.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the user"
+)]
 pub(crate) struct User {
     pub(crate) core: Rc<Core>,
     /// Place of the group among [`Work::groups`].

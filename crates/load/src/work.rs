@@ -149,6 +149,10 @@ impl Supply {
 
 /// One sample of a group.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the step"
+)]
 pub(crate) struct Step {
     pub(crate) source: Sampler<Text>,
     /// Place of the label among [`Work::labels`], when it is always the same.

@@ -99,9 +99,8 @@ impl Adding<'_> {
     fn sampler(&mut self, sampler: &Sampler) {
         for processor in &sampler.before {
             match processor {
-                PreProcessor::Link => {}
                 PreProcessor::UserParameters(parameters) => self.parameters(parameters),
-                PreProcessor::Script(_) => {}
+                PreProcessor::Link | PreProcessor::Script(_) => {}
             }
         }
         for processor in &sampler.after {

@@ -41,6 +41,7 @@ pub(super) enum Own {
 
 /// Interleave and random controllers.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "JMeter keeps the same ones")]
 pub(super) struct Alternating {
     pub(super) skips_next: bool,
     pub(super) gave_one: bool,

@@ -51,7 +51,7 @@ impl Native<'_> {
         for listener in &mut reading.plan.listeners {
             let name = &mut listener.file.text;
             if !name.contains("${") {
-                *name = inside(name).to_str().unwrap().to_owned();
+                inside(name).to_str().unwrap().clone_into(name);
             }
         }
         let mut properties: Properties = self.properties.iter().copied().collect();
