@@ -57,6 +57,28 @@ const DEFAULTS: &str = "<ConfigTestElement guiclass=\"HttpDefaultsGui\" testclas
 <stringProp name=\"HTTPSampler.domain\">inner.example</stringProp><stringProp name=\"HTTPSampler.port\">81</stringProp></ConfigTestElement><hashTree/>";
 
 #[test]
+fn names_may_be_other_hosts_than_they_seem() {
+    let table = |address: &str, more: &str| {
+        format!(
+            "<DNSCacheManager testclass=\"DNSCacheManager\" testname=\"d\">\
+             <collectionProp name=\"DNSCacheManager.servers\">{more}</collectionProp>\
+             <collectionProp name=\"DNSCacheManager.hosts\"><elementProp name=\"h\" elementType=\"StaticHost\">\
+             <stringProp name=\"StaticHost.Name\">shop.test</stringProp>\
+             <stringProp name=\"StaticHost.Address\">{address}</stringProp></elementProp></collectionProp>\
+             <boolProp name=\"DNSCacheManager.isCustomResolver\">true</boolProp></DNSCacheManager><hashTree/>"
+        )
+    };
+    check(&table("127.0.0.1, ::1", ""), &[], 0);
+    check(&table("${server}", ""), &[], 0);
+    // A documentation address (RFC 5737).
+    check(&table("127.0.0.1,203.0.113.7", ""), &[], 1);
+    check(&table("elsewhere.example", ""), &[], 1);
+    check(&table("${nobody}", ""), &[], 1);
+    let asks = "<stringProp name=\"1\">127.0.0.53</stringProp>";
+    check(&table("127.0.0.1", asks), &[], 1);
+}
+
+#[test]
 fn servers_are_known_where_nothing_can_change_them() {
     check(
         &sampler("127.0.0.1", "9080", "/a"),

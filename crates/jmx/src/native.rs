@@ -179,10 +179,10 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
 
     ("ConfigTestElement", Config, Natively),
     ("HeaderManager", Config, Natively),
-    ("CookieManager", Config, NotYet),
-    ("CacheManager", Config, NotYet),
-    ("AuthManager", Config, NotYet),
-    ("DNSCacheManager", Config, NotYet),
+    ("CookieManager", Config, Natively),
+    ("CacheManager", Config, Natively),
+    ("AuthManager", Config, Natively),
+    ("DNSCacheManager", Config, Natively),
     ("KeystoreConfig", Config, Never("Weir sends no client certificates: run the plan with --engine jmeter, or disable it")),
     ("JavaConfig", Config, Never("write its values into the Java requests, or run the plan with --engine jmeter")),
     ("LoginConfig", Config, InVain(NO_SUCH_SAMPLER)),
@@ -282,8 +282,6 @@ pub(crate) enum Feature {
     Proxy,
     /// `HTTPSampler.md5`.
     Md5,
-    /// `ThreadGroup.same_user_on_next_iteration` false with connections that are kept.
-    NewUser,
     /// Conditions in JavaScript.
     JavaScript,
 }
@@ -291,7 +289,7 @@ pub(crate) enum Feature {
 /// Whether the engine does it.
 pub(crate) fn does(feature: Feature) -> bool {
     match feature {
-        Feature::JavaScript | Feature::Proxy | Feature::NewUser => true,
+        Feature::JavaScript | Feature::Proxy => true,
         Feature::Md5 => false,
     }
 }

@@ -346,6 +346,11 @@ impl Core {
         self.in_flight.set(self.in_flight.get() + 1);
     }
 
+    /// A sample is none after all.
+    pub(crate) fn sample_left_out(&self) {
+        self.in_flight.set(self.in_flight.get() - 1);
+    }
+
     /// A sample has ended at a moment after this response time.
     pub(crate) fn sample_ended(
         &self,

@@ -126,6 +126,15 @@ impl Exchange {
             kept: None,
         }
     }
+
+    /// What is seen of two exchanges of which only the last one shows.
+    pub(crate) fn then(self, last: Self) -> Self {
+        Self {
+            started: self.started,
+            connected: last.connected.or(self.connected),
+            ..last
+        }
+    }
 }
 
 /// Sends requests of one user, one after the other.
@@ -198,12 +207,14 @@ impl Client {
         }
     }
 
+    /// Milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> i64 {
+        let now = self.core.clock.now();
+        self.core.clock.epoch_ms(now).cast_signed()
+    }
+
     /// Forgets connections, TLS sessions and what proxies wanted: whoever sends next is somebody
     /// else.
-    #[allow(
-        dead_code,
-        reason = "whatever resets a user at a new iteration is what calls it"
-    )]
     pub(crate) fn forget(&mut self) {
         self.connections = Connections::default();
         self.tls = None;
@@ -235,11 +246,6 @@ impl Client {
             kept: notes.kept.filter(|_| outcome.is_ok()),
             outcome,
         }
-    }
-
-    /// Closes the connections that are kept.
-    pub(crate) fn drop_connections(&mut self) {
-        self.connections = Connections::default();
     }
 
     /// Takes back what was kept of a response, for the next one.

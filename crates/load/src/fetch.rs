@@ -18,6 +18,7 @@ use crate::core::Core;
 use crate::exchange::{Client, Exchange};
 use crate::leg::{Way, with_location};
 use crate::look_into::part_details;
+use crate::managed::row_of_known;
 use crate::outcome::{Failure, Place};
 use crate::response::Kept;
 use crate::sampling::{Outcome, row_of};
@@ -96,8 +97,8 @@ impl Common<'_> {
         whole
     }
 
-    /// Asks for a URL, and goes on from there.
-    async fn fetch(&self, hands: &mut Hands<'_>, asked: Asked<'_>) -> Fetched {
+    /// Asks for a URL, and goes on from there; nothing if its answer is known, fresh and no sample.
+    async fn fetch(&self, hands: &mut Hands<'_>, asked: Asked<'_>) -> Option<Fetched> {
         let mut sent = self.core.take_request();
         let (first, carries) = (self.first, asked.carries);
         let written = write_follow_up(first, asked.method, asked.url, carries, &mut sent);
@@ -108,14 +109,34 @@ impl Common<'_> {
         let (exchange, server) = match reached {
             Ok(mut server) => {
                 let exchange = self.way.exchange(hands.client, &mut sent, &mut server);
-                (exchange.await, Some(server))
+                let Some(exchange) = exchange.await else {
+                    return self.known(sent);
+                };
+                (exchange, Some(server))
             }
             Err(failure) => (Exchange::unsent(self.core.clock.now(), failure), None),
         };
         let fetched = self.fetched(sent, exchange, server);
         let (is_target, depth) = (asked.is_target, asked.depth);
         // Boxed: a page may embed a page.
-        Box::pin(self.process(hands, fetched, is_target, depth)).await
+        Some(Box::pin(self.process(hands, fetched, is_target, depth)).await)
+    }
+
+    /// A request that was not sent, because its answer is known and fresh.
+    fn known(&self, sent: Box<SentRequest>) -> Option<Fetched> {
+        let Some(sample) = &self.way.work.plan.session.cached_sample else {
+            self.core.put_request(sent);
+            return None;
+        };
+        let now = self.core.clock.now();
+        let url = sent.url.as_str().into();
+        Some(Fetched {
+            row: row_of_known(&self.core.clock, now, sample, self.label, &url),
+            location: None,
+            kept: None,
+            ended: now,
+            sent,
+        })
     }
 
     fn fetched(

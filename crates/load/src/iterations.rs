@@ -22,7 +22,6 @@ pub(crate) struct Data {
     group_iterations: u64,
     /// What scripts left; boxed, because most users have none.
     pub(crate) scripts: Option<Box<Left>>,
-    seen_iterations: u64,
 }
 
 /// Which element: its controller, and which of the controller's.
@@ -52,7 +51,6 @@ impl Data {
             memories: Vec::new(),
             group_iterations: 0,
             scripts: None,
-            seen_iterations: 0,
         }
     }
 
@@ -61,10 +59,9 @@ impl Data {
         self.group_iterations += 1;
     }
 
-    /// Whether another iteration of the group has started since this was asked, but for the first.
-    pub(crate) fn is_another_iteration(&mut self) -> bool {
-        let seen = std::mem::replace(&mut self.seen_iterations, self.group_iterations);
-        self.group_iterations > seen.max(1)
+    /// How many iterations of the group have started.
+    pub(crate) fn group_iterations(&self) -> u64 {
+        self.group_iterations
     }
 
     /// Advances an element; false when the user ends because a file has.

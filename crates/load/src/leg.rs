@@ -4,6 +4,11 @@
 //! library: what is seen is one exchange that began with the first request and has the bytes of the
 //! last. It differs from following: requests that may be repeated are (307 and 308 keep method and
 //! body), a POST is followed with a GET, and a circle is an error at once.
+//!
+//! So do answers to servers that ask who the user is. The user's session sees the first request and
+//! the last response.
+
+use std::cell::RefCell;
 
 use weir_plan::HttpRequest;
 use weir_script::{Carries, SentRequest, Text, automatic_url, write_follow_up};
@@ -11,6 +16,7 @@ use weir_script::{Carries, SentRequest, Text, automatic_url, write_follow_up};
 use crate::exchange::{Client, Exchange, Request};
 use crate::outcome::Failure;
 use crate::response::Head;
+use crate::session::{Errand, Session};
 use crate::work::{Waits, Work};
 
 /// The most redirects in a row: JMeter's default (`httpsampler.max_redirects`).
@@ -25,18 +31,37 @@ pub(crate) struct Way<'a> {
     pub(crate) waits: Waits,
     /// How much of the body is kept; `None`: nothing of the response.
     pub(crate) keep_body: Option<usize>,
+    /// The user's memory, if the request has to do with it; it needs the head of the response.
+    pub(crate) session: Option<&'a RefCell<Session>>,
 }
 
 impl Way<'_> {
     /// Sends a request and reads its response; `sent` and `server` become those of the last one.
+    /// `None`: its answer is known and fresh.
     pub(crate) async fn exchange(
         self,
         client: &mut Client,
         sent: &mut SentRequest,
         server: &mut usize,
-    ) -> Exchange {
-        let exchange = self.once(client, sent, *server).await;
-        self.go_on(client, sent, server, exchange).await
+    ) -> Option<Exchange> {
+        let Some(session) = self.session else {
+            let mut errand = Errand::default();
+            let exchange = self.once(client, sent, *server, &mut errand).await;
+            let exchange = self.hop(client, sent, server, exchange, &mut errand);
+            return Some(exchange.await);
+        };
+        let dressed = session
+            .borrow_mut()
+            .dress(self.source, sent, client.now_ms());
+        let mut errand = dressed?;
+        let exchange = self.once(client, sent, *server, &mut errand).await;
+        let exchange = self.hop(client, sent, server, exchange, &mut errand).await;
+        if let (Ok(head), Some(kept)) = (&exchange.outcome, &exchange.kept) {
+            let answer = (head.status.number, kept.head.as_slice());
+            let mut session = session.borrow_mut();
+            session.answered(&self.work.plan, self.source, sent, answer, client.now_ms());
+        }
+        Some(exchange)
     }
 
     /// Follows the redirects of an exchange if they are followed out of sight.
@@ -46,6 +71,18 @@ impl Way<'_> {
         sent: &mut SentRequest,
         server: &mut usize,
         exchange: Exchange,
+    ) -> Exchange {
+        let mut errand = Errand::default();
+        self.hop(client, sent, server, exchange, &mut errand).await
+    }
+
+    async fn hop(
+        self,
+        client: &mut Client,
+        sent: &mut SentRequest,
+        server: &mut usize,
+        exchange: Exchange,
+        errand: &mut Errand,
     ) -> Exchange {
         if !self.source.auto_redirects {
             return exchange;
@@ -64,6 +101,7 @@ impl Way<'_> {
                 Ok(()) => self.work.servers.reach(&next).await,
                 Err(failure) => Err(failure),
             };
+            let from = *server;
             match reached {
                 Ok(place) => *server = place,
                 Err(failure) => {
@@ -76,12 +114,12 @@ impl Way<'_> {
             if let Some(kept) = exchange.kept.take() {
                 client.give_back(kept);
             }
-            let last = self.once(client, sent, *server).await;
-            exchange = Exchange {
-                started: exchange.started,
-                connected: last.connected.or(exchange.connected),
-                ..last
-            };
+            if let Some(session) = self.session {
+                let mut session = session.borrow_mut();
+                session.dress_hop(self.source, sent, errand, from == *server);
+            }
+            let last = self.once(client, sent, *server, errand).await;
+            exchange = exchange.then(last);
         }
         if exchange.outcome.is_err() {
             sent.url = first;
@@ -89,10 +127,42 @@ impl Way<'_> {
         exchange
     }
 
-    async fn once(self, client: &mut Client, sent: &SentRequest, server: usize) -> Exchange {
+    /// Sends a request, once more when the server asks who the user is.
+    async fn once(
+        self,
+        client: &mut Client,
+        sent: &mut SentRequest,
+        server: usize,
+        errand: &mut Errand,
+    ) -> Exchange {
         let request = self.request(sent, server);
-        let exchange = client.exchange(self.work, &request).await;
+        let mut exchange = client.exchange(self.work, &request).await;
+        while self.is_asked_again(&exchange, sent, errand) {
+            if let Some(kept) = exchange.kept.take() {
+                client.give_back(kept);
+            }
+            let request = self.request(sent, server);
+            let last = client.exchange(self.work, &request).await;
+            exchange = exchange.then(last);
+        }
         with_location(exchange, sent)
+    }
+
+    fn is_asked_again(
+        self,
+        exchange: &Exchange,
+        sent: &mut SentRequest,
+        errand: &mut Errand,
+    ) -> bool {
+        let (Some(session), Ok(head), Some(kept)) =
+            (self.session, &exchange.outcome, &exchange.kept)
+        else {
+            return false;
+        };
+        let status = head.status.number;
+        session
+            .borrow_mut()
+            .is_asked_again(sent, errand, status, &kept.head)
     }
 
     /// What a client needs to send a request.

@@ -186,7 +186,13 @@ fn request_texts(sent: &SentRequest) -> (String, String) {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let (first, fields) = head.split_once("\r\n").unwrap_or((head, ""));
     let method = first.split(' ').next().unwrap_or_default();
-    let headers = fields.lines().flat_map(|line| [line, "\n"]).collect();
+    // JMeter shows cookies elsewhere.
+    let is_cookie = |line: &&str| {
+        let name = line.split(':').next().unwrap_or_default();
+        name.eq_ignore_ascii_case("cookie")
+    };
+    let fields = fields.lines().filter(|line| !is_cookie(line));
+    let headers = fields.flat_map(|line| [line, "\n"]).collect();
     let data = format!("{method} {}\n\n{method} data:\n{body}\n\n", sent.url);
     (headers, data)
 }

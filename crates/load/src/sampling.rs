@@ -29,33 +29,33 @@ pub(crate) struct Sampled {
 
 /// What a sample is counted and shown as.
 #[derive(Debug, Clone, Copy)]
-struct Sample<'a> {
-    class: usize,
-    label: &'a Arc<str>,
-    url: &'a Arc<str>,
+pub(crate) struct Sample<'a> {
+    pub(crate) class: usize,
+    pub(crate) label: &'a Arc<str>,
+    pub(crate) url: &'a Arc<str>,
 }
 
 /// A request that is ready to be sent.
 #[derive(Debug)]
-struct Ready {
+pub(crate) struct Ready {
     class: usize,
     label: Arc<str>,
-    url: Arc<str>,
+    pub(crate) url: Arc<str>,
     /// Place of the server among [`Work::servers`].
-    server: usize,
+    pub(crate) server: usize,
     /// The request, unless it was prepared before the test.
-    own: Option<Box<SentRequest>>,
+    pub(crate) own: Option<Box<SentRequest>>,
 }
 
 impl Ready {
-    fn sent<'a>(&'a self, step: &'a Step) -> &'a SentRequest {
+    pub(crate) fn sent<'a>(&'a self, step: &'a Step) -> &'a SentRequest {
         let prepared = || step.prepared.as_ref().map(|prepared| &prepared.sent);
         let own = self.own.as_deref();
         own.or_else(prepared)
             .expect("a request is its sample's own or prepared")
     }
 
-    fn sample(&self) -> Sample<'_> {
+    pub(crate) fn sample(&self) -> Sample<'_> {
         Sample {
             class: self.class,
             label: &self.label,
@@ -74,11 +74,14 @@ pub(crate) struct Outcome {
 }
 
 impl User {
-    /// Does what the sampler does and counts what became of it.
-    pub(crate) async fn sample(&mut self, work: &Work, step: &Step) -> Sampled {
-        match &step.source.kind {
+    /// Does what the sampler does and counts what became of it; nothing if it gives no sample.
+    pub(crate) async fn sample(&mut self, work: &Work, step: &Step) -> Option<Sampled> {
+        Some(match &step.source.kind {
             SamplerKind::Http(_) if self.has_changed_request() => {
-                Box::pin(self.send_changed(work, step)).await
+                return Box::pin(self.send_changed(work, step)).await;
+            }
+            SamplerKind::Http(source) if step.is_managed => {
+                return Box::pin(self.send_managed(work, step, source)).await;
             }
             SamplerKind::Http(source) => self.send(work, step, source).await,
             SamplerKind::JavaTest(test) => Box::pin(self.java_test(step, test)).await,
@@ -93,18 +96,16 @@ impl User {
                 success: true,
                 row: None,
             },
-        }
+        })
     }
 
     /// Sends the request that scripts have made of the step's.
-    async fn send_changed(&mut self, work: &Work, step: &Step) -> Sampled {
-        match self.changed_request() {
-            Some(changed) => self.send(work, step, &changed).await,
-            None => Sampled {
-                success: true,
-                row: None,
-            },
+    async fn send_changed(&mut self, work: &Work, step: &Step) -> Option<Sampled> {
+        let changed = self.changed_request()?;
+        if step.is_managed {
+            return self.send_managed(work, step, &changed).await;
         }
+        Some(self.send(work, step, &changed).await)
     }
 
     /// Sends one request and counts what became of it.
@@ -155,7 +156,7 @@ impl User {
     }
 
     /// Builds the request of a sample, or counts a sample that cannot be sent.
-    fn make_ready(
+    pub(crate) fn make_ready(
         &mut self,
         work: &Work,
         step: &Step,
@@ -165,6 +166,7 @@ impl User {
             Some(class) => (class, Arc::clone(&work.labels[class])),
             None => self.render_label(step),
         };
+        self.renew_connections(work);
         self.core.sample_begins();
         if let Some(prepared) = &step.prepared
             && step.is_planned(source)
@@ -208,7 +210,7 @@ impl User {
     }
 
     /// Follows redirects and fetches what pages embed, then counts all of it as one sample.
-    async fn go_on(
+    pub(crate) async fn go_on(
         &mut self,
         way: Way<'_>,
         step: &Step,
@@ -232,6 +234,9 @@ impl User {
             more: Some(&mut self.more_clients),
         };
         let fetched = common.go_on(&mut hands, exchange, ready.server).await;
+        if let Some(session) = way.session {
+            self.set_saved_cookies(session);
+        }
         let answered = Answered {
             started,
             ended: fetched.ended,
@@ -249,7 +254,7 @@ impl User {
     }
 
     /// Counts a sample of one exchange.
-    fn finish(
+    pub(crate) fn finish(
         &mut self,
         exchange: Exchange,
         outcome: Outcome,
@@ -281,7 +286,7 @@ impl User {
     }
 
     /// Counts a sample with its row, after everybody who looks into it has.
-    fn conclude(
+    pub(crate) fn conclude(
         &mut self,
         mut row: SampleRow,
         answered: Answered,
@@ -383,11 +388,11 @@ fn name_all(row: &mut SampleRow, name: &Arc<str>) {
 
 /// A sample of one or more exchanges, beside its row.
 #[derive(Debug)]
-struct Answered {
-    started: Moment,
-    ended: Moment,
+pub(crate) struct Answered {
+    pub(crate) started: Moment,
+    pub(crate) ended: Moment,
     /// Of the last response.
-    kept: Option<Box<Kept>>,
+    pub(crate) kept: Option<Box<Kept>>,
 }
 
 /// What is counted of a sample.
@@ -443,7 +448,8 @@ impl Outcome {
         }
     }
 
-    fn failed(failure: &Failure, place: Place<'_>) -> Self {
+    /// What became of a request that has no response.
+    pub(crate) fn failed(failure: &Failure, place: Place<'_>) -> Self {
         Self {
             success: false,
             code: format!("Non HTTP response code: {}", failure.class()).into(),
@@ -454,18 +460,19 @@ impl Outcome {
 }
 
 /// How the requests of a step go out.
-fn way<'a>(work: &'a Work, step: &Step, source: &'a HttpRequest<Text>) -> Way<'a> {
+pub(crate) fn way<'a>(work: &'a Work, step: &Step, source: &'a HttpRequest<Text>) -> Way<'a> {
     let keeps = step.keeps();
     Way {
         work,
         source,
         waits: step.waits,
         keep_body: source.embedded.as_ref().map_or(keeps, |_| Some(BODY_MAX)),
+        session: None,
     }
 }
 
 /// Whether a response asks for more, or lacks what it must say.
-fn goes_on(exchange: &Exchange, sent: &SentRequest, source: &HttpRequest<Text>) -> bool {
+pub(crate) fn goes_on(exchange: &Exchange, sent: &SentRequest, source: &HttpRequest<Text>) -> bool {
     let Ok(head) = &exchange.outcome else {
         return false;
     };

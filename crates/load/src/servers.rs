@@ -8,9 +8,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Index;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use weir_script::{SentRequest, Target, is_private, retarget};
+use weir_plan::DnsCache;
+use weir_script::{SentRequest, Target, Text, is_private, retarget};
 
 use crate::names::Server;
 use crate::outcome::Failure;
@@ -39,6 +40,8 @@ pub(crate) struct Reach {
     pub(crate) target: Option<Target>,
     /// The plan's own hosts.
     pub(crate) named: BTreeSet<String>,
+    /// The plan's own tables of hosts.
+    pub(crate) tables: Arc<[DnsCache<Text>]>,
 }
 
 impl Servers {
@@ -86,10 +89,10 @@ impl Servers {
         };
         // The system's resolver blocks, and everybody else on this runtime must go on.
         let proxy = sent.proxy.clone();
+        let (table, tables) = (sent.table, Arc::clone(&self.reach.tables));
         let look_up = move || {
-            let direct = Server::look_up(&server, None);
-            let by_proxy = proxy.map(|proxy| Server::look_up(&server, Some(&proxy)));
-            (direct, by_proxy)
+            let at = |proxy| Server::look_up(&server, proxy, table, &tables);
+            (at(None), proxy.as_ref().map(|proxy| at(Some(proxy))))
         };
         let looked_up = tokio::task::spawn_blocking(look_up).await;
         let (direct, by_proxy) = looked_up.map_err(|_| Failure::UnknownHost)?;
@@ -158,6 +161,7 @@ mod tests {
             proxy: None,
             host: host.to_owned(),
             port,
+            table: None,
             addresses: vec![IpAddr::from(ip)],
         }
     }

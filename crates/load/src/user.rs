@@ -21,6 +21,7 @@ use crate::made_up::Made;
 use crate::next::Next;
 use crate::pacing::Paces;
 use crate::sampling::Sampled;
+use crate::session::SharedSession;
 use crate::walk::{Outside, Walk};
 use crate::work::{Group, Step, UserStart, Work};
 
@@ -40,6 +41,10 @@ pub(crate) struct User {
     pub(crate) client: Client,
     /// For several requests at once, as pages ask for.
     pub(crate) more_clients: Vec<Client>,
+    /// What it remembers between requests, once it has sent one that has to do with it.
+    pub(crate) session: Option<SharedSession>,
+    /// In which iteration of the group its connections were opened.
+    connected_in: u64,
     ends: Option<Moment>,
     pub(crate) last_ok: bool,
     /// The group runs although the test was stopped.
@@ -84,6 +89,8 @@ impl User {
             outlives_stop: group.outlives_stop,
             client: Client::new(Rc::clone(core)),
             more_clients: Vec::new(),
+            session: None,
+            connected_in: 0,
             ends: start.end.or(group.end).map(|end| begin.after(end)),
             intended: None,
             has_begun: false,
@@ -166,6 +173,20 @@ impl User {
             Some(Next::Transaction(at)) => Box::pin(self.transaction(work, group, at)).await,
         };
         after != After::End
+    }
+
+    /// Closes the connections of the user before, when an iteration is another user.
+    pub(crate) fn renew_connections(&mut self, work: &Work) {
+        let same_user = work.groups[self.group].same_user;
+        if same_user || !work.plan.session.renews_connections {
+            return;
+        }
+        let iteration = self.data.group_iterations();
+        if self.connected_in != iteration {
+            self.connected_in = iteration;
+            self.client.forget();
+            self.more_clients.clear();
+        }
     }
 
     /// The name of the user.
@@ -303,9 +324,6 @@ impl User {
         if let Some(class) = step.label {
             self.scope.sampler = Arc::clone(&work.labels[class]);
         }
-        if self.data.is_another_iteration() && !group.same_user {
-            self.client.drop_connections();
-        }
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
         }
@@ -319,13 +337,16 @@ impl User {
             return After::End;
         }
         let sampled = if self.is_hindered() {
-            self.fail_step(step)
+            Some(self.fail_step(step))
         } else {
             self.sample(work, step).await
         };
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
         }
+        let Some(sampled) = sampled else {
+            return After::Step;
+        };
         if std::mem::take(&mut self.sample_is_lost) {
             tokio::task::yield_now().await;
             return After::Step;

@@ -8,12 +8,12 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use tokio_rustls::rustls::ClientConfig;
 use weir_plan::{
-    ArrivalStep, ControllerKind, GroupKind, HttpRequest, OnSampleError, PreProcessor, RatePiece,
-    Sampler, SamplerKind, UserLife,
+    ArrivalStep, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError, PreProcessor,
+    RatePiece, Sampler, SamplerKind, UserLife,
 };
 use weir_script::{
-    ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest, Target,
-    Text, prepare_request,
+    Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
+    Target, Text, prepare_request,
 };
 
 use crate::across_users::Shared;
@@ -31,6 +31,7 @@ use crate::open::{ArrivalCounts, OpenGroup, OpenRules};
 use crate::open_files;
 use crate::pacing;
 use crate::servers::{Reach, Servers};
+use crate::session::is_managed;
 use crate::settings::Length;
 use crate::tls;
 use crate::tree::{Place, Tree};
@@ -105,7 +106,7 @@ pub(crate) struct Group {
     /// Where its users come from.
     pub(crate) supply: Supply,
     pub(crate) on_error: OnSampleError,
-    /// An iteration goes on as the user of the one before it.
+    /// Each iteration goes on as the user of the one before it.
     pub(crate) same_user: bool,
     pub(crate) tree: Tree,
     /// The samplers of the tree, by their places.
@@ -176,6 +177,8 @@ pub(crate) struct Step {
     pub(crate) is_remembered: bool,
     /// It follows a link of the response before.
     pub(crate) follows_link: bool,
+    /// Its request has a manager of cookies, answers or logins.
+    pub(crate) is_managed: bool,
 }
 
 impl Step {
@@ -260,17 +263,22 @@ impl Work {
         allowed_hosts: Vec<String>,
     ) -> Result<Self, LoadError> {
         let hosts = plan.hosts(target.as_ref())?;
-        let servers = hosts.iter();
-        let servers = servers.map(|host| Server::look_up(&host.server, host.proxy.as_ref()));
+        let tables: Arc<[DnsCache<Text>]> = plan.dns_caches.as_slice().into();
+        let look_up = |host: &Host| {
+            let (proxy, table) = (host.proxy.as_ref(), host.table);
+            Server::look_up(&host.server, proxy, table, &tables)
+        };
+        let servers: Vec<Server> = hosts.iter().map(look_up).collect();
         let reach = Reach {
             allowed: allowed_hosts,
             named: plan.named_hosts(),
             target: target.clone(),
+            tables,
         };
         let mut work = Self {
             seed,
             target,
-            servers: Servers::new(servers.collect(), reach),
+            servers: Servers::new(servers, reach),
             tls: tls::for_all(plan.http_version),
             groups: Vec::new(),
             budget: Budget::default(),
@@ -421,8 +429,13 @@ impl Work {
             _ => Waits::default(),
         };
         let is_watched = !source.auto_stops.is_empty();
+        let is_managed = match &source.kind {
+            SamplerKind::Http(request) => is_managed(request),
+            _ => false,
+        };
         let mut step = Step {
             is_paced: pacing::paces(&source.timers),
+            is_managed,
             source,
             label,
             prepared,

@@ -18,6 +18,8 @@ pub struct Host {
     pub proxy: Option<ProxyServer>,
     /// The first sampler that loads it.
     pub at: Position,
+    /// Which of the plan's tables of hosts its name is looked up in first.
+    pub table: Option<usize>,
 }
 
 impl ResolvedPlan {
@@ -36,13 +38,15 @@ impl ResolvedPlan {
                 None => server_of(request),
             };
             let route = server.and_then(|server| Ok((proxy_of(request, &server)?, server)));
+            let table = request.dns.filter(|_| target.is_none());
             match route {
                 Ok((proxy, server)) => {
-                    if seen.insert((server.clone(), proxy.clone())) {
+                    if seen.insert((server.clone(), proxy.clone(), table)) {
                         hosts.push(Host {
                             server,
                             proxy,
                             at: request.at,
+                            table,
                         });
                     }
                 }

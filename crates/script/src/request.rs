@@ -3,6 +3,8 @@
 //! The rules were measured byte by byte against JMeter 5.6.3 with its default HTTP library; the
 //! cases are in `tests/requests.rs`. The one header that differs on purpose is `User-Agent`.
 
+mod edit;
+
 use std::io::Write as _;
 use std::ops::Range;
 
@@ -35,6 +37,8 @@ pub struct SentRequest {
     pub proxy: Option<ProxyServer>,
     /// The answer has no body, whatever its head says.
     pub is_head: bool,
+    /// Which of the plan's tables of hosts the host is looked up in first.
+    pub table: Option<usize>,
     plan: PlanFields,
     body: String,
     /// The body up to the first file, when it has files or parts.
@@ -257,6 +261,7 @@ pub fn write_request(
     sent: &mut SentRequest,
 ) -> Result<(), Unsendable> {
     sent.clear();
+    sent.table = request.dns.filter(|_| target.is_none());
     let method = request.method.as_rendered(scope);
     let fields = std::mem::take(&mut sent.fields);
     let fields = render_arguments(&request.arguments, scope, fields);
@@ -312,6 +317,7 @@ pub fn write_follow_up(
     sent.url.push_str(url);
     url::check(&sent.url)?;
     sent.is_head = method == "HEAD";
+    sent.table = first.table;
     sent.plan.clone_from(&first.plan);
     let with_body = match carries {
         Carries::Nothing => false,

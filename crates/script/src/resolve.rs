@@ -8,15 +8,15 @@ use std::time::Duration;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{
-    ControllerKind, GroupKind, HttpRequest, Iterations, LoadPlan, Node, Position, Sampler,
-    SamplerKind, Template, ThreadGroup, Timer, TimerKind, Variable,
+    ControllerKind, DnsCache, GroupKind, HttpRequest, Iterations, LoadPlan, Node, Position,
+    Sampler, SamplerKind, Template, ThreadGroup, Timer, TimerKind, Variable,
 };
 
 use crate::resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
 use crate::{
-    GlobalVariables, Problem, Properties, ResolveError, Scope, Text, Variables, parse, scripting,
-    set_by_elements, visit,
+    GlobalVariables, Problem, Properties, ResolveError, Scope, SessionProperties, Text, Variables,
+    parse, scripting, set_by_elements, visit,
 };
 
 /// Most users in one group; more are more likely a slip of the pen than a plan.
@@ -60,6 +60,12 @@ pub fn resolve(
         text.constant().map(str::to_owned)
     });
     starts::add_properties_of_timers(&running, &mut changes.properties);
+    let session = SessionProperties::of(properties);
+    if let Some(prefix) = &session.saved_cookie_prefix
+        && !plan.cookie_managers.is_empty()
+    {
+        changes.variables.add_starting_with(prefix);
+    }
     resolver.compiler.changes = changes;
     resolver.read_timer_factor(properties);
     resolver.check_scripts(&running);
@@ -73,9 +79,10 @@ pub fn resolve(
         .collect();
     let cache_managers = plan.cache_managers.iter().map(|m| m.map(compile)).collect();
     let auth_managers = plan.auth_managers.iter().map(|m| m.map(compile)).collect();
-    let dns_caches = plan.dns_caches.iter().map(|m| m.map(compile)).collect();
+    let dns_caches: Vec<_> = plan.dns_caches.iter().map(|m| m.map(compile)).collect();
     let listeners = plan.listeners.iter().map(|m| m.map(compile)).collect();
     let auto_stops = plan.auto_stops.iter().map(|m| m.map(compile)).collect();
+    resolver.check_tables(&dns_caches);
     let timer_factor = resolver.timer_factor;
     if groups.is_empty() {
         let says = "the plan has no thread group that is enabled";
@@ -101,6 +108,7 @@ pub fn resolve(
         cache_managers,
         auth_managers,
         dns_caches,
+        session,
         listeners,
         auto_stops,
         timer_factor,
@@ -195,6 +203,18 @@ impl Resolver {
                 self.problem(script.at, says, "run the plan with --engine jmeter");
             }
         });
+    }
+
+    /// Where load goes has to be known before it does.
+    fn check_tables(&mut self, tables: &[DnsCache<Text>]) {
+        for (name, address) in tables.iter().flat_map(|table| &table.hosts) {
+            for text in [name, address] {
+                if text.constant().is_none() {
+                    let says = "a host in the DNS Cache Manager changes while the test runs";
+                    self.problem(text.at(), says, "use a property or a user-defined variable");
+                }
+            }
+        }
     }
 
     fn read_timer_factor(&mut self, properties: &Properties) {

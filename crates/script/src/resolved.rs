@@ -13,7 +13,7 @@ use weir_plan::{
     SamplerKind, UserLife, WhenFull,
 };
 
-use crate::{GlobalVariables, Problem, Text};
+use crate::{GlobalVariables, Problem, SessionProperties, Text};
 
 /// A whole plan, ready to run.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub struct ResolvedPlan {
     pub auth_managers: Vec<AuthManager<Text>>,
     /// DNS cache managers; requests name theirs by its place here.
     pub dns_caches: Vec<DnsCache<Text>>,
+    /// What properties say about cookies, kept answers and connections.
+    pub session: SessionProperties,
     /// Listeners that write a file; samplers name theirs by its place here.
     pub listeners: Vec<Listener<Text>>,
     /// Listeners that stop the test; samplers name theirs by its place here.

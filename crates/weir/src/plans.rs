@@ -5,7 +5,7 @@ use std::path::Path;
 use weir_jmx::Severity;
 use weir_plan::{LoadPlan, Position};
 use weir_record::failed_to;
-use weir_script::{Origin, Properties, ResolvedPlan, Target};
+use weir_script::{Origin, Properties, ResolvedPlan, Target, static_addresses};
 
 use crate::error::ExpectedError;
 use crate::hosts::NamedHost;
@@ -113,17 +113,26 @@ pub(crate) fn hosts(
             (Some(file), None) => format!("{file}:{}", host.at.line),
             _ => "the command line".to_owned(),
         };
+        let table = host.table.map(|table| &plan.dns_caches[table]);
+        let table_says = |host: &str| table.and_then(|table| static_addresses(table, host));
         // What goes to a proxy is load for it too.
-        named.extend(host.proxy.map(|proxy| NamedHost {
-            named_in: named_in.clone(),
-            host: proxy.host,
-            port: proxy.port,
-        }));
-        named.push(NamedHost {
-            named_in,
-            host: host.server.host,
-            port: host.server.port,
-        });
+        let through = host.proxy.map(|proxy| (proxy.host, proxy.port));
+        let server = (host.server.host, host.server.port);
+        for (host, port) in through.into_iter().chain([server]) {
+            // What the plan's own table says is what is loaded, whatever the name says.
+            match table_says(&host) {
+                Some(addresses) => named.extend(addresses.into_iter().map(|address| NamedHost {
+                    host: address.to_owned(),
+                    port,
+                    named_in: format!("{named_in}, as {host}"),
+                })),
+                None => named.push(NamedHost {
+                    named_in: named_in.clone(),
+                    host,
+                    port,
+                }),
+            }
+        }
     }
     Ok(named)
 }

@@ -1,10 +1,11 @@
 //! What is known of a plan without running it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use roxmltree::{Document, Node};
-use weir_script::{Properties, Scheme, Target};
+use weir_script::{Properties, Scheme, Target, is_private};
 
 use super::element::{self, Element};
 use super::{INCLUDED, PlanText};
@@ -202,6 +203,8 @@ impl Looking {
                 );
                 self.http_sampler(file, element, defaults);
                 defaults.truncate(own);
+            } else if element.class() == "DNSCacheManager" && self.leads_elsewhere(element) {
+                self.unknown(file, element, true);
             } else if let Some(is_overridden) = unknown_server(&element) {
                 self.unknown(file, element, is_overridden);
             } else if element.class() == "IncludeController" {
@@ -218,6 +221,25 @@ impl Looking {
             }
         }
         defaults.truncate(around);
+    }
+
+    /// Whether names may turn out to be other addresses than the system's and private ones.
+    fn leads_elsewhere(&self, manager: Element<'_>) -> bool {
+        let servers = manager.property("DNSCacheManager.servers");
+        let mut servers = servers.into_iter().flat_map(|list| list.descendants());
+        let asks_others = manager.text("DNSCacheManager.isCustomResolver") == "true"
+            && servers.any(|node| node.has_tag_name("stringProp"));
+        let is_elsewhere = |text: &str| {
+            let addresses = self.constants.value(text);
+            let is_private = |address: &str| address.trim().parse::<IpAddr>().is_ok_and(is_private);
+            addresses.is_none_or(|text| !text.split(',').all(is_private))
+        };
+        let hosts = manager.property("DNSCacheManager.hosts");
+        let mut addresses = hosts
+            .into_iter()
+            .flat_map(|list| list.descendants())
+            .filter(|node| node.attribute("name") == Some("StaticHost.Address"));
+        asks_others || addresses.any(|address| is_elsewhere(address.text().unwrap_or_default()))
     }
 
     fn http_sampler(&mut self, file: &PlanText, sampler: Element<'_>, defaults: &[Element<'_>]) {

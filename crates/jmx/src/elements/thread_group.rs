@@ -1,14 +1,13 @@
 //! Thread groups: users, their start, their loops and their end.
 
 use weir_plan::{
-    GroupKind, IterationElement, Iterations, Node, OnSampleError, SamplerKind, Schedule, Starts,
-    ThreadGroup,
+    GroupKind, IterationElement, Iterations, Node, OnSampleError, Schedule, Starts, ThreadGroup,
 };
 
 use crate::element::Element;
 use crate::elements::starts;
 use crate::finding::{Findings, Refusal};
-use crate::native::{self, Feature};
+use crate::native;
 
 /// What stands below a group.
 #[derive(Default)]
@@ -43,15 +42,6 @@ pub(crate) fn read(
         Starts::Level(_) | Starts::Arrivals(_) => None,
         _ => main_controller(element, findings),
     };
-    if !is_same_user(element) && keeps_alive(&steps.nodes) && !native::does(Feature::NewUser) {
-        let refusal = Refusal {
-            says: "a new user on each iteration with connections that are kept is not supported"
-                .to_owned(),
-            lost: "connections and cookies would be kept from one iteration to the next",
-            instead: "run the plan with --engine jmeter, or tick \"Same user on each iteration\"",
-        };
-        findings.unsupported(element, &refusal);
-    }
     ThreadGroup {
         kind,
         name: element.name_template(),
@@ -78,15 +68,6 @@ pub(crate) fn is_same_user(element: &Element<'_>) -> bool {
     element
         .flag("ThreadGroup.same_user_on_next_iteration")
         .unwrap_or(true)
-}
-
-fn keeps_alive(nodes: &[Node]) -> bool {
-    nodes.iter().any(|node| match node {
-        Node::Controller(controller) => keeps_alive(&controller.children),
-        Node::Sampler(sampler) => {
-            matches!(&sampler.kind, SamplerKind::Http(request) if request.keep_alive)
-        }
-    })
 }
 
 fn main_controller<'a>(group: &Element<'a>, findings: &mut Findings) -> Option<Element<'a>> {

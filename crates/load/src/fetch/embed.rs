@@ -96,7 +96,9 @@ impl Common<'_> {
             }
             None => {
                 for url in &wanted {
-                    let part = self.fetch(hands, resource(url, depth)).await;
+                    let Some(part) = self.fetch(hands, resource(url, depth)).await else {
+                        continue;
+                    };
                     page.ended = page.ended.max(part.ended);
                     take(&mut whole, self.part(part));
                 }
@@ -143,7 +145,7 @@ impl Common<'_> {
                     let next = waiting.borrow_mut().next();
                     let Some((at, url)) = next else { break };
                     let part = self.fetch(&mut hands, resource(url, depth)).await;
-                    done.borrow_mut().push((at, part));
+                    done.borrow_mut().extend(part.map(|part| (at, part)));
                 }
             };
             Box::pin(lane) as Pin<Box<dyn Future<Output = ()> + '_>>

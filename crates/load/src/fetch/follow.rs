@@ -50,7 +50,9 @@ impl Common<'_> {
                 is_target: true,
                 depth,
             };
-            let mut next = self.fetch(hands, asked).await;
+            let Some(mut next) = self.fetch(hands, asked).await else {
+                break;
+            };
             next.ended = next.ended.max(last.ended);
             outcome = whole_of(&mut next.row);
             add_all(&mut whole, std::mem::take(&mut next.row));

@@ -42,6 +42,19 @@ fn every_user_sends_its_steps_in_order_on_its_connection() {
 }
 
 #[test]
+fn another_user_has_other_connections() {
+    for (same_user, connections) in [(true, 1), (false, 3)] {
+        let server = Server::good();
+        let mut users = group(1, vec![get("/a"), get("/b")]);
+        users.iterations = times(3);
+        users.same_user = same_user;
+        let done = run(settings(&server, vec![users]));
+        assert_eq!((done.summary.samples, done.summary.failed), (6, 0));
+        assert_eq!(server.connections(), connections);
+    }
+}
+
+#[test]
 fn groups_run_side_by_side_and_are_numbered() {
     let server = Server::good();
     let mut other = group(2, vec![get("/b")]);
