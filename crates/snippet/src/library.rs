@@ -8,10 +8,13 @@ mod codec;
 mod collections;
 mod convert;
 mod files;
+mod format;
 mod jmeter;
 mod json;
+mod maps;
 mod names;
 mod numbers;
+mod order;
 mod patterns;
 mod sample;
 mod text;
@@ -124,7 +127,7 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::List(list) if list.array_of.is_some() => &collections::ARRAY,
         Thing::List(list) if list.is_set => &collections::SET,
         Thing::List(_) => &collections::LIST,
-        Thing::Map(_) => &collections::MAP,
+        Thing::Map(_) => &maps::MAP,
         Thing::Entry(_) => &collections::ENTRY,
         Thing::Iterator(_) => &collections::ITERATOR,
         Thing::Class(_) | Thing::ClassName(_) => &convert::CLASS,

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{FieldsAt, SentRequest, push_field};
+use super::head::push_field;
+use super::{FieldsAt, SentRequest};
 
 impl SentRequest {
     /// Names and values of the header fields, with a character for each byte: all of them, or those

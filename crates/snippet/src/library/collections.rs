@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::{access, int_value, integer, text, text_of, thing};
+use super::order::{shuffle, sorted};
+use super::{access, int_value, integer, maps, text, text_of, thing};
 use crate::Value;
 use crate::arithmetic::{self, Number};
 use crate::class::{Answer, Class, MANY, Routine, between, routine};
@@ -18,11 +19,11 @@ pub(super) const CLASSES: &[&Class] = &[
     &LIST_INTERFACE,
     &SET,
     &LINKED_SET,
-    &MAP,
-    &HASH_MAP,
-    &TREE_MAP,
-    &CONCURRENT_MAP,
-    &MAP_INTERFACE,
+    &maps::MAP,
+    &maps::HASH_MAP,
+    &maps::TREE_MAP,
+    &maps::CONCURRENT_MAP,
+    &maps::MAP_INTERFACE,
     &ENTRY,
     &ITERATOR,
     &ARRAY,
@@ -142,7 +143,7 @@ pub(super) fn add(list: &List, item: Value) -> bool {
     true
 }
 
-fn list_of(of: &Value) -> Result<&Rc<List>, Stop> {
+pub(super) fn list_of(of: &Value) -> Result<&Rc<List>, Stop> {
     of.as_list()
         .ok_or_else(|| Stop::unknown("this call without a list"))
 }
@@ -358,75 +359,13 @@ fn flatten(
     Ok(())
 }
 
-/// The items in order, by a closure or by themselves.
-fn sorted(machine: &mut Machine<'_>, list: &List, by: Option<&Value>) -> Result<Vec<Value>, Stop> {
-    let items = list.items.borrow().clone();
-    let is_comparison = |machine: &Machine<'_>| match by.and_then(Value::as_thing) {
-        Some(Thing::Closure(closure)) => {
-            let code = &machine.program.closures[closure.code];
-            code.parameters.as_ref().is_some_and(|all| all.len() == 2)
-        }
-        _ => false,
-    };
-    let compares = is_comparison(machine);
-    merge_sort(items, &mut |left, right| {
-        machine.step(1)?;
-        match by {
-            Some(closure) if compares => {
-                let answer = machine.call_value(closure, &[left.clone(), right.clone()])?;
-                Ok(integer(&answer)?.cmp(&0))
-            }
-            Some(closure) if closure.as_thing().is_some() => {
-                let left = machine.call_value(closure, std::slice::from_ref(left))?;
-                let right = machine.call_value(closure, std::slice::from_ref(right))?;
-                arithmetic::compare(&left, &right)
-            }
-            _ => arithmetic::compare(left, right),
-        }
-    })
-}
-
-/// Keeps the order of equals, and stops at the first error; the library's sort could not.
-fn merge_sort(
-    items: Vec<Value>,
-    compare: &mut dyn FnMut(&Value, &Value) -> Result<Ordering, Stop>,
-) -> Result<Vec<Value>, Stop> {
-    if items.len() < 2 {
-        return Ok(items);
-    }
-    let mut left = items;
-    let right = left.split_off(left.len() / 2);
-    let mut left = merge_sort(left, compare)?.into_iter().peekable();
-    let mut right = merge_sort(right, compare)?.into_iter().peekable();
-    let mut merged = Vec::new();
-    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
-        let is_left = compare(one, other)?.is_le();
-        merged.extend(if is_left { left.next() } else { right.next() });
-    }
-    merged.extend(left);
-    merged.extend(right);
-    Ok(merged)
-}
-
-/// Fisher and Yates.
-fn shuffle(machine: &mut Machine<'_>, of: &Value) -> Result<(), Stop> {
-    let list = list_of(of)?;
-    let length = list.items.borrow().len();
-    machine.step(length)?;
-    for at in (1..length).rev() {
-        let other = (machine.host.random() % (at as u64 + 1)) as usize;
-        list.items.borrow_mut().swap(at, other);
-    }
-    Ok(())
-}
-
 fn holds(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Result<bool, Stop> {
     let answer = machine.call_value(closure, &[item])?;
     Ok(arithmetic::is_true(&answer))
 }
 
 /// What lists, maps and arrays have in common.
-const OF_COLLECTIONS: &[Routine] = &[
+pub(super) const OF_COLLECTIONS: &[Routine] = &[
     routine("size", 0, |_, of, _| super::size(of)),
     routine("isEmpty", 0, |_, of, _| {
         Ok(Value::Bool(super::is_empty(of)))
@@ -604,7 +543,7 @@ fn call_with(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Answer 
 }
 
 /// What a closure gives for entries: a map, an entry, or a list of two.
-fn entries_of(value: &Value) -> Result<Vec<(Value, Value)>, Stop> {
+pub(super) fn entries_of(value: &Value) -> Result<Vec<(Value, Value)>, Stop> {
     match value.as_thing() {
         Some(Thing::Map(map)) => Ok(map.borrow().clone()),
         Some(Thing::Entry(entry)) => Ok(vec![(**entry).clone()]),
@@ -645,133 +584,6 @@ fn extreme(machine: &mut Machine<'_>, of: &Value, by: Option<&Value>, wanted: Or
     }
     Ok(best.map_or(Value::Null, |(item, _)| item))
 }
-
-pub(super) static MAP: Class = Class {
-    make: Some(between("LinkedHashMap", 0, 1, make_map)),
-    methods: &[OF_MAPS, OF_COLLECTIONS],
-    ..Class::named("java.util.LinkedHashMap")
-};
-
-static HASH_MAP: Class = Class {
-    make: Some(between("HashMap", 0, 1, make_map)),
-    methods: &[OF_MAPS, OF_COLLECTIONS],
-    ..Class::named("java.util.HashMap")
-};
-
-static TREE_MAP: Class = Class::named("java.util.TreeMap");
-
-static CONCURRENT_MAP: Class = Class {
-    make: Some(between("ConcurrentHashMap", 0, 1, make_map)),
-    ..Class::named("java.util.concurrent.ConcurrentHashMap")
-};
-
-static MAP_INTERFACE: Class = Class {
-    methods: &[OF_MAPS, OF_COLLECTIONS],
-    ..Class::named("java.util.Map")
-};
-
-fn make_map(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
-    let entries = arguments.first().and_then(Value::as_map);
-    let entries = entries.map(|map| map.borrow().clone()).unwrap_or_default();
-    machine.takes_bytes(entries.len() * 2 * size_of::<Value>())?;
-    Ok(Value::map(entries))
-}
-
-fn found(of: &Value, key: &Value) -> Result<Option<Value>, Stop> {
-    Ok(access::entry(&thing!(of, Map).borrow(), key))
-}
-
-const OF_MAPS: &[Routine] = &[
-    between("get", 1, 2, |machine, of, arguments| {
-        if let Some(value) = found(of, &arguments[0])? {
-            return Ok(value);
-        }
-        match arguments.get(1) {
-            Some(default) => {
-                // Groovy keeps the default.
-                access::put(machine, of, arguments[0].clone(), default.clone())?;
-                Ok(default.clone())
-            }
-            None => Ok(Value::Null),
-        }
-    }),
-    routine("getAt", 1, |_, of, arguments| {
-        Ok(found(of, &arguments[0])?.unwrap_or(Value::Null))
-    }),
-    routine("getOrDefault", 2, |_, of, arguments| {
-        Ok(found(of, &arguments[0])?.unwrap_or_else(|| arguments[1].clone()))
-    }),
-    routine("put", 2, |machine, of, arguments| {
-        let old = found(of, &arguments[0])?.unwrap_or(Value::Null);
-        access::put(machine, of, arguments[0].clone(), arguments[1].clone())?;
-        Ok(old)
-    }),
-    routine("putIfAbsent", 2, |machine, of, arguments| {
-        if let Some(old) = found(of, &arguments[0])? {
-            return Ok(old);
-        }
-        access::put(machine, of, arguments[0].clone(), arguments[1].clone())?;
-        Ok(Value::Null)
-    }),
-    routine("putAll", 1, |machine, of, arguments| {
-        let more = thing!(arguments[0], Map).borrow().clone();
-        for (key, value) in more {
-            access::put(machine, of, key, value)?;
-        }
-        Ok(Value::Void)
-    }),
-    routine("containsKey", 1, |_, of, arguments| {
-        Ok(Value::Bool(found(of, &arguments[0])?.is_some()))
-    }),
-    routine("containsValue", 1, |_, of, arguments| {
-        let map = thing!(of, Map).borrow();
-        Ok(Value::Bool(
-            map.iter()
-                .any(|(_, value)| super::equals(value, &arguments[0])),
-        ))
-    }),
-    routine("remove", 1, |_, of, arguments| {
-        let mut map = thing!(of, Map).borrow_mut();
-        let at = map
-            .iter()
-            .position(|(key, _)| super::equals(key, &arguments[0]));
-        Ok(at.map_or(Value::Null, |at| map.remove(at).1))
-    }),
-    routine("clear", 0, |_, of, _| {
-        thing!(of, Map).borrow_mut().clear();
-        Ok(Value::Void)
-    }),
-    routine("keySet", 0, |machine, of, _| {
-        let map = thing!(of, Map).borrow();
-        let keys = map.iter().map(|(key, _)| key.clone()).collect();
-        machine.list(keys)
-    }),
-    routine("values", 0, |machine, of, _| {
-        let map = thing!(of, Map).borrow();
-        let values = map.iter().map(|(_, value)| value.clone()).collect();
-        machine.list(values)
-    }),
-    routine("entrySet", 0, |machine, of, _| {
-        let items = super::items(machine, of)?;
-        machine.list(items)
-    }),
-    routine("sort", 0, |machine, of, _| {
-        let mut entries = super::items(machine, of)?;
-        machine.step(entries.len() * 4)?;
-        let key = |value: &Value| match value.as_thing() {
-            Some(Thing::Entry(entry)) => entry.0.clone(),
-            _ => Value::Null,
-        };
-        let list = Value::list(std::mem::take(&mut entries));
-        let list = list_of(&list)?;
-        let all = list.items.borrow().clone();
-        let sorted = merge_sort(all, &mut |left, right| {
-            arithmetic::compare(&key(left), &key(right))
-        })?;
-        let entries: Result<Vec<_>, Stop> = sorted.iter().map(entries_of).collect();
-        Ok(Value::map(entries?.into_iter().flatten().collect()))
-    }),
-];
 
 pub(super) static ENTRY: Class = Class {
     methods: &[&[

@@ -198,7 +198,7 @@ pub(super) static STREAM: Class = Class {
             Ok(Value::Void)
         }),
         between("printf", 1, crate::class::MANY, |machine, _, arguments| {
-            let text = super::text::formatted(&text_of(&arguments[0])?, &arguments[1..])?;
+            let text = super::format::formatted(&text_of(&arguments[0])?, &arguments[1..])?;
             print(machine, &text);
             Ok(Value::Void)
         }),

@@ -87,7 +87,7 @@ pub(crate) fn call_function(machine: &mut Machine<'_>, name: &str, arguments: &[
             Ok(Value::Null)
         }
         (Language::Groovy, "printf", [format, rest @ ..]) => {
-            let text = super::text::formatted(&text_of(format)?, rest)?;
+            let text = super::format::formatted(&text_of(format)?, rest)?;
             jmeter::print(machine, &text);
             Ok(Value::Null)
         }
