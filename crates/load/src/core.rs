@@ -489,6 +489,8 @@ impl Core {
                 self.wait_for_phase(&mut timer, phase).await;
                 phase_begin = self.clock.now();
             }
+            // Whoever ended the phase before may have stopped the test, which comes as a message.
+            self.stage.set(self.stage.get().max(self.control.stage()));
             self.supply_groups(phase, phase_begin);
             while let Some(start) = users.next_if(|start| start.phase == phase) {
                 self.start_user(&mut timer, start, phase_begin).await;

@@ -52,21 +52,6 @@ fn run(plan: &Path, properties: &[(&str, &str)]) -> (Left, CaseServer) {
     (native.run(), server)
 }
 
-/// Whether Weir cannot run a plan in full yet: other parts of it are still being built.
-fn is_awaited(plan: &Path) -> bool {
-    let reading = weir_jmx::read(plan).unwrap();
-    let mut lacking: Vec<String> = reading.unsupported().map(ToString::to_string).collect();
-    let properties = weir_script::Properties::default();
-    let origin = weir_script::Origin::default();
-    if let Err(error) = weir_script::resolve(&reading.plan, &properties, origin) {
-        lacking.push(error.to_string());
-    }
-    if !lacking.is_empty() {
-        println!("not compared yet: {}: {lacking:#?}", plan.display());
-    }
-    !lacking.is_empty()
-}
-
 /// What all that a result file can say is switched on with.
 const EVERYTHING: [(&str, &str); 8] = [
     ("jmeter.save.saveservice.output_format", "xml"),
@@ -154,9 +139,6 @@ fn groups_and_timers_with_schedules() {
 
 #[test]
 fn data_sets_extractors_and_controllers() {
-    if is_awaited(&case("data.jmx")) {
-        return;
-    }
     let (left, server) = run(&case("data.jmx"), &[]);
     let here = csv(&left.results(), server.port);
     same(
@@ -175,9 +157,6 @@ fn data_sets_extractors_and_controllers() {
 /// JMeter's thread ends after these rows, at a label that asks for its own name for ever.
 #[test]
 fn functions() {
-    if is_awaited(&case("func.jmx")) {
-        return;
-    }
     let (left, server) = run(&case("func.jmx"), &[]);
     // What is told of the time differs.
     let untimed = |rows: ByUser| -> ByUser {
@@ -291,9 +270,6 @@ fn check_suite(name: &str) {
     let Some(suite) = suite() else {
         return;
     };
-    if is_awaited(&suite.join(format!("{name}.jmx"))) {
-        return;
-    }
     let batch = std::fs::read_to_string(suite.join("jmeter-batch.properties")).unwrap();
     let batch = batch.lines().filter(|line| !line.starts_with('#'));
     let mut properties: Vec<_> = batch.filter_map(|line| line.split_once('=')).collect();
@@ -302,11 +278,7 @@ fn check_suite(name: &str) {
     for ending in ["csv", "xml"] {
         let file = format!("{name}.{ending}");
         let expected = std::fs::read_to_string(suite.join(&file)).unwrap();
-        let written = if ending == "csv" && name == "BatchTestLocal" {
-            left.file("CSVFILE")
-        } else {
-            left.file(&file)
-        };
+        let written = left.file(&file);
         for (at, (own, theirs)) in written.lines().zip(expected.lines()).enumerate() {
             assert_eq!(own, theirs, "{file}: line {}", at + 1);
         }
@@ -344,7 +316,14 @@ fn suite_result_status_action() {
     check_suite("TestResultStatusAction");
 }
 
+/// Its BSF Sampler, which JMeter itself has given up, is all that keeps it from being compared.
 #[test]
-fn suite_batch_test() {
-    check_suite("BatchTestLocal");
+fn suite_batch_test_lacks_one_element() {
+    let Some(suite) = suite() else {
+        return;
+    };
+    let reading = weir_jmx::read(&suite.join("BatchTestLocal.jmx")).unwrap();
+    let lacking: Vec<String> = reading.unsupported().map(ToString::to_string).collect();
+    assert_eq!(lacking.len(), 1, "{lacking:#?}");
+    assert!(lacking[0].contains("BSFSampler"), "{lacking:#?}");
 }
