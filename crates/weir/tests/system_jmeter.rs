@@ -85,7 +85,8 @@ fn jmeter_and_weir_send_the_same_and_count_the_same() {
     let words = ["run", "counted.jmx", "-JTHREAD_NUMBER=3", "-JBIT=32", &port];
     let mut native = words.to_vec();
     native.extend(["-l", "native.jtl", "--json", "native.json"]);
-    place.weir(&native).ends(0);
+    // Whether so short a run may be used is not asked here.
+    place.weir(&native).ends_one_of(&[0, 4]);
     let asked = server.requests();
     let mut jmeter = words.to_vec();
     jmeter.extend([
@@ -99,7 +100,7 @@ fn jmeter_and_weir_send_the_same_and_count_the_same() {
     place
         .start(&jmeter)
         .done(JMETER)
-        .ends(0)
+        .ends_one_of(&[0, 4])
         .says(&["load goes to 127.0.0.1", "CPU-heavy transaction 15"]);
     assert_eq!((asked, server.requests()), (15, 30));
     assert_eq!(
@@ -189,7 +190,8 @@ fn any_plan_runs_and_a_target_sends_it_elsewhere() {
             "out.jtl",
         ])
         .done(JMETER)
-        .ends(0);
+        // In a second of load, a JVM that warms up may be the limit, which makes the run invalid.
+        .ends_one_of(&[0, 4]);
     let rows = place.read("out.jtl");
     for part in ["/light?w=abab", "/light?w=cdcd"] {
         assert!(rows.contains(part), "{part} in {rows}");
