@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_units::CpuSet;
@@ -37,13 +37,17 @@ pub struct Launch {
     pub plan: PathBuf,
     /// The plan's properties, as `-J` gives them.
     pub properties: Vec<(String, String)>,
-    /// The proxy for all requests that have none of their own, in the words of JMeter's command
-    /// line.
-    pub proxy: Vec<String>,
+    /// More words of JMeter's command line, handed on as they are: a proxy, system properties, log
+    /// levels.
+    pub words: Vec<String>,
     /// Files of more properties, as `-q` gives them.
     pub property_files: Vec<PathBuf>,
     /// The result file; one that has rows is continued.
     pub samples: PathBuf,
+    /// JMeter's own log; without, one in `directory`.
+    pub log: Option<PathBuf>,
+    /// Gets what JMeter prints, once its test has begun.
+    pub heard: Option<Sender<String>>,
     /// Directory for JMeter's log, what it prints, and Java's garbage collection log.
     pub directory: PathBuf,
     /// CPUs that it may use; `None`: all.
@@ -55,7 +59,19 @@ pub struct Launch {
 impl Launch {
     /// JMeter's own log.
     pub fn log(&self) -> PathBuf {
-        self.directory.join("jmeter.log")
+        let named = self.log.clone();
+        named.unwrap_or_else(|| self.directory.join("jmeter.log"))
+    }
+
+    /// Hands on a line that JMeter printed. What its logging library says of itself is no line of
+    /// JMeter's.
+    pub(crate) fn hear(&self, line: &str) {
+        if let Some(heard) = &self.heard
+            && !line.starts_with("WARN StatusConsoleListener")
+        {
+            // Whoever does not listen any more misses nothing.
+            drop(heard.send(line.to_owned()));
+        }
     }
 
     fn printed(&self) -> PathBuf {
@@ -82,7 +98,7 @@ impl Launch {
             .arg(&self.samples)
             .arg("-j")
             .arg(self.log())
-            .args(&self.proxy);
+            .args(&self.words);
         for file in &self.property_files {
             command.arg("-q").arg(file);
         }
@@ -163,10 +179,14 @@ impl Launched {
         loop {
             match self.lines.recv_timeout(LOOK) {
                 Ok(line) => {
-                    if let Some(Said::Begins(_)) = Said::of(&line) {
+                    let begins = matches!(Said::of(&line), Some(Said::Begins(_)));
+                    printed.push(line);
+                    if begins {
+                        for line in &printed {
+                            self.launch.hear(line);
+                        }
                         return Ok(());
                     }
-                    printed.push(line);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.refused(&printed)),
@@ -247,7 +267,9 @@ mod tests {
                     "xml".to_owned(),
                 ),
             ],
-            proxy: vec!["-H".to_owned(), "proxy.example".to_owned()],
+            words: vec!["-H".to_owned(), "proxy.example".to_owned()],
+            log: None,
+            heard: None,
             property_files: vec!["more.properties".into()],
             samples: directory.join("out.jtl"),
             directory: directory.to_owned(),

@@ -241,18 +241,21 @@ impl Follower {
     fn listen(&mut self) -> bool {
         loop {
             match self.lines.try_recv() {
-                Ok(line) => match Said::of(&line) {
-                    Some(Said::Listens(port)) => self.stop_port.store(port, Ordering::Relaxed),
-                    Some(Said::Ended(at_ms)) => {
-                        let after = at_ms.saturating_sub(self.origin_ms);
-                        self.followed.ended = Some(Duration::from_millis(after));
+                Ok(line) => {
+                    self.launch.hear(&line);
+                    match Said::of(&line) {
+                        Some(Said::Listens(port)) => self.stop_port.store(port, Ordering::Relaxed),
+                        Some(Said::Ended(at_ms)) => {
+                            let after = at_ms.saturating_sub(self.origin_ms);
+                            self.followed.ended = Some(Duration::from_millis(after));
+                        }
+                        Some(Said::Done) => {
+                            self.stop_port.store(NOBODY, Ordering::Relaxed);
+                            return true;
+                        }
+                        Some(Said::Begins(_)) | None => {}
                     }
-                    Some(Said::Done) => {
-                        self.stop_port.store(NOBODY, Ordering::Relaxed);
-                        return true;
-                    }
-                    Some(Said::Begins(_)) | None => {}
-                },
+                }
                 Err(TryRecvError::Empty) => return false,
                 Err(TryRecvError::Disconnected) => return true,
             }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::load_second::LoadSecond;
 use crate::treatment::{Levels, Treatment};
 use crate::trial::TrialRecord;
 
@@ -107,6 +108,9 @@ pub enum TrialError {
 pub trait TrialObserver {
     /// One more second has passed.
     fn second(&mut self, view: &SecondView);
+
+    /// What ended in the second that has passed, for those who want more than a line of it.
+    fn load(&mut self, _: &LoadSecond) {}
 
     /// Something that the user should read now (a trial is repeated, a second was missed).
     fn note(&mut self, text: &str);

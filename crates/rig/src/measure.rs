@@ -183,6 +183,7 @@ impl Following<'_> {
         observer: &mut dyn TrialObserver,
         still_there: &mut impl FnMut() -> Result<(), TrialError>,
     ) -> Result<End, TrialError> {
+        let mut last_words: Option<Instant> = None;
         loop {
             match self.load.next_second(LOOK) {
                 Ok((second, own)) => {
@@ -195,10 +196,20 @@ impl Following<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) => still_there()?,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Ok(self.all_seconds(false));
+                    return Ok(self.all_seconds(last_words.is_some()));
                 }
             }
-            if self.interrupted.load(Ordering::Relaxed) {
+            if !self.interrupted.load(Ordering::Relaxed) {
+                continue;
+            }
+            // A trial of a study has nothing to tell any more. A run is all that there will be: what
+            // ended in the second that was cut short counts too.
+            let until = *last_words.get_or_insert_with(|| {
+                self.load.stop();
+                observer.note("stopping: samples that run may finish; once more ends at once");
+                Instant::now() + self.longest + DRAIN_EXTRA
+            });
+            if self.length != Length::AsPlanned || Instant::now() >= until {
                 return Ok(self.all_seconds(true));
             }
         }
@@ -244,6 +255,7 @@ impl Following<'_> {
                 .planned_end()
                 .map(|end| end.as_secs().saturating_sub(second.second + 1)),
         };
+        observer.load(second);
         observer.second(&self.view(second, remaining_s));
         Ok(match decision {
             Some(Decision::Done(window)) => Some(End {

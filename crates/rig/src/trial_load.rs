@@ -108,7 +108,9 @@ impl JmeterLoad {
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
-            proxy: Vec::new(),
+            words: Vec::new(),
+            log: None,
+            heard: None,
             property_files: Vec::new(),
             samples: setup.files.samples(),
             directory,

@@ -14,6 +14,11 @@ impl Properties {
         Self::default()
     }
 
+    /// Takes a property away.
+    pub fn remove(&mut self, name: &str) {
+        self.values.remove(name);
+    }
+
     /// Sets a property, replacing an earlier value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.values.insert(name.into(), value.into());

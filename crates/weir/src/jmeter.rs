@@ -23,9 +23,15 @@ pub(crate) struct Jmeter {
     pub(crate) own_properties: Properties,
 }
 
-/// Finds JMeter, or assembles it in the cache.
-pub(crate) fn provide(interrupted: &AtomicBool) -> Result<Jmeter, ExpectedError> {
-    let environment = environment()?;
+/// Finds JMeter, in the home that is named, if one is, or assembles it in the cache.
+pub(crate) fn provide(
+    named: Option<&Path>,
+    interrupted: &AtomicBool,
+) -> Result<Jmeter, ExpectedError> {
+    let mut environment = environment()?;
+    if let Some(home) = named {
+        environment.jmeter_home = Some(home.to_owned());
+    }
     let home = match Home::find(&environment).map_err(failed)? {
         Some(home) => home,
         None => assemble(&environment, interrupted)?,

@@ -8,6 +8,9 @@ mod support;
 
 use std::net::TcpListener;
 
+use rustix::process::Signal;
+use weir_record::IntervalHistograms;
+
 use support::{Done, PATIENCE, Place, SampleServer, assert_valid, repository_file};
 
 /// A study with one line exchanged.
@@ -619,6 +622,59 @@ fn a_number_of_requests_is_shared_by_all_connections() {
     let done = place.start(&words).done(PATIENCE).ends_one_of(&[0, 4]);
     assert_eq!(samples(&done.json()), (500, 0));
     assert_eq!(server.requests(), 500);
+}
+
+/// All that was sent counts, also what ended in the second that was cut short.
+#[test]
+fn an_interrupted_run_tells_all_that_was_measured() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let url = format!("http://{}/light", server.listen);
+    let words = [
+        "run", &url, "-c", "3", "-d", "10min", "--json", "a.json", "--hlog", "a.hlog", "--junit",
+        "a.xml",
+    ];
+    let mut running = place.start(&words);
+    running.wait_for("some requests", PATIENCE, |_| {
+        (server.requests() > 20).then_some(())
+    });
+    running.signal(Signal::INT);
+    running
+        .done(PATIENCE)
+        .ends(130)
+        .says(&["stopping", "interrupted after"]);
+    let result = serde_json::from_str(&place.read("a.json")).unwrap();
+    assert_eq!(samples(&result), (server.requests(), 0));
+    let logged = IntervalHistograms::read_hlog(place.read("a.hlog").as_bytes()).unwrap();
+    let logged = logged.merged(0..1_000, None).unwrap().len();
+    assert_eq!(logged, server.requests());
+    assert!(place.read("a.xml").contains("the run was interrupted"));
+}
+
+#[test]
+fn what_would_be_learnt_too_late_is_said_before_anything_is_sent() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let url = format!("http://{}/light", server.listen);
+    let place_less = url.trim_start_matches("http://");
+    for (words, code, says) in [
+        (&[place_less][..], 2, &*format!("write {url}")),
+        (&["ftp://127.0.0.1/"], 2, "http:// or https://"),
+        (&["http://no-such-host.invalid/"], 3, "no-such-host.invalid"),
+        (&[&url, "--json", "no/such/a.json"], 3, "no/such/a.json"),
+        (&[&url, "--junit", "no/such/a.xml"], 3, "no/such/a.xml"),
+        (&[&url, "--hlog", "no/such/a.hlog"], 3, "no/such/a.hlog"),
+        (&[&url, "--load-cpus", "0,999"], 2, "there is no CPU 999"),
+        (&[&url, "--target-pid", "4194304"], 2, "no such process"),
+        (&[&url, "-m", "GET IT"], 2, "one word"),
+        (&[&url, "-H", "a: b\r\nc: d"], 2, "on one line"),
+        (&[&url, "--rate", "-5"], 2, "--rate"),
+    ] {
+        let words = [&["run"], words].concat();
+        place.weir(&words).ends(code).says(&[says]);
+    }
+    assert_eq!(server.requests(), 0);
+    assert!(place.names().is_empty());
 }
 
 /// What is asked for at a rate is sent to the request, and the figures say what the response time

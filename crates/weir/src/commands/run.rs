@@ -3,6 +3,7 @@
 //! Two grammars ([`grammar`]) lead to the same load: JMeter's command line ([`plan`]) and the short
 //! form ([`url`]).
 
+mod before;
 mod console;
 pub(crate) mod grammar;
 mod metrics;
@@ -13,24 +14,27 @@ mod report_folder;
 mod shutdown;
 mod summariser;
 mod url;
+mod values;
 mod verdict;
 mod with_jmeter;
 
 use std::ffi::OsString;
 use std::net::ToSocketAddrs as _;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::SampleSink;
 use weir_probe::WatchPlan;
 use weir_record::{
-    Context, Levels, RUN_SCHEMA, Role, RunDirectory, RunResult, Status, Treatment, TrialRecord,
-    Window, evaluate, failed_to,
+    Context, Levels, LoadSecond, RUN_SCHEMA, Role, RunDirectory, RunResult, SecondView, Status,
+    Treatment, TrialObserver, TrialRecord, Window, evaluate, failed_to,
 };
 use weir_rig::{Engine, Length, Measured, Measurement, measure};
 use weir_script::{HttpVersion, ResolvedPlan};
 
 use crate::commands::run::grammar::{RunArguments, SharedArguments};
+use crate::commands::run::metrics::Metrics;
 use crate::error::ExpectedError;
 use crate::hosts;
 use crate::output;
@@ -49,6 +53,7 @@ struct Load<'a> {
     plan: ResolvedPlan,
     shared: &'a SharedArguments,
     samples: Option<SampleSink>,
+    metrics: Option<Metrics>,
     samples_max: Option<u64>,
     interrupted: &'a AtomicBool,
 }
@@ -77,14 +82,40 @@ fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
         length: Length::AsPlanned,
         interrupted: load.interrupted,
     };
-    Ok((measured(measurement)?, population))
+    Ok((measured(measurement, load.metrics)?, population))
+}
+
+/// Whoever follows a run while it lasts.
+struct Audience {
+    view: LiveView,
+    metrics: Option<Metrics>,
+}
+
+impl TrialObserver for Audience {
+    fn second(&mut self, view: &SecondView) {
+        self.view.second(view);
+    }
+
+    fn load(&mut self, second: &LoadSecond) {
+        if let Some(metrics) = &self.metrics {
+            metrics.second(second);
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.view.note(text);
+    }
 }
 
 /// Measures, with a live view.
-fn measured(measurement: Measurement<'_>) -> Result<Measured, ExpectedError> {
-    let mut view = LiveView::new("");
-    let measured = measure(measurement, &mut view, || Ok(()));
-    view.finish();
+fn measured(
+    measurement: Measurement<'_>,
+    metrics: Option<Metrics>,
+) -> Result<Measured, ExpectedError> {
+    let view = LiveView::new("");
+    let mut audience = Audience { view, metrics };
+    let measured = measure(measurement, &mut audience, || Ok(()));
+    audience.view.finish();
     let mut measured = measured.map_err(super::studies::trial_failed)?;
     if let Some(error) = measured.failed.take() {
         return Err(super::studies::trial_failed(error));
@@ -130,6 +161,12 @@ fn conclude(
     conclusion: &Conclusion<'_>,
 ) -> Result<u8, ExpectedError> {
     let shared = conclusion.shared;
+    if measured.interrupted {
+        output::talk(&format!(
+            "interrupted after {:.1} s; this is what was measured until then",
+            measured.elapsed.as_secs_f64()
+        ));
+    }
     output::talk(&weir_report::text::run_table(&record));
     for why in &record.invalid_because {
         output::talk(&format!("not valid: {why}"));
@@ -146,7 +183,14 @@ fn conclude(
     };
     let exit_code = weir_study::exit_code(status);
     if let Some(file) = &shared.junit {
-        verdict::write_junit(file, conclusion.name, &record, &verdicts)?;
+        let spoilt = match status {
+            Status::Interrupted => Some("the run was interrupted".to_owned()),
+            _ => (!record.valid).then(|| record.invalid_because.join("; ")),
+        };
+        verdict::write_junit(file, conclusion.name, &record, spoilt, &verdicts)?;
+    }
+    if let Some(file) = &shared.hlog {
+        write_hlog(file, measured)?;
     }
     let result = RunResult {
         schema: RUN_SCHEMA.to_owned(),
@@ -170,6 +214,18 @@ fn conclude(
         return Err(ExpectedError::Environment(problem.to_owned()));
     }
     Ok(exit_code)
+}
+
+fn write_hlog(file: &Path, measured: &Measured) -> Result<(), ExpectedError> {
+    let failed = |error: &dyn std::error::Error| {
+        let says = failed_to(error);
+        ExpectedError::Environment(format!("--hlog {}: {says}", file.display()))
+    };
+    let mut text = Vec::new();
+    let histograms = &measured.recording.histograms;
+    let written = histograms.write_hlog(&mut text, measured.started);
+    written.map_err(|error| failed(&error))?;
+    weir_record::write_whole(file, &text).map_err(|error| failed(&error))
 }
 
 fn record(

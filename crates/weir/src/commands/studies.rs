@@ -102,7 +102,7 @@ fn load(job: &Job, plan: JobPlan, interrupted: &AtomicBool) -> Result<TrialLoad,
         JobPlan::Native(plan) => return Ok(TrialLoad::Native(plan)),
         JobPlan::Jmeter(plan) => plan,
     };
-    let found = jmeter::provide(interrupted)?;
+    let found = jmeter::provide(None, interrupted)?;
     let facts = jmeter::facts(&plan, &job.properties())?;
     for (group, line) in &facts.own_length {
         output::talk(&format!(

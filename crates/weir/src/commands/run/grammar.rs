@@ -9,11 +9,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{ArgAction, Args, Parser, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, ValueEnum};
 use url::Url;
 use weir_plan::{ArrivalProcess, RateProfile, Requirement};
-use weir_units::{CpuSet, parse_duration};
+use weir_units::CpuSet;
 
+use super::values::{self, Header, RandomField};
 use crate::error::ExpectedError;
 
 /// `weir run`, parsed.
@@ -54,6 +55,9 @@ pub(crate) struct SharedArguments {
     /// Write an XML file as `JUnit` does, with one test case for each requirement.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Write the response times of each second to this file, in `HdrHistogram`'s log format.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hlog: Option<PathBuf>,
     /// Serve the run's figures to Prometheus at this address while it lasts.
     #[arg(long, value_name = "127.0.0.1:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
@@ -205,7 +209,7 @@ pub(crate) struct PlanArguments {
     #[arg(short = 'h', long = "help", action = ArgAction::Help)]
     pub(crate) help: Option<bool>,
     /// Print this help, as JMeter's option is written.
-    #[arg(short = '?', action = ArgAction::Help, hide = true)]
+    #[arg(short = '?', long = "?", action = ArgAction::Help, hide = true)]
     pub(crate) help_mark: Option<bool>,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
@@ -234,14 +238,14 @@ impl PlanArguments {
     after_help = "With a .jmx plan, every letter has JMeter's meaning: `weir run --help PLAN.jmx`."
 )]
 pub(crate) struct UrlArguments {
-    /// What to request.
-    #[arg(value_name = "URL")]
+    /// What to request; a name and a password in it are sent as Basic authorization.
+    #[arg(value_name = "URL", value_parser = values::url)]
     pub(crate) url: Url,
     /// Users at a time, each on a connection of its own; with --rate at most so many.
     #[arg(short = 'c', long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) connections: u32,
     /// How long: `10s`, `5min` [default: 10s, without -n; as long as the pieces of --rate].
-    #[arg(short = 'd', long, value_parser = duration)]
+    #[arg(short = 'd', long, value_parser = values::duration)]
     pub(crate) duration: Option<Duration>,
     /// How many requests all users send together; the run ends with the last one.
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -249,7 +253,7 @@ pub(crate) struct UrlArguments {
     /// Requests a second, whether earlier ones are answered or not: `5000`, a ramp `100..2000/60s`,
     /// steps and spikes `500/1min,5000/5s,500`. Response times count from when a request should have
     /// started.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) rate: Option<RateProfile>,
     /// How the requests of --rate lie in time.
     #[arg(long, value_enum, default_value_t = ArrivalsName::Constant, requires = "rate")]
@@ -259,11 +263,11 @@ pub(crate) struct UrlArguments {
     #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = RandomField::parse)]
     pub(crate) random: Vec<RandomField>,
     /// Request method.
-    #[arg(short = 'm', long, default_value = "GET")]
+    #[arg(short = 'm', long, default_value = "GET", value_parser = values::method)]
     pub(crate) method: String,
     /// Add a request header; may be given several times.
-    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
-    pub(crate) header: Vec<String>,
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = Header::parse)]
+    pub(crate) header: Vec<Header>,
     /// Request body.
     #[arg(short = 'b', long, value_name = "TEXT")]
     pub(crate) body: Option<String>,
@@ -271,7 +275,7 @@ pub(crate) struct UrlArguments {
     #[arg(long)]
     pub(crate) no_keepalive: bool,
     /// Send all requests through this HTTP proxy; `https` goes through a tunnel.
-    #[arg(long, value_name = "http://[NAME:PASSWORD@]HOST:PORT", value_parser = proxy)]
+    #[arg(long, value_name = "http://[NAME:PASSWORD@]HOST:PORT", value_parser = values::proxy)]
     pub(crate) proxy: Option<Url>,
     #[command(flatten)]
     pub(crate) shared: SharedArguments,
@@ -292,51 +296,6 @@ impl From<ArrivalsName> for ArrivalProcess {
             ArrivalsName::Constant => Self::Constant,
             ArrivalsName::Poisson => Self::Poisson,
         }
-    }
-}
-
-/// A field whose value is a random whole number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RandomField {
-    /// Its name.
-    pub(crate) name: String,
-    /// The lowest value.
-    pub(crate) low: i64,
-    /// The highest value.
-    pub(crate) high: i64,
-}
-
-impl RandomField {
-    fn parse(text: &str) -> Result<Self, String> {
-        let read = || {
-            let (name, range) = text.split_once('=')?;
-            let (low, high) = range.split_once("..")?;
-            let number = |text: &str| text.trim().parse::<i64>().ok();
-            let field = Self {
-                name: name.trim().to_owned(),
-                low: number(low)?,
-                high: number(high)?,
-            };
-            (!field.name.is_empty() && field.low <= field.high).then_some(field)
-        };
-        read().ok_or_else(|| {
-            "a random field is written `page=1..499`, the lower end first".to_owned()
-        })
-    }
-}
-
-fn proxy(text: &str) -> Result<Url, String> {
-    let says = "a proxy is written http://HOST:PORT";
-    let url: Url = text.parse().map_err(|_| says.to_owned())?;
-    let is_whole = url.scheme() == "http" && url.host_str().is_some();
-    is_whole.then_some(url).ok_or_else(|| says.to_owned())
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    match parse_duration(text) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        Ok(_) => Err("a length of time is more than 0".to_owned()),
-        Err(error) => Err(format!("failed to {error}")),
     }
 }
 
@@ -432,19 +391,45 @@ fn is_plan(words: &[OsString]) -> bool {
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"));
         let word = word.to_string_lossy();
-        word.starts_with("-t") || (plan && !word.starts_with('-'))
+        let is_option = word.starts_with("-t") || word.starts_with("--testfile");
+        is_option || (plan && !word.starts_with('-'))
     });
     let names_url = || {
         words
             .iter()
             .any(|word| word.to_string_lossy().contains("://"))
     };
-    let has_letter = || {
-        words
-            .iter()
-            .any(|word| letter(&word.to_string_lossy()).is_some_and(|l| PLAN_ONLY.contains(l)))
+    names_plan || (!names_url() && (has_only_letter(words) || has_only_word(words)))
+}
+
+/// Whether a letter stands there that no URL has. Of those that mean something with a URL too, `-n`
+/// without a number can only be JMeter's.
+fn has_only_letter(words: &[OsString]) -> bool {
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let is_value = |text: &str| !text.starts_with('-');
+    texts.iter().enumerate().any(|(at, text)| {
+        letter(text).is_some_and(|letter| PLAN_ONLY.contains(letter))
+            || (text == "-n" && !texts.get(at + 1).is_some_and(|next| is_value(next)))
+    })
+}
+
+/// Whether a long option stands there that no URL has.
+fn has_only_word(words: &[OsString]) -> bool {
+    let long_options = |command: clap::Command| -> Vec<String> {
+        let options = command.get_arguments();
+        options
+            .filter_map(|option| option.get_long().map(str::to_owned))
+            .collect()
     };
-    names_plan || (!names_url() && has_letter())
+    let of_urls = long_options(UrlArguments::command());
+    let of_plans = long_options(PlanArguments::command());
+    words.iter().any(|word| {
+        let word = word.to_string_lossy();
+        let option = word.strip_prefix("--").unwrap_or_default();
+        let name = option.split('=').next().unwrap_or_default().to_owned();
+        // clap gives the short form its help only when it parses.
+        name != "help" && of_plans.contains(&name) && !of_urls.contains(&name)
+    })
 }
 
 /// The letter of a short option.
@@ -507,10 +492,23 @@ mod tests {
             "-g a.jtl -o b",
             "-?",
             "-s",
+            "--?",
+            "--testfile plan.xml",
+            "--reportonly=a.jtl -o b",
+            "--runremote",
+            "--version",
+            "-n",
+            "-n -l a.jtl",
         ] {
             assert!(is_plan(&words(text)), "{text}");
         }
-        for text in ["http://127.0.0.1/ -c 4", "--help", "jmx"] {
+        for text in [
+            "http://127.0.0.1/ -c 4",
+            "--help",
+            "jmx",
+            "x -n 5",
+            "x --seed 2",
+        ] {
             assert!(!is_plan(&words(text)), "{text}");
         }
     }
@@ -553,7 +551,6 @@ mod tests {
         assert_eq!((read.requests, read.connections), (Some(1_000), 180));
         assert_eq!((read.random[0].low, read.random[0].high), (1, 499));
         assert_eq!(read.duration, None);
-        assert!(RandomField::parse("page=9..1").is_err());
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! The text format (version 0.0.4) over HTTP, one answer a connection. Counters only grow; response
 //! times are a histogram, so that percentiles can be taken over any time and any number of tools.
+//! Samples and times come once a second, from the same histograms as the run's own result; bytes come
+//! with each sample, where Weir itself sends the load.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,14 +13,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use hdrhistogram::Histogram;
 use weir_load::UserCounts;
-use weir_record::SampleRow;
+use weir_record::{LoadSecond, SampleRow};
 
 use crate::error::ExpectedError;
 
-/// Upper ends of the histogram's buckets, in milliseconds.
-const BUCKETS_MS: [u64; 14] = [
-    1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 60_000,
+/// Upper ends of the histograms' buckets, in microseconds.
+const BUCKETS_US: [u64; 19] = [
+    50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    1_000_000, 2_500_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000,
 ];
 /// Labels that are counted each on their own.
 const LABELS_MAX: usize = 1_000;
@@ -33,16 +37,52 @@ const REQUEST_MAX: usize = 8 * 1024;
 struct Counts {
     succeeded: u64,
     failed: u64,
-    sum_ms: u64,
-    buckets: [u64; BUCKETS_MS.len()],
-    received_bytes: u64,
-    sent_bytes: u64,
+    times: Times,
+    bytes: Option<Bytes>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Bytes {
+    received: u64,
+    sent: u64,
+}
+
+/// A histogram as Prometheus has it.
+#[derive(Debug, Default, Clone)]
+struct Times {
+    count: u64,
+    sum_us: f64,
+    /// So many were at most as long as the bucket's end.
+    buckets: [u64; BUCKETS_US.len()],
+}
+
+impl Times {
+    fn add(&mut self, times_us: &Histogram<u64>) {
+        self.count += times_us.len();
+        self.sum_us += times_us.mean() * times_us.len() as f64;
+        for (bucket, end_us) in self.buckets.iter_mut().zip(BUCKETS_US) {
+            *bucket += times_us.count_between(0, end_us);
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 struct State {
     labels: BTreeMap<Arc<str>, Counts>,
-    users: UserCounts,
+    lateness: Times,
+    users: u32,
+    users_started: Option<u32>,
+}
+
+impl State {
+    fn counts(&mut self, label: &str) -> &mut Counts {
+        let label = if self.labels.contains_key(label) || self.labels.len() < LABELS_MAX {
+            label
+        } else {
+            OTHER_LABELS
+        };
+        self.labels.entry(label.into()).or_default()
+    }
 }
 
 /// Figures that somebody may ask for while the load runs.
@@ -65,30 +105,29 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// Counts a sample; transactions are the sum of others and are left out.
+    /// Counts what ended in a second.
+    pub(crate) fn second(&self, second: &LoadSecond) {
+        let mut state = self.state();
+        state.users = second.users;
+        state.lateness.add(&second.lateness_us);
+        for class in &second.classes {
+            let counts = state.counts(&class.label);
+            counts.succeeded += class.succeeded;
+            counts.failed += class.failed;
+            counts.times.add(&class.response_us);
+        }
+    }
+
+    /// Counts the bytes of a sample; transactions are the sum of others and are left out.
     pub(crate) fn sample(&self, row: &SampleRow, users: UserCounts) {
         let mut state = self.state();
-        state.users = users;
+        state.users_started = Some(users.started);
         if row.is_transaction {
             return;
         }
-        let label = if state.labels.contains_key(&row.label) || state.labels.len() < LABELS_MAX {
-            Arc::clone(&row.label)
-        } else {
-            OTHER_LABELS.into()
-        };
-        let counts = state.labels.entry(label).or_default();
-        if row.success {
-            counts.succeeded += 1;
-        } else {
-            counts.failed += 1;
-        }
-        counts.sum_ms += row.elapsed_ms;
-        counts.received_bytes += row.received_bytes;
-        counts.sent_bytes += row.sent_bytes;
-        for (bucket, end_ms) in counts.buckets.iter_mut().zip(BUCKETS_MS) {
-            *bucket += u64::from(row.elapsed_ms <= end_ms);
-        }
+        let bytes = state.counts(&row.label).bytes.get_or_insert_default();
+        bytes.received += row.received_bytes;
+        bytes.sent += row.sent_bytes;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -123,45 +162,33 @@ impl Metrics {
     fn text(&self) -> String {
         let state = self.state();
         let mut page = Page(String::new());
-        let users = state.users;
         page.metric("weir_users", "gauge", "Virtual users that run.");
-        page.value("weir_users", users.active.into());
-        page.metric(
-            "weir_users_started_total",
-            "counter",
-            "Virtual users that have started.",
-        );
-        page.value("weir_users_started_total", users.started.into());
+        page.value("weir_users", state.users.into());
+        if let Some(started) = state.users_started {
+            let name = "weir_users_started_total";
+            page.metric(name, "counter", "Virtual users that have started.");
+            page.value(name, started.into());
+        }
         page.metric("weir_samples_total", "counter", "Samples that ended.");
         for (label, counts) in &state.labels {
             page.samples(&escaped(label), counts);
         }
-        page.metric(
-            "weir_response_time_seconds",
-            "histogram",
-            "From the start of a request to the last byte of its answer.",
-        );
+        let name = "weir_response_time_seconds";
+        let help = "Response time: from the start of a request, the intended one where there is a schedule, to the last byte.";
+        page.metric(name, "histogram", help);
         for (label, counts) in &state.labels {
-            page.response_times(&escaped(label), counts);
+            page.times(
+                name,
+                &format!("label=\"{}\"", escaped(label)),
+                &counts.times,
+            );
         }
-        page.metric(
-            "weir_received_bytes_total",
-            "counter",
-            "Bytes received, heads and bodies.",
-        );
-        for (label, counts) in &state.labels {
-            let name = format!("weir_received_bytes_total{{label=\"{}\"}}", escaped(label));
-            page.value(&name, counts.received_bytes as f64);
-        }
-        page.metric(
-            "weir_sent_bytes_total",
-            "counter",
-            "Bytes sent, heads and bodies.",
-        );
-        for (label, counts) in &state.labels {
-            let name = format!("weir_sent_bytes_total{{label=\"{}\"}}", escaped(label));
-            page.value(&name, counts.sent_bytes as f64);
-        }
+        let name = "weir_lateness_seconds";
+        let help = "How long after their time users of the load tool woke.";
+        page.metric(name, "histogram", help);
+        page.times(name, "", &state.lateness);
+        page.bytes(&state.labels, "received", |bytes| bytes.received);
+        page.bytes(&state.labels, "sent", |bytes| bytes.sent);
         page.0
     }
 }
@@ -186,22 +213,35 @@ impl Page {
         }
     }
 
-    fn response_times(&mut self, label: &str, counts: &Counts) {
-        let name = "weir_response_time_seconds";
-        let all = counts.succeeded + counts.failed;
-        let ends = BUCKETS_MS
+    fn times(&mut self, name: &str, label: &str, times: &Times) {
+        let comma = if label.is_empty() { "" } else { "," };
+        let ends = BUCKETS_US
             .iter()
-            .map(|end_ms| (*end_ms as f64 / 1e3).to_string());
-        let last = ("+Inf".to_owned(), all);
-        for (end, count) in ends.zip(counts.buckets).chain([last]) {
-            let bucket = format!("{name}_bucket{{label=\"{label}\",le=\"{end}\"}}");
+            .map(|end_us| (*end_us as f64 / 1e6).to_string());
+        let last = ("+Inf".to_owned(), times.count);
+        for (end, count) in ends.zip(times.buckets).chain([last]) {
+            let bucket = format!("{name}_bucket{{{label}{comma}le=\"{end}\"}}");
             self.value(&bucket, count as f64);
         }
-        self.value(
-            &format!("{name}_sum{{label=\"{label}\"}}"),
-            counts.sum_ms as f64 / 1e3,
-        );
-        self.value(&format!("{name}_count{{label=\"{label}\"}}"), all as f64);
+        let braced = if label.is_empty() {
+            String::new()
+        } else {
+            format!("{{{label}}}")
+        };
+        self.value(&format!("{name}_sum{braced}"), times.sum_us / 1e6);
+        self.value(&format!("{name}_count{braced}"), times.count as f64);
+    }
+
+    /// Bytes of each label, where they are known.
+    fn bytes(&mut self, labels: &BTreeMap<Arc<str>, Counts>, way: &str, of: impl Fn(Bytes) -> u64) {
+        let name = format!("weir_{way}_bytes_total");
+        self.metric(&name, "counter", &format!("Bytes {way}, heads and bodies."));
+        for (label, counts) in labels {
+            if let Some(bytes) = counts.bytes {
+                let of_label = format!("{name}{{label=\"{}\"}}", escaped(label));
+                self.value(&of_label, of(bytes) as f64);
+            }
+        }
     }
 }
 
@@ -215,6 +255,8 @@ fn escaped(label: &str) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use weir_record::{ClassSecond, response_histogram};
+
     use super::*;
 
     #[test]
@@ -223,20 +265,39 @@ mod tests {
         let address = listener.local_addr().unwrap();
         drop(listener);
         let metrics = Metrics::serve(address).unwrap();
+        let label = "a \"b\"";
+        let mut response_us = response_histogram();
+        for time_us in [70, 7_000, 300_000] {
+            response_us.record(time_us).unwrap();
+        }
+        let mut lateness_us = response_histogram();
+        lateness_us.record(20).unwrap();
+        metrics.second(&LoadSecond {
+            second: 0,
+            classes: vec![ClassSecond {
+                label: label.to_owned(),
+                succeeded: 2,
+                failed: 1,
+                failed_by_code: BTreeMap::new(),
+                response_us,
+            }],
+            users: 3,
+            in_flight: None,
+            sockets: None,
+            lateness_us,
+            open: None,
+        });
+        let row = SampleRow {
+            label: label.into(),
+            received_bytes: 100,
+            ..SampleRow::default()
+        };
         let users = UserCounts {
             active: 3,
             started: 4,
         };
-        for (elapsed_ms, success) in [(7, true), (300, false)] {
-            let row = SampleRow {
-                label: "a \"b\"".into(),
-                elapsed_ms,
-                success,
-                received_bytes: 100,
-                ..SampleRow::default()
-            };
-            metrics.sample(&row, users);
-        }
+        metrics.sample(&row, users);
+        metrics.sample(&row, users);
         let mut stream = TcpStream::connect(address).unwrap();
         stream
             .write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -248,9 +309,13 @@ mod tests {
             "weir_users 3",
             "weir_users_started_total 4",
             "weir_samples_total{label=\"a \\\"b\\\"\",outcome=\"failed\"} 1",
-            "weir_response_time_seconds_bucket{label=\"a \\\"b\\\"\",le=\"0.01\"} 1",
-            "weir_response_time_seconds_bucket{label=\"a \\\"b\\\"\",le=\"+Inf\"} 2",
-            "weir_response_time_seconds_sum{label=\"a \\\"b\\\"\"} 0.307",
+            "weir_samples_total{label=\"a \\\"b\\\"\",outcome=\"succeeded\"} 2",
+            "weir_response_time_seconds_bucket{label=\"a \\\"b\\\"\",le=\"0.0001\"} 1",
+            "weir_response_time_seconds_bucket{label=\"a \\\"b\\\"\",le=\"0.01\"} 2",
+            "weir_response_time_seconds_bucket{label=\"a \\\"b\\\"\",le=\"+Inf\"} 3",
+            "weir_response_time_seconds_count{label=\"a \\\"b\\\"\"} 3",
+            "weir_lateness_seconds_bucket{le=\"0.00005\"} 1",
+            "weir_lateness_seconds_count 1",
             "weir_received_bytes_total{label=\"a \\\"b\\\"\"} 200",
         ] {
             assert!(

@@ -17,7 +17,7 @@ use super::metrics::Metrics;
 use super::report_folder::{self, ReportFolder};
 use super::shutdown::ShutdownPort;
 use super::summariser::{Summariser, SummariserSettings};
-use super::{Conclusion, Load, conclude, measure_load, record, with_jmeter};
+use super::{Conclusion, Load, before, conclude, measure_load, record, with_jmeter};
 use super::{properties, proxy};
 use crate::error::ExpectedError;
 use crate::{interrupt, output, plans};
@@ -37,6 +37,7 @@ pub(super) fn run(arguments: &PlanArguments) -> Result<u8, ExpectedError> {
     if let Some(file) = &arguments.report_only {
         return report_only(file, arguments, &properties);
     }
+    before::check(&arguments.shared)?;
     let path = arguments
         .path()
         .ok_or_else(|| ExpectedError::Input("name a plan: weir run PLAN.jmx".to_owned()))?;
@@ -85,6 +86,7 @@ fn refuse_what_is_not_there(arguments: &PlanArguments) -> Result<(), ExpectedErr
             "--http2: JMeter speaks HTTP/1.1; leave out --engine jmeter or --http2".to_owned(),
         ));
     }
+    let is_native = arguments.engine == EngineName::Native;
     let without_effect = [
         (
             "-G",
@@ -93,22 +95,22 @@ fn refuse_what_is_not_there(arguments: &PlanArguments) -> Result<(), ExpectedErr
         ),
         (
             "-D",
-            !arguments.system_property.is_empty(),
+            is_native && !arguments.system_property.is_empty(),
             "Weir is no Java program; -J sets properties",
         ),
         (
             "-S",
-            !arguments.system_property_file.is_empty(),
+            is_native && !arguments.system_property_file.is_empty(),
             "Weir is no Java program; -q reads properties",
         ),
         (
             "-L",
-            !arguments.log_level.is_empty(),
+            is_native && !arguments.log_level.is_empty(),
             "Weir has no levels of log",
         ),
         (
             "-i",
-            arguments.log_configuration.is_some(),
+            is_native && arguments.log_configuration.is_some(),
             "Weir has no such log",
         ),
     ];
@@ -196,7 +198,8 @@ fn run_plan(
     let load = Load {
         plan: resolved,
         shared,
-        samples: Some(sink.observed(follower.observer(metrics))),
+        samples: Some(sink.observed(follower.observer(metrics.clone()))),
+        metrics,
         samples_max: None,
         interrupted: &interrupted,
     };

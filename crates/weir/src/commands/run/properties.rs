@@ -1,7 +1,7 @@
 //! JMeter's properties: which files hold them and which wins.
 //!
 //! Later ones win: `jmeter.properties` (`-p`, else that of `-d`), `user.properties`, the files of
-//! `-q` in order, `-J`.
+//! `-q` in order, `-J`. A `-J` without a value takes the property away.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,12 @@ pub(crate) fn read(arguments: &PlanArguments) -> Result<Properties, ExpectedErro
         load(&mut properties, file)?;
     }
     for (name, value) in typed(arguments) {
-        properties.set(name, value);
+        // JMeter takes a property without a value away.
+        if value.is_empty() {
+            properties.remove(name);
+        } else {
+            properties.set(name, value);
+        }
     }
     Ok(properties)
 }
@@ -64,4 +69,24 @@ fn load(properties: &mut Properties, file: &Path) -> Result<(), ExpectedError> {
         .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
     properties.load(&String::from_utf8_lossy(&text));
     Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    /// What JMeter 5.6.3 made of `${__P(x,dflt)}` with these words: `dflt` for `x` and `y`.
+    #[test]
+    fn a_property_without_a_value_is_taken_away() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "x=1\ny=2\nz=3\n").unwrap();
+        let path = file.path().to_str().unwrap();
+        let words = ["weir run", "a.jmx", "-q", path, "-Jx=", "-Jy", "-Jw=4"];
+        let read = read(&PlanArguments::parse_from(words)).unwrap();
+        let values = ["x", "y", "z", "w"].map(|name| read.get(name));
+        assert_eq!(values, [None, None, Some("3"), Some("4")]);
+    }
 }

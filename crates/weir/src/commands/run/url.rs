@@ -1,5 +1,7 @@
 //! `weir run URL`: the short form, as ab, wrk and oha users type it.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use url::Url;
 use weir_load::SampleSink;
 use weir_plan::{
@@ -10,7 +12,8 @@ use weir_script::Properties;
 
 use super::grammar::UrlArguments;
 use super::metrics::Metrics;
-use super::{Conclusion, Load, conclude, measure_load, record};
+use super::values::Header;
+use super::{Conclusion, Load, before, conclude, measure_load, record};
 use crate::error::ExpectedError;
 use crate::{interrupt, plans};
 
@@ -20,9 +23,11 @@ const DURATION_S: f64 = 10.0;
 /// Loads one URL.
 pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
     let shared = &arguments.shared;
+    before::check(shared)?;
     let plan = plan_of_url(arguments)?;
+    look_up(arguments)?;
     let metrics = shared.metrics.map(Metrics::serve).transpose()?;
-    let samples = metrics.map(|metrics| {
+    let samples = metrics.clone().map(|metrics| {
         SampleSink::default().observed(Box::new(move |row, users| metrics.sample(row, users)))
     });
     let interrupted = interrupt::flag()?;
@@ -30,14 +35,16 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
         plan: plans::resolve(&plan, &Properties::new(), shared.seed)?,
         shared,
         samples,
+        metrics,
         // Arrivals are counted where they are made.
         samples_max: arguments.requests.filter(|_| arguments.rate.is_none()),
         interrupted: &interrupted,
     };
     let (measured, population) = measure_load(load)?;
+    let url = bare(&arguments.url);
     let conclusion = Conclusion {
         shared,
-        name: arguments.url.as_str(),
+        name: url.as_str(),
         stored: None,
     };
     conclude(
@@ -47,19 +54,27 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
     )
 }
 
+/// A host that nobody knows is told once, rather than by every request. One behind a proxy is looked
+/// up by the proxy.
+fn look_up(arguments: &UrlArguments) -> Result<(), ExpectedError> {
+    if arguments.proxy.is_some() || arguments.shared.target.is_some() {
+        return Ok(());
+    }
+    let found = arguments.url.socket_addrs(|| None);
+    found.map(|_| ()).map_err(|error| {
+        let host = arguments.url.host_str().unwrap_or_default();
+        ExpectedError::Environment(format!("failed to find the host `{host}`: {error}"))
+    })
+}
+
 /// A workload that asks for one URL again and again: closed, by users without think time, or open.
 fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
     let literal = |text: &str| Template::literal(text);
-    let headers = arguments
-        .header
-        .iter()
-        .map(|header| match header.split_once(':') {
-            Some((name, value)) => Ok((literal(name.trim()), literal(value.trim()))),
-            None => Err(ExpectedError::Input(format!(
-                "-H `{header}`: a header is written `Name: value`"
-            ))),
-        })
-        .collect::<Result<_, _>>()?;
+    let typed = arguments.header.iter();
+    let headers = typed
+        .map(|header| (literal(&header.name), literal(&header.value)))
+        .chain(authorization(&arguments.url, &arguments.header)?)
+        .collect();
     let body = arguments.body.as_ref().map(|body| Argument {
         name: literal(""),
         value: literal(body),
@@ -81,7 +96,7 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
         None => closed_group(arguments),
     };
     let mut plan = LoadPlan {
-        name: arguments.url.to_string(),
+        name: bare(&arguments.url).to_string(),
         groups: vec![ThreadGroup {
             name: literal("users"),
             nodes: vec![sampler.into()],
@@ -158,6 +173,40 @@ fn proxy_of(url: &Url) -> Result<Proxy, ExpectedError> {
     })
 }
 
+/// The URL without the name and the password, which nobody else is told.
+fn bare(url: &Url) -> Url {
+    let mut bare = url.clone();
+    // Neither can fail: the URL has a host.
+    let _ = (bare.set_username(""), bare.set_password(None));
+    bare
+}
+
+/// The header field that tells the URL's name and password, unless one was typed.
+fn authorization(
+    url: &Url,
+    typed: &[Header],
+) -> Result<Option<(Template, Template)>, ExpectedError> {
+    const NAME: &str = "Authorization";
+    let is_typed = typed
+        .iter()
+        .any(|header| header.name.eq_ignore_ascii_case(NAME));
+    if is_typed || (url.username().is_empty() && url.password().is_none()) {
+        return Ok(None);
+    }
+    let decoded = |text: &str| {
+        percent_decoded(text).ok_or_else(|| {
+            ExpectedError::Input("the name and the password in the URL are not UTF-8".to_owned())
+        })
+    };
+    let (user, password) = (
+        decoded(url.username())?,
+        decoded(url.password().unwrap_or_default())?,
+    );
+    let told = STANDARD.encode(format!("{user}:{password}"));
+    let value = Template::literal(format!("Basic {told}"));
+    Ok(Some((Template::literal(NAME), value)))
+}
+
 /// Text with `%XX` for bytes; `None` when the bytes are not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -182,7 +231,7 @@ fn place(arguments: &UrlArguments) -> HttpRequest {
     let url = &arguments.url;
     if arguments.random.is_empty() {
         return HttpRequest {
-            path: Template::literal(url.as_str()),
+            path: Template::literal(bare(url).as_str()),
             ..HttpRequest::default()
         };
     }
@@ -210,6 +259,20 @@ fn place(arguments: &UrlArguments) -> HttpRequest {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
+
+    /// The first example of RFC 7617, 2.
+    #[test]
+    fn a_name_in_the_url_is_told_as_basic_authorization() {
+        let url = "http://Aladdin:open%20sesame@127.0.0.1/x".parse().unwrap();
+        let (name, value) = authorization(&url, &[]).unwrap().unwrap();
+        assert_eq!(&*name.text, "Authorization");
+        assert_eq!(&*value.text, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        assert_eq!(bare(&url).as_str(), "http://127.0.0.1/x");
+        let typed = [Header::parse("authorization: Bearer x").unwrap()];
+        assert_eq!(authorization(&url, &typed).unwrap(), None);
+        let plain = "http://127.0.0.1/".parse().unwrap();
+        assert_eq!(authorization(&plain, &[]).unwrap(), None);
+    }
 
     #[test]
     fn a_proxy_has_its_password_in_its_url() {

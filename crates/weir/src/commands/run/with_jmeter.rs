@@ -4,6 +4,8 @@
 //! `--target`, a copy of it in the run's directory in which every HTTP sampler has that server.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
 
 use weir_jmeter::{Changes, Launch, PlanFacts, PlanFile};
 use weir_record::{RunDirectory, TrialFiles};
@@ -11,6 +13,7 @@ use weir_rig::{Engine, Length, Measurement, store_seconds};
 use weir_script::{Properties, Target};
 
 use super::grammar::PlanArguments;
+use super::metrics::Metrics;
 use super::proxy;
 use crate::commands::studies;
 use crate::error::ExpectedError;
@@ -30,7 +33,7 @@ pub(crate) fn run(
     // Whatever is wrong with the plan is told before JMeter is looked for.
     let plan = jmeter::read_plan(path, given)?;
     let interrupted = interrupt::flag()?;
-    let found = jmeter::provide(&interrupted)?;
+    let found = jmeter::provide(arguments.home.as_deref(), &interrupted)?;
     let mut known = found.own_properties.clone();
     for (name, value) in given.iter() {
         known.set(name, value);
@@ -45,9 +48,12 @@ pub(crate) fn run(
         facts.proxies.extend(proxy::server(&proxy));
     }
     let named = jmeter::check_hosts(&facts, target.as_ref(), &shared.allow_host)?;
+    let metrics = shared.metrics.map(Metrics::serve).transpose()?;
     let (directory, files) = open_run(path, arguments)?;
     let plan = plan_to_run(path, &plan, target.as_ref(), known, &files)?;
-    let launch = launch(found, plan, &facts, arguments, &files);
+    let (heard, lines) = mpsc::channel();
+    let launch = launch(found, plan, &facts, arguments, &files, heard);
+    let printer = print_lines(lines, shared.json.as_deref() == Some(Path::new("-")));
     let measurement = Measurement {
         engine: Engine::Jmeter(Box::new(launch)),
         target,
@@ -64,7 +70,8 @@ pub(crate) fn run(
         "starting JMeter; run directory {}",
         directory.path().display()
     ));
-    let measured = super::measured(measurement)?;
+    let measured = super::measured(measurement, metrics)?;
+    drop(printer.join());
     store_seconds(&measured, &files).map_err(studies::trial_failed)?;
     let population = facts.population.or(measured.load.users_most()).unwrap_or(0);
     if let (0, Some(problem)) = (measured.load.samples(), measured.load.problem()) {
@@ -121,12 +128,44 @@ fn plan_to_run(
         .map_err(jmeter::failed)
 }
 
+/// What JMeter prints, on standard output, as JMeter has it; as talk where that is for JSON alone.
+/// Ends with JMeter.
+fn print_lines(lines: Receiver<String>, is_talk: bool) -> JoinHandle<()> {
+    let print = if is_talk { output::talk } else { output::data };
+    thread::spawn(move || lines.iter().for_each(|line| print(&line)))
+}
+
+/// The options that are JMeter's own business, in its words.
+fn words(arguments: &PlanArguments) -> Vec<String> {
+    let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let texts = |option: &'static str, values: &[String]| -> Vec<String> {
+        values
+            .iter()
+            .map(|value| format!("{option}{value}"))
+            .collect()
+    };
+    let files = |option: &str, files: &[PathBuf]| -> Vec<String> {
+        let one = |file| [option.to_owned(), path(file)];
+        files.iter().flat_map(one).collect()
+    };
+    [
+        files("-p", arguments.main_properties.as_slice()),
+        files("-S", &arguments.system_property_file),
+        texts("-D", &arguments.system_property),
+        texts("-L", &arguments.log_level),
+        files("-i", arguments.log_configuration.as_slice()),
+        proxy::words(arguments),
+    ]
+    .concat()
+}
+
 fn launch(
     found: Jmeter,
     plan: PathBuf,
     facts: &PlanFacts,
     arguments: &PlanArguments,
     files: &TrialFiles,
+    heard: Sender<String>,
 ) -> Launch {
     Launch {
         home: found.home,
@@ -135,7 +174,9 @@ fn launch(
         properties: super::properties::typed(arguments)
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
-        proxy: proxy::words(arguments),
+        words: words(arguments),
+        log: arguments.run_log.clone(),
+        heard: Some(heard),
         property_files: arguments.property_file.clone(),
         samples: arguments
             .log_file
@@ -144,5 +185,20 @@ fn launch(
         directory: files.directory.clone(),
         cpus: arguments.shared.load_cpus.clone(),
         planned_end: facts.planned_end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_jmeters_own_business_is_handed_on() {
+        let given = "-p main -S sys -Da=b -D c=d -Lx=DEBUG -i log4j2.xml -H p -P 1";
+        let typed = ["weir run", "a.jmx"].into_iter().chain(given.split(' '));
+        let handed = "-p main -S sys -Da=b -Dc=d -Lx=DEBUG -i log4j2.xml -H p -P 1";
+        assert_eq!(words(&PlanArguments::parse_from(typed)).join(" "), handed);
     }
 }
