@@ -277,7 +277,7 @@ pub fn run_table(trial: &TrialRecord) -> String {
         text.push_str(&open_table(open));
     }
     for (code, count) in &trial.errors.by_code {
-        let line = format!("{} × {code}", number(*count as f64));
+        let line = format!("{} × {code}{}", number(*count as f64), despite(code));
         text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
     }
     for why in &trial.invalid_because {
@@ -287,6 +287,16 @@ pub fn run_table(trial: &TrialRecord) -> String {
         text.push_str(&wrap("note: ", "  ", note, WIDTH));
     }
     text
+}
+
+/// Why a sample failed whose code says that all is well.
+fn despite(code: &str) -> &'static str {
+    let is_success = code.len() == 3 && code.starts_with(['2', '3']);
+    if is_success {
+        " (answered; an assertion, a script or a part of it failed)"
+    } else {
+        ""
+    }
 }
 
 /// What the response times of an open workload are made of, and how late the load tool was.

@@ -79,8 +79,9 @@ fn table_of_a_run() {
     trial.errors.count = 7;
     trial.errors.by_code.insert(
         "Non HTTP response code: java.net.SocketException".to_owned(),
-        7,
+        6,
     );
+    trial.errors.by_code.insert("200".to_owned(), 1);
     let text = text::run_table(&trial);
     assert!(widest(&text) <= text::WIDTH);
     insta::assert_snapshot!(text);

@@ -57,7 +57,7 @@ fn assemble(environment: &Environment, interrupted: &AtomicBool) -> Result<Home,
     ));
     let mut fetched = Counter::new("files fetched by Maven");
     let home = weir_jmeter::assemble(&environment.cache, interrupted, &mut |files| {
-        fetched.set(files);
+        fetched.set(files as u64);
     });
     fetched.finish();
     let home = home.map_err(failed)?;

@@ -4,7 +4,7 @@
 //! seconds, so that nothing that runs for long is silent.
 
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use weir_record::{SecondView, TrialObserver};
@@ -13,6 +13,9 @@ use crate::output;
 
 /// Seconds between two lines where nothing can be redrawn.
 const LINE_EVERY_S: u64 = 10;
+
+/// How long something may take without a word.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// Shows a running trial.
 pub(crate) struct LiveView {
@@ -76,10 +79,11 @@ impl TrialObserver for LiveView {
     }
 }
 
-/// Counts something that takes long before a load, on one line.
+/// Counts something that may take long beside a load, on one line.
 pub(crate) struct Counter {
     bar: Option<ProgressBar>,
     what: &'static str,
+    next_line: Instant,
 }
 
 impl Counter {
@@ -88,19 +92,25 @@ impl Counter {
         let bar = std::io::stderr()
             .is_terminal()
             .then(ProgressBar::new_spinner);
-        Self { bar, what }
+        Self {
+            bar,
+            what,
+            next_line: Instant::now() + SILENCE,
+        }
     }
 
     /// So many now.
-    pub(crate) fn set(&mut self, count: usize) {
-        const LINE_EVERY: usize = 50;
-        let text = format!("{count} {}", self.what);
+    pub(crate) fn set(&mut self, count: u64) {
+        let text = || format!("{count} {}", self.what);
         match &self.bar {
             Some(bar) => {
-                bar.set_message(text);
+                bar.set_message(text());
                 bar.tick();
             }
-            None if count.is_multiple_of(LINE_EVERY) => output::talk(&text),
+            None if Instant::now() >= self.next_line => {
+                output::talk(&text());
+                self.next_line = Instant::now() + Duration::from_secs(LINE_EVERY_S);
+            }
             None => {}
         }
     }

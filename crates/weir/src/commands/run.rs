@@ -168,9 +168,6 @@ fn conclude(
         ));
     }
     output::talk(&weir_report::text::run_table(&record));
-    for why in &record.invalid_because {
-        output::talk(&format!("not valid: {why}"));
-    }
     let verdicts = verdict::judge(&shared.require, &record);
     let status = if measured.interrupted {
         Status::Interrupted

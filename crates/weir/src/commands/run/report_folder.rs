@@ -10,9 +10,13 @@ use weir_script::Properties;
 
 use crate::error::ExpectedError;
 use crate::output;
+use crate::progress::Counter;
 
 /// Where JMeter writes when nobody says where.
 const DEFAULT: &str = "report-output";
+
+/// Samples that are read between two looks at the clock.
+const LOOK_EVERY: u64 = 10_000;
 
 /// A folder that may be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +117,11 @@ pub(crate) fn read(
     let reader = JtlReader::with(opened, configuration, &TimeZone::system())
         .map_err(|error| wrong(&failed_to(&error)))?;
     let mut unread: Option<(u64, String)> = None;
-    for row in reader {
+    let mut progress = Counter::new("samples read");
+    for (row, number) in reader.zip(1_u64..) {
+        if number.is_multiple_of(LOOK_EVERY) {
+            progress.set(number);
+        }
         match row {
             Ok(row) => dashboard.add(&row),
             Err(error) => {
@@ -122,6 +130,7 @@ pub(crate) fn read(
             }
         }
     }
+    progress.finish();
     if let Some((count, why)) = unread {
         output::talk(&format!(
             "warning: {}: {count} rows could not be read and are not counted; the first: {why}",
