@@ -4,6 +4,7 @@
 //! parser asks which one it reads.
 
 mod expression;
+mod primary;
 mod statement;
 mod types;
 
