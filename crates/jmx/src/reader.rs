@@ -92,6 +92,7 @@ struct Places {
     dns: HashMap<ElementId, usize>,
     listeners: HashMap<ElementId, usize>,
     auto_stops: HashMap<ElementId, usize>,
+    script_listeners: HashMap<ElementId, usize>,
 }
 
 pub(crate) struct Reader<'p> {

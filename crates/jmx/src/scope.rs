@@ -26,6 +26,8 @@ pub(crate) struct Level<'a> {
     pub(crate) listeners: Vec<usize>,
     /// Places in the plan's list.
     pub(crate) auto_stops: Vec<usize>,
+    /// Places in the plan's list.
+    pub(crate) script_listeners: Vec<usize>,
     /// How many bytes of the file all of them take.
     pub(crate) bytes: usize,
 }
@@ -138,6 +140,13 @@ impl<'s, 'a> Scope<'s, 'a> {
     pub(crate) fn auto_stops(&self) -> Vec<usize> {
         self.levels()
             .flat_map(|level| level.auto_stops.iter().copied())
+            .collect()
+    }
+
+    /// Places in the plan's list, innermost level first.
+    pub(crate) fn script_listeners(&self) -> Vec<usize> {
+        self.levels()
+            .flat_map(|level| level.script_listeners.iter().copied())
             .collect()
     }
 

@@ -25,6 +25,26 @@ pub(crate) fn note_exchange(
     }
 }
 
+/// What is shown of a part of a sample, and what its own response said.
+pub(crate) fn of_part(sent: &SentRequest, kept: Option<&Kept>) -> SampleDetails {
+    let mut details = SampleDetails::default();
+    note_request(&mut details, sent);
+    if let Some(kept) = kept {
+        note_response_head(&mut details, &kept.head_text());
+    }
+    details
+}
+
+/// A sample that was led somewhere else shows where its first response led.
+pub(crate) fn note_redirect(row: &mut SampleRow) {
+    let first = row.children.first().and_then(|part| part.details.as_ref());
+    let Some(first) = first.filter(|first| !first.redirect_location.is_empty()) else {
+        return;
+    };
+    let location = first.redirect_location.clone();
+    row.details.get_or_insert_default().redirect_location = location;
+}
+
 /// Notes what is shown of a sampler that answers a text of its own.
 pub(crate) fn note_text(
     row: &mut SampleRow,

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use weir_plan::{Assertion, Extractor, PostProcessor};
 use weir_record::{AssertionResult, SampleDetails, SampleRow};
 use weir_response::{AssertionOutcome, SampleLost, SampleView, Verdict, check, extract};
-use weir_script::{SentRequest, Text, Variables};
+use weir_script::{ScriptSample, SentRequest, Text, Variables};
 
+use crate::audience::Wanted;
+use crate::details::of_part;
 use crate::response::Kept;
-use crate::scripts::{apply_to_row, sample_of};
+use crate::scripts::sample_of;
 use crate::user::User;
 use crate::work::Step;
 
@@ -23,6 +25,62 @@ pub(crate) struct Seen<'a> {
     content_type: String,
     charset: Option<String>,
     header_bytes: u64,
+    changed: Changed,
+}
+
+/// What of a sample scripts have changed beside its row.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the sample"
+)]
+struct Changed {
+    body: bool,
+    response_headers: bool,
+    request_headers: bool,
+    request_data: bool,
+    charset: bool,
+}
+
+/// The same with what it is now, for result files.
+#[derive(Debug)]
+pub(crate) struct Rewritten {
+    changed: Changed,
+    body: Vec<u8>,
+    response_headers: String,
+    request_headers: String,
+    request_data: String,
+    charset: String,
+}
+
+impl Rewritten {
+    /// The body, if it is another one.
+    pub(crate) fn body(&self) -> Option<&[u8]> {
+        self.changed.body.then_some(&self.body)
+    }
+
+    /// Writes it over what was noted of the sample.
+    pub(crate) fn note(self, row: &mut SampleRow, wanted: Wanted) {
+        let shows_body = wanted.body_of(row.success);
+        let is_http = row.is_http;
+        let details = row.details.get_or_insert_default();
+        if self.changed.body && shows_body {
+            details.response_data = Some(self.body);
+        }
+        if self.changed.response_headers {
+            details.response_headers = self.response_headers;
+        }
+        if self.changed.request_headers {
+            details.request_headers = self.request_headers;
+        }
+        // Of a request, files show where it went and its body instead.
+        if self.changed.request_data && !is_http {
+            details.sampler_data = Some(self.request_data);
+        }
+        if self.changed.charset {
+            details.encoding = self.charset;
+        }
+    }
 }
 
 impl<'a> Seen<'a> {
@@ -51,7 +109,59 @@ impl<'a> Seen<'a> {
             body: Cow::Borrowed(&kept.body),
             charset: charset(&content_type).map(str::to_owned),
             content_type: media_type(&content_type).to_owned(),
+            changed: Changed::default(),
         }
+    }
+
+    /// Takes over what a script changed.
+    pub(crate) fn change(&mut self, sample: &ScriptSample, row: &SampleRow) {
+        let is_new = *self.view(row).text() != *sample.body;
+        if is_new {
+            self.body = Cow::Owned(sample.body.as_bytes().to_vec());
+            self.changed.body = true;
+        }
+        let texts = [
+            (
+                &mut self.response_headers,
+                &sample.response_headers,
+                &mut self.changed.response_headers,
+            ),
+            (
+                &mut self.request_headers,
+                &sample.request_headers,
+                &mut self.changed.request_headers,
+            ),
+            (
+                &mut self.request_data,
+                &sample.request_data,
+                &mut self.changed.request_data,
+            ),
+        ];
+        for (text, new, changed) in texts {
+            if **text != **new {
+                (**new).clone_into(text);
+                *changed = true;
+            }
+        }
+        if self.charset.as_deref().unwrap_or_default() != &*sample.encoding {
+            self.charset = Some(sample.encoding.to_string());
+            self.changed.charset = true;
+        }
+    }
+
+    /// What scripts have made of the sample, if they changed it.
+    pub(crate) fn rewritten(self) -> Option<Box<Rewritten>> {
+        if self.changed == Changed::default() {
+            return None;
+        }
+        Some(Box::new(Rewritten {
+            changed: self.changed,
+            body: self.body.into_owned(),
+            response_headers: self.response_headers,
+            request_headers: self.request_headers,
+            request_data: self.request_data,
+            charset: self.charset.unwrap_or_default(),
+        }))
     }
 
     pub(crate) fn view<'s>(&'s self, row: &'s SampleRow) -> SampleView<'s> {
@@ -105,11 +215,8 @@ pub(crate) fn part_details(sent: &SentRequest, kept: Option<&Kept>) -> SampleDet
     let seen = Seen::http(sent, kept.unwrap_or(&empty));
     SampleDetails {
         response_data: Some(seen.body.to_vec()),
-        response_headers: seen.response_headers,
-        request_headers: seen.request_headers,
         sampler_data: Some(seen.request_data),
-        encoding: seen.charset.unwrap_or_default(),
-        ..SampleDetails::default()
+        ..of_part(sent, kept)
     }
 }
 
@@ -186,15 +293,27 @@ fn request_texts(sent: &SentRequest) -> (String, String) {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let (first, fields) = head.split_once("\r\n").unwrap_or((head, ""));
     let method = first.split(' ').next().unwrap_or_default();
-    // JMeter shows cookies elsewhere.
+    // JMeter shows cookies after the data.
     let is_cookie = |line: &&str| {
         let name = line.split(':').next().unwrap_or_default();
         name.eq_ignore_ascii_case("cookie")
     };
-    let fields = fields.lines().filter(|line| !is_cookie(line));
-    let headers = fields.flat_map(|line| [line, "\n"]).collect();
-    let data = format!("{method} {}\n\n{method} data:\n{body}\n\n", sent.url);
+    let others = fields.lines().filter(|line| !is_cookie(line));
+    let headers = others.flat_map(|line| [line, "\n"]).collect();
+    let cookies = match fields.lines().find(is_cookie) {
+        Some(line) => format!("Cookie Data:\n{}", value_of(line)),
+        None => "[no cookies]".to_owned(),
+    };
+    let data = format!(
+        "{method} {}\n\n{method} data:\n{body}\n\n{cookies}\n",
+        sent.url
+    );
     (headers, data)
+}
+
+/// What stands after a header field's name.
+fn value_of(line: &str) -> &str {
+    line.split_once(':').map_or("", |(_, value)| value.trim())
 }
 
 /// The user's variables as extractors see them.
@@ -232,7 +351,7 @@ impl User {
         }
         self.judge(&step.source.assertions, row, seen, outcomes);
         if step.is_remembered {
-            self.remember(sample_of(row, seen));
+            self.remember(sample_of(row, seen, &[]));
         }
         if !step.wanted.details {
             forget(&mut row.children);
@@ -245,7 +364,7 @@ impl User {
         assertions: &[Assertion<Text>],
         row: &mut SampleRow,
     ) {
-        self.judge(assertions, row, &Seen::default(), Vec::new());
+        self.judge(assertions, row, &mut Seen::default(), Vec::new());
     }
 
     fn extract(
@@ -280,38 +399,43 @@ impl User {
         &mut self,
         assertions: &[Assertion<Text>],
         row: &mut SampleRow,
-        seen: &Seen<'_>,
+        seen: &mut Seen<'_>,
         outcomes: Vec<AssertionOutcome>,
     ) {
         if assertions.is_empty() && outcomes.is_empty() {
             return;
         }
-        let core = std::rc::Rc::clone(&self.core);
-        let view = seen.view(row);
-        let mut verdict = Verdict::before(&view);
+        let mut verdict = Verdict::before(&seen.view(row));
         verdict.outcomes = outcomes;
-        let mut changed = None;
-        for assertion in assertions {
-            if let Assertion::Script(script) = assertion {
-                let mut sample = changed.take().unwrap_or_else(|| sample_of(row, seen));
-                sample.success = verdict.successful;
-                let (outcome, left) = self.judge_by_script(script, sample);
-                if let Some(left) = &left {
-                    verdict.successful = left.success;
-                }
-                changed = left;
-                verdict.add(outcome);
-                continue;
+        let mut rest = assertions;
+        while !rest.is_empty() {
+            let is_script = |of: &Assertion<Text>| matches!(of, Assertion::Script(_));
+            let until_script = rest.iter().position(is_script).unwrap_or(rest.len());
+            let (checks, others) = rest.split_at(until_script);
+            self.check_all(checks, &seen.view(row), &mut verdict);
+            rest = others;
+            if let [Assertion::Script(script), others @ ..] = rest {
+                // Those that follow see what the script has made of the sample.
+                self.judge_by_script(script, row, seen, &mut verdict);
+                rest = others;
             }
+        }
+        settle(row, verdict);
+    }
+
+    /// What assertions that are no scripts say of a sample.
+    fn check_all(
+        &mut self,
+        assertions: &[Assertion<Text>],
+        view: &SampleView<'_>,
+        verdict: &mut Verdict,
+    ) {
+        let core = std::rc::Rc::clone(&self.core);
+        for assertion in assertions {
             let rendered = assertion.map(|text| text.rendered(&mut self.scope));
             let variables = OfUser(&mut self.scope.variables);
             let mut patterns = core.patterns.borrow_mut();
-            check(&rendered, &view, &mut verdict, &variables, &mut patterns);
+            check(&rendered, view, verdict, &variables, &mut patterns);
         }
-        drop(view);
-        if let Some(sample) = &changed {
-            apply_to_row(sample, row);
-        }
-        settle(row, verdict);
     }
 }

@@ -12,6 +12,7 @@ use crate::debug::Shown;
 use crate::details::note_text;
 use crate::look_into::Seen;
 use crate::sampling::Sampled;
+use crate::scripts::data_type;
 use crate::user::User;
 use crate::work::Step;
 
@@ -27,8 +28,16 @@ pub(crate) struct Made {
     url: String,
     /// Its texts are there even when they are empty.
     says_all: bool,
-    /// It does not say what its answer is: `SleepTest`.
-    is_untyped: bool,
+    /// What its answer is; `SleepTest` does not say.
+    data_type: DataType,
+    /// The character set that result files show, instead of one that is found.
+    encoding: Option<String>,
+    /// Header lines that a script made up.
+    request_headers: String,
+    response_headers: String,
+    /// A script made it, which sends nothing unless it says so.
+    is_script: bool,
+    sent_bytes: u64,
     /// Instead of the time that it took.
     elapsed_ms: Option<u64>,
     latency_ms: u64,
@@ -47,6 +56,12 @@ impl Made {
             body: sample.body.to_string(),
             url: sample.url.to_string(),
             latency_ms: sample.latency_ms,
+            data_type: data_type(sample),
+            encoding: Some(sample.encoding.to_string()),
+            request_headers: sample.request_headers.to_string(),
+            response_headers: sample.response_headers.to_string(),
+            is_script: true,
+            sent_bytes: sample.sent_bytes,
             ..Self::default()
         }
     }
@@ -57,6 +72,7 @@ impl Made {
             label,
             code: "500".to_owned(),
             message,
+            data_type: DataType::Text,
             ..Self::default()
         }
     }
@@ -84,11 +100,12 @@ impl User {
             success: test.status.rendered(scope).eq_ignore_ascii_case("OK"),
             request: test.sampler_data.rendered(scope),
             body: test.result_data.rendered(scope),
+            data_type: DataType::Text,
             ..Made::default()
         };
         if test.is_sleep_test {
             made.success = true;
-            made.is_untyped = true;
+            made.data_type = DataType::Empty;
         }
         let more = if mask > 0 {
             self.core.clock.epoch_ms(started) % mask
@@ -112,6 +129,7 @@ impl User {
             request: shown.asked,
             body: shown.answered,
             says_all: true,
+            data_type: DataType::Text,
             ..Made::default()
         };
         self.finish_made(step, started, made)
@@ -135,11 +153,11 @@ impl User {
             request: dummy.request_data.rendered(scope),
             body: dummy.response_data.rendered(scope),
             url: dummy.url.rendered(scope),
-            says_all: false,
-            is_untyped: false,
+            data_type: DataType::Text,
             elapsed_ms: Some(elapsed_ms),
             latency_ms: number(dummy.latency_ms.rendered(scope)),
             connect_ms: number(dummy.connect_ms.rendered(scope)),
+            ..Made::default()
         };
         if dummy.waiting {
             self.sleep_ms(started, elapsed_ms).await;
@@ -175,15 +193,15 @@ impl User {
             response_code: made.code.into(),
             response_message: made.message.into(),
             thread_name: self.thread_name(),
-            data_type: if made.is_untyped {
-                DataType::Empty
-            } else {
-                DataType::Text
-            },
+            data_type: made.data_type,
             success: made.success,
             received_bytes: made.body.len() as u64,
             // JMeter counts the characters of what it shows, as Java does.
-            sent_bytes: made.request.encode_utf16().count() as u64,
+            sent_bytes: if made.is_script {
+                made.sent_bytes
+            } else {
+                made.request.encode_utf16().count() as u64
+            },
             group_threads,
             all_threads,
             url: made.url.into(),
@@ -191,15 +209,30 @@ impl User {
             connect_ms: made.connect_ms,
             ..SampleRow::default()
         };
+        let mut rewritten = None;
         if step.looks_into() {
             let mut seen = Seen::text(made.request.clone(), made.body.as_bytes());
             self.look_into(step, &mut row, &mut seen);
+            rewritten = seen.rewritten();
+            if let Some(body) = rewritten.as_ref().and_then(|new| new.body()) {
+                row.received_bytes = body.len() as u64;
+            }
         }
         if step.wanted.details {
             // A Java test without a text says nothing, a debug sample says that it is empty.
             let said = |text| Some(text).filter(|text: &&str| made.says_all || !text.is_empty());
-            let (asked, answered) = (said(&made.request), said(&made.body));
+            let asked = said(&made.request).or(made.is_script.then_some(&*made.request));
+            let answered = said(&made.body);
             note_text(&mut row, asked, answered, step.wanted);
+            let details = row.details.get_or_insert_default();
+            if let Some(encoding) = made.encoding {
+                details.encoding = encoding;
+            }
+            details.request_headers = made.request_headers;
+            details.response_headers = made.response_headers;
+            if let Some(rewritten) = rewritten {
+                rewritten.note(&mut row, step.wanted);
+            }
         }
         let response_us = self.response_us(started, ended);
         let code = Arc::clone(&row.response_code);

@@ -8,7 +8,7 @@ use weir_record::{DataType, SampleRow};
 use weir_script::{PreviousResponse, SentRequest, Text, write_request};
 
 use crate::clock::{Clock, Moment};
-use crate::details::note_exchange;
+use crate::details::{note_exchange, note_redirect};
 use crate::exchange::{BODY_MAX, Exchange};
 use crate::fetch::{Common, Embedding, Hands};
 use crate::leg::{Way, lacks_location};
@@ -102,6 +102,7 @@ impl User {
     /// Sends the request that scripts have made of the step's.
     async fn send_changed(&mut self, work: &Work, step: &Step) -> Option<Sampled> {
         let changed = self.changed_request()?;
+        self.find_server(work, &changed).await;
         if step.is_managed {
             return self.send_managed(work, step, &changed).await;
         }
@@ -162,9 +163,10 @@ impl User {
         step: &Step,
         source: &HttpRequest<Text>,
     ) -> Result<Ready, Sampled> {
-        let (class, label) = match step.label {
-            Some(class) => (class, Arc::clone(&work.labels[class])),
-            None => self.render_label(step),
+        let (class, label) = match (self.label_by_script(), step.label) {
+            (Some(label), _) => self.core.class_of(label),
+            (None, Some(class)) => (class, Arc::clone(&work.labels[class])),
+            (None, None) => self.render_label(step),
         };
         self.renew_connections(work);
         self.core.sample_begins();
@@ -197,7 +199,7 @@ impl User {
                     own: Some(sent),
                 });
             }
-            (Ok(()), None) => Failure::UnknownHost,
+            (Ok(()), None) => self.refusal(),
             (Err(unsendable), _) => Failure::Unsendable(unsendable.into()),
         };
         let outcome = Outcome::failed(&failure, Place::named(&sent));
@@ -296,6 +298,7 @@ impl User {
     ) -> Sampled {
         self.sign_all(&mut row);
         let code = Arc::clone(&row.response_code);
+        let mut rewritten = None;
         if step.is_remembered {
             self.remember_response(&row, answered.kept.as_deref());
         }
@@ -303,9 +306,14 @@ impl User {
             let empty = Kept::default();
             let mut seen = Seen::http(sent, answered.kept.as_deref().unwrap_or(&empty));
             self.look_into(step, &mut row, &mut seen);
+            rewritten = seen.rewritten();
         }
         if step.wanted.details {
             note_exchange(&mut row, sent, answered.kept.as_deref(), step.wanted);
+            note_redirect(&mut row);
+            if let Some(rewritten) = rewritten {
+                rewritten.note(&mut row, step.wanted);
+            }
         }
         if let Some(kept) = answered.kept {
             self.client.give_back(kept);

@@ -3,23 +3,23 @@
 //! A script that fails as it would in JMeter does what it does there: before and after a sampler
 //! it is a line in the log. One that needs what Weir does not know fails its sample.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use weir_plan::{Argument, HttpRequest, SamplerKind, Script};
 use weir_record::{DataType, SampleRow};
-use weir_response::AssertionOutcome;
+use weir_response::{AssertionOutcome, Verdict};
 use weir_script::{
-    ArgumentView, Ends, SamplerView, ScriptFailure, ScriptPlace, ScriptRun, ScriptSample,
-    ScriptValue, Text,
+    ArgumentView, Ends, Judgement, SamplerView, ScriptFailure, ScriptPlace, ScriptRun,
+    ScriptSample, ScriptValue, Text, write_request,
 };
 
 use crate::look_into::Seen;
 use crate::made_up::Made;
+use crate::outcome::Failure;
 use crate::sampling::Sampled;
 use crate::user::User;
-use crate::work::Step;
+use crate::work::{Step, Work};
 
 /// What scripts left for the user.
 #[derive(Debug, Default)]
@@ -28,6 +28,14 @@ pub(crate) struct Left {
     pub(crate) previous: Option<ScriptSample>,
     /// The request as scripts before it made it.
     request: Option<Box<HttpRequest<Text>>>,
+    /// The same as scripts see it.
+    view: Option<Box<SamplerView>>,
+    /// The sampler's name as scripts made it.
+    label: Option<String>,
+    /// Listeners that are scripts in earshot of the sampler that was begun last.
+    earshot: Arc<[usize]>,
+    /// Why nothing may be sent where scripts want it to go.
+    refusal: Option<Failure>,
     /// Why the step cannot be done.
     hindrance: Option<String>,
     ends: Option<Ends>,
@@ -58,12 +66,15 @@ impl User {
         let now = self.core.clock.now();
         self.scope.epoch_ms = self.core.clock.epoch_ms(now).cast_signed();
         let done = run.run(script, &mut self.scope);
-        let samples = [&run.bindings.previous, &run.bindings.own];
-        let ignores = samples.into_iter().flatten().any(|sample| sample.ignored);
         let left = self.data.scripts.get_or_insert_default();
         left.sleep_ms = left.sleep_ms.saturating_add(run.bindings.sleep_ms);
         left.ends = left.ends.max(run.bindings.ends);
-        left.ignores |= ignores;
+        // Errors in assertions are what JMeter takes assertions for.
+        if let Err(ScriptFailure::Fatal(_)) = &done
+            && run.bindings.place != ScriptPlace::Assertion
+        {
+            left.ends = left.ends.max(Some(Ends::User));
+        }
         done
     }
 
@@ -71,35 +82,129 @@ impl User {
         self.scope.variables.globals().log(level, text);
     }
 
+    /// Says in the log what became of a script that failed as it may in JMeter.
+    fn log_failure(&self, name: &str, says: &str) {
+        self.log_script("ERROR", &format!("Problem in the script of {name}: {says}"));
+    }
+
+    /// Keeps the step from being done, because Weir cannot run one of its scripts.
+    fn hinder(&mut self, name: &str, says: &str) {
+        let left = self.data.scripts.get_or_insert_default();
+        left.hindrance.get_or_insert(format!("{name}: {says}"));
+    }
+
     /// Runs what stands before a sampler.
     pub(crate) fn run_before(&mut self, step: &Step, script: &Script<Text>) {
         let mut run = self.script_run(ScriptPlace::Before);
-        if ScriptRun::mentions(script, "ampler") {
-            let view = self.view_of(step);
-            run.bindings.sampler = Some(view);
+        if sees_sampler(script) {
+            run.bindings.sampler = Some(self.view_of(step));
         }
+        let name = run.bindings.sampler.as_ref().map(|view| view.name.clone());
         let done = self.run_script(script, &mut run);
-        if let (Some(view), SamplerKind::Http(request)) =
-            (run.bindings.sampler.take(), &step.source.kind)
-        {
-            // What was looked at is what is sent: a function gives another text each time.
-            let left = self.data.scripts.get_or_insert_default();
-            let request = left.request.as_deref().unwrap_or(request);
-            left.request = Some(Box::new(changed(request, &view)));
+        if let Some(view) = run.bindings.sampler.take() {
+            self.take_over(step, view, name.as_deref());
         }
+        self.keep_previous(run.bindings.previous);
+        let name = &run.bindings.label;
         match done {
             Ok(_) => {}
-            Err(ScriptFailure::Thrown(says)) => {
-                let name = &run.bindings.label;
-                let says = format!("Problem in the script of {name}: {says}");
-                self.log_script("ERROR", &says);
+            Err(ScriptFailure::Thrown(says) | ScriptFailure::Fatal(says)) => {
+                self.log_failure(name, &says);
             }
-            Err(ScriptFailure::Beyond(says)) => {
-                let says = format!("{}: {says}", run.bindings.label);
-                let left = self.data.scripts.get_or_insert_default();
-                left.hindrance.get_or_insert(says);
-            }
+            Err(ScriptFailure::Beyond(says)) => self.hinder(name, &says),
         }
+    }
+
+    /// The value of a script as a delay: JMeter takes what fails, or is no number, for none.
+    pub(crate) fn script_delay_ms(&mut self, step: &Step, script: &Script<Text>) -> i64 {
+        let mut run = self.script_run(ScriptPlace::Timer);
+        if sees_sampler(script) {
+            run.bindings.sampler = Some(self.view_of(step));
+        }
+        let done = self.run_script(script, &mut run);
+        let name = &run.bindings.label;
+        match done {
+            Ok(value) => return value.to_text().trim().parse().unwrap_or(0),
+            Err(ScriptFailure::Thrown(says) | ScriptFailure::Fatal(says)) => {
+                self.log_failure(name, &says);
+            }
+            Err(ScriptFailure::Beyond(says)) => self.hinder(name, &says),
+        }
+        0
+    }
+
+    /// What a script made of the request; `name` is the sampler's name before.
+    fn take_over(&mut self, step: &Step, view: SamplerView, name: Option<&str>) {
+        let left = self.data.scripts.get_or_insert_default();
+        if name != Some(&view.name) {
+            left.label = Some(view.name.clone());
+        }
+        if let SamplerKind::Http(request) = &step.source.kind {
+            // What was looked at is what is sent: a function gives another text each time.
+            let request = left.request.as_deref().unwrap_or(request);
+            left.request = Some(Box::new(changed(request, &view)));
+            left.view = Some(Box::new(view));
+        }
+    }
+
+    /// Later scripts see what was done to the sample before.
+    fn keep_previous(&mut self, previous: Option<ScriptSample>) {
+        if let Some(previous) = previous.filter(ScriptSample::is_changed) {
+            self.remember(previous);
+        }
+    }
+
+    /// Keeps the request as it is going to be sent for scripts after it.
+    pub(crate) fn show_request(&mut self, step: &Step) {
+        let view = self.view_of(step);
+        let name = view.name.clone();
+        self.take_over(step, view, Some(&name));
+    }
+
+    /// The request that scripts after it see.
+    fn shown_request(&self) -> Option<SamplerView> {
+        let left = self.data.scripts.as_deref()?;
+        left.view.as_deref().cloned()
+    }
+
+    /// Forgets what scripts know of the step before.
+    pub(crate) fn forget_step(&mut self) {
+        if let Some(left) = self.data.scripts.as_deref_mut() {
+            left.request = None;
+            left.view = None;
+            left.label = None;
+            left.refusal = None;
+        }
+    }
+
+    /// Looks for the server of a request that scripts have made another one of.
+    pub(crate) async fn find_server(&mut self, work: &Work, request: &HttpRequest<Text>) {
+        let mut sent = self.core.take_request();
+        let target = work.target.as_ref();
+        if write_request(request, target, &mut self.scope, &mut sent).is_ok()
+            && let Err(refusal) = work.servers.reach(&sent).await
+        {
+            self.data.scripts.get_or_insert_default().refusal = Some(refusal);
+        }
+        self.core.put_request(sent);
+    }
+
+    /// Why the server of a request is not among those that are known.
+    pub(crate) fn refusal(&mut self) -> Failure {
+        let left = self.data.scripts.as_mut();
+        let refusal = left.and_then(|left| left.refusal.take());
+        refusal.unwrap_or(Failure::UnknownHost)
+    }
+
+    /// The sampler's name, if scripts gave it another one.
+    pub(crate) fn label_by_script(&self) -> Option<&str> {
+        self.data.scripts.as_deref()?.label.as_deref()
+    }
+
+    /// What scripts before a sampler want to end at once.
+    pub(crate) fn ends_before_sample(&mut self) -> Option<Ends> {
+        let left = self.data.scripts.as_mut()?;
+        left.ends.take_if(|ends| *ends >= Ends::User)
     }
 
     /// Whether a script forbids the step.
@@ -142,22 +247,30 @@ impl User {
 
     /// The step's request as scripts see it.
     fn view_of(&mut self, step: &Step) -> SamplerView {
-        let name = step.source.label.rendered(&mut self.scope);
+        if let Some(view) = self.shown_request() {
+            return view;
+        }
+        let name = match self.label_by_script() {
+            Some(label) => label.to_owned(),
+            None => step.source.label.rendered(&mut self.scope),
+        };
         let SamplerKind::Http(request) = &step.source.kind else {
             return SamplerView {
+                class: class_of(&step.source.kind),
                 name,
                 ..SamplerView::default()
             };
         };
-        let left = self.data.scripts.as_deref();
-        let changed = left.and_then(|left| left.request.as_deref());
-        let request = changed.unwrap_or(request);
         let scope = &mut self.scope;
         SamplerView {
+            class: class_of(&step.source.kind),
             name,
             domain: request.host.rendered(scope),
             port: request.port.rendered(scope),
-            protocol: request.protocol.rendered(scope),
+            protocol: match request.protocol.rendered(scope) {
+                protocol if protocol.is_empty() => "http".to_owned(),
+                protocol => protocol,
+            },
             path: request.path.rendered(scope),
             method: request.method.rendered(scope),
             arguments: request
@@ -175,7 +288,8 @@ impl User {
                 .map(|(name, value)| (name.rendered(scope), value.rendered(scope)))
                 .collect(),
             raw_body: request.raw_body,
-            changed: false,
+            follow_redirects: request.follow_redirects,
+            auto_redirects: request.auto_redirects,
         }
     }
 
@@ -198,26 +312,30 @@ impl User {
         outcomes: &mut Vec<AssertionOutcome>,
     ) {
         let mut run = self.script_run(ScriptPlace::After);
-        run.bindings.previous = Some(sample_of(row, seen));
+        run.bindings.previous = Some(sample_of(row, seen, &[]));
+        if sees_sampler(script) {
+            run.bindings.sampler = self.shown_request();
+        }
         if is_beanshell(script) {
             let body = seen.view(row).text().to_owned();
             run.names.set("data", ScriptValue::text(body));
         }
         let done = self.run_script(script, &mut run);
         if let Some(sample) = run.bindings.previous.take() {
-            apply(&sample, row, seen);
+            self.apply(&sample, row, seen);
         }
+        let name = run.bindings.label;
         match done {
             Ok(_) => {}
-            Err(ScriptFailure::Thrown(says)) => {
-                let name = &run.bindings.label;
-                let says = format!("Problem in the script of {name}: {says}");
-                self.log_script("ERROR", &says);
+            Err(ScriptFailure::Thrown(says)) => self.log_failure(&name, &says),
+            Err(ScriptFailure::Fatal(says)) => {
+                self.log_failure(&name, &says);
+                self.sample_is_lost = true;
             }
             Err(ScriptFailure::Beyond(says)) => {
                 row.success = false;
                 outcomes.push(AssertionOutcome {
-                    name: run.bindings.label,
+                    name,
                     failure: false,
                     error: true,
                     message: Some(says),
@@ -226,47 +344,101 @@ impl User {
         }
     }
 
-    /// What a script says as an assertion, and the sample as it left it.
+    /// What a script says as an assertion; changes the sample as the script did.
     pub(crate) fn judge_by_script(
         &mut self,
         script: &Script<Text>,
-        sample: ScriptSample,
-    ) -> (AssertionOutcome, Option<ScriptSample>) {
+        row: &mut SampleRow,
+        seen: &mut Seen<'_>,
+        verdict: &mut Verdict,
+    ) {
         let mut run = self.script_run(ScriptPlace::Assertion);
+        let mut sample = sample_of(row, seen, &verdict.outcomes);
+        sample.success = verdict.successful;
+        if sees_sampler(script) {
+            run.bindings.sampler = self.shown_request();
+        }
         if is_beanshell(script) {
-            let text = |text: &Arc<str>| ScriptValue::Text(Arc::clone(text));
-            let names = &mut run.names;
-            names.set("ResponseData", text(&sample.body));
-            names.set("ResponseCode", text(&sample.code));
-            names.set("ResponseMessage", text(&sample.message));
-            names.set("ResponseHeaders", text(&sample.response_headers));
-            names.set("RequestHeaders", text(&sample.request_headers));
-            names.set("SampleLabel", text(&sample.label));
-            names.set("SamplerData", text(&sample.request_data));
-            names.set("Successful", ScriptValue::Bool(sample.success));
-            names.set("Failure", ScriptValue::Bool(false));
-            names.set("FailureMessage", ScriptValue::text(""));
+            bind_sample(&mut run, &sample);
         }
-        run.bindings.previous = Some(sample);
-        let done = self.run_script(script, &mut run);
-        let mut judgement = std::mem::take(&mut run.bindings.judgement);
-        if is_beanshell(script) && done.is_ok() {
-            let text = |name: &str| run.names.get(name).map(ScriptValue::to_text);
-            judgement.failure = text("Failure").as_deref() == Some("true");
-            judgement.message = text("FailureMessage");
-        }
-        if let Err(failure) = done {
-            judgement.error = true;
-            judgement.message = Some(failure.to_string());
-        }
-        let outcome = AssertionOutcome {
-            name: std::mem::take(&mut run.bindings.label),
-            failure: judgement.failure,
-            error: judgement.error,
-            message: judgement.message,
+        // Of a transaction the sample before is its last one.
+        let is_whole = row.is_transaction;
+        let judged = if is_whole {
+            &mut run.bindings.own
+        } else {
+            &mut run.bindings.previous
         };
-        let sample = run.bindings.previous.take();
-        (outcome, sample.filter(|sample| sample.changed))
+        *judged = Some(sample);
+        let done = self.run_script(script, &mut run);
+        let outcome = judgement(&mut run, done, is_beanshell(script));
+        let judged = if is_whole {
+            run.bindings.own
+        } else {
+            run.bindings.previous
+        };
+        if let Some(sample) = judged.filter(ScriptSample::is_changed) {
+            self.apply(&sample, row, seen);
+            verdict.successful = sample.success;
+        }
+        verdict.add(outcome);
+    }
+
+    /// The scripts that hear of samples from now on.
+    pub(crate) fn set_script_earshot(&mut self, step: &Step) {
+        if self.data.scripts.is_some() || !step.script_listeners.is_empty() {
+            let left = self.data.scripts.get_or_insert_default();
+            left.earshot = Arc::clone(&step.script_listeners);
+        }
+    }
+
+    /// Tells scripts of a transaction that has come to its end beside its children: those in earshot
+    /// of the last sampler.
+    pub(crate) fn tell_scripts_in_earshot(&mut self, row: &mut SampleRow) {
+        let earshot = self.data.scripts.as_ref().map(|left| &left.earshot);
+        if let Some(earshot) = earshot.map(Arc::clone) {
+            self.tell_scripts(&earshot, row);
+        }
+    }
+
+    /// Tells listeners that are scripts of a sample, which they may change for those who hear of it
+    /// later.
+    pub(crate) fn tell_scripts(&mut self, listeners: &[usize], row: &mut SampleRow) {
+        let work = Arc::clone(&self.core.work);
+        for place in listeners {
+            self.tell_script(&work.plan.script_listeners[*place], row);
+        }
+    }
+
+    fn tell_script(&mut self, script: &Script<Text>, row: &mut SampleRow) {
+        let mut run = self.script_run(ScriptPlace::Listener);
+        // Of a transaction the sample before is its last one.
+        let is_whole = row.is_transaction;
+        if is_whole {
+            run.bindings.own = Some(facts_of(row));
+        }
+        let done = self.run_script(script, &mut run);
+        let heard = if is_whole {
+            run.bindings.own
+        } else {
+            run.bindings.previous
+        };
+        if let Some(heard) = heard.filter(ScriptSample::is_changed) {
+            apply_to_row(&heard, row);
+            if !is_whole {
+                self.remember(heard);
+            }
+        }
+        let name = run.bindings.label;
+        match done {
+            Ok(_) => {}
+            Err(ScriptFailure::Thrown(says) | ScriptFailure::Fatal(says)) => {
+                self.log_failure(&name, &says);
+            }
+            Err(ScriptFailure::Beyond(says)) => {
+                row.success = false;
+                row.failure_message = format!("{name}: {says}").into();
+            }
+        }
     }
 
     /// A sampler that is a script: its value is the response.
@@ -274,16 +446,17 @@ impl User {
         let started = self.core.clock.now();
         self.core.sample_begins();
         let mut run = self.script_run(ScriptPlace::Sampler);
+        let view = self.view_of(step);
         run.bindings.own = Some(ScriptSample {
-            label: step.source.label.rendered(&mut self.scope).into(),
+            label: view.name.as_str().into(),
             code: "200".into(),
             message: "OK".into(),
             success: true,
             data_type: "text".into(),
-            thread_name: self.thread_name(),
             start_ms: self.core.clock.epoch_ms(started),
             ..ScriptSample::default()
         });
+        run.bindings.sampler = Some(view);
         let has_names = is_beanshell(script);
         if has_names {
             run.names.set("ResponseCode", ScriptValue::text("200"));
@@ -291,34 +464,155 @@ impl User {
             run.names.set("IsSuccess", ScriptValue::Bool(true));
         }
         let done = self.run_script(script, &mut run);
-        let mut made = run.bindings.own.take().unwrap_or_default();
-        if made.request_data.is_empty() {
-            made.request_data = Arc::clone(&run.text);
+        if let Err(ScriptFailure::Fatal(_)) = &done {
+            self.sample_is_lost = true;
         }
-        match done {
-            Ok(value) => {
-                if !value.is_null() && (made.body.is_empty() || has_names) {
-                    made.body = value.to_text().into();
-                }
-                if has_names {
-                    let text = |name: &str| run.names.get(name).map(ScriptValue::to_text);
-                    made.code = text("ResponseCode").unwrap_or_default().into();
-                    made.message = text("ResponseMessage").unwrap_or_default().into();
-                    made.success = text("IsSuccess").as_deref() == Some("true");
-                }
-            }
-            Err(failure) => {
-                let says = failure.to_string();
-                self.log_script("ERROR", &format!("Problem in a script: {says}"));
-                made.success = false;
-                made.code = "500".into();
-                made.message = says.into();
-            }
+        self.keep_previous(run.bindings.previous.take());
+        let mut made = run.bindings.own.take().unwrap_or_default();
+        if made.ignored {
+            self.data.scripts.get_or_insert_default().ignores = true;
+        }
+        if made.request_data.is_empty() {
+            made.request_data = asked(script, &run);
+        }
+        let done = done.map_err(|failure| failure.to_string());
+        let done = done.and_then(|value| answered(&mut made, &value, has_names, &run));
+        if let Err(says) = done {
+            self.log_failure(&run.bindings.label, &says);
+            made.success = false;
+            made.code = "500".into();
+            made.message = says.into();
         }
         self.sleep_for_scripts().await;
         let made = Made::of_script(&made);
         self.finish_made(step, started, made)
     }
+
+    /// Takes over what a script changed.
+    fn apply(&mut self, sample: &ScriptSample, row: &mut SampleRow, seen: &mut Seen<'_>) {
+        if !sample.is_changed() {
+            return;
+        }
+        if sample.ignored {
+            self.data.scripts.get_or_insert_default().ignores = true;
+        }
+        apply_to_row(sample, row);
+        seen.change(sample, row);
+    }
+}
+
+/// Whether a script may look at the sampler.
+pub(crate) fn sees_sampler(script: &Script<Text>) -> bool {
+    ScriptRun::mentions(script, "ampler")
+}
+
+/// The class of a sampler's element.
+fn class_of(kind: &SamplerKind<Text>) -> &'static str {
+    match kind {
+        SamplerKind::Http(_) => "org.apache.jmeter.protocol.http.sampler.HTTPSamplerProxy",
+        SamplerKind::JavaTest(_) => "org.apache.jmeter.protocol.java.sampler.JavaSampler",
+        SamplerKind::Debug { .. } => "org.apache.jmeter.sampler.DebugSampler",
+        SamplerKind::Dummy(_) => "kg.apc.jmeter.samplers.DummySampler",
+        SamplerKind::FlowControl(_) => "org.apache.jmeter.sampler.TestAction",
+        SamplerKind::Script(script) if is_beanshell(script) => {
+            "org.apache.jmeter.protocol.java.sampler.BeanShellSampler"
+        }
+        SamplerKind::Script(_) => "org.apache.jmeter.protocol.java.sampler.JSR223Sampler",
+    }
+}
+
+/// What a `BeanShell` assertion may say of a sample, and what it says itself.
+fn bind_sample(run: &mut ScriptRun, sample: &ScriptSample) {
+    let text = |text: &Arc<str>| ScriptValue::Text(Arc::clone(text));
+    let names = &mut run.names;
+    names.set("ResponseData", text(&sample.body));
+    names.set("ResponseCode", text(&sample.code));
+    names.set("ResponseMessage", text(&sample.message));
+    names.set("ResponseHeaders", text(&sample.response_headers));
+    names.set("RequestHeaders", text(&sample.request_headers));
+    names.set("SampleLabel", text(&sample.label));
+    names.set("SamplerData", text(&sample.request_data));
+    names.set("Successful", ScriptValue::Bool(sample.success));
+    names.set("Failure", ScriptValue::Bool(false));
+    names.set("FailureMessage", ScriptValue::text(""));
+}
+
+/// What JMeter says when a name that it asks for has no value.
+const NO_VALUE: &str = "java.lang.NullPointerException: Cannot invoke \"Object.toString()\" because \
+                        the return value of \"org.apache.jmeter.util.BeanShellInterpreter.get(\
+                        String)\" is null";
+
+/// The value of one of `BeanShell`'s names as text.
+fn text_of_name(run: &ScriptRun, name: &str) -> Result<String, String> {
+    let value = run.names.get(name).filter(|value| !value.is_null());
+    value
+        .map(ScriptValue::to_text)
+        .ok_or_else(|| NO_VALUE.to_owned())
+}
+
+/// What a script as an assertion said.
+fn judgement(
+    run: &mut ScriptRun,
+    done: Result<ScriptValue, ScriptFailure>,
+    is_beanshell: bool,
+) -> AssertionOutcome {
+    let said = std::mem::take(&mut run.bindings.judgement);
+    let mut outcome = AssertionOutcome {
+        name: std::mem::take(&mut run.bindings.label),
+        failure: said.failure,
+        error: false,
+        message: said.message,
+    };
+    let failed = match done {
+        Ok(_) if is_beanshell => {
+            outcome.message = text_of_name(run, "FailureMessage").ok();
+            let failure = text_of_name(run, "Failure");
+            outcome.failure = failure.as_deref() == Ok("true");
+            failure.err()
+        }
+        Ok(_) => None,
+        Err(ScriptFailure::Fatal(says)) => {
+            // JMeter takes the error for an assertion of Java's.
+            "Assertion failed! See log file (debug level, only).".clone_into(&mut outcome.name);
+            outcome.failure = true;
+            outcome.message = Some(says);
+            None
+        }
+        Err(failure) => Some(failure.to_string()),
+    };
+    if let Some(says) = failed {
+        outcome.error = true;
+        outcome.message = Some(says);
+    }
+    outcome
+}
+
+/// What a sampler shows as its request: its script, or where that is.
+fn asked(script: &Script<Text>, run: &ScriptRun) -> Arc<str> {
+    match run.bindings.file_name.as_str() {
+        "" => Arc::clone(&run.shown),
+        file if is_beanshell(script) => file.into(),
+        file => format!("File: {file}").into(),
+    }
+}
+
+/// What a sampler answers; the error is what it says instead.
+fn answered(
+    made: &mut ScriptSample,
+    value: &ScriptValue,
+    has_names: bool,
+    run: &ScriptRun,
+) -> Result<(), String> {
+    if !value.is_null() && (made.body.is_empty() || has_names) {
+        made.body = value.to_text().into();
+        made.encoding = "UTF-8".into();
+    }
+    if has_names {
+        made.code = text_of_name(run, "ResponseCode")?.into();
+        made.message = text_of_name(run, "ResponseMessage")?.into();
+        made.success = text_of_name(run, "IsSuccess")? == "true";
+    }
+    Ok(())
 }
 
 /// The request with what a script made of it.
@@ -348,25 +642,78 @@ fn changed(request: &HttpRequest<Text>, view: &SamplerView) -> HttpRequest<Text>
             .map(|(name, value)| (Text::literal(name), Text::literal(value)))
             .collect(),
         raw_body: view.raw_body,
+        follow_redirects: view.follow_redirects,
+        auto_redirects: view.auto_redirects,
         ..request.clone()
     }
 }
 
-/// A row as scripts see it.
-pub(crate) fn sample_of(row: &SampleRow, seen: &Seen<'_>) -> ScriptSample {
+/// A row as scripts see it, with what was said of it so far.
+pub(crate) fn sample_of(
+    row: &SampleRow,
+    seen: &Seen<'_>,
+    outcomes: &[AssertionOutcome],
+) -> ScriptSample {
     let view = seen.view(row);
+    let (method, query) = if row.is_http {
+        method_and_query(&seen.request_data)
+    } else {
+        ("", "")
+    };
+    let judgements = outcomes.iter().map(|outcome| Judgement {
+        name: outcome.name.clone(),
+        failure: outcome.failure,
+        error: outcome.error,
+        message: outcome.message.clone(),
+    });
+    ScriptSample {
+        body: view.text().into(),
+        response_headers: seen.response_headers.as_str().into(),
+        request_headers: seen.request_headers.as_str().into(),
+        request_data: seen.request_data.as_str().into(),
+        content_type: view.content_type.into(),
+        encoding: view.encoding.unwrap_or_default().into(),
+        method: method.into(),
+        query: query.into(),
+        header_bytes: view.header_bytes,
+        judgements: judgements.collect(),
+        parts: row.children.iter().map(part_of).collect(),
+        ..facts_of(row)
+    }
+}
+
+/// The method and the body of a request, out of what JMeter shows of it.
+fn method_and_query(request_data: &str) -> (&str, &str) {
+    let (method, _) = request_data.split_once(' ').unwrap_or_default();
+    let (_, query) = request_data.split_once(" data:\n").unwrap_or_default();
+    let end = query.rfind("\n\n").unwrap_or(query.len());
+    (method, &query[..end])
+}
+
+/// A part of a row as scripts see it.
+fn part_of(row: &SampleRow) -> ScriptSample {
+    let Some(details) = &row.details else {
+        return facts_of(row);
+    };
+    let body = details.response_data.as_deref().unwrap_or_default();
+    ScriptSample {
+        body: String::from_utf8_lossy(body).into(),
+        response_headers: details.response_headers.as_str().into(),
+        request_headers: details.request_headers.as_str().into(),
+        request_data: details.sampler_data.as_deref().unwrap_or_default().into(),
+        ..facts_of(row)
+    }
+}
+
+/// What a row itself says.
+fn facts_of(row: &SampleRow) -> ScriptSample {
     ScriptSample {
         label: Arc::clone(&row.label),
         code: Arc::clone(&row.response_code),
         message: Arc::clone(&row.response_message),
         success: row.success,
-        body: view.text().into(),
-        response_headers: seen.response_headers.as_str().into(),
-        request_headers: seen.request_headers.as_str().into(),
-        request_data: seen.request_data.as_str().into(),
         url: Arc::clone(&row.url),
         thread_name: Arc::clone(&row.thread_name),
-        content_type: view.content_type.into(),
         data_type: match row.data_type {
             DataType::Text => "text".into(),
             DataType::Binary => "bin".into(),
@@ -385,31 +732,28 @@ pub(crate) fn sample_of(row: &SampleRow, seen: &Seen<'_>) -> ScriptSample {
     }
 }
 
-/// Takes over what a script changed.
-pub(crate) fn apply(sample: &ScriptSample, row: &mut SampleRow, seen: &mut Seen<'_>) {
-    if !sample.changed {
-        return;
-    }
-    apply_to_row(sample, row);
-    if *seen.view(row).text() != *sample.body {
-        seen.body = Cow::Owned(sample.body.as_bytes().to_vec());
-    }
-    (*sample.response_headers).clone_into(&mut seen.response_headers);
-    (*sample.request_headers).clone_into(&mut seen.request_headers);
-    (*sample.request_data).clone_into(&mut seen.request_data);
-}
-
-/// The part of it that result files show.
-pub(crate) fn apply_to_row(sample: &ScriptSample, row: &mut SampleRow) {
+/// Takes over what a script changed, as far as a row tells it.
+fn apply_to_row(sample: &ScriptSample, row: &mut SampleRow) {
     row.label = Arc::clone(&sample.label);
     row.response_code = Arc::clone(&sample.code);
     row.response_message = Arc::clone(&sample.message);
     row.success = sample.success;
     row.thread_name = Arc::clone(&sample.thread_name);
     row.latency_ms = sample.latency_ms;
-    row.data_type = match &*sample.data_type {
+    row.sent_bytes = sample.sent_bytes;
+    row.data_type = data_type(sample);
+    for (part, row) in sample.parts.iter().zip(&mut row.children) {
+        if part.is_changed() {
+            apply_to_row(part, row);
+        }
+    }
+}
+
+/// What a script says that a body is.
+pub(crate) fn data_type(sample: &ScriptSample) -> DataType {
+    match &*sample.data_type {
         "text" => DataType::Text,
         "bin" => DataType::Binary,
         _ => DataType::Empty,
-    };
+    }
 }

@@ -1,11 +1,14 @@
 //! Who is told of samples and transactions, and when.
 
+use std::sync::Arc;
+
 use weir_plan::ControllerKind;
 use weir_record::SampleRow;
 
 use crate::audience::Audience;
 use crate::details::note_variables;
 use crate::transaction::{Closed, Whole};
+use crate::tree::TreeController;
 use crate::user::User;
 use crate::work::{Group, Step};
 
@@ -32,11 +35,16 @@ impl User {
     /// Tells of a transaction that has come to its end while the user walked. One that is a sample
     /// beside its children is heard of by those in earshot of the last sampler: without one, by
     /// nobody (JMeter).
-    pub(crate) fn tell_of_closed(&self, mut closed: Closed) {
-        if closed.audience.is_some() {
+    pub(crate) fn tell_of_closed(&mut self, mut closed: Closed) {
+        if let Some(at) = closed.whole {
             self.sign(&mut closed.row);
+            let work = Arc::clone(&self.core.work);
+            let controller = &work.groups[self.group].tree.controllers[at as usize];
+            self.tell_scripts_of(controller, &mut closed.row);
+            return self.tell(closed.row, controller.audience);
         }
-        if let Some(audience) = closed.audience.or(self.earshot) {
+        self.tell_scripts_in_earshot(&mut closed.row);
+        if let Some(audience) = self.earshot {
             self.tell(closed.row, audience);
         }
     }
@@ -63,10 +71,23 @@ impl User {
                 whole.add(row);
             }
         } else if !is_told {
-            let parent = controller.parent;
-            self.walk.sample_occurred(&group.tree, parent, None, &row);
-            self.tell(row, controller.audience);
+            self.tell_transaction(group, controller, row);
         }
+    }
+
+    fn tell_scripts_of(&mut self, controller: &TreeController, row: &mut SampleRow) {
+        if let ControllerKind::Transaction(kind) = &controller.kind {
+            self.tell_scripts(&kind.script_listeners, row);
+        }
+    }
+
+    /// Tells of a transaction that is a sample.
+    fn tell_transaction(&mut self, group: &Group, controller: &TreeController, row: SampleRow) {
+        let mut row = row;
+        self.tell_scripts_of(controller, &mut row);
+        let parent = controller.parent;
+        self.walk.sample_occurred(&group.tree, parent, None, &row);
+        self.tell(row, controller.audience);
     }
 
     /// Tells of a transaction around a loop that was left, though it goes on.
@@ -79,9 +100,7 @@ impl User {
         if let ControllerKind::Transaction(kind) = &controller.kind {
             self.judge_transaction(&kind.assertions, &mut row);
         }
-        let parent = controller.parent;
-        self.walk.sample_occurred(&group.tree, parent, None, &row);
-        self.tell(row, controller.audience);
+        self.tell_transaction(group, controller, row);
     }
 
     /// The user ends inside a chain of transactions: each is a sample with what has run of it.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use weir_record::{DataType, SampleRow};
 
-use crate::audience::Audience;
 use crate::clock::Clock;
 use crate::next::Next;
 
@@ -27,8 +26,8 @@ pub(crate) struct Added {
 #[derive(Debug)]
 pub(crate) struct Closed {
     pub(crate) row: SampleRow,
-    /// Who hears of it, if it is a sample with its children inside.
-    pub(crate) audience: Option<Audience>,
+    /// The number of its controller, if it is a sample with its children inside.
+    pub(crate) whole: Option<u32>,
 }
 
 fn message(calls: u64, failed: u64) -> Arc<str> {
@@ -108,10 +107,7 @@ impl Added {
             is_transaction: true,
             ..self.sum
         };
-        Closed {
-            row,
-            audience: None,
-        }
+        Closed { row, whole: None }
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Around {
 pub(crate) struct Hearing {
     /// Listeners that write files.
     pub(crate) listeners: usize,
+    /// Listeners that are scripts.
+    pub(crate) script_listeners: usize,
     /// Result Status Action Handlers.
     pub(crate) on_failure: usize,
 }
@@ -84,6 +86,7 @@ impl Around {
             whole: if transaction.is_parent {
                 Some(Hearing {
                     listeners: transaction.listeners.len(),
+                    script_listeners: transaction.script_listeners.len(),
                     on_failure: transaction.on_failure.len(),
                 })
             } else {

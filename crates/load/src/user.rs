@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weir_plan::{
-    ControllerKind, FlowAction, FlowControl, OnSampleError, PreProcessor, ResultAction, SamplerKind,
+    ControllerKind, FlowAction, FlowControl, OnSampleError, PreProcessor, ResultAction,
+    SamplerKind, TimerKind,
 };
 use weir_record::SampleRow;
 use weir_script::{Ends, Scope, Text, delay_ms};
@@ -310,6 +311,7 @@ impl User {
         step: &Step,
         transaction: Option<u32>,
     ) -> After {
+        self.forget_step();
         for processor in &step.source.before {
             match processor {
                 PreProcessor::UserParameters(parameters) => {
@@ -321,6 +323,7 @@ impl User {
             }
         }
         self.earshot = Some(step.audience);
+        self.set_script_earshot(step);
         if let Some(class) = step.label {
             self.scope.sampler = Arc::clone(&work.labels[class]);
         }
@@ -329,6 +332,12 @@ impl User {
         }
         if !self.think(work, group, step).await {
             return After::End;
+        }
+        if let Some(ends) = self.ends_before_sample() {
+            return self.end_for_script(ends);
+        }
+        if step.shows_request {
+            self.show_request(step);
         }
         if let SamplerKind::FlowControl(flow) = &step.source.kind {
             return Box::pin(self.flow_control(flow)).await;
@@ -349,12 +358,16 @@ impl User {
         };
         if std::mem::take(&mut self.sample_is_lost) {
             tokio::task::yield_now().await;
-            return After::Step;
+            let ends = self.ends_for_script();
+            return ends.map_or(After::Step, |ends| self.end_for_script(ends));
         }
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
         let is_ignored = self.ignores_sample();
-        if let Some(row) = sampled.row.filter(|_| !is_ignored) {
+        if let Some(mut row) = sampled.row.filter(|_| !is_ignored) {
+            if !step.script_listeners.is_empty() {
+                self.tell_scripts(&step.script_listeners, &mut row);
+            }
             self.watch(work, step, &row);
             self.walk
                 .sample_occurred(&group.tree, step.parent, transaction, &row);
@@ -397,6 +410,8 @@ impl User {
 
     fn end_for_script(&self, ends: Ends) -> After {
         match ends {
+            Ends::Loop => return After::Break,
+            Ends::LoopIteration => return After::LoopIteration,
             Ends::GroupIteration => return After::GroupIteration,
             Ends::User => {}
             Ends::Test => self.core.order(Stage::Stopping),
@@ -515,12 +530,16 @@ impl User {
         let (core, outlives) = (&self.core, self.outlives_stop);
         let now = core.clock.now();
         self.scope.epoch_ms = core.clock.epoch_ms(now).cast_signed();
-        let scope = &mut self.scope;
-        let delays = step.source.timers.iter();
-        let delays =
-            delays.filter_map(|timer| delay_ms(&timer.kind, work.plan.timer_factor, scope));
-        let delay_ms = delays.fold(0_i64, i64::saturating_add);
-        let delay_ms = u64::try_from(delay_ms).unwrap_or(0);
+        let mut sum_ms = 0_i64;
+        for timer in &step.source.timers {
+            let delay_ms = match &timer.kind {
+                TimerKind::Script(script) => Some(self.script_delay_ms(step, script)),
+                kind => delay_ms(kind, work.plan.timer_factor, &mut self.scope),
+            };
+            sum_ms = sum_ms.saturating_add(delay_ms.unwrap_or(0));
+        }
+        let delay_ms = u64::try_from(sum_ms).unwrap_or(0);
+        let core = &self.core;
         let meant = now.after(Duration::from_millis(delay_ms).saturating_add(pace));
         // A user whose wait would pass its end leaves at once, without waiting (JMeter).
         let ends = self.ends.filter(|_| group.supply.cuts_waits());

@@ -8,8 +8,8 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use tokio_rustls::rustls::ClientConfig;
 use weir_plan::{
-    ArrivalStep, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError, PreProcessor,
-    RatePiece, Sampler, SamplerKind, UserLife,
+    ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError,
+    PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, UserLife,
 };
 use weir_script::{
     Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
@@ -30,6 +30,7 @@ use crate::names::Server;
 use crate::open::{ArrivalCounts, OpenGroup, OpenRules};
 use crate::open_files;
 use crate::pacing;
+use crate::scripts::sees_sampler;
 use crate::servers::{Reach, Servers};
 use crate::session::is_managed;
 use crate::settings::Length;
@@ -177,6 +178,10 @@ pub(crate) struct Step {
     pub(crate) is_remembered: bool,
     /// It follows a link of the response before.
     pub(crate) follows_link: bool,
+    /// Scripts after it may look at its request.
+    pub(crate) shows_request: bool,
+    /// Listeners that are scripts and hear of its samples, by their places in the plan.
+    pub(crate) script_listeners: Arc<[usize]>,
     /// Its request has a manager of cookies, answers or logins.
     pub(crate) is_managed: bool,
 }
@@ -396,6 +401,8 @@ impl Work {
             let only_part = |all: usize, whole: usize| all.saturating_sub(whole);
             let acting = only_part(source.on_failure.len(), whole.on_failure);
             source.on_failure.truncate(acting);
+            let scripts = only_part(source.script_listeners.len(), whole.script_listeners);
+            source.script_listeners.truncate(scripts);
             let listening = only_part(source.listeners.len(), whole.listeners);
             (listening > 0).then(|| self.audience(false, &source.listeners[..listening]))
         });
@@ -447,7 +454,12 @@ impl Work {
             wanted: Wanted::default(),
             is_remembered: self.plan.reads_previous,
             follows_link,
+            shows_request: false,
+            script_listeners: Arc::default(),
         };
+        step.script_listeners = step.source.script_listeners.as_slice().into();
+        step.is_looked_at |= !step.script_listeners.is_empty();
+        step.shows_request = shows_request(&step.source);
         step.is_looked_at |= step.looks_into();
         step
     }
@@ -616,6 +628,19 @@ fn open_group(arrivals: ResolvedArrivals, seed: u64, endless: bool, users_max: u
     };
     let arrivals_max = arrivals.arrivals_max.filter(|_| !endless);
     OpenGroup::new(ArrivalTimes::new(steps, seed), arrivals_max, rules)
+}
+
+/// Whether scripts after a sampler may look at its request.
+fn shows_request(sampler: &Sampler<Text>) -> bool {
+    let after = sampler.after.iter().filter_map(|after| match after {
+        PostProcessor::Script(script) => Some(script),
+        _ => None,
+    });
+    let asserting = sampler.assertions.iter().filter_map(|of| match of {
+        Assertion::Script(script) => Some(script),
+        _ => None,
+    });
+    after.chain(asserting).any(|script| sees_sampler(script))
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ impl<T> Assertion<T> {
                 file: f(&script.file),
                 first_text_stays: script.first_text_stays,
                 resets: script.resets,
+                id: script.id,
                 at: script.at,
             })),
         }

@@ -137,6 +137,8 @@ pub struct Transaction<T = Template> {
     pub on_failure: Vec<ResultAction>,
     /// Places of its listeners in [`crate::LoadPlan::listeners`].
     pub listeners: Vec<usize>,
+    /// Places of those that are scripts in [`crate::LoadPlan::script_listeners`], innermost first.
+    pub script_listeners: Vec<usize>,
 }
 
 impl<T> From<Sampler<T>> for Node<T> {
@@ -242,6 +244,7 @@ impl<T> ControllerKind<T> {
                     .collect(),
                 on_failure: transaction.on_failure.clone(),
                 listeners: transaction.listeners.clone(),
+                script_listeners: transaction.script_listeners.clone(),
             }),
             Self::CriticalSection { lock } => ControllerKind::CriticalSection { lock: f(lock) },
         }

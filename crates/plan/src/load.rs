@@ -58,6 +58,8 @@ pub struct LoadPlan<T = Template> {
     pub listeners: Vec<Listener<T>>,
     /// Listeners that stop the test; samplers name theirs by its place here.
     pub auto_stops: Vec<AutoStop<T>>,
+    /// Listeners that are scripts; samplers name theirs by its place here.
+    pub script_listeners: Vec<Script<T>>,
 }
 
 impl<T> Default for LoadPlan<T> {
@@ -75,6 +77,7 @@ impl<T> Default for LoadPlan<T> {
             dns_caches: Vec::new(),
             listeners: Vec::new(),
             auto_stops: Vec::new(),
+            script_listeners: Vec::new(),
         }
     }
 }
@@ -215,6 +218,7 @@ impl<T> LoadPlan<T> {
             dns_caches: self.dns_caches.iter().map(|m| m.map(f)).collect(),
             listeners: self.listeners.iter().map(|m| m.map(f)).collect(),
             auto_stops: self.auto_stops.iter().map(|m| m.map(f)).collect(),
+            script_listeners: self.script_listeners.iter().map(|m| m.map(f)).collect(),
         }
     }
 }
@@ -222,6 +226,7 @@ impl<T> LoadPlan<T> {
 impl<T> LoadPlan<T> {
     /// Visits every script.
     pub fn for_each_script<'a>(&'a self, visit: &mut dyn FnMut(&'a Script<T>)) {
+        self.script_listeners.iter().for_each(&mut *visit);
         for group in &self.groups {
             scripts_of(&group.nodes, visit);
         }

@@ -3,7 +3,7 @@
 use crate::config::UserParameters;
 use crate::extractors::Extractor;
 use crate::on_sample_error::OnSampleError;
-use crate::{Position, Template};
+use crate::{ElementId, Position, Template};
 
 /// Runs before a sampler.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +77,8 @@ pub struct Script<T = Template> {
     pub first_text_stays: bool,
     /// Each run has names of its own, also in a language whose interpreter would keep them.
     pub resets: bool,
+    /// Which element it is, of which all samplers in whose scope it stands have a copy.
+    pub id: ElementId,
     /// Where it stands.
     pub at: Position,
 }
@@ -117,6 +119,7 @@ impl<T> Script<T> {
             file: f(&self.file),
             first_text_stays: self.first_text_stays,
             resets: self.resets,
+            id: self.id,
             at: self.at,
         }
     }

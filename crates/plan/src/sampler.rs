@@ -33,6 +33,8 @@ pub struct Sampler<T = Template> {
     pub listeners: Vec<usize>,
     /// Places in [`crate::LoadPlan::auto_stops`].
     pub auto_stops: Vec<usize>,
+    /// Places of those that are scripts in [`crate::LoadPlan::script_listeners`], innermost first.
+    pub script_listeners: Vec<usize>,
     /// Where the sampler stands.
     pub at: Position,
 }
@@ -152,6 +154,7 @@ impl<T> Sampler<T> {
             on_failure: Vec::new(),
             listeners: Vec::new(),
             auto_stops: Vec::new(),
+            script_listeners: Vec::new(),
         }
     }
 
@@ -167,6 +170,7 @@ impl<T> Sampler<T> {
             on_failure: self.on_failure.clone(),
             listeners: self.listeners.clone(),
             auto_stops: self.auto_stops.clone(),
+            script_listeners: self.script_listeners.clone(),
             at: self.at,
         }
     }

@@ -82,6 +82,8 @@ pub fn resolve(
     let dns_caches: Vec<_> = plan.dns_caches.iter().map(|m| m.map(compile)).collect();
     let listeners = plan.listeners.iter().map(|m| m.map(compile)).collect();
     let auto_stops = plan.auto_stops.iter().map(|m| m.map(compile)).collect();
+    let script_listeners = plan.script_listeners.iter();
+    let script_listeners = script_listeners.map(|m| m.map(compile)).collect();
     resolver.check_tables(&dns_caches);
     let timer_factor = resolver.timer_factor;
     if groups.is_empty() {
@@ -111,6 +113,7 @@ pub fn resolve(
         session,
         listeners,
         auto_stops,
+        script_listeners,
         timer_factor,
         http_version: HttpVersion::default(),
         reads_own_variables: visit::reads_own_variables(plan),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use weir_plan::{
     ArrivalStep, AuthManager, AutoStop, CacheManager, Controller, CookieManager, DnsCache,
     GroupKind, HttpRequest, IterationElement, Listener, Node, OnSampleError, Position, Sampler,
-    SamplerKind, UserLife, WhenFull,
+    SamplerKind, Script, UserLife, WhenFull,
 };
 
 use crate::{GlobalVariables, Problem, SessionProperties, Text};
@@ -48,6 +48,8 @@ pub struct ResolvedPlan {
     pub listeners: Vec<Listener<Text>>,
     /// Listeners that stop the test; samplers name theirs by its place here.
     pub auto_stops: Vec<AutoStop<Text>>,
+    /// Listeners that are scripts; samplers name theirs by its place here.
+    pub script_listeners: Vec<Script<Text>>,
     /// JMeter's property `timer.factor`, by which delays that are random are multiplied; 1 when it
     /// is not set.
     pub timer_factor: f32,

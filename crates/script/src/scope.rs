@@ -186,6 +186,8 @@ pub struct Scope {
     pub variables: Variables,
     /// The user's number in its group, from 1.
     pub user: u32,
+    /// The number of the iteration of its group, from 1; the engine keeps it up to date.
+    pub iteration: u32,
     /// The name of the user's group.
     pub group: Arc<str>,
     /// The name of the user, as results show it; the engine sets it.
@@ -216,6 +218,7 @@ impl Scope {
         Self {
             variables,
             user,
+            iteration: 0,
             group,
             thread_name: "".into(),
             sampler: "".into(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use rand_xoshiro::rand_core::Rng as _;
-use weir_plan::Script as Element;
+use weir_plan::{ElementId, Script as Element};
 use weir_snippet::{
     Bindings, Failure, Host, Language, Place, Script, State, SyntaxError, Value, WriteMode,
 };
@@ -29,14 +29,23 @@ pub(crate) type Kept = HashMap<(Language, Arc<str>), Read>;
 
 type Read = Result<Arc<Script>, SyntaxError>;
 
+/// Who has a `BeanShell` interpreter of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    /// An element, for all samplers in whose scope it stands.
+    Element(ElementId),
+    /// A function, by where it stands in a text.
+    Occurrence(usize),
+}
+
 /// What is remembered of one user's scripts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Remembered {
     objects: Vec<(Box<str>, Value)>,
-    /// Names of `BeanShell` interpreters, by the elements that have them.
-    states: Vec<(usize, State)>,
+    /// Names of `BeanShell` interpreters, by who has them.
+    states: Vec<(Keeper, State)>,
     /// The first text of scripts that are compiled once, by their elements.
-    texts: Vec<(usize, Arc<str>)>,
+    texts: Vec<(ElementId, Arc<str>)>,
 }
 
 /// Why a script of a plan gave no answer.
@@ -45,6 +54,9 @@ pub enum ScriptFailure {
     /// It failed as it does in JMeter.
     #[error("{0}")]
     Thrown(String),
+    /// It failed with what Java has for the worst, which ends the user: an assertion of Groovy.
+    #[error("{0}")]
+    Fatal(String),
     /// Weir cannot run it.
     #[error("{0}")]
     Beyond(String),
@@ -57,14 +69,21 @@ impl ScriptFailure {
             Failure::Thrown(thrown) => thrown,
             beyond => return Self::Beyond(beyond.to_string()),
         };
+        if thrown.is_error() {
+            return Self::Fatal(thrown.to_string());
+        }
         Self::Thrown(match language {
             Language::JavaScript => thrown.to_string(),
-            Language::BeanShell => format!(
-                "org.apache.jorphan.util.JMeterException: Error invoking bsh method: \
-                 eval\tSourced file: inline evaluation of: ``{}'' : {}",
-                shown(text),
-                thrown.message.as_deref().unwrap_or("TargetError")
-            ),
+            Language::BeanShell => {
+                let says = thrown.told.as_ref().or(thrown.message.as_ref());
+                let says = says.filter(|says| !says.is_empty());
+                let says = says.map(|says| format!(" : {says}")).unwrap_or_default();
+                format!(
+                    "org.apache.jorphan.util.JMeterException: Error invoking bsh method: \
+                     eval\tSourced file: inline evaluation of: ``{}''{says}",
+                    shown(text)
+                )
+            }
             _ => format!("javax.script.ScriptException: {thrown}"),
         })
     }
@@ -104,6 +123,7 @@ pub(crate) fn run(
     keeps: Option<usize>,
 ) -> Result<Value, Failure> {
     let mut state = State::default();
+    let keeps = keeps.map(Keeper::Occurrence);
     run_with(script, scope, bindings, keeps, &mut state)
 }
 
@@ -111,7 +131,7 @@ fn run_with(
     script: &Script,
     scope: &mut Scope,
     bindings: &mut Bindings,
-    keeps: Option<usize>,
+    keeps: Option<Keeper>,
     state: &mut State,
 ) -> Result<Value, Failure> {
     let keeps = keeps.filter(|_| script.keeps_state());
@@ -142,7 +162,9 @@ pub struct ScriptRun {
     /// Names that `BeanShell` elements bind, and have after the run.
     pub names: State,
     /// The text that ran.
-    pub text: Arc<str>,
+    text: Arc<str>,
+    /// The text as it is now: what was compiled once may be another one.
+    pub shown: Arc<str>,
 }
 
 impl ScriptRun {
@@ -187,7 +209,7 @@ impl ScriptRun {
                 self.names.set(name, value);
             }
         }
-        if self.text.trim().is_empty() && language != Language::BeanShell {
+        if self.text.is_empty() && language != Language::BeanShell {
             return Err(ScriptFailure::Thrown(format!(
                 "javax.script.ScriptException: Both script file and script text are empty for \
                  element:{}",
@@ -197,35 +219,35 @@ impl ScriptRun {
         let script = read(&self.text, language, scope).map_err(|error| {
             ScriptFailure::Beyond(format!("Weir cannot read the script: {error}"))
         })?;
-        let id = std::ptr::from_ref(element).addr();
-        let keeps = (!element.resets).then_some(id);
+        let keeps = (!element.resets).then_some(Keeper::Element(element.id));
         let done = run_with(&script, scope, &mut self.bindings, keeps, &mut self.names);
         done.map_err(|failure| ScriptFailure::of(failure, language, &self.text))
     }
 
     fn text_now(
-        &self,
+        &mut self,
         element: &Element<Text>,
         scope: &mut Scope,
     ) -> Result<Arc<str>, ScriptFailure> {
         let file = self.bindings.file_name.as_str();
         if !file.is_empty() {
-            return script_file(file, &self.bindings.label, scope);
+            return script_file(file, element, &self.bindings.label, scope);
         }
-        if let Some(text) = element.text.constant() {
-            return Ok(text.into());
-        }
-        if !element.first_text_stays {
-            return Ok(element.text.rendered(scope).into());
+        self.shown = match element.text.constant() {
+            Some(text) => text.into(),
+            None => element.text.rendered(scope).into(),
+        };
+        if element.text.constant().is_some() || !element.first_text_stays {
+            return Ok(Arc::clone(&self.shown));
         }
         // JMeter compiles the text that it sees first, and does not look at it again.
-        let id = std::ptr::from_ref(element).addr();
+        let id = element.id;
         let known = scope.memory().scripts.texts.iter();
         let known = known.clone().find(|(of, _)| *of == id);
         if let Some((_, text)) = known {
             return Ok(Arc::clone(text));
         }
-        let text: Arc<str> = element.text.rendered(scope).into();
+        let text = Arc::clone(&self.shown);
         scope.memory().scripts.texts.push((id, Arc::clone(&text)));
         Ok(text)
     }
@@ -240,15 +262,29 @@ impl ScriptRun {
     }
 }
 
-/// A script in a file of its own, beside the plan.
-fn script_file(name: &str, label: &str, scope: &Scope) -> Result<Arc<str>, ScriptFailure> {
-    let path = scope.live().in_plan_directory(name);
-    let text = read_file(&path).map_err(|_| {
-        ScriptFailure::Thrown(format!(
-            "javax.script.ScriptException: Script file '{}' does not exist or is unreadable for \
-             element:{label}",
-            path.display()
-        ))
+/// A script in a file of its own, in the folder that Weir was started in (JMeter), or beside the
+/// plan.
+fn script_file(
+    name: &str,
+    element: &Element<Text>,
+    label: &str,
+    scope: &Scope,
+) -> Result<Arc<str>, ScriptFailure> {
+    let here = Path::new(name);
+    let found = read_file(here).or_else(|_| read_file(&scope.live().in_plan_directory(name)));
+    let text = found.map_err(|_| {
+        ScriptFailure::Thrown(if element.language == "beanshell" {
+            format!(
+                "org.apache.jorphan.util.JMeterException: Error invoking bsh method: source\t\
+                 {name} (No such file or directory)"
+            )
+        } else {
+            let path = std::path::absolute(here).unwrap_or_else(|_| here.to_owned());
+            format!(
+                "javax.script.ScriptException: Script file '{}' is not a file for element: {label}",
+                path.display()
+            )
+        })
     })?;
     Ok(String::from_utf8_lossy(&text).into())
 }
@@ -266,27 +302,6 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(bytes)
-}
-
-/// The value of a script as a delay: JMeter takes what fails, or is no number, for none.
-pub(crate) fn delay_ms(script: &Element<Text>, scope: &mut Scope) -> i64 {
-    let name = Arc::clone(&scope.thread_name);
-    let done = ScriptRun::new(Place::Timer, &name).run(script, scope);
-    match done {
-        Ok(value) => {
-            let text = value.to_text();
-            text.trim().parse().unwrap_or(0)
-        }
-        Err(ScriptFailure::Thrown(says)) => {
-            let says = format!("Problem in JSR223 script of a timer: {says}");
-            scope.live().log("ERROR", &says);
-            0
-        }
-        Err(ScriptFailure::Beyond(says)) => {
-            scope.fail(says);
-            0
-        }
-    }
 }
 
 /// What is wrong with a script, as far as that shows before the test; `text` has something in the
@@ -425,6 +440,10 @@ impl Host for OfUser<'_> {
 
     fn user(&self) -> u32 {
         self.0.user
+    }
+
+    fn iteration(&self) -> u64 {
+        u64::from(self.0.iteration)
     }
 
     fn group(&self) -> Arc<str> {

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, Poisson, StandardNormal};
 use weir_plan::TimerKind;
 
-use crate::{Scope, Text, scripting};
+use crate::{Scope, Text};
 
 /// The next delay in milliseconds of a timer that needs no more than the user itself; `None` for
 /// timers by which users wait for each other or for a schedule.
@@ -38,8 +38,8 @@ pub fn delay_ms(timer: &TimerKind<Text>, factor: f32, scope: &mut Scope) -> Opti
             let events = Poisson::new(lambda).map_or(0.0, |d| d.sample(&mut scope.random));
             events + delay
         }
-        TimerKind::Script(script) => return Some(scripting::delay_ms(script, scope)),
-        TimerKind::ConstantThroughput { .. }
+        TimerKind::Script(_)
+        | TimerKind::ConstantThroughput { .. }
         | TimerKind::PreciseThroughput(_)
         | TimerKind::Synchronizing { .. }
         | TimerKind::Shaping { .. } => return None,

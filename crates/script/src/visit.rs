@@ -1,6 +1,9 @@
 //! What the texts of a plan say about properties and variables before any is compiled.
 
-use weir_plan::{LoadPlan, Node, Position, PreProcessor, SamplerKind, Script, Template};
+use weir_plan::{
+    Assertion, ControllerKind, LoadPlan, Node, Position, PreProcessor, SamplerKind, Script,
+    Template, TimerKind,
+};
 
 use crate::parse::{self, Call, Part};
 use crate::settable::Changes;
@@ -73,7 +76,8 @@ pub(crate) fn reads_previous(plan: &LoadPlan) -> bool {
             .iter()
             .any(|sign| template.text.contains(sign));
     });
-    reads || plan.groups.iter().any(|group| any_reads(&group.nodes))
+    let listens = !plan.script_listeners.is_empty();
+    reads || listens || plan.groups.iter().any(|group| any_reads(&group.nodes))
 }
 
 fn any_reads(nodes: &[Node]) -> bool {
@@ -81,15 +85,30 @@ fn any_reads(nodes: &[Node]) -> bool {
         let words = ["prev", "getPreviousResult", "previousResult"];
         !script.file.text.is_empty() || words.iter().any(|word| script.text.text.contains(word))
     };
+    let asserts = |assertions: &[Assertion<Template>]| {
+        let mut assertions = assertions.iter();
+        assertions.any(|of| matches!(of, Assertion::Script(script) if reads(script)))
+    };
     nodes.iter().any(|node| match node {
-        Node::Controller(controller) => any_reads(&controller.children),
+        Node::Controller(controller) => {
+            let whole = match &controller.kind {
+                ControllerKind::Transaction(kind) => asserts(&kind.assertions),
+                _ => false,
+            };
+            whole || any_reads(&controller.children)
+        }
         Node::Sampler(sampler) => {
+            let mut timers = sampler.timers.iter();
+            let times = timers
+                .any(|timer| matches!(&timer.kind, TimerKind::Script(script) if reads(script)));
             let mut before = sampler.before.iter();
-            before.any(|before| match before {
-                PreProcessor::Link => true,
-                PreProcessor::Script(script) => reads(script),
-                PreProcessor::UserParameters(_) => false,
-            }) || matches!(&sampler.kind, SamplerKind::Script(script) if reads(script))
+            times
+                || before.any(|before| match before {
+                    PreProcessor::Link => true,
+                    PreProcessor::Script(script) => reads(script),
+                    PreProcessor::UserParameters(_) => false,
+                })
+                || matches!(&sampler.kind, SamplerKind::Script(script) if reads(script))
         }
     })
 }

@@ -7,7 +7,7 @@ use crate::machine::Stop;
 use crate::number::Decimal;
 use crate::syntax::Operator;
 use crate::value::{DecimalValue, Thing};
-use crate::{Language, Value};
+use crate::{Language, Value, work};
 
 /// A number in the widest kind that its partner needs.
 #[derive(Debug, Clone, Copy)]
@@ -128,54 +128,42 @@ fn division_by_zero(language: Language) -> Stop {
     }
 }
 
+/// `left operator right` of whole numbers of a kind, which wrap at its ends.
+macro_rules! wrapping {
+    ($operator:expr, $left:expr, $right:expr, $language:expr) => {{
+        let (left, right) = ($left, $right);
+        Ok::<_, Stop>(match $operator {
+            Operator::Plus => left.wrapping_add(right),
+            Operator::Minus => left.wrapping_sub(right),
+            Operator::Times => left.wrapping_mul(right),
+            Operator::Divide | Operator::Remainder if right == 0 => {
+                return Err(division_by_zero($language));
+            }
+            Operator::Divide => left.wrapping_div(right),
+            Operator::Remainder => left.wrapping_rem(right),
+            Operator::BitAnd => left & right,
+            Operator::BitOr => left | right,
+            Operator::BitXor => left ^ right,
+            Operator::ShiftLeft => left.wrapping_shl(right as u32),
+            Operator::ShiftRight => left.wrapping_shr(right as u32),
+            Operator::ShiftRightUnsigned => left
+                .cast_unsigned()
+                .wrapping_shr(right as u32)
+                .cast_signed(),
+            _ => return Err(Stop::unknown("this operator between numbers")),
+        })
+    }};
+}
+
 fn integers(operator: Operator, left: i32, right: i32, language: Language) -> Result<Value, Stop> {
-    let whole = match operator {
-        Operator::Plus => left.wrapping_add(right),
-        Operator::Minus => left.wrapping_sub(right),
-        Operator::Times => left.wrapping_mul(right),
-        Operator::Divide | Operator::Remainder if right == 0 => {
-            return Err(division_by_zero(language));
-        }
-        Operator::Divide => left.wrapping_div(right),
-        Operator::Remainder => left.wrapping_rem(right),
-        Operator::BitAnd => left & right,
-        Operator::BitOr => left | right,
-        Operator::BitXor => left ^ right,
-        Operator::ShiftLeft => left.wrapping_shl(right as u32),
-        Operator::ShiftRight => left.wrapping_shr(right as u32),
-        Operator::ShiftRightUnsigned => left
-            .cast_unsigned()
-            .wrapping_shr(right as u32)
-            .cast_signed(),
-        _ => return Err(Stop::unknown("this operator between numbers")),
-    };
     if language.is_jexl() {
         return longs(operator, i64::from(left), i64::from(right), language);
     }
-    Ok(Value::Int(whole))
+    wrapping!(operator, left, right, language).map(Value::Int)
 }
 
 fn longs(operator: Operator, left: i64, right: i64, language: Language) -> Result<Value, Stop> {
-    let whole = match operator {
-        Operator::Plus => left.wrapping_add(right),
-        Operator::Minus => left.wrapping_sub(right),
-        Operator::Times => left.wrapping_mul(right),
-        Operator::Divide | Operator::Remainder if right == 0 => {
-            return Err(division_by_zero(language));
-        }
-        Operator::Divide => left.wrapping_div(right),
-        Operator::Remainder => left.wrapping_rem(right),
-        Operator::BitAnd => left & right,
-        Operator::BitOr => left | right,
-        Operator::BitXor => left ^ right,
-        Operator::ShiftLeft => left.wrapping_shl(right as u32),
-        Operator::ShiftRight => left.wrapping_shr(right as u32),
-        Operator::ShiftRightUnsigned => left
-            .cast_unsigned()
-            .wrapping_shr(right as u32)
-            .cast_signed(),
-        _ => return Err(Stop::unknown("this operator between numbers")),
-    };
+    let whole: i64 = wrapping!(operator, left, right, language)?;
     // JEXL gives the narrowest kind.
     match i32::try_from(whole) {
         Ok(narrow) if language.is_jexl() => Ok(Value::Int(narrow)),
@@ -257,14 +245,22 @@ pub(crate) fn equal(left: &Value, right: &Value) -> bool {
     equal_to_depth(left, right, 30)
 }
 
+/// What a comparison of two values takes, in bytes that are copied meanwhile.
+const COMPARISON: usize = 2;
+
 fn equal_to_depth(left: &Value, right: &Value, depth: u32) -> bool {
-    if depth == 0 {
+    work::note(COMPARISON);
+    if depth == 0 || work::is_too_much() {
         return false;
     }
     match (left, right) {
         (Value::Null | Value::Void, Value::Null | Value::Void) => true,
         (Value::Bool(left), Value::Bool(right)) => left == right,
-        (Value::Text(left), Value::Text(right)) => left == right,
+        (Value::Text(left), Value::Text(right)) => {
+            let same = left == right;
+            work::note(if same { left.len() } else { 0 });
+            same
+        }
         (Value::Text(text), Value::Char(c)) | (Value::Char(c), Value::Text(text)) => {
             text.chars().eq([*c])
         }

@@ -13,11 +13,6 @@ use crate::program::{Program, Unknown, expressions_of, for_each_below, statement
 use crate::syntax::{Expression, ExpressionKind as Kind, Statement, Type};
 use crate::token::Literal;
 
-/// Whether a name is bound by JMeter.
-pub(crate) fn is_bound(name: &str) -> bool {
-    library::bound_class(name).is_some()
-}
-
 pub(crate) fn unknown(program: &Program) -> Vec<Unknown> {
     let mut check = Check {
         program,
@@ -178,7 +173,7 @@ impl<'p> Check<'p> {
             self.says(line, format!("the name {name}"));
         } else if looks_like_class
             && library::class(name).is_none()
-            && !is_bound(name)
+            && !library::is_bound(name)
             && !self.variables.contains_key(name)
             && !self.is_assigned(name)
         {
@@ -229,7 +224,7 @@ impl<'p> Check<'p> {
             Kind::Name(name)
                 if !self.variables.contains_key(&**name)
                     && !self.program.language.is_jexl()
-                    && !is_bound(name)
+                    && !library::is_bound(name)
                     && name.starts_with(char::is_uppercase) =>
             {
                 library::class(name)

@@ -45,6 +45,8 @@ pub trait Host {
     fn parse_date(&self, text: &str, pattern: &str, zone: Option<&str>) -> Option<i64>;
     /// The user's number in its group, from 1.
     fn user(&self) -> u32;
+    /// The number of the iteration of the user's group, from 1.
+    fn iteration(&self) -> u64;
     /// The name of the user's group.
     fn group(&self) -> Arc<str>;
     /// The folder of the plan.
@@ -82,6 +84,15 @@ pub enum Place {
     Assertion,
     /// A timer.
     Timer,
+    /// A listener.
+    Listener,
+}
+
+impl Place {
+    /// Whether `prev` is the sample that is being made, and not the one before it.
+    pub(crate) fn is_in_sample(self) -> bool {
+        matches!(self, Self::After | Self::Assertion | Self::Listener)
+    }
 }
 
 /// What the languages of JMeter bind to names, and what scripts leave there.
@@ -114,6 +125,10 @@ pub struct Bindings {
 /// What a script wants to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ends {
+    /// The loop around the step.
+    Loop,
+    /// The pass of the loop around the step.
+    LoopIteration,
     /// The iteration of the user's group.
     GroupIteration,
     /// The user.
@@ -124,9 +139,11 @@ pub enum Ends {
     TestNow,
 }
 
-/// What a script as an assertion says.
+/// What an assertion says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Judgement {
+    /// The assertion's name.
+    pub name: String,
     /// The sample is not as it should be.
     pub failure: bool,
     /// The assertion could not be evaluated.
@@ -160,6 +177,14 @@ pub struct Sample {
     pub thread_name: Arc<str>,
     /// The content type.
     pub content_type: Arc<str>,
+    /// The character set of the body, if something says it.
+    pub encoding: Arc<str>,
+    /// The method of a request.
+    pub method: Arc<str>,
+    /// The body of a request.
+    pub query: Arc<str>,
+    /// The cookies of a request.
+    pub cookies: Arc<str>,
     /// `text`, `bin` or nothing.
     pub data_type: Arc<str>,
     /// Milliseconds since 1970.
@@ -174,6 +199,8 @@ pub struct Sample {
     pub idle_ms: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// Bytes of the response's head, of those that were received.
+    pub header_bytes: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
     /// Users of the group.
@@ -184,13 +211,24 @@ pub struct Sample {
     pub ignored: bool,
     /// Whether a script changed it.
     pub changed: bool,
-    /// Failures that a script added: name and message.
-    pub failures: Vec<Judgement>,
+    /// What assertions have said of it so far.
+    pub judgements: Vec<Judgement>,
+    /// The samples that it is made of.
+    pub parts: Vec<Sample>,
+}
+
+impl Sample {
+    /// Whether a script changed it or a part of it.
+    pub fn is_changed(&self) -> bool {
+        self.changed || self.parts.iter().any(Self::is_changed)
+    }
 }
 
 /// An HTTP request as scripts see and change it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SamplerView {
+    /// The class of the element.
+    pub class: &'static str,
     /// The element's name.
     pub name: String,
     /// The host.
@@ -209,8 +247,10 @@ pub struct SamplerView {
     pub headers: Vec<(String, String)>,
     /// Whether the arguments are the body as it is sent.
     pub raw_body: bool,
-    /// Whether a script changed it.
-    pub changed: bool,
+    /// Whether redirects are followed as parts of the sample.
+    pub follow_redirects: bool,
+    /// Whether redirects are followed without a trace.
+    pub auto_redirects: bool,
 }
 
 /// An argument of a request.

@@ -18,10 +18,30 @@ use crate::{Throwable, Value};
 
 /// Most memory of one evaluation.
 const MEMORY_MAX: usize = 64 << 20;
+/// Most that may be in use between evaluations.
+const LEFT_MAX: usize = 4 << 20;
 /// Most of its stack.
 const STACK_MAX: usize = 256 << 10;
 /// How often `QuickJS` may ask whether to go on: it does every ten thousand loops and calls.
-const TICKS_MAX: u32 = 2_000;
+const TICKS_MAX: u32 = 500;
+
+/// What does not ask while it goes over an array that may be nothing but a length, and so has to
+/// refuse what is too long.
+const BOUNDED: &str = r"for (var name of ['at', 'concat', 'copyWithin', 'entries', 'fill',
+  'includes', 'indexOf', 'join', 'keys', 'lastIndexOf', 'pop', 'push', 'reverse', 'shift', 'slice',
+  'sort', 'splice', 'toLocaleString', 'toString', 'unshift', 'values', 'flat', 'toReversed',
+  'toSorted', 'toSpliced', 'with']) (function (name) {
+  var method = Array.prototype[name];
+  if (!method) { return; }
+  Object.defineProperty(Array.prototype, name, { value: function () {
+    if (this !== null && this !== undefined && this.length > 1e6) {
+      throw new RangeError('the array is too long');
+    }
+    return method.apply(this, arguments);
+  } });
+})(name);";
+/// What scripts with such arrays have in them.
+const SIGNS_OF_LENGTHS: [&str; 5] = ["Array", "length", "call", "apply", "Reflect"];
 
 /// What only Java's engines have.
 const OF_JAVA: [&str; 8] = [
@@ -34,6 +54,15 @@ const OF_JAVA: [&str; 8] = [
     "importClass",
     "java.",
 ];
+
+/// What Rhino, which evaluates conditions in JMeter where Java has no engine of its own, adds to
+/// texts.
+const RHINO: &str = r"for (var [name, method] of [
+  ['equals', function (other) { return String(this) === String(other); }],
+  ['equalsIgnoreCase', function (other) {
+    return String(this).toLowerCase() === String(other).toLowerCase();
+  }]
+]) { Object.defineProperty(String.prototype, name, { value: method }); }";
 
 /// What JMeter's objects are in a script.
 const OBJECTS: &str = include_str!("javascript/objects.js");
@@ -69,6 +98,13 @@ impl Engine {
         Ok(Self { runtime, ticks })
     }
 
+    /// Whether a script has left so much behind that the next one may not do.
+    fn is_full(&self) -> bool {
+        self.runtime.run_gc();
+        let used = self.runtime.memory_usage().memory_used_size;
+        usize::try_from(used).is_ok_and(|used| used > LEFT_MAX)
+    }
+
     /// Evaluates in a context of its own.
     fn evaluate<T>(&self, run: impl FnOnce(&Ctx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         self.ticks.set(0);
@@ -81,15 +117,31 @@ impl Engine {
     }
 }
 
+/// Prepares a context for a script.
+fn prepare(ctx: &Ctx<'_>, text: &str) -> Result<(), Failure> {
+    if text.contains(".equals") {
+        evaluate(ctx, RHINO)?;
+    }
+    if SIGNS_OF_LENGTHS.iter().any(|sign| text.contains(sign)) {
+        evaluate(ctx, BOUNDED)?;
+    }
+    Ok(())
+}
+
 fn with_engine<T>(run: impl FnOnce(&Engine) -> Result<T, Failure>) -> Result<T, Failure> {
     ENGINE.with_borrow_mut(|engine| {
         if engine.is_none() {
             *engine = Some(Engine::new().map_err(|error| failed(&error))?);
         }
-        match engine {
-            Some(engine) => run(engine),
-            None => Err(Failure::Bound("JavaScript cannot be started")),
+        let Some(running) = engine else {
+            return Err(Failure::Bound("JavaScript cannot be started"));
+        };
+        let done = run(running);
+        // What one script has left must not be missing for the next.
+        if done.is_err() && running.is_full() {
+            *engine = None;
         }
+        done
     })
 }
 
@@ -118,7 +170,12 @@ fn evaluate(ctx: &Ctx<'_>, text: &str) -> Result<Option<String>, Failure> {
 /// It is not JavaScript, throws, or is neither `true` nor `false`: JMeter says so in its log, and
 /// takes it for false.
 pub fn condition(text: &str) -> Result<bool, Failure> {
-    let value = with_engine(|engine| engine.evaluate(|ctx| evaluate(ctx, text)))?;
+    let value = with_engine(|engine| {
+        engine.evaluate(|ctx| {
+            prepare(ctx, text)?;
+            evaluate(ctx, text)
+        })
+    })?;
     match value.as_deref() {
         Some("true") => Ok(true),
         Some("false") => Ok(false),
@@ -188,6 +245,7 @@ pub(crate) fn run(
     let (value, changes) = with_engine(|engine| {
         engine.evaluate(|ctx| {
             evaluate(ctx, &prelude)?;
+            prepare(ctx, text)?;
             let value = evaluate(ctx, text);
             // What a script did before it failed is done.
             let changes = evaluate(ctx, "JSON.stringify(weirChanges())").unwrap_or_default();
@@ -324,6 +382,11 @@ mod tests {
             ("${x}", None),
             ("", None),
             ("nosuch == 1", None),
+            // Rhino knows these of Java's texts.
+            ("'hello'.equals('hello')", Some(true)),
+            ("'A'.equalsIgnoreCase('a')", Some(true)),
+            ("'hello'.contains('ell')", None),
+            ("'hello'.matches('h.*')", None),
         ] {
             assert_eq!(condition(text).ok(), expect, "{text}");
         }
@@ -336,6 +399,16 @@ mod tests {
             "function f() { return f() } f()",
             "var a = []; while (true) a.push('xxxxxxxxxxxxxxxx' + a.length)",
             "/(a+)+b/.test('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')",
+            "new Array(4294967295).indexOf(1)",
+            "[].indexOf.call({ length: 9007199254740991 }, 1)",
+            "var a = []; a.length = 4294967295; a.join('')",
+            "Array.from({ length: 4294967295 }).length",
+            "new Uint8Array(1e9).length",
+            "'a'.repeat(1e9)",
+            "var s = 'a'; while (true) s += s",
+            "JSON.parse('['.repeat(1e6))",
+            "var f = function () { f.apply(null, new Array(60000)) }; f()",
+            "var a = [1]; for (;;) a = [a, a]",
         ] {
             assert!(condition(text).is_err(), "{text}");
         }

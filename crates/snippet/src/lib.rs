@@ -15,6 +15,7 @@
 //! clock or randomness of its own.
 
 mod arithmetic;
+mod bury;
 mod check;
 mod class;
 mod host;
@@ -29,7 +30,9 @@ mod program;
 mod script;
 mod syntax;
 mod token;
+mod url;
 mod value;
+mod work;
 
 pub use host::{
     ArgumentView, Bindings, Ends, Host, Judgement, Place, Sample, SamplerView, WriteMode,

@@ -19,6 +19,7 @@ mod patterns;
 mod sample;
 mod text;
 mod time;
+mod url;
 
 use std::sync::Arc;
 
@@ -30,16 +31,16 @@ pub(crate) use self::convert::{
     cast, default_of_field, default_of_item, fit, is_exception, is_exception_of, is_instance,
     is_type,
 };
-pub(crate) use self::names::{bound, bound_class, call_function, is_function};
+pub(crate) use self::names::{bound, bound_class, call_function, is_bound, is_function};
 pub(crate) use self::patterns::{compile_pattern, matches, pattern_of};
 use crate::arithmetic::{self, Number};
 use crate::class::{Answer, Class, Routine, find, routine};
 use crate::machine::{Machine, Stop};
 use crate::value::Thing;
-use crate::{Language, Value};
+use crate::{Language, Value, work};
 
 /// Every class.
-const FAMILIES: [&[&Class]; 8] = [
+const FAMILIES: [&[&Class]; 9] = [
     codec::CLASSES,
     collections::CLASSES,
     files::CLASSES,
@@ -48,6 +49,7 @@ const FAMILIES: [&[&Class]; 8] = [
     numbers::CLASSES,
     text::CLASSES,
     time::CLASSES,
+    url::CLASSES,
 ];
 
 /// What every object can do.
@@ -147,7 +149,9 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Writer(_) => &files::WRITER,
         Thing::Reader(_) => &files::READER,
         Thing::Argument(_) => &jmeter::ARGUMENT,
-        Thing::Previous | Thing::Own => &sample::RESULT,
+        Thing::Url(_) => &url::URL,
+        Thing::Judgement(_) => &jmeter::JUDGEMENT,
+        Thing::Previous | Thing::Own | Thing::Part(_) => &sample::RESULT,
         Thing::Single(class) => class,
     }
 }
@@ -172,6 +176,26 @@ pub(crate) fn is_method_of_any(name: &str) -> bool {
             .any(|class| class.has_method(name) || class.has_function(name))
 }
 
+/// About how many bytes a method goes over: few of them look at all of what they are called on.
+fn weight(of: &Value, name: &str) -> usize {
+    match of {
+        Value::Text(text) => match name {
+            // Even these ask whether there are characters of several bytes.
+            "length" | "size" | "isEmpty" | "charAt" | "substring" | "startsWith" | "endsWith"
+            | "equals" | "toString" => text.len() / 64,
+            _ => text.len(),
+        },
+        Value::Object(object) => match (&object.0, name) {
+            (Thing::List(_) | Thing::Map(_), "" | "get" | "size" | "add" | "isEmpty" | "set") => 0,
+            (Thing::List(list), _) => list.items.borrow().len(),
+            (Thing::Builder(text), "append") => text.borrow().len() / 4096,
+            (Thing::Builder(text), _) => text.borrow().len(),
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
 /// Calls a method.
 pub(crate) fn call(
     machine: &mut Machine<'_>,
@@ -180,8 +204,12 @@ pub(crate) fn call(
     arguments: &[Value],
 ) -> Answer {
     machine.step(1)?;
+    work::note(weight(of, name));
+    for argument in arguments {
+        work::note(weight(argument, ""));
+    }
     if of.is_null() {
-        return null_call(machine, of, name, arguments);
+        return null_call(machine, name, arguments);
     }
     if let Some(Thing::Class(class)) = of.as_thing()
         && let Some(routine) = class.function(name, arguments.len())
@@ -228,7 +256,7 @@ fn vararg(
     }
 }
 
-fn null_call(machine: &mut Machine<'_>, of: &Value, name: &str, arguments: &[Value]) -> Answer {
+fn null_call(machine: &mut Machine<'_>, name: &str, arguments: &[Value]) -> Answer {
     let language = machine.language();
     if language == Language::Groovy {
         // Groovy's null is an object that can do a little.
@@ -242,12 +270,6 @@ fn null_call(machine: &mut Machine<'_>, of: &Value, name: &str, arguments: &[Val
         }
         let says = format!("Cannot invoke method {name}() on null object");
         return Err(Stop::null_pointer(says));
-    }
-    if language == Language::BeanShell && matches!(of, Value::Void) {
-        return Err(Stop::thrown(
-            "bsh.EvalError",
-            format!("Attempt to resolve method: {name}() on undefined variable or class name"),
-        ));
     }
     if language.is_jexl() {
         return Err(Stop::thrown(

@@ -13,7 +13,7 @@ use crate::library;
 use crate::program::{Failure, Program, State, Unknown};
 use crate::syntax::Type;
 use crate::value::Thing;
-use crate::{Language, Throwable, Value};
+use crate::{Language, Throwable, Value, work};
 
 /// Most steps of one run: a step is an expression, a statement, or an item that a method goes over.
 pub const STEPS_MAX: u64 = 5_000_000;
@@ -80,6 +80,8 @@ pub(crate) struct Machine<'m> {
     /// Closures that were made so far: their scopes stay.
     closures: u64,
     run: Rc<()>,
+    /// What `BeanShell` says of the exception that is on its way.
+    told: Option<String>,
     line: u32,
     steps: u64,
     bytes: usize,
@@ -102,6 +104,7 @@ impl<'m> Machine<'m> {
             scope: 0,
             closures: 0,
             run: Rc::new(()),
+            told: None,
             line: 1,
             steps: 0,
             bytes: 0,
@@ -110,6 +113,8 @@ impl<'m> Machine<'m> {
     }
 
     pub(crate) fn run(mut self) -> Result<Value, Failure> {
+        // What others have done is not this run's.
+        work::take_steps();
         let names = std::mem::take(&mut self.state.names);
         let locals = names.into_iter().map(|(name, value)| Local {
             name,
@@ -127,6 +132,8 @@ impl<'m> Machine<'m> {
         }
         let program = self.program;
         let done = self.statements(&program.statements);
+        // The last call may have been too much.
+        let done = done.and_then(|flow| self.step(0).map(|()| flow));
         let globals = self.scopes.swap_remove(0).locals;
         self.state.names = globals
             .into_iter()
@@ -135,7 +142,10 @@ impl<'m> Machine<'m> {
         match done {
             Ok(Flow::On(value) | Flow::Return(value)) => Ok(value),
             Ok(Flow::Break | Flow::Continue) => Ok(Value::Null),
-            Err(Stop::Thrown(thrown)) => Err(Failure::Thrown((*thrown).clone())),
+            Err(Stop::Thrown(thrown)) => Err(Failure::Thrown(Throwable {
+                told: self.told.take().map(Arc::from),
+                ..(*thrown).clone()
+            })),
             Err(Stop::Bound(says)) => Err(Failure::Bound(says)),
             Err(Stop::Unknown(what)) => Err(Failure::Unknown(Unknown {
                 line: self.line,
@@ -154,7 +164,10 @@ impl<'m> Machine<'m> {
 
     /// Counts steps.
     pub(crate) fn step(&mut self, steps: usize) -> Result<(), Stop> {
-        self.steps += steps as u64;
+        self.steps = self
+            .steps
+            .saturating_add(steps as u64)
+            .saturating_add(work::take_steps());
         if self.steps > STEPS_MAX {
             return Err(Stop::Bound("it takes too many steps"));
         }
@@ -277,6 +290,17 @@ impl<'m> Machine<'m> {
             return Some(local.value.clone());
         }
         library::bound(self, name)
+    }
+
+    /// What `BeanShell` will say of an exception; the innermost place knows it best.
+    fn tell_of(&mut self, stop: &Stop, says: impl FnOnce() -> String) {
+        if self.language() == Language::BeanShell
+            && self.told.is_none()
+            && let Stop::Thrown(thrown) = stop
+            && &*thrown.class != "bsh.EvalError"
+        {
+            self.told = Some(says());
+        }
     }
 
     /// Whether the closure belongs to this run.

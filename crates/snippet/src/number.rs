@@ -12,6 +12,8 @@ pub(crate) struct Decimal {
 
 /// Digits that a quotient has more than its operands (Groovy's `BigDecimalMath`).
 const EXTRA_DIGITS: u32 = 10;
+/// Furthest that the point may be from the digits: sums of such scales fit.
+const SCALE_MAX: i32 = 100_000;
 /// Digits after the point that such a quotient may keep.
 const QUOTIENT_SCALE_MIN: i32 = 10;
 
@@ -47,7 +49,7 @@ impl Decimal {
             return None;
         }
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-        if scale.abs() > 1_000 {
+        if scale.checked_abs()? > 1_000 {
             return None;
         }
         Some(Self {
@@ -120,7 +122,7 @@ impl Decimal {
     pub(crate) fn times(self, other: Self) -> Option<Self> {
         Some(Self {
             unscaled: self.unscaled.checked_mul(other.unscaled)?,
-            scale: self.scale.checked_add(other.scale)?,
+            scale: Some(self.scale + other.scale).filter(|scale| scale.abs() <= SCALE_MAX)?,
         })
     }
 
@@ -140,7 +142,7 @@ impl Decimal {
     /// The quotient as Groovy has it: exact where that is possible, else cut off. The divisor is
     /// not 0.
     pub(crate) fn divided_by(self, other: Self) -> Option<Self> {
-        let preferred = self.scale.checked_sub(other.scale)?;
+        let preferred = Some(self.scale - other.scale).filter(|scale| scale.abs() <= SCALE_MAX)?;
         if let Some(exact) = self.exact_quotient(other, preferred) {
             return Some(exact);
         }
@@ -150,7 +152,7 @@ impl Decimal {
         let lift = (precision + digits(other.unscaled) + 1).saturating_sub(digits(self.unscaled));
         let lifted = self.unscaled.checked_mul(power(lift)?)?;
         let mut quotient = Self {
-            unscaled: lifted / other.unscaled,
+            unscaled: lifted.checked_div(other.unscaled)?,
             scale: preferred + i32::try_from(lift).ok()?,
         };
         let surplus = digits(quotient.unscaled).saturating_sub(precision);
@@ -165,9 +167,9 @@ impl Decimal {
         // A quotient ends iff the divisor, reduced, has no factors but 2 and 5.
         for more in 0..=30_u32 {
             let lifted = self.unscaled.checked_mul(power(more)?)?;
-            if lifted % other.unscaled == 0 {
+            if lifted.checked_rem(other.unscaled)? == 0 {
                 return Some(Self {
-                    unscaled: lifted / other.unscaled,
+                    unscaled: lifted.checked_div(other.unscaled)?,
                     scale: preferred + i32::try_from(more).ok()?,
                 });
             }

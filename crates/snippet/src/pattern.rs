@@ -9,8 +9,27 @@ use std::sync::Arc;
 
 use fancy_regex::{Regex, RegexBuilder};
 
+use crate::machine::BYTES_MAX;
+use crate::work;
+
 /// How many steps backwards one match may take.
 const STEPS: usize = 1_000_000;
+/// What a search with so many steps back takes, in bytes that are copied meanwhile.
+const GIVEN_UP: usize = 32 << 20;
+/// The same for a search that may go back at all, and for the compilation of an expression.
+const MAY_GO_BACK: usize = 16 << 10;
+const COMPILATION: usize = 64 << 10;
+/// Largest compiled expression.
+const PATTERN_BYTES_MAX: usize = 2 << 20;
+/// Most expressions that a thread keeps compiled.
+const KEPT_MAX: usize = 32;
+/// Most matches in one text, and bytes that replacing them may give: both are more than a run may
+/// take.
+const MATCHES_MAX: usize = 1 << 20;
+const REPLACED_BYTES_MAX: usize = BYTES_MAX;
+
+/// What makes an expression more than a regular one.
+const GOES_BACK: [&str; 8] = ["(?=", "(?!", "(?<", "(?>", "*+", "++", "?+", "}+"];
 
 /// A compiled expression.
 #[derive(Debug)]
@@ -18,12 +37,47 @@ pub(crate) struct Pattern {
     source: Arc<str>,
     anywhere: Regex,
     whole: Regex,
+    may_go_back: bool,
+}
+
+/// Why there is no text with matches replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BadReplacement {
+    NoGroup(usize),
+    Malformed(&'static str),
+    TooLong,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Vec<(i32, Rc<Pattern>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A match: where each group is.
 pub(crate) type Found = Vec<Option<(usize, usize)>>;
 
 impl Pattern {
+    /// The expression, compiled once for the thread while it is in use.
+    pub(crate) fn known(source: &str, flags: i32) -> Result<Rc<Self>, String> {
+        let known = KNOWN.with_borrow(|known| {
+            let mut known = known.iter();
+            let found = known.find(|(with, known)| *with == flags && *known.source == *source);
+            found.map(|(_, known)| Rc::clone(known))
+        });
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let repeats = source.matches('{').count();
+        work::note(COMPILATION + source.len() * 64 + repeats * GIVEN_UP / 32);
+        let compiled = Rc::new(Self::compile(source, flags)?);
+        KNOWN.with_borrow_mut(|known| {
+            if known.len() >= KEPT_MAX {
+                known.remove(0);
+            }
+            known.push((flags, Rc::clone(&compiled)));
+        });
+        Ok(compiled)
+    }
+
     pub(crate) fn compile(source: &str, flags: i32) -> Result<Self, String> {
         let translated = translate(source);
         let mut letters = String::new();
@@ -38,13 +92,17 @@ impl Pattern {
             format!("(?{letters})")
         };
         let build = |text: &str| {
-            let built = RegexBuilder::new(text).backtrack_limit(STEPS).build();
+            let built = RegexBuilder::new(text)
+                .backtrack_limit(STEPS)
+                .delegate_size_limit(PATTERN_BYTES_MAX)
+                .build();
             built.map_err(|error| error.to_string())
         };
         Ok(Self {
             source: source.into(),
             anywhere: build(&format!("{flags}{translated}"))?,
             whole: build(&format!("{flags}\\A(?:{translated})\\z"))?,
+            may_go_back: goes_back(source),
         })
     }
 
@@ -54,22 +112,34 @@ impl Pattern {
 
     /// Whether all of the text matches.
     pub(crate) fn matches(&self, text: &str) -> bool {
-        self.whole.is_match(text).unwrap_or(false)
+        self.find_whole(text).is_some()
     }
 
     pub(crate) fn find(&self, text: &str, from: usize) -> Option<Found> {
-        Self::found(&self.anywhere, text, from)
+        self.found(&self.anywhere, text, from)
     }
 
     pub(crate) fn find_whole(&self, text: &str) -> Option<Found> {
-        Self::found(&self.whole, text, 0)
+        self.found(&self.whole, text, 0)
     }
 
-    fn found(regex: &Regex, text: &str, from: usize) -> Option<Found> {
-        if from > text.len() {
+    fn found(&self, regex: &Regex, text: &str, from: usize) -> Option<Found> {
+        if from > text.len() || work::is_too_much() {
             return None;
         }
-        let captures = regex.captures_from_pos(text, from).ok().flatten()?;
+        if self.may_go_back {
+            work::note(MAY_GO_BACK);
+        }
+        let captures = regex.captures_from_pos(text, from);
+        // Java would go on; who comes back with nothing every time is stopped soon.
+        let captures = captures.unwrap_or_else(|_| {
+            work::note(GIVEN_UP);
+            None
+        });
+        let end = captures.as_ref().and_then(|found| found.get(0));
+        let end = end.map_or(text.len(), |whole| whole.end());
+        work::note(end.saturating_sub(from) * 4);
+        let captures = captures?;
         let groups = captures.iter();
         let groups = groups.map(|group| group.map(|group| (group.start(), group.end())));
         Some(groups.collect())
@@ -80,6 +150,10 @@ impl Pattern {
         let mut all = Vec::new();
         let mut from = 0;
         while let Some(found) = self.find(text, from) {
+            if all.len() >= MATCHES_MAX {
+                work::note(usize::MAX);
+                break;
+            }
             from = next_start(&found, text);
             all.push(found);
         }
@@ -92,7 +166,7 @@ impl Pattern {
         text: &str,
         replacement: &str,
         is_all: bool,
-    ) -> Result<String, String> {
+    ) -> Result<String, BadReplacement> {
         let mut out = String::new();
         let mut last = 0;
         let mut from = 0;
@@ -100,6 +174,9 @@ impl Pattern {
             let Some((start, end)) = found[0] else { break };
             out.push_str(&text[last..start]);
             expand(replacement, text, &found, &mut out)?;
+            if out.len() > REPLACED_BYTES_MAX {
+                return Err(BadReplacement::TooLong);
+            }
             last = end;
             from = next_start(&found, text);
             if !is_all {
@@ -151,16 +228,33 @@ fn next_start(found: &Found, text: &str) -> usize {
     }
 }
 
-fn expand(replacement: &str, text: &str, found: &Found, out: &mut String) -> Result<(), String> {
+/// Whether an expression may need steps backwards: it looks around, does not give back, or asks for
+/// a group again.
+fn goes_back(source: &str) -> bool {
+    let again = source.as_bytes().windows(2);
+    let asks_again = |two: &[u8]| two[0] == b'\\' && (two[1].is_ascii_digit() || two[1] == b'k');
+    GOES_BACK.iter().any(|sign| source.contains(sign)) || again.clone().any(asks_again)
+}
+
+fn expand(
+    replacement: &str,
+    text: &str,
+    found: &Found,
+    out: &mut String,
+) -> Result<(), BadReplacement> {
+    let malformed = |says| BadReplacement::Malformed(says);
     let mut rest = replacement.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
-            '\\' => out.push(rest.next().ok_or("character to be escaped is missing")?),
+            '\\' => {
+                let escaped = rest.next();
+                out.push(escaped.ok_or(malformed("character to be escaped is missing"))?);
+            }
             '$' => {
                 let first = rest.next().and_then(|c| c.to_digit(10));
-                let mut group = first.ok_or("Illegal group reference")? as usize;
+                let mut group = first.ok_or(malformed("Illegal group reference"))? as usize;
                 if group >= found.len() {
-                    return Err(format!("No group {group}"));
+                    return Err(BadReplacement::NoGroup(group));
                 }
                 while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
                     let longer = group * 10 + digit as usize;

@@ -8,7 +8,7 @@ use crate::host::{Bindings, Host};
 use crate::machine::Machine;
 use crate::parse::parse;
 use crate::syntax::{Code, Expression, ExpressionKind, Function, Statement};
-use crate::{Language, Throwable, Value, check};
+use crate::{Language, Throwable, Value, check, library};
 
 /// A script that was read.
 #[derive(Debug)]
@@ -327,7 +327,7 @@ fn reads_other(expression: &Expression, set: &BTreeSet<&str>) -> bool {
     for_each_below(expression, &mut |expression| {
         if let ExpressionKind::Name(name) = &expression.kind {
             let is_class = name.starts_with(char::is_uppercase);
-            reads |= !(is_class || set.contains(&**name) || check::is_bound(name));
+            reads |= !(is_class || set.contains(&**name) || library::is_bound(name));
         }
     });
     reads

@@ -3,12 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::bury::bury;
 use crate::class::Class;
 use crate::number::{Decimal, java_double};
 use crate::pattern::{Matcher, Pattern};
+use crate::work;
 
 /// A value of a script.
 ///
@@ -50,12 +53,12 @@ pub struct Object(pub(crate) Thing);
 #[derive(Debug, Clone)]
 pub(crate) enum Thing {
     List(Rc<List>),
-    Map(Rc<RefCell<Entries>>),
+    Map(Rc<Map>),
     Class(&'static Class),
     /// A class that is known by its name only, as those of exceptions are.
     ClassName(Arc<str>),
     Closure(Closure),
-    Entry(Rc<(Value, Value)>),
+    Entry(Rc<Entry>),
     Thrown(Rc<Throwable>),
     Builder(Rc<RefCell<String>>),
     Random(Rc<Cell<u64>>),
@@ -67,7 +70,7 @@ pub(crate) enum Thing {
     Uuid(Arc<str>),
     Pattern(Rc<Pattern>),
     Matcher(Rc<Matcher>),
-    Iterator(Rc<RefCell<VecDeque<Value>>>),
+    Iterator(Rc<Items>),
     Counter(Rc<Cell<i64>>),
     Digest(Rc<(Arc<str>, RefCell<Vec<u8>>)>),
     File(Arc<str>),
@@ -75,10 +78,15 @@ pub(crate) enum Thing {
     Reader(Rc<RefCell<VecDeque<String>>>),
     /// An argument of a request, by its place.
     Argument(usize),
+    Url(Rc<crate::url::Url>),
+    /// What an assertion has said.
+    Judgement(Rc<crate::host::Judgement>),
     /// The sample before or around the script.
     Previous,
     /// The sample that a sampler makes.
     Own,
+    /// A part of the sample, by its place.
+    Part(usize),
     /// What exists once for a script and has no state of its own.
     Single(&'static Class),
 }
@@ -96,8 +104,60 @@ pub(crate) struct List {
     pub(crate) is_set: bool,
 }
 
+impl Drop for List {
+    fn drop(&mut self) {
+        bury(self.items.take());
+    }
+}
+
 /// A map in the order in which its keys came.
 pub(crate) type Entries = Vec<(Value, Value)>;
+
+/// A map.
+#[derive(Debug)]
+pub(crate) struct Map(pub(crate) RefCell<Entries>);
+
+impl Deref for Map {
+    type Target = RefCell<Entries>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        bury(self.0.take().into_iter().flat_map(<[Value; 2]>::from));
+    }
+}
+
+/// An entry of a map: key and value.
+#[derive(Debug)]
+pub(crate) struct Entry(pub(crate) Value, pub(crate) Value);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        bury([&mut self.0, &mut self.1].map(|of| std::mem::replace(of, Value::Null)));
+    }
+}
+
+/// What an iterator has not given yet.
+#[derive(Debug)]
+pub(crate) struct Items(pub(crate) RefCell<VecDeque<Value>>);
+
+impl Deref for Items {
+    type Target = RefCell<VecDeque<Value>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        bury(self.0.take());
+    }
+}
 
 /// A closure: its code, and where the names that it sees are, in one run.
 #[derive(Debug, Clone)]
@@ -114,6 +174,8 @@ pub struct Throwable {
     pub class: Arc<str>,
     /// What it says.
     pub message: Option<Arc<str>>,
+    /// What `BeanShell` says of it where nobody catches it: not always anything.
+    pub told: Option<Arc<str>>,
 }
 
 impl Throwable {
@@ -121,7 +183,15 @@ impl Throwable {
         Self {
             class: class.into(),
             message: Some(message.as_ref().into()),
+            told: None,
         }
+    }
+}
+
+impl Throwable {
+    /// Whether it is a `java.lang.Error`, which what catches exceptions lets through.
+    pub fn is_error(&self) -> bool {
+        crate::library::is_exception_of(&self.class, "java.lang.Error")
     }
 }
 
@@ -145,6 +215,18 @@ pub(crate) struct Writer {
 
 /// Deepest nesting of lists that is written as text.
 const TEXT_DEPTH_MAX: u32 = 30;
+/// Longest text of a list: one that has itself as items several times has no end.
+const TEXT_BYTES_MAX: usize = 16 << 20;
+
+/// Whether the text of a list is long enough. That the rest is missing does not go unnoticed: a text
+/// of this length is more than a run may make.
+fn is_long(out: &str) -> bool {
+    let is_long = out.len() > TEXT_BYTES_MAX;
+    if is_long {
+        work::note(usize::MAX);
+    }
+    is_long
+}
 
 impl Value {
     /// A text.
@@ -183,7 +265,11 @@ impl Value {
     }
 
     pub(crate) fn map(entries: Entries) -> Self {
-        Self::thing(Thing::Map(Rc::new(RefCell::new(entries))))
+        Self::thing(Thing::Map(Rc::new(Map(RefCell::new(entries)))))
+    }
+
+    pub(crate) fn entry(key: Self, value: Self) -> Self {
+        Self::thing(Thing::Entry(Rc::new(Entry(key, value))))
     }
 
     pub(crate) fn as_thing(&self) -> Option<&Thing> {
@@ -200,7 +286,7 @@ impl Value {
         }
     }
 
-    pub(crate) fn as_map(&self) -> Option<&Rc<RefCell<Entries>>> {
+    pub(crate) fn as_map(&self) -> Option<&Rc<Map>> {
         match self.as_thing() {
             Some(Thing::Map(map)) => Some(map),
             _ => None,
@@ -216,6 +302,7 @@ impl Value {
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         self.write(&mut out, TEXT_DEPTH_MAX);
+        work::note(out.len());
         out
     }
 
@@ -258,6 +345,9 @@ impl Thing {
             Self::Map(map) => {
                 out.push('{');
                 for (index, (key, value)) in map.borrow().iter().enumerate() {
+                    if is_long(out) {
+                        return;
+                    }
                     if index > 0 {
                         out.push_str(", ");
                     }
@@ -279,7 +369,11 @@ impl Thing {
             Self::Counter(number) => out.push_str(&number.get().to_string()),
             Self::Uuid(text) | Self::File(text) | Self::Zone(text) => out.push_str(text),
             Self::Pattern(pattern) => out.push_str(pattern.source()),
-            Self::Previous | Self::Own => out.push_str("org.apache.jmeter.samplers.SampleResult"),
+            Self::Url(url) => out.push_str(url.whole()),
+            // A sample is shown by its label; who writes it has none at hand.
+            Self::Previous | Self::Own | Self::Part(_) => {
+                out.push_str("org.apache.jmeter.samplers.SampleResult");
+            }
             Self::Single(class) => out.push_str(class.name),
             other => out.push_str(other.class_name()),
         }
@@ -306,6 +400,9 @@ impl Thing {
 fn write_items(items: &[Value], out: &mut String, depth: u32) {
     out.push('[');
     for (index, item) in items.iter().enumerate() {
+        if is_long(out) {
+            return;
+        }
         if index > 0 {
             out.push_str(", ");
         }

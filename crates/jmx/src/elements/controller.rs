@@ -60,6 +60,7 @@ pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
             assertions: Vec::new(),
             on_failure: Vec::new(),
             listeners: Vec::new(),
+            script_listeners: Vec::new(),
         }),
         "CriticalSectionController" => ControllerKind::CriticalSection {
             lock: text("CriticalSectionController.lockName"),

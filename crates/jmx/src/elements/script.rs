@@ -31,6 +31,7 @@ pub(crate) fn read(element: &Element<'_>) -> Script {
         file: first(&["filename", &format!("{class}.filename")]),
         first_text_stays: class.starts_with("JSR223") && is_compiled_once(element),
         resets: element.is("resetInterpreter") || element.is(&format!("{class}.resetInterpreter")),
+        id: element.id(),
         at: element.at(),
     }
 }

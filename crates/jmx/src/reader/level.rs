@@ -166,6 +166,9 @@ impl Reader<'_> {
         if element.class() == "kg.apc.jmeter.reporters.AutoStop" {
             return self.auto_stop(element, level);
         }
+        if script::is_script(element.class()) {
+            return self.script_listener(element, level);
+        }
         let writes_results = matches!(
             element.class(),
             "ResultCollector" | "kg.apc.jmeter.vizualizers.CorrectedResultCollector"
@@ -191,6 +194,18 @@ impl Reader<'_> {
                 listeners.len() - 1
             });
         level.listeners.push(place);
+    }
+
+    fn script_listener(&mut self, element: &Element<'_>, level: &mut Level<'_>) {
+        if !self.admit_script(element) {
+            return;
+        }
+        let list = &mut self.plan.script_listeners;
+        let place = self.places.script_listeners.entry(element.id());
+        level.script_listeners.push(*place.or_insert_with(|| {
+            list.push(script::read(element));
+            list.len() - 1
+        }));
     }
 
     fn auto_stop(&mut self, element: &Element<'_>, level: &mut Level<'_>) {

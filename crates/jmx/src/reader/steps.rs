@@ -188,6 +188,7 @@ impl Reader<'_> {
             transaction.assertions = inner.assertions_inside_out();
             transaction.on_failure = inner.on_failure();
             transaction.listeners = inner.listeners();
+            transaction.script_listeners = inner.script_listeners();
         }
         (kind, steps)
     }
@@ -236,6 +237,7 @@ impl Reader<'_> {
             on_failure: scope.on_failure(),
             listeners: scope.listeners(),
             auto_stops: scope.auto_stops(),
+            script_listeners: scope.script_listeners(),
             at: element.at(),
         })))
     }

@@ -69,7 +69,7 @@ impl Walk {
         }
         outside.closed.push(Closed {
             row,
-            audience: Some(tree.controllers[at as usize].audience),
+            whole: Some(at),
         });
     }
 

@@ -30,6 +30,8 @@ impl Walk {
         }
         if at == 0 {
             outside.data.group_iteration_starts();
+            let iteration = outside.data.group_iterations();
+            outside.scope.iteration = u32::try_from(iteration).unwrap_or(u32::MAX);
         }
         for (place, element) in controller.on_iteration.iter().enumerate() {
             if !outside

@@ -12,10 +12,21 @@ use crate::value::{Entries, List, Thing};
 use crate::{Language, Value};
 
 /// Longest range.
-const RANGE_MAX: i64 = 1_000_000;
+const RANGE_MAX: u64 = 1_000_000;
 
 /// What a loop goes over.
 pub(crate) fn items(machine: &mut Machine<'_>, of: &Value) -> Result<Vec<Value>, Stop> {
+    // Before it is made: what is too much would not fit into the machine.
+    machine.takes_bytes(match of {
+        // Each character is a text of its own.
+        Value::Text(text) => text.len().saturating_mul(2 * size_of::<Value>()),
+        Value::Object(object) => match &object.0 {
+            Thing::List(list) => list.items.borrow().len() * size_of::<Value>(),
+            Thing::Map(map) => map.borrow().len() * 3 * size_of::<Value>(),
+            _ => 0,
+        },
+        _ => 0,
+    })?;
     let items: Vec<Value> = match of {
         Value::Null | Value::Void => Vec::new(),
         Value::Text(text) => text.chars().map(|c| Value::text(c.to_string())).collect(),
@@ -25,7 +36,7 @@ pub(crate) fn items(machine: &mut Machine<'_>, of: &Value) -> Result<Vec<Value>,
                 let entries = map.borrow();
                 let entries = entries.iter();
                 entries
-                    .map(|entry| Value::thing(Thing::Entry(Rc::new(entry.clone()))))
+                    .map(|(key, value)| Value::entry(key.clone(), value.clone()))
                     .collect()
             }
             Thing::Iterator(rest) => rest.borrow_mut().drain(..).collect(),
@@ -34,15 +45,18 @@ pub(crate) fn items(machine: &mut Machine<'_>, of: &Value) -> Result<Vec<Value>,
         },
         other => vec![other.clone()],
     };
-    machine.takes_bytes(items.len() * size_of::<Value>())?;
     Ok(items)
+}
+
+/// Where a key is.
+pub(super) fn place_of(entries: &Entries, key: &Value) -> Option<usize> {
+    let mut entries = entries.iter();
+    entries.position(|(known, _)| super::equals(known, key))
 }
 
 /// The value of a key.
 pub(super) fn entry(entries: &Entries, key: &Value) -> Option<Value> {
-    let mut entries = entries.iter();
-    let found = entries.find(|(known, _)| super::equals(known, key));
-    found.map(|(_, value)| value.clone())
+    place_of(entries, key).map(|at| entries[at].1.clone())
 }
 
 fn out_of_bounds(machine: &Machine<'_>, at: i64, length: usize) -> Stop {
@@ -74,8 +88,11 @@ fn place(machine: &Machine<'_>, at: &Value, length: usize) -> Result<Option<usiz
 
 /// `of[at]`.
 pub(crate) fn element(machine: &mut Machine<'_>, of: &Value, at: &Value) -> Answer {
+    let is_array = || of.as_list().is_some_and(|list| list.array_of.is_some());
+    if machine.language() == Language::BeanShell && !of.is_null() && !is_array() {
+        return Err(Stop::thrown("bsh.EvalError", "Not an array"));
+    }
     if let Some(map) = of.as_map() {
-        machine.step(map.borrow().len() / 8)?;
         return Ok(entry(&map.borrow(), at).unwrap_or(Value::Null));
     }
     if let Some(indices) = at.as_list() {
@@ -101,7 +118,7 @@ pub(crate) fn element(machine: &mut Machine<'_>, of: &Value, at: &Value) -> Answ
                 Some(c) => Ok(Value::text(c.to_string())),
                 None => Err(Stop::thrown(
                     "java.lang.StringIndexOutOfBoundsException",
-                    format!("index {place}, length {length}"),
+                    format!("begin {place}, end {}, length {length}", place + 1),
                 )),
             }
         }
@@ -145,6 +162,7 @@ pub(crate) fn set_element(
         if of.is_null() {
             return Err(Stop::null_pointer("Cannot set an element of null"));
         }
+        refuse_to_set(of, &at.to_text())?;
         return super::call(machine, of, "put", &[at.clone(), value]).map(|_| ());
     };
     let length = list.items.borrow().len();
@@ -171,6 +189,18 @@ pub(crate) fn set_element(
     Ok(())
 }
 
+/// Variables of JMeter are read as properties of `vars`, and cannot be set so.
+fn refuse_to_set(of: &Value, name: &str) -> Result<(), Stop> {
+    let class = class_of(of);
+    if !std::ptr::eq(class, &raw const super::jmeter::VARIABLES) {
+        return Ok(());
+    }
+    Err(Stop::thrown(
+        "groovy.lang.MissingPropertyException",
+        format!("No such property: {name} for class: {}", class.name),
+    ))
+}
+
 /// Puts an entry into a map.
 pub(crate) fn put(
     machine: &mut Machine<'_>,
@@ -181,15 +211,15 @@ pub(crate) fn put(
     let Some(map) = map.as_map() else {
         return Err(Stop::unknown("an entry of what is no map"));
     };
-    let mut entries = map.borrow_mut();
-    machine.step(entries.len() / 8)?;
-    let mut known = entries.iter_mut();
-    if let Some((_, old)) = known.find(|(known, _)| super::equals(known, &key)) {
-        *old = value;
+    // The map may be a key of itself, and is compared then.
+    let known = place_of(&map.borrow(), &key);
+    if let Some(at) = known {
+        let old = std::mem::replace(&mut map.borrow_mut()[at].1, value);
+        drop(old);
         return Ok(());
     }
     machine.takes_bytes(2 * size_of::<Value>())?;
-    entries.push((key, value));
+    map.borrow_mut().push((key, value));
     Ok(())
 }
 
@@ -297,6 +327,7 @@ pub(crate) fn set_property(
     let [get, _] = getters(name);
     let setter = get.replacen("get", "set", 1);
     let class = class_of(of);
+    refuse_to_set(of, name)?;
     match method(class, &setter, 1).or_else(|| method(class, "put", 2)) {
         Some(routine) if routine.least == 1 => {
             (routine.run)(machine, of, &[value])?;
@@ -329,24 +360,27 @@ pub(crate) fn range(
         let end = if inclusive {
             to
         } else {
-            char::from_u32(to as u32 - 1).unwrap_or(to)
+            (to as u32)
+                .checked_sub(1)
+                .and_then(char::from_u32)
+                .unwrap_or(to)
         };
         let letters = (from..=end).map(|c| Value::text(c.to_string()));
         return machine.list(letters.collect());
     }
     let (from, to) = (integer(from)?, integer(to)?);
     let is_up = from <= to;
-    let last = match (inclusive, is_up) {
-        (true, _) => to,
-        (false, true) => to - 1,
-        (false, false) => to + 1,
-    };
-    if (last - from).abs() >= RANGE_MAX {
+    if from.abs_diff(to) >= RANGE_MAX {
         return Err(Stop::Bound("it makes a range that is too long"));
     }
     if !inclusive && from == to {
         return machine.list(Vec::new());
     }
+    let last = match (inclusive, is_up) {
+        (true, _) => to,
+        (false, true) => to - 1,
+        (false, false) => to + 1,
+    };
     let value = |number: i64| i32::try_from(number).map_or(Value::Long(number), Value::Int);
     let items = if is_up {
         (from..=last).map(value).collect()
@@ -361,7 +395,6 @@ pub(crate) fn is_case(machine: &mut Machine<'_>, of: &Value, value: &Value) -> R
     match of.as_thing() {
         Some(Thing::List(list)) => {
             let items = list.items.borrow();
-            machine.step(items.len() / 8)?;
             Ok(items.iter().any(|item| arithmetic::equal(item, value)))
         }
         Some(Thing::Map(map)) => Ok(entry(&map.borrow(), value).is_some()),
@@ -409,6 +442,27 @@ pub(crate) fn size(of: &Value) -> Answer {
     }))
 }
 
+/// Refuses what has no `plus` for texts in Groovy: only texts, numbers and nothing do.
+fn takes_text(left: &Value, right: &Value) -> Result<(), Stop> {
+    let has_plus = match left {
+        Value::Bool(_) => false,
+        Value::Object(object) => matches!(object.0, Thing::Builder(_) | Thing::Counter(_)),
+        _ => true,
+    };
+    if has_plus {
+        return Ok(());
+    }
+    Err(Stop::thrown(
+        "groovy.lang.MissingMethodException",
+        format!(
+            "No signature of method: {}.plus() is applicable for argument types: (String) \
+             values: [{}]",
+            arithmetic::class_name(left),
+            right.to_text()
+        ),
+    ))
+}
+
 /// Operators of texts, lists and maps; `None`: not one of these.
 pub(crate) fn operator(
     machine: &mut Machine<'_>,
@@ -417,12 +471,17 @@ pub(crate) fn operator(
     right: &Value,
 ) -> Result<Option<Value>, Stop> {
     let is_text = |value: &Value| matches!(value, Value::Text(_));
-    if operator == Operator::Plus && (is_text(left) || is_text(right)) {
+    let is_groovy = machine.language() == Language::Groovy;
+    let joins = is_text(left) || is_text(right) && !(is_groovy && left.as_list().is_some());
+    if operator == Operator::Plus && joins {
+        if is_groovy {
+            takes_text(left, right)?;
+        }
         let mut text = left.to_text();
         text.push_str(&right.to_text());
         return machine.text(text).map(Some);
     }
-    if machine.language() != Language::Groovy {
+    if !is_groovy {
         return Ok(None);
     }
     let answer = match (operator, left, left.as_thing()) {

@@ -159,37 +159,32 @@ static BASE64_OF_COMMONS: Class = Class {
         }),
         routine("decodeBase64", 1, decode),
         // A script that imports the other class of this name says only "Base64" too.
-        routine("getEncoder", 0, |_, _, _| {
-            Ok(super::names::single(&ENCODER))
-        }),
-        routine("getUrlEncoder", 0, |_, _, _| {
-            Ok(super::names::single(&URL_ENCODER_OF_BASE64))
-        }),
-        routine("getDecoder", 0, |_, _, _| {
-            Ok(super::names::single(&DECODER))
-        }),
-        routine("getUrlDecoder", 0, |_, _, _| {
-            Ok(super::names::single(&DECODER))
-        }),
+        OF_BASE64[0],
+        OF_BASE64[1],
+        OF_BASE64[2],
+        OF_BASE64[3],
     ],
     ..Class::named("org.apache.commons.codec.binary.Base64")
 };
 
+/// What `java.util.Base64` gives.
+const OF_BASE64: [Routine; 4] = [
+    routine("getEncoder", 0, |_, _, _| {
+        Ok(super::names::single(&ENCODER))
+    }),
+    routine("getUrlEncoder", 0, |_, _, _| {
+        Ok(super::names::single(&URL_ENCODER_OF_BASE64))
+    }),
+    routine("getDecoder", 0, |_, _, _| {
+        Ok(super::names::single(&DECODER))
+    }),
+    routine("getUrlDecoder", 0, |_, _, _| {
+        Ok(super::names::single(&DECODER))
+    }),
+];
+
 static BASE64_OF_JAVA: Class = Class {
-    statics: &[
-        routine("getEncoder", 0, |_, _, _| {
-            Ok(super::names::single(&ENCODER))
-        }),
-        routine("getUrlEncoder", 0, |_, _, _| {
-            Ok(super::names::single(&URL_ENCODER_OF_BASE64))
-        }),
-        routine("getDecoder", 0, |_, _, _| {
-            Ok(super::names::single(&DECODER))
-        }),
-        routine("getUrlDecoder", 0, |_, _, _| {
-            Ok(super::names::single(&DECODER))
-        }),
-    ],
+    statics: &OF_BASE64,
     ..Class::named("java.util.Base64")
 };
 
@@ -239,13 +234,18 @@ static URL_ENCODER: Class = Class {
     ..Class::named("java.net.URLEncoder")
 };
 
+/// A text without the escapes of forms.
+pub(super) fn url_decoded(text: &str) -> String {
+    // The library takes pairs: a name alone is decoded.
+    let whole = text.replace('&', "%26").replace('=', "%3D");
+    let pair = form_urlencoded::parse(whole.as_bytes()).next();
+    pair.map(|(name, _)| name.into_owned()).unwrap_or_default()
+}
+
 static URL_DECODER: Class = Class {
     statics: &[between("decode", 1, 2, |machine, _, arguments| {
         let text = text_of(&arguments[0])?;
-        // The library takes pairs: a name alone is decoded.
-        let whole = text.replace('&', "%26").replace('=', "%3D");
-        let pair = form_urlencoded::parse(whole.as_bytes()).next();
-        machine.text(pair.map(|(name, _)| name.into_owned()).unwrap_or_default())
+        machine.text(url_decoded(&text))
     })],
     ..Class::named("java.net.URLDecoder")
 };

@@ -11,7 +11,7 @@ use crate::arithmetic::{self, Number};
 use crate::class::{Answer, Class, MANY, Routine, between, routine};
 use crate::machine::{Machine, Stop};
 use crate::syntax::Operator;
-use crate::value::{List, Thing};
+use crate::value::{Items, List, Thing};
 
 pub(super) const CLASSES: &[&Class] = &[
     &LIST,
@@ -124,7 +124,7 @@ pub(super) fn set_of(machine: &mut Machine<'_>, list: &Rc<List>) -> Answer {
     machine.takes_bytes(items.len() * size_of::<Value>())?;
     if let Some(set) = set.as_list() {
         for item in items {
-            machine.step(1 + set.items.borrow().len() / 8)?;
+            machine.step(1)?;
             add(set, item);
         }
     }
@@ -181,11 +181,6 @@ const OF_LISTS: &[Routine] = &[
             items.insert(at, item.clone());
             return Ok(Value::Void);
         }
-        machine.step(if list.is_set {
-            list.items.borrow().len() / 8
-        } else {
-            0
-        })?;
         Ok(Value::Bool(add(list, arguments[0].clone())))
     }),
     routine("push", 1, |machine, of, arguments| {
@@ -208,16 +203,19 @@ const OF_LISTS: &[Routine] = &[
     }),
     routine("remove", 1, |_, of, arguments| {
         let list = list_of(of)?;
-        let mut items = list.items.borrow_mut();
         if let (Value::Int(_), false) = (&arguments[0], list.is_set) {
+            let mut items = list.items.borrow_mut();
             let at = index(&arguments[0], items.len())?;
             return Ok(items.remove(at));
         }
-        let found = items
+        // The list may be an item of itself, and is compared then.
+        let found = list
+            .items
+            .borrow()
             .iter()
             .position(|item| super::equals(item, &arguments[0]));
         if let Some(at) = found {
-            items.remove(at);
+            list.items.borrow_mut().remove(at);
         }
         Ok(Value::Bool(found.is_some()))
     }),
@@ -234,18 +232,13 @@ const OF_LISTS: &[Routine] = &[
         let more = super::items(machine, &arguments[0])?;
         let list = list_of(of)?;
         for item in more {
-            machine.step(if list.is_set {
-                1 + list.items.borrow().len() / 8
-            } else {
-                1
-            })?;
+            machine.step(1)?;
             add(list, item);
         }
         Ok(Value::Bool(true))
     }),
-    routine("indexOf", 1, |machine, of, arguments| {
+    routine("indexOf", 1, |_, of, arguments| {
         let items = list_of(of)?.items.borrow();
-        machine.step(items.len() / 8)?;
         let found = items
             .iter()
             .position(|item| super::equals(item, &arguments[0]));
@@ -448,7 +441,6 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     }),
     routine("contains", 1, |machine, of, arguments| {
         let items = super::items(machine, of)?;
-        machine.step(items.len() / 8)?;
         Ok(Value::Bool(
             items.iter().any(|item| super::equals(item, &arguments[0])),
         ))
@@ -521,9 +513,8 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     }),
     routine("iterator", 0, |machine, of, _| {
         let items = super::items(machine, of)?;
-        Ok(Value::thing(Thing::Iterator(Rc::new(RefCell::new(
-            items.into(),
-        )))))
+        let items = Items(RefCell::new(items.into()));
+        Ok(Value::thing(Thing::Iterator(Rc::new(items))))
     }),
 ];
 
@@ -546,7 +537,7 @@ fn call_with(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Answer 
 pub(super) fn entries_of(value: &Value) -> Result<Vec<(Value, Value)>, Stop> {
     match value.as_thing() {
         Some(Thing::Map(map)) => Ok(map.borrow().clone()),
-        Some(Thing::Entry(entry)) => Ok(vec![(**entry).clone()]),
+        Some(Thing::Entry(entry)) => Ok(vec![(entry.0.clone(), entry.1.clone())]),
         Some(Thing::List(list)) => match list.items.borrow().as_slice() {
             [key, value] => Ok(vec![(key.clone(), value.clone())]),
             _ => Err(Stop::unknown("entries of a list that has not two items")),

@@ -135,6 +135,7 @@ pub(super) fn make_thrown(name: &str, arguments: &[Value]) -> Option<Value> {
     Some(Value::thing(Thing::Thrown(Rc::new(Throwable {
         class: class.into(),
         message,
+        told: None,
     }))))
 }
 

@@ -3,7 +3,7 @@
 use super::text::{length, letter};
 use crate::Value;
 use crate::arithmetic::{self, Number};
-use crate::machine::Stop;
+use crate::machine::{BYTES_MAX, Stop};
 
 /// `String.format`.
 pub(super) fn formatted(format: &str, arguments: &[Value]) -> Result<String, Stop> {
@@ -54,6 +54,9 @@ pub(super) fn formatted(format: &str, arguments: &[Value]) -> Result<String, Sto
                     ));
                 };
                 out.push_str(&converted(&spec, conversion, value)?);
+                if out.len() > BYTES_MAX {
+                    return Err(Stop::Bound("it takes too much memory"));
+                }
             }
         }
     }

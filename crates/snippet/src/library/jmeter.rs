@@ -3,7 +3,7 @@
 use super::{int_value, integer, sample, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
-use crate::host::{ArgumentView, Ends, SamplerView};
+use crate::host::{ArgumentView, Ends, Judgement, SamplerView};
 use crate::machine::{Machine, Stop};
 use crate::value::Thing;
 
@@ -11,10 +11,12 @@ pub(super) const CLASSES: &[&Class] = &[
     &VARIABLES,
     &PROPERTIES,
     &CONTEXT,
+    &LOGICAL_ACTION,
     &LOG,
     &STREAM,
     &SAMPLER,
     &JUDGEMENT,
+    &EVENT,
     &BSH,
     &THREAD,
     &THREAD_GROUP,
@@ -66,6 +68,7 @@ pub(super) static VARIABLES: Class = Class {
             let name = text_of(&arguments[0])?;
             match &arguments[1] {
                 Value::Text(text) => machine.host.set_variable(&name, text),
+                Value::Null | Value::Void => machine.host.remove_variable(&name),
                 other => {
                     // Where a text is asked for, an object is one.
                     machine.host.set_variable(&name, &other.to_text());
@@ -87,8 +90,9 @@ pub(super) static VARIABLES: Class = Class {
             let items = super::items(machine, &map)?;
             machine.list(items)
         }),
-        routine("getIteration", 0, |_, _, _| {
-            Err(Stop::unknown("the number of the iteration"))
+        routine("getIteration", 0, |machine, _, _| {
+            let iteration = i32::try_from(machine.host.iteration());
+            Ok(Value::Int(iteration.unwrap_or(i32::MAX)))
         }),
     ]],
     ..Class::named("org.apache.jmeter.threads.JMeterVariables")
@@ -218,6 +222,9 @@ pub(super) static BSH: Class = Class {
 };
 
 pub(super) static CONTEXT: Class = Class {
+    constants: &[("TestLogicalAction", |_| {
+        Value::thing(Thing::Class(&LOGICAL_ACTION))
+    })],
     statics: &[routine("getContext", 0, |_, _, _| {
         Ok(super::names::single(&CONTEXT))
     })],
@@ -254,9 +261,40 @@ pub(super) static CONTEXT: Class = Class {
             }
             Ok(Value::Void)
         }),
+        routine("setTestLogicalAction", 1, |machine, _, arguments| {
+            if let Some(wish) = logical_action(&arguments[0])? {
+                ends(machine, wish);
+            }
+            Ok(Value::Void)
+        }),
     ]],
     ..Class::named("org.apache.jmeter.threads.JMeterContext")
 };
+
+/// What JMeter calls the way on, as the name of its enumeration's value.
+static LOGICAL_ACTION: Class = Class {
+    constants: &[
+        ("CONTINUE", |_| Value::text("CONTINUE")),
+        ("START_NEXT_ITERATION_OF_THREAD", |_| {
+            Value::text("START_NEXT_ITERATION_OF_THREAD")
+        }),
+        ("START_NEXT_ITERATION_OF_CURRENT_LOOP", |_| {
+            Value::text("START_NEXT_ITERATION_OF_CURRENT_LOOP")
+        }),
+        ("BREAK_CURRENT_LOOP", |_| Value::text("BREAK_CURRENT_LOOP")),
+    ],
+    ..Class::named("org.apache.jmeter.threads.JMeterContext.TestLogicalAction")
+};
+
+/// Where a value of that enumeration leads; `CONTINUE` leads on.
+pub(super) fn logical_action(action: &Value) -> Result<Option<Ends>, Stop> {
+    Ok(match &*text_of(action)? {
+        "START_NEXT_ITERATION_OF_THREAD" => Some(Ends::GroupIteration),
+        "START_NEXT_ITERATION_OF_CURRENT_LOOP" => Some(Ends::LoopIteration),
+        "BREAK_CURRENT_LOOP" => Some(Ends::Loop),
+        _ => None,
+    })
+}
 
 /// Of several wishes the one that ends most counts.
 pub(super) fn ends(machine: &mut Machine<'_>, wish: Ends) {
@@ -341,18 +379,59 @@ pub(super) static JUDGEMENT: Class = Class {
             machine.bindings.judgement.message = Some(arguments[0].to_text());
             Ok(Value::Void)
         }),
-        routine("isFailure", 0, |machine, _, _| {
-            Ok(Value::Bool(machine.bindings.judgement.failure))
+        routine("setResultForFailure", 1, |machine, _, arguments| {
+            let judgement = &mut machine.bindings.judgement;
+            judgement.failure = true;
+            judgement.error = false;
+            judgement.message = Some(arguments[0].to_text());
+            Ok(Value::Void)
         }),
-        routine("isError", 0, |machine, _, _| {
-            Ok(Value::Bool(machine.bindings.judgement.error))
+        routine("setResultForNull", 0, |machine, _, _| {
+            let judgement = &mut machine.bindings.judgement;
+            judgement.failure = true;
+            judgement.error = false;
+            judgement.message = Some("Response was null".to_owned());
+            Ok(Value::Void)
         }),
-        routine("getFailureMessage", 0, |machine, _, _| {
-            Ok(optional(machine.bindings.judgement.message.clone()))
+        routine("getName", 0, |machine, of, _| {
+            Ok(match of.as_thing() {
+                Some(Thing::Judgement(judgement)) => Value::text(judgement.name.as_str()),
+                _ => Value::text(machine.bindings.label.as_str()),
+            })
+        }),
+        routine("isFailure", 0, |machine, of, _| {
+            Ok(Value::Bool(judgement(machine, of).failure))
+        }),
+        routine("isError", 0, |machine, of, _| {
+            Ok(Value::Bool(judgement(machine, of).error))
+        }),
+        routine("getFailureMessage", 0, |machine, of, _| {
+            Ok(optional(judgement(machine, of).message.clone()))
         }),
     ]],
     ..Class::named("org.apache.jmeter.assertions.AssertionResult")
 };
+
+pub(super) static EVENT: Class = Class {
+    methods: &[&[
+        routine("getResult", 0, |machine, _, _| {
+            let bound = super::names::bound(machine, "sampleResult");
+            Ok(bound.unwrap_or(Value::Null))
+        }),
+        routine("getThreadGroup", 0, |machine, _, _| {
+            Ok(Value::Text(machine.host.group()))
+        }),
+    ]],
+    ..Class::named("org.apache.jmeter.samplers.SampleEvent")
+};
+
+/// The judgement of this script, or one of an assertion before.
+fn judgement<'m>(machine: &'m Machine<'_>, of: &'m Value) -> &'m Judgement {
+    match of.as_thing() {
+        Some(Thing::Judgement(judgement)) => judgement,
+        _ => &machine.bindings.judgement,
+    }
+}
 
 fn view<'m>(machine: &'m mut Machine<'_>) -> Result<&'m mut SamplerView, Stop> {
     let view = machine.bindings.sampler.as_mut();
@@ -374,7 +453,6 @@ fn change(
     machine.takes_bytes(text.len())?;
     let view = view(machine)?;
     *of(view) = text;
-    view.changed = true;
     Ok(Value::Void)
 }
 
@@ -421,11 +499,39 @@ const OF_SAMPLERS: &[Routine] = &[
     routine("setPort", 1, |machine, _, to| {
         change(machine, &to[0], |of| &mut of.port)
     }),
+    routine("getFollowRedirects", 0, |machine, _, _| {
+        Ok(Value::Bool(view(machine)?.follow_redirects))
+    }),
+    routine("setFollowRedirects", 1, |machine, _, to| {
+        let follows = to[0].to_text() == "true";
+        let view = view(machine)?;
+        view.follow_redirects = follows;
+        Ok(Value::Void)
+    }),
+    routine("getAutoRedirects", 0, |machine, _, _| {
+        Ok(Value::Bool(view(machine)?.auto_redirects))
+    }),
+    routine("setAutoRedirects", 1, |machine, _, to| {
+        let follows = to[0].to_text() == "true";
+        let view = view(machine)?;
+        view.auto_redirects = follows;
+        Ok(Value::Void)
+    }),
+    routine("getClass", 0, |machine, _, _| {
+        let class = view(machine)?.class;
+        Ok(Value::thing(Thing::ClassName(class.into())))
+    }),
     routine("getArguments", 0, |_, _, _| {
         Ok(super::names::single(&ARGUMENTS))
     }),
     between("addArgument", 2, 3, |machine, _, arguments| {
         add_argument(machine, arguments, true)
+    }),
+    between("addEncodedArgument", 2, 3, |machine, _, arguments| {
+        // JMeter keeps what came encoded as it is meant, and encodes it again.
+        let name = super::codec::url_decoded(&arguments[0].to_text());
+        let value = super::codec::url_decoded(&arguments[1].to_text());
+        add_argument(machine, &[Value::text(name), Value::text(value)], true)
     }),
     between("addNonEncodedArgument", 2, 3, |machine, _, arguments| {
         let name = text_of(&arguments[0])?;
@@ -438,7 +544,6 @@ const OF_SAMPLERS: &[Routine] = &[
         let is_raw = arguments[0].to_text() == "true";
         let view = view(machine)?;
         view.raw_body = is_raw;
-        view.changed = true;
         Ok(Value::Void)
     }),
     routine("getHeaderManager", 0, |_, _, _| {
@@ -456,7 +561,6 @@ fn add_argument(machine: &mut Machine<'_>, arguments: &[Value], encode: bool) ->
         value,
         encode,
     });
-    view.changed = true;
     Ok(Value::Void)
 }
 
@@ -476,6 +580,15 @@ static ARGUMENTS: Class = Class {
         between("addArgument", 2, 3, |machine, _, arguments| {
             add_argument(machine, arguments, false)
         }),
+        routine("getArgumentsAsMap", 0, |machine, _, _| {
+            let all = view(machine)?.arguments.clone();
+            let map = Value::map(Vec::new());
+            for argument in all {
+                let (name, value) = (Value::text(argument.name), Value::text(argument.value));
+                super::put(machine, &map, name, value)?;
+            }
+            Ok(map)
+        }),
         routine("removeAllArguments", 0, clear_arguments),
         routine("clear", 0, clear_arguments),
         routine("removeArgument", 1, |machine, _, arguments| {
@@ -489,7 +602,6 @@ static ARGUMENTS: Class = Class {
                     }
                 }
             }
-            view.changed = true;
             Ok(Value::Void)
         }),
     ]],
@@ -499,7 +611,6 @@ static ARGUMENTS: Class = Class {
 fn clear_arguments(machine: &mut Machine<'_>, _: &Value, _: &[Value]) -> Answer {
     let view = view(machine)?;
     view.arguments.clear();
-    view.changed = true;
     Ok(Value::Void)
 }
 
@@ -521,14 +632,12 @@ pub(super) static ARGUMENT: Class = Class {
         }),
         routine("setName", 1, |machine, of, to| {
             argument(machine, of)?.name = to[0].to_text();
-            view(machine)?.changed = true;
             Ok(Value::Void)
         }),
         routine("setValue", 1, |machine, of, to| {
             let text = to[0].to_text();
             machine.takes_bytes(text.len())?;
             argument(machine, of)?.value = text;
-            view(machine)?.changed = true;
             Ok(Value::Void)
         }),
     ]],
@@ -537,8 +646,8 @@ pub(super) static ARGUMENT: Class = Class {
 
 static HEADER: Class = Class {
     make: Some(routine("Header", 2, |_, _, arguments| {
-        let header = (arguments[0].clone(), arguments[1].clone());
-        Ok(Value::thing(Thing::Entry(std::rc::Rc::new(header))))
+        let text = |value: &Value| Value::text(value.to_text());
+        Ok(Value::entry(text(&arguments[0]), text(&arguments[1])))
     })),
     ..Class::named("org.apache.jmeter.protocol.http.control.Header")
 };
@@ -550,7 +659,6 @@ static HEADERS: Class = Class {
             let (name, value) = (header.0.to_text(), header.1.to_text());
             let view = view(machine)?;
             view.headers.push((name, value));
-            view.changed = true;
             Ok(Value::Void)
         }),
         routine("removeHeaderNamed", 1, |machine, _, arguments| {
@@ -558,7 +666,6 @@ static HEADERS: Class = Class {
             let view = view(machine)?;
             view.headers
                 .retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
-            view.changed = true;
             Ok(Value::Void)
         }),
         routine("getHeaders", 0, |machine, _, _| {

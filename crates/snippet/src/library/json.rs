@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use super::text_of;
 use crate::Value;
 use crate::class::{Answer, Class, routine};
-use crate::machine::{Machine, Stop};
+use crate::machine::{BYTES_MAX, Machine, Stop};
 use crate::number::Decimal;
 use crate::value::Thing;
 
@@ -19,9 +19,7 @@ static SLURPER: Class = Class {
     })),
     methods: &[&[routine("parseText", 1, |machine, _, arguments| {
         let text = text_of(&arguments[0])?;
-        // A value takes about as much as twenty bytes of its text.
-        machine.takes_bytes(text.len().saturating_mul(4))?;
-        read(&text)
+        read(machine, &text)
     })]],
     ..Class::named("groovy.json.JsonSlurper")
 };
@@ -35,7 +33,7 @@ static OUTPUT: Class = Class {
         }),
         routine("prettyPrint", 1, |machine, _, arguments| {
             let text = text_of(&arguments[0])?;
-            let value = read(&text)?;
+            let value = read(machine, &text)?;
             let mut out = String::new();
             write_pretty(machine, &value, &mut out, 0)?;
             machine.text(out)
@@ -47,7 +45,12 @@ static OUTPUT: Class = Class {
 /// Deepest nesting that is written.
 const DEPTH_MAX: usize = 60;
 
-fn read(text: &str) -> Answer {
+/// What a value of a text takes beside its characters.
+const VALUE_BYTES: usize = 96;
+
+fn read(machine: &mut Machine<'_>, text: &str) -> Answer {
+    let values = text.bytes().filter(|byte| b"[{,:".contains(byte)).count();
+    machine.takes_bytes(text.len() + values * VALUE_BYTES)?;
     let mut reader = serde_json::Deserializer::from_str(text);
     let read = Json.deserialize(&mut reader);
     let read = read.and_then(|value| reader.end().map(|()| value));
@@ -142,6 +145,14 @@ fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
+/// The same text may stand in many places.
+fn fits(out: &str) -> Result<(), Stop> {
+    if out.len() > BYTES_MAX {
+        return Err(Stop::Bound("it takes too much memory"));
+    }
+    Ok(())
+}
+
 fn write(
     machine: &mut Machine<'_>,
     value: &Value,
@@ -149,6 +160,7 @@ fn write(
     depth: usize,
 ) -> Result<(), Stop> {
     machine.step(1)?;
+    fits(out)?;
     if depth == 0 {
         return Err(Stop::Bound("it writes JSON that is nested too deep"));
     }
@@ -193,6 +205,8 @@ fn write_pretty(
     out: &mut String,
     depth: usize,
 ) -> Result<(), Stop> {
+    machine.step(1)?;
+    fits(out)?;
     if depth > DEPTH_MAX {
         return Err(Stop::Bound("it writes JSON that is nested too deep"));
     }

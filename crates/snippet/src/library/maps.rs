@@ -94,11 +94,9 @@ const OF_MAPS: &[Routine] = &[
         ))
     }),
     routine("remove", 1, |_, of, arguments| {
-        let mut map = thing!(of, Map).borrow_mut();
-        let at = map
-            .iter()
-            .position(|(key, _)| super::equals(key, &arguments[0]));
-        Ok(at.map_or(Value::Null, |at| map.remove(at).1))
+        let map = thing!(of, Map);
+        let at = access::place_of(&map.borrow(), &arguments[0]);
+        Ok(at.map_or(Value::Null, |at| map.borrow_mut().remove(at).1))
     }),
     routine("clear", 0, |_, of, _| {
         thing!(of, Map).borrow_mut().clear();

@@ -18,6 +18,7 @@ pub(crate) fn bound_class(name: &str) -> Option<&'static Class> {
         "prev" | "SampleResult" | "sampleResult" | "Response" => &sample::RESULT,
         "sampler" | "Sampler" => &jmeter::SAMPLER,
         "AssertionResult" => &jmeter::JUDGEMENT,
+        "sampleEvent" => &jmeter::EVENT,
         "bsh" => &jmeter::BSH,
         "args" => &collections::ARRAY,
         "Label" | "FileName" | "Parameters" | "threadName" => &super::text::STRING,
@@ -25,9 +26,15 @@ pub(crate) fn bound_class(name: &str) -> Option<&'static Class> {
     })
 }
 
+/// Whether a name is bound by JMeter, in some place.
+pub(crate) fn is_bound(name: &str) -> bool {
+    bound_class(name).is_some()
+}
+
 /// What a name stands for that no script declared.
 pub(crate) fn bound(machine: &mut Machine<'_>, name: &str) -> Option<Value> {
     let bindings = &*machine.bindings;
+    let place = bindings.place;
     let previous = || match bindings.previous {
         Some(_) => Value::thing(Thing::Previous),
         None => Value::Null,
@@ -40,12 +47,18 @@ pub(crate) fn bound(machine: &mut Machine<'_>, name: &str) -> Option<Value> {
         "vars" | "props" | "ctx" | "log" | "OUT" => single(bound_class(name)?),
         "bsh" if machine.language() == Language::BeanShell => single(&jmeter::BSH),
         "prev" => previous(),
-        "SampleResult" | "sampleResult" => own(),
+        "SampleResult" if matches!(place, Place::Sampler | Place::Assertion) => own(),
+        "sampleResult" if matches!(place, Place::Listener | Place::Function) => own(),
         "Response" if machine.language() == Language::BeanShell => previous(),
+        // In BeanShell only what stands before a sampler sees it.
+        "sampler" if place != Place::Before && machine.language() == Language::BeanShell => {
+            return None;
+        }
         "sampler" | "Sampler" => match bindings.sampler {
             Some(_) => single(&jmeter::SAMPLER),
             None => Value::Null,
         },
+        "sampleEvent" if place == Place::Listener => single(&jmeter::EVENT),
         "AssertionResult" if bindings.place == Place::Assertion => single(&jmeter::JUDGEMENT),
         "Label" => Value::text(bindings.label.as_str()),
         "FileName" => Value::text(bindings.file_name.as_str()),

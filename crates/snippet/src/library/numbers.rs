@@ -552,8 +552,9 @@ const OF_RANDOMS: &[Routine] = &[
             [bound] => below(state, bound_of(bound)?),
             [from, to, ..] => {
                 let from = integer(from)?;
-                let width = Value::Long(integer(to)? - from);
-                (from + i64::from(below(state, bound_of(&width)?))) as i32
+                let width = Value::Long(integer(to)?.saturating_sub(from));
+                let more = i64::from(below(state, bound_of(&width)?));
+                from.wrapping_add(more) as i32
             }
         }))
     }),
@@ -563,7 +564,10 @@ const OF_RANDOMS: &[Routine] = &[
         let (from, width) = match arguments {
             [] => return Ok(Value::Long(number)),
             [to] => (0, integer(to)?),
-            [from, to, ..] => (integer(from)?, integer(to)? - integer(from)?),
+            [from, to, ..] => {
+                let from = integer(from)?;
+                (from, integer(to)?.saturating_sub(from))
+            }
         };
         if width <= 0 {
             return Err(Stop::thrown(
@@ -571,7 +575,7 @@ const OF_RANDOMS: &[Routine] = &[
                 "bound must be positive",
             ));
         }
-        Ok(Value::Long(from + number.rem_euclid(width)))
+        Ok(Value::Long(from.wrapping_add(number.rem_euclid(width))))
     }),
     between("nextDouble", 0, 2, |_, of, arguments| {
         let number = next_double(thing!(of, Random));

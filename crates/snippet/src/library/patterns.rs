@@ -6,7 +6,7 @@ use super::{integer, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
 use crate::machine::{Machine, Stop};
-use crate::pattern::{Matcher, Pattern};
+use crate::pattern::{BadReplacement, Matcher, Pattern};
 use crate::value::Thing;
 
 pub(super) static PATTERN: Class = Class {
@@ -130,23 +130,25 @@ const OF_MATCHERS: &[Routine] = &[
         let matcher = thing!(of, Matcher);
         let with = text_of(&arguments[0])?;
         let replaced = matcher.pattern.replace(&matcher.text, &with, true);
-        machine.text(replaced.map_err(wrong_group)?)
+        machine.text(replaced.map_err(wrong_replacement)?)
     }),
     routine("replaceFirst", 1, |machine, of, arguments| {
         let matcher = thing!(of, Matcher);
         let with = text_of(&arguments[0])?;
         let replaced = matcher.pattern.replace(&matcher.text, &with, false);
-        machine.text(replaced.map_err(wrong_group)?)
+        machine.text(replaced.map_err(wrong_replacement)?)
     }),
 ];
 
-pub(super) fn wrong_group(says: String) -> Stop {
-    let class = if says.starts_with("No group") {
-        "java.lang.IndexOutOfBoundsException"
-    } else {
-        "java.lang.IllegalArgumentException"
-    };
-    Stop::thrown(class, says)
+pub(super) fn wrong_replacement(why: BadReplacement) -> Stop {
+    match why {
+        BadReplacement::NoGroup(group) => Stop::thrown(
+            "java.lang.IndexOutOfBoundsException",
+            format!("No group {group}"),
+        ),
+        BadReplacement::Malformed(says) => Stop::thrown("java.lang.IllegalArgumentException", says),
+        BadReplacement::TooLong => Stop::Bound("it takes too much memory"),
+    }
 }
 
 fn group(matcher: &Matcher, arguments: &[Value]) -> Result<Option<(usize, usize)>, Stop> {
@@ -183,8 +185,7 @@ pub(super) fn all_groups(matcher: &Matcher) -> Vec<Value> {
 }
 
 fn compiled(source: &str, flags: i32) -> Result<Rc<Pattern>, Stop> {
-    let pattern = Pattern::compile(source, flags);
-    pattern.map(Rc::new).map_err(|says| {
+    Pattern::known(source, flags).map_err(|says| {
         Stop::thrown(
             "java.util.regex.PatternSyntaxException",
             format!("{says} near index 0\n{source}"),

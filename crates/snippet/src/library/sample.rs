@@ -1,11 +1,12 @@
 //! `prev` and `SampleResult`.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{bytes_of, integer, jmeter, text_of};
+use super::{bytes_of, integer, jmeter, text_of, url};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
-use crate::host::{Ends, Judgement, Sample};
+use crate::host::{Ends, Sample};
 use crate::machine::{Machine, Stop};
 use crate::value::Thing;
 
@@ -18,6 +19,10 @@ fn sample<'m>(machine: &'m mut Machine<'_>, of: &Value) -> Result<&'m mut Sample
     let bindings = &mut *machine.bindings;
     let sample = match of.as_thing() {
         Some(Thing::Own) => bindings.own.as_mut(),
+        Some(Thing::Part(at)) => {
+            let whole = bindings.previous.as_mut();
+            whole.and_then(|whole| whole.parts.get_mut(*at))
+        }
         _ => bindings.previous.as_mut(),
     };
     sample.ok_or_else(|| Stop::null_pointer("there is no sample"))
@@ -54,7 +59,8 @@ const READ: &[Routine] = &[
         text(machine, of, |of| &of.request_headers)
     }),
     routine("getSamplerData", 0, |machine, of, _| {
-        text(machine, of, |of| &of.request_data)
+        let data = Arc::clone(&sample(machine, of)?.request_data);
+        Ok(some_text(data))
     }),
     routine("getSampleLabel", 0, |machine, of, _| {
         text(machine, of, |of| &of.label)
@@ -68,6 +74,30 @@ const READ: &[Routine] = &[
     routine("getMediaType", 0, |machine, of, _| {
         text(machine, of, |of| &of.content_type)
     }),
+    routine("getDataEncodingNoDefault", 0, |machine, of, _| {
+        let encoding = Arc::clone(&sample(machine, of)?.encoding);
+        Ok(some_text(encoding))
+    }),
+    routine("getDataEncodingWithDefault", 0, |machine, of, _| {
+        let encoding = Arc::clone(&sample(machine, of)?.encoding);
+        Ok(if encoding.is_empty() {
+            Value::text("UTF-8")
+        } else {
+            Value::Text(encoding)
+        })
+    }),
+    routine("getHTTPMethod", 0, |machine, of, _| {
+        text(machine, of, |of| &of.method)
+    }),
+    routine("getQueryString", 0, |machine, of, _| {
+        text(machine, of, |of| &of.query)
+    }),
+    routine("getCookies", 0, |machine, of, _| {
+        text(machine, of, |of| &of.cookies)
+    }),
+    routine("toString", 0, |machine, of, _| {
+        text(machine, of, |of| &of.label)
+    }),
     routine("getDataType", 0, |machine, of, _| {
         text(machine, of, |of| &of.data_type)
     }),
@@ -75,12 +105,11 @@ const READ: &[Routine] = &[
         text(machine, of, |of| &of.url)
     }),
     routine("getURL", 0, |machine, of, _| {
-        let url = Arc::clone(&sample(machine, of)?.url);
-        Ok(if url.is_empty() {
-            Value::Null
-        } else {
-            Value::Text(url)
-        })
+        let text = Arc::clone(&sample(machine, of)?.url);
+        if text.is_empty() {
+            return Ok(Value::Null);
+        }
+        url::read(machine, &text)
     }),
     routine("isSuccessful", 0, |machine, of, _| {
         Ok(Value::Bool(sample(machine, of)?.success))
@@ -118,6 +147,19 @@ const READ: &[Routine] = &[
     routine("getBytes", 0, |machine, of, _| {
         number(machine, of, |of| of.received_bytes)
     }),
+    routine("getBodySizeAsLong", 0, |machine, of, _| {
+        number(machine, of, |of| {
+            of.received_bytes.saturating_sub(of.header_bytes)
+        })
+    }),
+    routine("getBodySize", 0, |machine, of, _| {
+        number(machine, of, |of| {
+            of.received_bytes.saturating_sub(of.header_bytes)
+        })
+    }),
+    routine("getHeadersSize", 0, |machine, of, _| {
+        number(machine, of, |of| of.header_bytes)
+    }),
     routine("getSentBytes", 0, |machine, of, _| {
         number(machine, of, |of| of.sent_bytes)
     }),
@@ -132,11 +174,39 @@ const READ: &[Routine] = &[
     }),
     routine("getSampleCount", 0, |_, _, _| Ok(Value::Int(1))),
     routine("getFirstAssertionFailureMessage", 0, |machine, of, _| {
-        let failures = &sample(machine, of)?.failures;
-        let first = failures.iter().find_map(|failure| failure.message.clone());
-        Ok(first.map_or(Value::Null, Value::text))
+        let judgements = &sample(machine, of)?.judgements;
+        let first = judgements.iter().find(|judgement| judgement.failure);
+        let message = first.and_then(|first| first.message.clone());
+        Ok(message.map_or(Value::Null, Value::text))
+    }),
+    routine("getAssertionResults", 0, |machine, of, _| {
+        let judgements = sample(machine, of)?.judgements.clone();
+        machine.takes_bytes(judgements.len() * size_of::<Value>())?;
+        let results = judgements
+            .into_iter()
+            .map(|judgement| Value::thing(Thing::Judgement(Rc::new(judgement))));
+        Ok(Value::array("AssertionResult", results.collect()))
+    }),
+    routine("getSubResults", 0, |machine, of, _| {
+        let count = match of.as_thing() {
+            Some(Thing::Previous) => sample(machine, of)?.parts.len(),
+            // Parts of parts cannot be reached.
+            _ => 0,
+        };
+        machine.takes_bytes(count * size_of::<Value>())?;
+        let parts = (0..count).map(|at| Value::thing(Thing::Part(at)));
+        Ok(Value::array("SampleResult", parts.collect()))
     }),
 ];
+
+/// A text, or nothing where there is none.
+fn some_text(text: Arc<str>) -> Value {
+    if text.is_empty() {
+        Value::Null
+    } else {
+        Value::Text(text)
+    }
+}
 
 /// Changes a field that is a text.
 fn set(
@@ -161,10 +231,27 @@ fn set_body(machine: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answe
         Value::Text(text) => Arc::clone(text),
         bytes => String::from_utf8_lossy(&bytes_of(bytes)?).into(),
     };
+    // Who gives a text with its character set says it of the sample too.
+    let encoding = match (&arguments[0], arguments.get(1)) {
+        (Value::Text(_), Some(name)) if !name.is_null() => Some(text_of(name)?),
+        (Value::Text(_), Some(_)) => Some("UTF-8".into()),
+        _ => None,
+    };
     let sample = sample(machine, of)?;
     sample.body = body;
+    if let Some(encoding) = encoding {
+        sample.encoding = encoding;
+    }
     sample.changed = true;
     Ok(Value::Void)
+}
+
+/// Ends what a sample asks for: one that is over has nothing to ask.
+fn ends(machine: &mut Machine<'_>, of: &Value, wish: Ends) {
+    let is_own = matches!(of.as_thing(), Some(Thing::Own));
+    if is_own || machine.place().is_in_sample() {
+        jmeter::ends(machine, wish);
+    }
 }
 
 fn is_set(value: &Value) -> bool {
@@ -212,7 +299,16 @@ const WRITE: &[Routine] = &[
     routine("setDataType", 1, |machine, of, to| {
         set(machine, of, &to[0], |of| &mut of.data_type)
     }),
-    routine("setDataEncoding", 1, |_, _, _| Ok(Value::Void)),
+    routine("setDataEncoding", 1, |machine, of, to| {
+        set(machine, of, &to[0], |of| &mut of.encoding)
+    }),
+    routine("setSentBytes", 1, |machine, of, to| {
+        let bytes = u64::try_from(integer(&to[0])?).unwrap_or(0);
+        let sample = sample(machine, of)?;
+        sample.sent_bytes = bytes;
+        sample.changed = true;
+        Ok(Value::Void)
+    }),
     routine("setSuccessful", 1, |machine, of, to| {
         let success = is_set(&to[0]);
         let sample = sample(machine, of)?;
@@ -233,34 +329,34 @@ const WRITE: &[Routine] = &[
         sample.changed = true;
         Ok(Value::Void)
     }),
-    routine("setStopThread", 1, |machine, _, to| {
+    routine("setStopThread", 1, |machine, of, to| {
         if is_set(&to[0]) {
-            jmeter::ends(machine, Ends::User);
+            ends(machine, of, Ends::User);
         }
         Ok(Value::Void)
     }),
-    routine("setStopTest", 1, |machine, _, to| {
+    routine("setStopTest", 1, |machine, of, to| {
         if is_set(&to[0]) {
-            jmeter::ends(machine, Ends::Test);
+            ends(machine, of, Ends::Test);
         }
         Ok(Value::Void)
     }),
-    routine("setStopTestNow", 1, |machine, _, to| {
+    routine("setStopTestNow", 1, |machine, of, to| {
         if is_set(&to[0]) {
-            jmeter::ends(machine, Ends::TestNow);
+            ends(machine, of, Ends::TestNow);
         }
         Ok(Value::Void)
     }),
-    routine("setFailureMessage", 1, |machine, of, to| {
-        // BeanShell assertions and old scripts say it of the sample.
-        let message = text_of(&to[0])?.to_string();
-        let sample = sample(machine, of)?;
-        sample.failures.push(Judgement {
-            failure: true,
-            error: false,
-            message: Some(message),
-        });
-        sample.changed = true;
+    routine("setStartNextThreadLoop", 1, |machine, of, to| {
+        if is_set(&to[0]) {
+            ends(machine, of, Ends::GroupIteration);
+        }
+        Ok(Value::Void)
+    }),
+    routine("setTestLogicalAction", 1, |machine, of, to| {
+        if let Some(wish) = jmeter::logical_action(&to[0])? {
+            ends(machine, of, wish);
+        }
         Ok(Value::Void)
     }),
 ];

@@ -241,7 +241,9 @@ const OF_STRINGS: &[Routine] = &[
     routine("charAt", 1, |_, of, arguments| {
         let text = text_of(of)?;
         let at = integer(&arguments[0])?;
-        let found = usize::try_from(at).ok().and_then(|at| text.chars().nth(at));
+        let place = usize::try_from(at).ok();
+        let begin = place.and_then(|at| offset(&text, at));
+        let found = begin.and_then(|begin| text[begin..].chars().next());
         found.map(Value::Char).ok_or_else(|| {
             Stop::thrown(
                 "java.lang.StringIndexOutOfBoundsException",
@@ -387,7 +389,7 @@ fn replace(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_all: b
     }
     let with = text_of(&arguments[1])?;
     let replaced = pattern.replace(&text, &with, is_all);
-    machine.text(replaced.map_err(patterns::wrong_group)?)
+    machine.text(replaced.map_err(patterns::wrong_replacement)?)
 }
 
 /// Groovy: a closure says what stands for each match.
@@ -470,11 +472,12 @@ const GROOVY: &[Routine] = &[
             Some(by) => text_of(by)?.to_string(),
             None => " \t\n\r\u{c}".to_owned(),
         };
-        let parts = text
-            .split(|c| by.contains(c))
-            .filter(|part| !part.is_empty());
-        let parts: Vec<Value> = parts.map(Value::text).collect();
-        machine.takes_bytes(text.len())?;
+        let parts = || {
+            let parts = text.split(|c| by.contains(c));
+            parts.filter(|part| !part.is_empty())
+        };
+        machine.takes_bytes(text.len() + parts().count() * size_of::<Value>())?;
+        let parts = parts().map(Value::text).collect();
         machine.list(parts)
     }),
     between("padLeft", 1, 2, |machine, of, arguments| {
@@ -493,7 +496,9 @@ const GROOVY: &[Routine] = &[
         machine.text(first.chain(letters).collect())
     }),
     routine("readLines", 0, |machine, of, _| {
-        let lines: Vec<Value> = text_of(of)?.lines().map(Value::text).collect();
+        let text = text_of(of)?;
+        machine.takes_bytes(text.len() + text.lines().count() * size_of::<Value>())?;
+        let lines = text.lines().map(Value::text).collect();
         machine.list(lines)
     }),
     routine("eachLine", 1, |machine, of, arguments| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Flow, Machine, Stop};
 use crate::class::Answer;
-use crate::syntax::{Access, Code, Expression};
+use crate::syntax::{Access, Code, Expression, ExpressionKind};
 use crate::value::{Closure, Thing};
 use crate::{Language, Value, library};
 
@@ -39,11 +39,22 @@ impl Machine<'_> {
         access: Access,
         arguments: &[Expression],
     ) -> Answer {
+        let place = of;
         let of = self.evaluate(of)?;
         if access == Access::Safe && of.is_null() {
             return Ok(Value::Null);
         }
         let arguments = self.all(arguments)?;
+        if let (Value::Void, Language::BeanShell) = (&of, self.language()) {
+            let variable = path(place);
+            return Err(Stop::thrown(
+                "bsh.EvalError",
+                format!(
+                    "Attempt to resolve method: {name}() on undefined variable or class name: \
+                     {variable}"
+                ),
+            ));
+        }
         if access == Access::Spread {
             let items = library::items(self, &of)?;
             let mut spread = Vec::with_capacity(items.len());
@@ -53,7 +64,14 @@ impl Machine<'_> {
             }
             return self.list(spread);
         }
-        library::call(self, &of, name, &arguments)
+        let done = library::call(self, &of, name, &arguments);
+        if let Err(stop) = &done {
+            self.tell_of(stop, || match of {
+                Value::Null => String::new(),
+                _ => format!("Method Invocation {}.{name}", path(place)),
+            });
+        }
+        done
     }
 
     /// Calls a closure with these arguments.
@@ -128,5 +146,14 @@ impl Machine<'_> {
             self.declare(&parameter.name, value, parameter.class.clone())?;
         }
         Ok(())
+    }
+}
+
+/// A name with dots, as it is written.
+pub(super) fn path(of: &Expression) -> String {
+    match &of.kind {
+        ExpressionKind::Name(name) | ExpressionKind::Class(name) => name.to_string(),
+        ExpressionKind::Property { of, name, .. } => format!("{}.{name}", path(of)),
+        _ => String::new(),
     }
 }

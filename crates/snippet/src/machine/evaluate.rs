@@ -145,7 +145,9 @@ impl Machine<'_> {
         }
         match self.language() {
             Language::BeanShell => Ok(Value::Void),
-            Language::Groovy if name.starts_with(char::is_uppercase) => {
+            Language::Groovy
+                if name.starts_with(char::is_uppercase) && !library::is_bound(name) =>
+            {
                 Err(Stop::unknown(format!("the name {name}")))
             }
             Language::Groovy => Err(Stop::thrown(
@@ -193,7 +195,15 @@ impl Machine<'_> {
     }
 
     fn property(&mut self, of: &Expression, name: &Arc<str>, access: Access) -> Answer {
+        let place = of;
         let of = self.evaluate(of)?;
+        if let (Value::Void, Language::BeanShell) = (&of, self.language()) {
+            let place = super::call::path(place);
+            return Err(Stop::thrown(
+                "bsh.EvalError",
+                format!("Class or variable not found: {place}.{name}"),
+            ));
+        }
         match access {
             Access::Safe if of.is_null() => Ok(Value::Null),
             Access::Spread => {
@@ -329,7 +339,14 @@ impl Machine<'_> {
             return Ok(answer);
         }
         match (Number::of(left), Number::of(right)) {
-            (Some(left), Some(right)) => arithmetic::calculate(operator, left, right, language),
+            (Some(left), Some(right)) => {
+                let done = arithmetic::calculate(operator, left, right, language);
+                if let Err(stop) = &done {
+                    // Spelt so by BeanShell.
+                    self.tell_of(stop, || "Arithemetic Exception in binary op".to_owned());
+                }
+                done
+            }
             _ if left.is_null() || right.is_null() => Err(Stop::null_pointer(format!(
                 "Cannot execute an operator on {} and {}",
                 left.to_text(),

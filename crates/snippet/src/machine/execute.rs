@@ -62,7 +62,7 @@ impl Machine<'_> {
                 let mut last = Value::Void;
                 for declared in declared {
                     let value = match &declared.value {
-                        Some(value) => self.evaluate(value)?,
+                        Some(value) => self.declared(value, class.as_ref())?,
                         None => self.default_of(class.as_ref()),
                     };
                     let value = self.fitting(value, class.as_ref())?;
@@ -105,6 +105,18 @@ impl Machine<'_> {
             Statement::Assert(condition) => self.assert(condition),
             Statement::Nothing => Ok(Flow::On(Value::Void)),
         }
+    }
+
+    /// The value that a declaration gives its variable.
+    fn declared(&mut self, value: &Expression, class: Option<&Type>) -> Result<Value, Stop> {
+        let done = self.evaluate(value);
+        if done.is_err()
+            && class.is_some()
+            && let Some(told) = self.told.as_mut().filter(|told| !told.is_empty())
+        {
+            told.insert_str(0, "Typed variable declaration : ");
+        }
+        done
     }
 
     /// What a declaration without a value gives its variable.
@@ -208,7 +220,11 @@ impl Machine<'_> {
     fn throw(&mut self, thrown: &Expression) -> Done {
         let thrown = self.evaluate(thrown)?;
         match thrown.as_thing() {
-            Some(Thing::Thrown(thrown)) => Err(Stop::Thrown(Rc::clone(thrown))),
+            Some(Thing::Thrown(thrown)) => {
+                let stop = Stop::Thrown(Rc::clone(thrown));
+                self.tell_of(&stop, || "TargetError".to_owned());
+                Err(stop)
+            }
             _ if thrown.is_null() => Err(Stop::null_pointer("null was thrown")),
             _ => Err(Stop::unknown("throwing what is no exception")),
         }
@@ -223,6 +239,7 @@ impl Machine<'_> {
         let mut done = self.block(body);
         if let Err(Stop::Thrown(thrown)) = &done {
             let thrown = Rc::clone(thrown);
+            self.told = None;
             let mut catches = catches.iter();
             if let Some(catch) = catches.find(|catch| catches_class(catch, &thrown)) {
                 done = self.scoped(|machine| {

@@ -90,6 +90,10 @@ impl Host for World {
         1
     }
 
+    fn iteration(&self) -> u64 {
+        1
+    }
+
     fn group(&self) -> Arc<str> {
         "g".into()
     }

@@ -233,6 +233,32 @@ fn waits() {
 }
 
 #[test]
+fn scripts_as_samplers() {
+    check("scripts-samplers", &[]);
+}
+
+#[test]
+fn scripts_before_samplers() {
+    check("scripts-before", &[]);
+}
+
+#[test]
+fn scripts_after_samplers() {
+    check("scripts-after", &[]);
+}
+
+#[test]
+fn scripts_that_lead() {
+    check("scripts-ways", &[]);
+    check("scripts-stops", &[]);
+}
+
+#[test]
+fn scripts_that_listen() {
+    check("scripts-listeners", &[]);
+}
+
+#[test]
 fn files_of_listeners() {
     let files = [
         "all.csv",
