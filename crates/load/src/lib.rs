@@ -69,6 +69,7 @@ mod running;
 mod samples;
 mod sampling;
 mod scripts;
+mod seen_by_scripts;
 mod servers;
 mod session;
 mod settings;

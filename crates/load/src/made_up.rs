@@ -12,7 +12,7 @@ use crate::debug::Shown;
 use crate::details::note_text;
 use crate::look_into::Seen;
 use crate::sampling::Sampled;
-use crate::scripts::data_type;
+use crate::seen_by_scripts::data_type;
 use crate::user::User;
 use crate::work::Step;
 

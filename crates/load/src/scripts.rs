@@ -6,18 +6,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_plan::{Argument, HttpRequest, SamplerKind, Script};
-use weir_record::{DataType, SampleRow};
+use weir_plan::{HttpRequest, SamplerKind, Script};
+use weir_record::SampleRow;
 use weir_response::{AssertionOutcome, Verdict};
 use weir_script::{
-    ArgumentView, Ends, Judgement, SamplerView, ScriptFailure, ScriptPlace, ScriptRun,
-    ScriptSample, ScriptValue, Text, write_request,
+    ArgumentView, Ends, SamplerView, ScriptFailure, ScriptPlace, ScriptRun, ScriptSample,
+    ScriptValue, Text, write_request,
 };
 
 use crate::look_into::Seen;
 use crate::made_up::Made;
 use crate::outcome::Failure;
 use crate::sampling::Sampled;
+use crate::seen_by_scripts::{apply_to_row, changed, facts_of, sample_of};
 use crate::user::User;
 use crate::work::{Step, Work};
 
@@ -613,147 +614,4 @@ fn answered(
         made.success = text_of_name(run, "IsSuccess")? == "true";
     }
     Ok(())
-}
-
-/// The request with what a script made of it.
-fn changed(request: &HttpRequest<Text>, view: &SamplerView) -> HttpRequest<Text> {
-    let arguments = view.arguments.iter().enumerate();
-    let arguments = arguments.map(|(at, argument)| {
-        let known = request.arguments.get(at);
-        Argument {
-            name: Text::literal(&argument.name),
-            value: Text::literal(&argument.value),
-            always_encode: argument.encode,
-            use_equals: known.is_none_or(|known| known.use_equals),
-            content_type: known
-                .map(|known| known.content_type.clone())
-                .unwrap_or_default(),
-        }
-    });
-    let headers = view.headers.iter();
-    HttpRequest {
-        host: Text::literal(&view.domain),
-        port: Text::literal(&view.port),
-        protocol: Text::literal(&view.protocol),
-        path: Text::literal(&view.path),
-        method: Text::literal(&view.method),
-        arguments: arguments.collect(),
-        headers: headers
-            .map(|(name, value)| (Text::literal(name), Text::literal(value)))
-            .collect(),
-        raw_body: view.raw_body,
-        follow_redirects: view.follow_redirects,
-        auto_redirects: view.auto_redirects,
-        ..request.clone()
-    }
-}
-
-/// A row as scripts see it, with what was said of it so far.
-pub(crate) fn sample_of(
-    row: &SampleRow,
-    seen: &Seen<'_>,
-    outcomes: &[AssertionOutcome],
-) -> ScriptSample {
-    let view = seen.view(row);
-    let (method, query) = if row.is_http {
-        method_and_query(&seen.request_data)
-    } else {
-        ("", "")
-    };
-    let judgements = outcomes.iter().map(|outcome| Judgement {
-        name: outcome.name.clone(),
-        failure: outcome.failure,
-        error: outcome.error,
-        message: outcome.message.clone(),
-    });
-    ScriptSample {
-        body: view.text().into(),
-        response_headers: seen.response_headers.as_str().into(),
-        request_headers: seen.request_headers.as_str().into(),
-        request_data: seen.request_data.as_str().into(),
-        content_type: view.content_type.into(),
-        encoding: view.encoding.unwrap_or_default().into(),
-        method: method.into(),
-        query: query.into(),
-        header_bytes: view.header_bytes,
-        judgements: judgements.collect(),
-        parts: row.children.iter().map(part_of).collect(),
-        ..facts_of(row)
-    }
-}
-
-/// The method and the body of a request, out of what JMeter shows of it.
-fn method_and_query(request_data: &str) -> (&str, &str) {
-    let (method, _) = request_data.split_once(' ').unwrap_or_default();
-    let (_, query) = request_data.split_once(" data:\n").unwrap_or_default();
-    let end = query.rfind("\n\n").unwrap_or(query.len());
-    (method, &query[..end])
-}
-
-/// A part of a row as scripts see it.
-fn part_of(row: &SampleRow) -> ScriptSample {
-    let Some(details) = &row.details else {
-        return facts_of(row);
-    };
-    let body = details.response_data.as_deref().unwrap_or_default();
-    ScriptSample {
-        body: String::from_utf8_lossy(body).into(),
-        response_headers: details.response_headers.as_str().into(),
-        request_headers: details.request_headers.as_str().into(),
-        request_data: details.sampler_data.as_deref().unwrap_or_default().into(),
-        ..facts_of(row)
-    }
-}
-
-/// What a row itself says.
-fn facts_of(row: &SampleRow) -> ScriptSample {
-    ScriptSample {
-        label: Arc::clone(&row.label),
-        code: Arc::clone(&row.response_code),
-        message: Arc::clone(&row.response_message),
-        success: row.success,
-        url: Arc::clone(&row.url),
-        thread_name: Arc::clone(&row.thread_name),
-        data_type: match row.data_type {
-            DataType::Text => "text".into(),
-            DataType::Binary => "bin".into(),
-            DataType::Empty => "".into(),
-        },
-        start_ms: row.timestamp_ms,
-        elapsed_ms: row.elapsed_ms,
-        latency_ms: row.latency_ms,
-        connect_ms: row.connect_ms,
-        idle_ms: row.idle_ms,
-        received_bytes: row.received_bytes,
-        sent_bytes: row.sent_bytes,
-        group_threads: row.group_threads,
-        all_threads: row.all_threads,
-        ..ScriptSample::default()
-    }
-}
-
-/// Takes over what a script changed, as far as a row tells it.
-fn apply_to_row(sample: &ScriptSample, row: &mut SampleRow) {
-    row.label = Arc::clone(&sample.label);
-    row.response_code = Arc::clone(&sample.code);
-    row.response_message = Arc::clone(&sample.message);
-    row.success = sample.success;
-    row.thread_name = Arc::clone(&sample.thread_name);
-    row.latency_ms = sample.latency_ms;
-    row.sent_bytes = sample.sent_bytes;
-    row.data_type = data_type(sample);
-    for (part, row) in sample.parts.iter().zip(&mut row.children) {
-        if part.is_changed() {
-            apply_to_row(part, row);
-        }
-    }
-}
-
-/// What a script says that a body is.
-pub(crate) fn data_type(sample: &ScriptSample) -> DataType {
-    match &*sample.data_type {
-        "text" => DataType::Text,
-        "bin" => DataType::Binary,
-        _ => DataType::Empty,
-    }
 }
