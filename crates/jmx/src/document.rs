@@ -8,6 +8,7 @@ use roxmltree::{Node, ParsingOptions};
 use weir_plan::{ElementId, Position};
 
 use crate::JmxError;
+use crate::tags::{self, ATTRIBUTES_MAX};
 
 /// Largest file; the largest real plans known have a few megabytes.
 const BYTES_MAX: u64 = 100_000_000;
@@ -22,6 +23,12 @@ pub(crate) fn read_file(path: &Path) -> Result<String, JmxError> {
         path: path.to_path_buf(),
         source,
     };
+    // A pipe could keep the reader waiting for ever, and a device never ends.
+    if !path.metadata().map_err(failed)?.is_file() {
+        return Err(JmxError::NoFile {
+            path: path.to_path_buf(),
+        });
+    }
     let file = File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     // One more than the bound, so that a file that grows or never ends is noticed too.
@@ -64,6 +71,14 @@ impl<'text> Document<'text> {
             ..ParsingOptions::default()
         };
         let lines = Lines::of(text);
+        if let Some(start) = tags::first_overfull(text) {
+            return Err(JmxError::Malformed {
+                path: path.to_path_buf(),
+                at: lines.position(text, start),
+                found: format!("an element has more than {ATTRIBUTES_MAX} attributes"),
+                instead: "no test plan needs that; save it with JMeter again".to_owned(),
+            });
+        }
         let xml = match roxmltree::Document::parse_with_options(text, options) {
             Ok(xml) => xml,
             Err(error) => return Err(malformed(&error, lines.end(text), path)),

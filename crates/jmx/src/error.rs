@@ -16,6 +16,12 @@ pub enum JmxError {
         #[source]
         source: std::io::Error,
     },
+    /// A folder, a pipe or a device.
+    #[error("read the test plan {}: it is no file; name a plan that was saved by JMeter", path.display())]
+    NoFile {
+        /// What was named.
+        path: PathBuf,
+    },
     /// The file is too large to be a test plan.
     #[error(
         "read the test plan {}: it has more than {most} bytes; is it a result file?",

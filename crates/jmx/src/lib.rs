@@ -22,6 +22,7 @@ mod finding;
 mod native;
 mod reader;
 mod scope;
+mod tags;
 
 pub use error::JmxError;
 pub use finding::{Finding, Severity};

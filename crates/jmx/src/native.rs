@@ -92,8 +92,6 @@ pub(crate) const ELSEWHERE: &str = "run the plan with --engine jmeter, or remove
 
 const OTHER_PROTOCOL: &str =
     "Weir sends HTTP only: run the plan with --engine jmeter, or disable it";
-const WRITE_JSR223: &str =
-    "write a JSR223 element instead of it, or run the plan with --engine jmeter";
 const NO_SUCH_SAMPLER: &str = "no sampler that Weir runs uses it";
 const NOT_WRITTEN: &str = "its file is not written; take the result file (-l) instead";
 const NOT_WATCHED: &str = "what it watches is not watched; weir has its own view of the server";
@@ -156,10 +154,10 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("DebugSampler", Sampler, Natively),
     ("JavaSampler", Sampler, Natively),
     ("kg.apc.jmeter.samplers.DummySampler", Sampler, Natively),
-    ("kg.apc.jmeter.control.sampler.SetVariablesAction", Sampler, NotYet),
+    ("kg.apc.jmeter.control.sampler.SetVariablesAction", Sampler, Natively),
     ("JSR223Sampler", Sampler, Natively),
     ("BeanShellSampler", Sampler, Natively),
-    ("BSFSampler", Sampler, Never(WRITE_JSR223)),
+    ("BSFSampler", Sampler, Natively),
     ("AccessLogSampler", Sampler, Never(ELSEWHERE)),
     ("AjpSampler", Sampler, Never(OTHER_PROTOCOL)),
     ("BoltSampler", Sampler, Never(OTHER_PROTOCOL)),
@@ -208,11 +206,11 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("kg.apc.jmeter.timers.VariableThroughputTimer", Timer, Natively),
     ("JSR223Timer", Timer, Natively),
     ("BeanShellTimer", Timer, Natively),
-    ("BSFTimer", Timer, Never(WRITE_JSR223)),
+    ("BSFTimer", Timer, Natively),
 
     ("JSR223PreProcessor", Before, Natively),
     ("BeanShellPreProcessor", Before, Natively),
-    ("BSFPreProcessor", Before, Never(WRITE_JSR223)),
+    ("BSFPreProcessor", Before, Natively),
     ("AnchorModifier", Before, Natively),
     ("URLRewritingModifier", Before, Never("take the session's id with an extractor, or run the plan with --engine jmeter")),
     ("RegExUserParameters", Before, Never(ELSEWHERE)),
@@ -230,7 +228,8 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("DebugPostProcessor", After, Natively),
     ("JSR223PostProcessor", After, Natively),
     ("BeanShellPostProcessor", After, Natively),
-    ("BSFPostProcessor", After, Never(WRITE_JSR223)),
+    ("BSFPostProcessor", After, Natively),
+    ("com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor", After, Natively),
     ("JDBCPostProcessor", After, Never(OTHER_PROTOCOL)),
 
     ("ResponseAssertion", Assertion, Natively),
@@ -244,7 +243,8 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("MD5HexAssertion", Assertion, Natively),
     ("JSR223Assertion", Assertion, Natively),
     ("BeanShellAssertion", Assertion, Natively),
-    ("BSFAssertion", Assertion, Never(WRITE_JSR223)),
+    ("BSFAssertion", Assertion, Natively),
+    ("com.atlantbh.jmeter.plugins.jsonutils.jsonpathassertion.JSONPathAssertion", Assertion, Natively),
     ("CompareAssertion", Assertion, Never(ELSEWHERE)),
     ("HTMLAssertion", Assertion, Never(ELSEWHERE)),
     ("SMIMEAssertion", Assertion, Never(ELSEWHERE)),
@@ -258,7 +258,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("ResultSaver", Listener, Unheard("no responses are saved")),
     ("JSR223Listener", Listener, Natively),
     ("BeanShellListener", Listener, Natively),
-    ("BSFListener", Listener, Never(ELSEWHERE)),
+    ("BSFListener", Listener, Natively),
     ("kg.apc.jmeter.reporters.AutoStop", Listener, Natively),
     ("kg.apc.jmeter.reporters.ConsoleStatusLogger", Listener, InVain("Weir has its own live view")),
     ("kg.apc.jmeter.reporters.FlexibleFileWriter", Listener, Unheard(NOT_WRITTEN)),

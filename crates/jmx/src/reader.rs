@@ -107,6 +107,8 @@ pub(crate) struct Reader<'p> {
     open: Vec<ElementId>,
     /// The files that are being included, outermost first.
     files: Vec<PathBuf>,
+    /// How often files have been included.
+    includes: usize,
     /// Bytes of elements where they apply, so far.
     expanded: usize,
     /// Where they became too many.
@@ -127,6 +129,7 @@ impl<'p> Reader<'p> {
             superseded: HashSet::new(),
             open: Vec::new(),
             files: Vec::new(),
+            includes: 0,
             expanded: 0,
             too_much_at: None,
         }

@@ -351,7 +351,7 @@ impl User {
         }
         self.judge(&step.source.assertions, row, seen, outcomes);
         if step.is_remembered {
-            self.remember(sample_of(row, seen, &[]));
+            self.scope.remember(sample_of(row, seen, &[]));
         }
         if !step.wanted.details {
             forget(&mut row.children);

@@ -91,8 +91,8 @@ impl User {
             } => self.debug(step, *variables, *properties),
             SamplerKind::Dummy(dummy) => Box::pin(self.dummy(step, dummy)).await,
             SamplerKind::Script(script) => Box::pin(self.sample_script(step, script)).await,
-            // Flow control gives no sample.
-            SamplerKind::FlowControl(_) => Sampled {
+            // They give no sample.
+            SamplerKind::FlowControl(_) | SamplerKind::SetVariables(_) => Sampled {
                 success: true,
                 row: None,
             },

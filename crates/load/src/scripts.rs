@@ -25,8 +25,6 @@ use crate::work::{Step, Work};
 /// What scripts left for the user.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
-    /// The sample before.
-    pub(crate) previous: Option<ScriptSample>,
     /// The request as scripts before it made it.
     request: Option<Box<HttpRequest<Text>>>,
     /// The same as scripts see it.
@@ -53,8 +51,7 @@ fn is_beanshell(script: &Script<Text>) -> bool {
 impl User {
     fn script_run(&self, place: ScriptPlace) -> ScriptRun {
         let mut run = ScriptRun::new(place, &self.thread_name());
-        let left = self.data.scripts.as_deref();
-        run.bindings.previous = left.and_then(|left| left.previous.clone());
+        run.bindings.previous = self.scope.sample_before().cloned();
         run
     }
 
@@ -151,7 +148,7 @@ impl User {
     /// Later scripts see what was done to the sample before.
     fn keep_previous(&mut self, previous: Option<ScriptSample>) {
         if let Some(previous) = previous.filter(ScriptSample::is_changed) {
-            self.remember(previous);
+            self.scope.remember(previous);
         }
     }
 
@@ -239,11 +236,6 @@ impl User {
     pub(crate) fn ignores_sample(&mut self) -> bool {
         let left = self.data.scripts.as_mut();
         left.is_some_and(|left| std::mem::take(&mut left.ignores))
-    }
-
-    /// Keeps a sample for scripts before the next.
-    pub(crate) fn remember(&mut self, sample: ScriptSample) {
-        self.data.scripts.get_or_insert_default().previous = Some(sample);
     }
 
     /// The step's request as scripts see it.
@@ -426,7 +418,7 @@ impl User {
         if let Some(heard) = heard.filter(ScriptSample::is_changed) {
             apply_to_row(&heard, row);
             if !is_whole {
-                self.remember(heard);
+                self.scope.remember(heard);
             }
         }
         let name = run.bindings.label;
@@ -518,6 +510,7 @@ fn class_of(kind: &SamplerKind<Text>) -> &'static str {
         SamplerKind::Script(script) if is_beanshell(script) => {
             "org.apache.jmeter.protocol.java.sampler.BeanShellSampler"
         }
+        SamplerKind::SetVariables(_) => "kg.apc.jmeter.control.sampler.SetVariablesAction",
         SamplerKind::Script(_) => "org.apache.jmeter.protocol.java.sampler.JSR223Sampler",
     }
 }

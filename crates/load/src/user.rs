@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weir_plan::{
     ControllerKind, FlowAction, FlowControl, OnSampleError, PreProcessor, ResultAction,
-    SamplerKind, TimerKind,
+    SamplerKind, TimerKind, Variable,
 };
 use weir_record::SampleRow;
 use weir_script::{Ends, Scope, Text, delay_ms};
@@ -342,6 +342,10 @@ impl User {
         if let SamplerKind::FlowControl(flow) = &step.source.kind {
             return Box::pin(self.flow_control(flow)).await;
         }
+        if let SamplerKind::SetVariables(variables) = &step.source.kind {
+            self.set_variables(variables);
+            return After::Step;
+        }
         if !work.budget.take() {
             return After::End;
         }
@@ -426,6 +430,24 @@ impl User {
             self.scope
                 .variables
                 .set("JMeterThread.last_sample_ok", text);
+        }
+    }
+
+    /// Takes all values, then sets the variables; of one name the first counts.
+    fn set_variables(&mut self, variables: &[Variable<Text>]) {
+        let scope = &mut self.scope;
+        let mut taken: Vec<(String, String)> = Vec::with_capacity(variables.len());
+        for variable in variables {
+            let (name, value) = (
+                variable.name.rendered(scope),
+                variable.value.rendered(scope),
+            );
+            if !taken.iter().any(|(known, _)| *known == name) {
+                taken.push((name, value));
+            }
+        }
+        for (name, value) in &taken {
+            scope.variables.set(name, value);
         }
     }
 

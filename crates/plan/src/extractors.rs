@@ -21,6 +21,8 @@ pub enum Extractor<T> {
     Boundary(BoundaryExtractor<T>),
     /// JMX: `JSONPostProcessor`.
     Json(JsonExtractor<T>),
+    /// JMX: `com.atlantbh…JSONPathExtractor`.
+    JsonPath(JsonPathExtractor<T>),
     /// JMX: `JMESPathExtractor`.
     JmesPath(JmesPathExtractor<T>),
     /// JMX: `HtmlExtractor`.
@@ -38,6 +40,7 @@ impl<T> Extractor<T> {
             Self::Regex(element) => Extractor::Regex(element.map(f)),
             Self::Boundary(element) => Extractor::Boundary(element.map(f)),
             Self::Json(element) => Extractor::Json(element.map(f)),
+            Self::JsonPath(element) => Extractor::JsonPath(element.map(f)),
             Self::JmesPath(element) => Extractor::JmesPath(element.map(f)),
             Self::Css(element) => Extractor::Css(element.map(f)),
             Self::XPath(element) => Extractor::XPath(element.map(f)),
@@ -51,6 +54,7 @@ impl<T> Extractor<T> {
             Self::Regex(element) => &element.name,
             Self::Boundary(element) => &element.name,
             Self::Json(element) => &element.name,
+            Self::JsonPath(element) => &element.name,
             Self::JmesPath(element) => &element.name,
             Self::Css(element) => &element.name,
             Self::XPath(element) => &element.name,
@@ -64,6 +68,7 @@ impl<T> Extractor<T> {
             Self::Regex(element) => element.at,
             Self::Boundary(element) => element.at,
             Self::Json(element) => element.at,
+            Self::JsonPath(element) => element.at,
             Self::JmesPath(element) => element.at,
             Self::Css(element) => element.at,
             Self::XPath(element) => element.at,
@@ -197,6 +202,37 @@ impl<T> JsonExtractor<T> {
             match_numbers: f(&self.match_numbers),
             defaults: f(&self.defaults),
             concatenate: self.concatenate,
+            at: self.at,
+        }
+    }
+}
+
+/// Takes what one JSONPath expression finds: the plugin that was there before JMeter had its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonPathExtractor<T> {
+    /// JMX: `testname`.
+    pub name: T,
+    /// The variable that it looks at; `None`: the body. JMX: `SUBJECT` is `VAR`, `VARIABLE`.
+    pub subject: Option<T>,
+    /// The variable that it sets. JMX: `VAR`.
+    pub variable: T,
+    /// The expression, in Jayway's dialect. JMX: `JSONPATH`.
+    pub path: T,
+    /// The value when nothing is found. JMX: `DEFAULT`.
+    pub default: T,
+    /// Where the element stands.
+    pub at: Position,
+}
+
+impl<T> JsonPathExtractor<T> {
+    /// The same extractor with every text replaced.
+    pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> JsonPathExtractor<U> {
+        JsonPathExtractor {
+            name: f(&self.name),
+            subject: self.subject.as_ref().map(&mut f),
+            variable: f(&self.variable),
+            path: f(&self.path),
+            default: f(&self.default),
             at: self.at,
         }
     }

@@ -38,8 +38,8 @@ pub use config::{
 pub use controller::{Controller, ControllerKind, Node, Share, Transaction};
 pub use cookie_policy::CookiePolicy;
 pub use extractors::{
-    BoundaryExtractor, CssExtractor, Extractor, JmesPathExtractor, JsonExtractor, RegexExtractor,
-    XPath2Extractor, XPathExtractor,
+    BoundaryExtractor, CssExtractor, Extractor, JmesPathExtractor, JsonExtractor,
+    JsonPathExtractor, RegexExtractor, XPath2Extractor, XPathExtractor,
 };
 pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
 pub use listener::{AutoStop, AutoStopLimit, Listener, Logged};

@@ -2,6 +2,7 @@
 
 use crate::assertions::Assertion;
 use crate::http::HttpRequest;
+use crate::load::Variable;
 use crate::processors::{PostProcessor, PreProcessor, ResultAction, Script};
 use crate::timer::Timer;
 use crate::{Position, Template};
@@ -46,6 +47,9 @@ pub enum SamplerKind<T = Template> {
     Http(Box<HttpRequest<T>>),
     /// Flow Control Action: no sample.
     FlowControl(FlowControl<T>),
+    /// The plugin's Set Variables Action: no sample. All values are taken before the first is set,
+    /// and of one name the first counts.
+    SetVariables(Vec<Variable<T>>),
     /// Debug Sampler: the user's variables and the properties as a response.
     Debug {
         /// Show the user's variables.
@@ -186,6 +190,15 @@ impl<T> SamplerKind<T> {
                 whole_test: flow.whole_test,
                 pause_ms: f(&flow.pause_ms),
             }),
+            Self::SetVariables(variables) => SamplerKind::SetVariables(
+                variables
+                    .iter()
+                    .map(|variable| Variable {
+                        name: f(&variable.name),
+                        value: f(&variable.value),
+                    })
+                    .collect(),
+            ),
             Self::Debug {
                 variables,
                 properties,

@@ -4,6 +4,7 @@ mod boundary;
 mod css;
 mod jmespath;
 mod json;
+mod json_path;
 mod regex;
 mod saved;
 pub(crate) mod xpath;
@@ -49,6 +50,7 @@ pub fn extract(
         }
         Extractor::Boundary(element) => boundary::extract(element, sample, variables, random)?,
         Extractor::Json(element) => json::extract(element, sample, variables, patterns, random)?,
+        Extractor::JsonPath(element) => json_path::extract(element, sample, variables, patterns),
         Extractor::JmesPath(element) => jmespath::extract(element, sample, variables, random)?,
         Extractor::Css(element) => css::extract(element, sample, variables, patterns, random),
         Extractor::XPath(element) => {

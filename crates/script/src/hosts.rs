@@ -53,7 +53,7 @@ impl ResolvedPlan {
                 Err(problem) => problems.push(problem),
             }
         }
-        ResolveError::check(self.source.as_deref(), problems)?;
+        ResolveError::check(self.source.as_deref(), problems, &[])?;
         Ok(hosts)
     }
 }

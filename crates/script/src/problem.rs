@@ -52,11 +52,17 @@ pub struct ResolveError {
     pub source_file: Option<PathBuf>,
     /// Everything that is wrong, in the order of the file; never empty.
     pub problems: Vec<Problem>,
+    /// What could be run but deserves a second look, in the order of the file.
+    pub warnings: Vec<Problem>,
 }
 
 impl ResolveError {
     /// The error, if there are problems.
-    pub(crate) fn check(source: Option<&Path>, mut problems: Vec<Problem>) -> Result<(), Self> {
+    pub(crate) fn check(
+        source: Option<&Path>,
+        mut problems: Vec<Problem>,
+        warnings: &[Problem],
+    ) -> Result<(), Self> {
         if problems.is_empty() {
             return Ok(());
         }
@@ -65,6 +71,7 @@ impl ResolveError {
         Err(Self {
             source_file: source.map(Path::to_path_buf),
             problems,
+            warnings: warnings.to_vec(),
         })
     }
 }

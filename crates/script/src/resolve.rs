@@ -1,5 +1,6 @@
 //! From the plan as written to the plan as run, or to everything that is wrong with it.
 
+mod numbers;
 mod starts;
 
 use std::collections::BTreeSet;
@@ -8,10 +9,11 @@ use std::time::Duration;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{
-    ControllerKind, DnsCache, GroupKind, HttpRequest, Iterations, LoadPlan, Node, Position,
+    ControllerKind, DnsCache, FlowAction, GroupKind, HttpRequest, LoadPlan, Node, Position,
     Sampler, SamplerKind, Template, ThreadGroup, Timer, TimerKind, Variable,
 };
 
+use self::numbers::{NO_STEPS, NO_TIMEOUT, NO_WAIT};
 use crate::resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
 use crate::{
@@ -96,9 +98,9 @@ pub fn resolve(
         mut warnings,
         ..
     } = resolver.compiler;
-    ResolveError::check(plan.source.as_deref(), problems)?;
     warnings.sort_by_key(|warning| warning.at);
     warnings.dedup();
+    ResolveError::check(plan.source.as_deref(), problems, &warnings)?;
     Ok(ResolvedPlan {
         name: plan.name.clone(),
         source: plan.source.clone(),
@@ -243,13 +245,13 @@ impl Resolver {
         let (duration, delay) = match &group.schedule {
             Some(schedule) => (
                 Some(self.duration(&schedule.duration_s)),
-                self.seconds(&schedule.delay_s, "start-up delay"),
+                self.delay(&schedule.delay_s),
             ),
             None => (None, Duration::ZERO),
         };
         let iterations = self.iterations(&group.iterations);
         let loop_name = self.fixed(&group.loop_name, "name of the group's loop");
-        let ramp_up = self.seconds(&group.ramp_up_s, "ramp-up time");
+        let ramp_up = self.ramp_up(&group.ramp_up_s);
         self.compiler.changes.variables = changing;
         if group.nodes.is_empty() {
             let says = format!("the thread group \"{name}\" sends nothing");
@@ -278,74 +280,6 @@ impl Resolver {
         self.check_nodes(&group.nodes);
         self.refuse_shared_random_delays(group);
         resolved
-    }
-
-    fn iterations(&mut self, iterations: &Iterations) -> Option<u64> {
-        let Iterations::Count(count) = iterations else {
-            return None;
-        };
-        // JMeter: any negative number means for ever.
-        u64::try_from(self.given_number(count, "number of loops")).ok()
-    }
-
-    fn users(&mut self, users: &Template) -> u32 {
-        let count = self.given_number(users, "number of users");
-        match u32::try_from(count) {
-            Ok(count) if count <= USERS_MAX => count,
-            _ => {
-                let says = format!("the number of users is {count}{}", origin_of(users));
-                self.problem(users.at, says, format!("write 0 to {USERS_MAX}"));
-                0
-            }
-        }
-    }
-
-    /// JMeter does not start a group whose scheduler is on without a duration.
-    fn duration(&mut self, template: &Template) -> Duration {
-        let duration = self.seconds(template, "duration");
-        if duration.is_zero() {
-            let says = format!(
-                "the scheduler is on, but the duration is 0{}",
-                origin_of(template)
-            );
-            self.problem(template.at, says, "write the seconds that the group lasts");
-        }
-        duration
-    }
-
-    fn seconds(&mut self, template: &Template, what: &str) -> Duration {
-        let seconds = self.whole_number(template, what).unwrap_or(0);
-        // JMeter treats negative times like none.
-        Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
-    }
-
-    /// A number that has to be given: JMeter reads nothing as 0, and the group does nothing.
-    fn given_number(&mut self, template: &Template, what: &str) -> i64 {
-        let problems = self.compiler.problems.len();
-        let number = self.whole_number(template, what);
-        if number.is_none() && self.compiler.problems.len() == problems {
-            let says = format!("the {what} is empty{}", origin_of(template));
-            self.problem(template.at, says, "write a whole number");
-        }
-        number.unwrap_or(0)
-    }
-
-    /// A number that has to be known before the start; `None` when it is empty or wrong.
-    ///
-    /// JMeter reads what is not a number as 0. A load of 0 users for 0 seconds helps nobody, so
-    /// here it is a problem.
-    fn whole_number(&mut self, template: &Template, what: &str) -> Option<i64> {
-        let text = self.fixed(template, what);
-        if text.is_empty() {
-            return None;
-        }
-        // `Integer.parseInt`: a sign and digits, nothing around them, 32 bits.
-        if let Ok(number) = text.parse::<i32>() {
-            return Some(i64::from(number));
-        }
-        let says = format!("the {what} is \"{text}\"{}", origin_of(template));
-        self.problem(template.at, says, "write a whole number");
-        None
     }
 
     /// A text that has to be known before the start; empty when it is not.
@@ -377,14 +311,25 @@ impl Resolver {
     }
 
     fn check_kind(&mut self, kind: &ControllerKind) {
-        if let ControllerKind::Loop { count, .. } = kind {
-            self.check_number(count, "number of loops");
+        match kind {
+            ControllerKind::Loop { count, .. } => {
+                self.check_number(count, "number of loops", NO_STEPS);
+            }
+            ControllerKind::Runtime { seconds } => {
+                self.check_number(seconds, "run time", NO_STEPS);
+            }
+            ControllerKind::Throughput { share, .. } => self.check_share(share),
+            _ => {}
         }
     }
 
     fn check_sampler(&mut self, sampler: &Sampler) {
-        if let SamplerKind::Http(request) = &sampler.kind {
-            self.check_request(request);
+        match &sampler.kind {
+            SamplerKind::Http(request) => self.check_request(request),
+            SamplerKind::FlowControl(flow) if flow.action == FlowAction::Pause => {
+                self.check_number(&flow.pause_ms, "pause in milliseconds", NO_WAIT);
+            }
+            _ => {}
         }
         for timer in &sampler.timers {
             self.check_timer(&timer.kind);
@@ -393,15 +338,12 @@ impl Resolver {
 
     fn check_request(&mut self, request: &HttpRequest) {
         self.check_encoding(&request.encoding);
-        self.check_number(&request.connect_timeout_ms, "connect time-out");
-        self.check_number(&request.response_timeout_ms, "response time-out");
-    }
-
-    /// A number that may change while the test runs; if it does not, it has to be one.
-    fn check_number(&mut self, template: &Template, what: &str) {
-        if self.compiler.compile(template).constant().is_some() {
-            self.whole_number(template, what);
-        }
+        self.check_number(&request.connect_timeout_ms, "connect time-out", NO_TIMEOUT);
+        self.check_number(
+            &request.response_timeout_ms,
+            "response time-out",
+            NO_TIMEOUT,
+        );
     }
 
     fn check_encoding(&mut self, encoding: &Template) {
@@ -415,38 +357,27 @@ impl Resolver {
 
     fn check_timer(&mut self, timer: &TimerKind) {
         match timer {
-            TimerKind::Constant { delay_ms } => self.check_number(delay_ms, DELAY),
+            TimerKind::Constant { delay_ms } => self.check_number(delay_ms, DELAY, NO_WAIT),
             TimerKind::Uniform { delay_ms, range_ms } => {
-                self.check_number(delay_ms, DELAY);
+                self.check_number(delay_ms, DELAY, NO_WAIT);
                 self.check_width(range_ms, "range");
             }
             TimerKind::Gaussian {
                 delay_ms,
                 deviation_ms,
             } => {
-                self.check_number(delay_ms, DELAY);
+                self.check_number(delay_ms, DELAY, NO_WAIT);
                 self.check_width(deviation_ms, "deviation");
             }
             TimerKind::Poisson {
                 delay_ms,
                 lambda_ms,
             } => {
-                self.check_number(delay_ms, DELAY);
+                self.check_number(delay_ms, DELAY, NO_WAIT);
                 self.check_width(lambda_ms, "lambda");
             }
             TimerKind::Script(_) => {}
             scheduled => self.check_scheduled(scheduled),
-        }
-    }
-
-    fn check_width(&mut self, template: &Template, what: &str) {
-        let text = self.compiler.compile(template);
-        if let Some(constant) = text.constant()
-            && !constant.is_empty()
-            && !constant.parse::<f64>().is_ok_and(f64::is_finite)
-        {
-            let says = format!("the {what} is \"{constant}\"{}", origin_of(template));
-            self.problem(template.at, says, "write a number of milliseconds");
         }
     }
 
@@ -487,14 +418,5 @@ fn gather_timers<'a>(nodes: &'a [Node], timers: &mut Vec<&'a Timer>) {
             Node::Sampler(sampler) => timers.extend(&sampler.timers),
             Node::Controller(controller) => gather_timers(&controller.children, timers),
         }
-    }
-}
-
-/// Says what a value was made from, when the plan does not hold the value itself.
-fn origin_of(template: &Template) -> String {
-    if template.text.contains("${") {
-        format!(" from {}", template.text)
-    } else {
-        String::new()
     }
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use weir_snippet::Sample;
+
 use crate::date;
 use crate::live::{Live, LogSink};
 use crate::scripting::Remembered;
@@ -238,6 +240,16 @@ impl Scope {
             "".into(),
             Xoshiro256PlusPlus::seed_from_u64(0),
         )
+    }
+
+    /// Keeps a sample for scripts that come after it.
+    pub fn remember(&mut self, sample: Sample) {
+        self.memory().scripts.previous = Some(sample);
+    }
+
+    /// The sample before, if it was kept.
+    pub fn sample_before(&self) -> Option<&Sample> {
+        self.memory.as_ref()?.scripts.previous.as_ref()
     }
 
     pub(crate) fn fail(&mut self, says: impl Into<String>) {

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{ElementId, Script as Element};
 use weir_snippet::{
-    Bindings, Failure, Host, Language, Place, Script, State, SyntaxError, Value, WriteMode,
+    Bindings, Failure, Host, Language, Place, Sample, Script, State, SyntaxError, Value, WriteMode,
 };
 
 use crate::date::{DatePattern, Defaults, Fields};
@@ -41,6 +41,8 @@ enum Keeper {
 /// What is remembered of one user's scripts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Remembered {
+    /// The sample before.
+    pub(crate) previous: Option<Sample>,
     objects: Vec<(Box<str>, Value)>,
     /// Names of `BeanShell` interpreters, by who has them.
     states: Vec<(Keeper, State)>,

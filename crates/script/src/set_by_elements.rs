@@ -5,7 +5,7 @@
 
 use weir_plan::{
     ControllerKind, Extractor, IterationElement, LoadPlan, Node, PostProcessor, PreProcessor,
-    Sampler, Template, UserParameters,
+    Sampler, SamplerKind, Template, UserParameters,
 };
 
 use crate::settable::{Changes, Settable};
@@ -97,6 +97,11 @@ impl Adding<'_> {
     }
 
     fn sampler(&mut self, sampler: &Sampler) {
+        if let SamplerKind::SetVariables(variables) = &sampler.kind {
+            for variable in variables {
+                self.name(&variable.name);
+            }
+        }
         for processor in &sampler.before {
             match processor {
                 PreProcessor::UserParameters(parameters) => self.parameters(parameters),
@@ -116,6 +121,7 @@ impl Adding<'_> {
             Extractor::Regex(extractor) => &extractor.variable,
             Extractor::Boundary(extractor) => &extractor.variable,
             Extractor::Json(extractor) => &extractor.variables,
+            Extractor::JsonPath(extractor) => &extractor.variable,
             Extractor::JmesPath(extractor) => &extractor.variable,
             Extractor::Css(extractor) => &extractor.variable,
             Extractor::XPath(extractor) => &extractor.variable,

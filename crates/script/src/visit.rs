@@ -75,16 +75,27 @@ pub(crate) fn reads_previous(plan: &LoadPlan) -> bool {
         reads |= ["__regexFunction", "__eval"]
             .iter()
             .any(|sign| template.text.contains(sign));
+        reads |= runs_script(&template.text) && names_previous(&template.text);
     });
     let listens = !plan.script_listeners.is_empty();
     reads || listens || plan.groups.iter().any(|group| any_reads(&group.nodes))
 }
 
+/// Whether a text calls a function that runs a script.
+fn runs_script(text: &str) -> bool {
+    let functions = ["__groovy", "__jexl", "__javaScript", "__BeanShell"];
+    functions.iter().any(|function| text.contains(function))
+}
+
+/// Whether a script has one of the names of the sample before: `prev`, `sampleResult`,
+/// `SampleResult`, `getPreviousResult`.
+fn names_previous(script: &str) -> bool {
+    let words = ["prev", "ampleResult", "reviousResult"];
+    words.iter().any(|word| script.contains(word))
+}
+
 fn any_reads(nodes: &[Node]) -> bool {
-    let reads = |script: &Script| {
-        let words = ["prev", "getPreviousResult", "previousResult"];
-        !script.file.text.is_empty() || words.iter().any(|word| script.text.text.contains(word))
-    };
+    let reads = |script: &Script| !script.file.text.is_empty() || names_previous(&script.text.text);
     let asserts = |assertions: &[Assertion<Template>]| {
         let mut assertions = assertions.iter();
         assertions.any(|of| matches!(of, Assertion::Script(script) if reads(script)))

@@ -12,7 +12,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{
     ElementId, HttpRequest, Iterations, LoadPlan, Node, Position, Sampler, SamplerKind, Schedule,
-    Template, ThreadGroup, Timer, TimerKind, Variable,
+    Template, ThreadGroup, ThroughputShare, Timer, TimerKind, Variable,
 };
 use weir_script::{
     Origin, Properties, ResolveError, ResolvedPlan, Scope, Target, Text, delay_ms, properties_used,
@@ -266,40 +266,38 @@ fn numbers_of_a_group() {
 #[test]
 fn all_problems_at_once_with_line_and_value() {
     let plan = with(|plan, group| {
-        group.ramp_up_s = on_line(3, "1.5");
-        group.iterations = Iterations::Count(on_line(7, ""));
+        group.users = on_line(2, "-1");
+        group.iterations = Iterations::Count(on_line(7, "${__threadNum}"));
         group.schedule = Some(Schedule {
             duration_s: on_line(8, "0"),
-            delay_s: on_line(9, "soon"),
+            delay_s: on_line(9, "-3"),
         });
         only(&mut group.nodes).label =
             on_line(10, "${__groovy(1+2)} ${__P} ${__P(a} ${__jm__Loop__idx}");
         request(&mut group.nodes).encoding = on_line(11, "Shift_JIS");
         request(&mut group.nodes).path =
             on_line(12, "/${__Random(1)}/${__Random(9,1)}/${__time(jjjj)}");
-        only(&mut group.nodes).timers = vec![timer(TimerKind::Gaussian {
-            delay_ms: on_line(13, "x"),
-            deviation_ms: on_line(14, "500,0"),
+        only(&mut group.nodes).timers = vec![timer(TimerKind::ConstantThroughput {
+            per_minute: on_line(13, "x"),
+            shared: ThroughputShare::ThisUser,
         })];
         plan.variables = vec![vec![Variable {
             name: on_line(15, "v"),
             value: on_line(16, "${__threadNum}"),
         }]];
     });
-    let found = problems(&plan, &[("USERS", "many")]);
+    let found = problems(&plan, &[]);
     let expect = [
-        "line 2, column 1: the number of users is \"many\" from ${__P(USERS)}",
-        "line 3, column 1: the ramp-up time is \"1.5\"",
-        "line 7, column 1: the number of loops is empty",
+        "line 2, column 1: the number of users is -1 (",
+        "line 7, column 1: the number of loops \"${__threadNum}\" changes",
         "line 8, column 1: the scheduler is on, but the duration is 0",
-        "line 9, column 1: the start-up delay is \"soon\"",
+        "line 9, column 1: the start-up delay is -3 (",
         "line 10, column 1: the call of __P has no }",
         "line 11, column 1: the content encoding \"Shift_JIS\" is not supported",
         "line 12, column 1: the function __Random has 1 arguments, but takes 2 to 3 arguments",
         "line 12, column 1: __Random has a minimum of 9 above its maximum of 1",
         "line 12, column 1: the format \"jjjj\" of __time cannot be read: the letter j is not supported",
-        "line 13, column 1: the delay in milliseconds is \"x\"",
-        "line 14, column 1: the deviation is \"500,0\"",
+        "line 13, column 1: the throughput is \"x\"",
         "line 16, column 1: the user-defined variable \"v\" depends on the user",
     ];
     assert_eq!(found.len(), expect.len(), "{found:#?}");
@@ -308,9 +306,53 @@ fn all_problems_at_once_with_line_and_value() {
     }
     let message = resolved(&plan, &[]).unwrap_err().to_string();
     assert!(
-        message.starts_with("resolve plan.jmx\n  line 3, column 1: "),
+        message.starts_with("resolve plan.jmx\n  line 2, column 1: "),
         "{message}"
     );
+}
+
+/// JMeter 5.6.3 was run with each of them: `Integer.parseInt` says no, and 0 is taken.
+#[test]
+fn what_is_no_number_is_taken_as_jmeter_takes_it() {
+    let plan = with(|_, group| {
+        group.ramp_up_s = on_line(3, "${rampupTime}");
+        group.iterations = Iterations::Count(on_line(7, ""));
+        group.schedule = Some(Schedule {
+            duration_s: on_line(8, "5"),
+            delay_s: on_line(9, "soon"),
+        });
+        request(&mut group.nodes).connect_timeout_ms = on_line(10, " 2");
+        only(&mut group.nodes).timers = vec![timer(TimerKind::Gaussian {
+            delay_ms: on_line(13, "2.5"),
+            deviation_ms: on_line(14, "500,0"),
+        })];
+    });
+    let resolved = resolved(&plan, &[("USERS", "many")]).unwrap();
+    let group = &resolved.groups[0];
+    assert_eq!((group.users, group.iterations), (0, Some(0)));
+    assert_eq!(
+        (group.ramp_up, group.delay),
+        (Duration::ZERO, Duration::ZERO)
+    );
+    let found: Vec<String> = resolved.warnings.iter().map(ToString::to_string).collect();
+    let expect = [
+        "line 2, column 1: the number of users is \"many\" from ${__P(USERS)}; like JMeter, Weir \
+         takes 0: the group starts nobody (set it with -JUSERS=NUMBER)",
+        "line 3, column 1: the ramp-up time is \"${rampupTime}\" from ${rampupTime}; like JMeter, \
+         Weir takes 0: the users start at once (give the variable rampupTime a number, or write \
+         ${__P(rampupTime,1)} and set -JrampupTime=NUMBER)",
+        "line 7, column 1: the number of loops is empty; like JMeter, Weir takes 0: the group sends \
+         nothing (write a number)",
+        "line 9, column 1: the start-up delay is \"soon\"; like JMeter, Weir takes 0: the group \
+         starts at once (write a number)",
+        "line 10, column 1: the connect time-out is \" 2\"; like JMeter, Weir takes 0: there is no \
+         time-out (write a number)",
+        "line 13, column 1: the delay in milliseconds is \"2.5\"; like JMeter, Weir takes 0: it \
+         does not wait (write a number)",
+        "line 14, column 1: the deviation is \"500,0\"; like JMeter, Weir takes 0: it does not \
+         vary (write a number)",
+    ];
+    assert_eq!(found, expect);
 }
 
 #[test]

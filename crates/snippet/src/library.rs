@@ -169,7 +169,12 @@ pub(crate) fn method(
 
 /// Whether any class has a method of this name.
 pub(crate) fn is_method_of_any(name: &str) -> bool {
-    let own = [&convert::NOTHING, &convert::CLASS, &collections::CLOSURE];
+    let own = [
+        &convert::NOTHING,
+        &convert::CLASS,
+        &convert::THROWABLE,
+        &collections::CLOSURE,
+    ];
     OF_ANYTHING.iter().any(|routine| routine.name == name)
         || classes()
             .chain(own)

@@ -42,6 +42,15 @@ fn accept(reading: weir_jmx::Reading) -> Result<LoadPlan, ExpectedError> {
             check.unsupported
         )));
     }
+    let warnings = reading.findings.iter();
+    let warnings = warnings.filter(|finding| finding.severity == Severity::Warning);
+    match warnings.count() {
+        0 => {}
+        1 => output::talk("1 element of the plan runs with a difference: weir check names it"),
+        count => output::talk(&format!(
+            "{count} elements of the plan run with a difference: weir check names them"
+        )),
+    }
     Ok(reading.plan)
 }
 
@@ -51,14 +60,23 @@ pub(crate) fn check(path: &Path) -> Result<PlanCheck, ExpectedError> {
     let mut check = lines_of(&reading);
     // Properties are not known here; what can be wrong without them is found all the same. An
     // element that is named already is not named again for what it holds.
-    if let Err(error) = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default()) {
+    let resolved = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default());
+    let warnings = match &resolved {
+        Ok(plan) => &plan.warnings,
+        Err(error) => &error.warnings,
+    };
+    let file = path.display();
+    let warnings = warnings.iter();
+    check
+        .lines
+        .extend(warnings.map(|warning| format!("{file}: warning: {warning}")));
+    if let Err(error) = &resolved {
         let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
         let problems = error.problems.iter();
         let fresh: Vec<_> = problems
             .filter(|problem| !named.contains(&problem.at))
             .collect();
         check.unsupported += fresh.len();
-        let file = path.display();
         check
             .lines
             .extend(fresh.iter().map(|problem| format!("{file}: {problem}")));

@@ -9,6 +9,10 @@ use weir_plan::{
 use crate::element::Element;
 use crate::elements::extractor;
 
+/// The plugin's JSON Path Assertion.
+pub(crate) const OF_PLUGIN: &str =
+    "com.atlantbh.jmeter.plugins.jsonutils.jsonpathassertion.JSONPathAssertion";
+
 /// An assertion of this class.
 ///
 /// # Errors
@@ -23,7 +27,8 @@ pub(crate) fn read(element: &Element<'_>) -> Result<Assertion<Template>, &'stati
             at: element.at(),
         })),
         "SizeAssertion" => Ok(Assertion::Size(size(element))),
-        "JSONPathAssertion" => Ok(Assertion::JsonPath(json(element, "JSON_PATH"))),
+        // JMeter's own is made from the plugin's, and has its properties.
+        "JSONPathAssertion" | OF_PLUGIN => Ok(Assertion::JsonPath(json(element, "JSON_PATH"))),
         "JMESPathAssertion" => Ok(Assertion::JmesPath(json(element, "JMES_PATH"))),
         "XPathAssertion" => xpath(element),
         "XPath2Assertion" => Ok(Assertion::XPath2(XPath2Assertion {

@@ -1,8 +1,9 @@
 //! Extractors: values out of responses into variables.
 
 use weir_plan::{
-    BoundaryExtractor, CssExtractor, Extractor, JmesPathExtractor, JsonExtractor, RegexExtractor,
-    SampleField, SampleScope, Template, XPath2Extractor, XPathExtractor, XmlReading,
+    BoundaryExtractor, CssExtractor, Extractor, JmesPathExtractor, JsonExtractor,
+    JsonPathExtractor, RegexExtractor, SampleField, SampleScope, Template, XPath2Extractor,
+    XPathExtractor, XmlReading,
 };
 
 use crate::element::Element;
@@ -16,6 +17,9 @@ pub(crate) fn read(element: &Element<'_>) -> Result<Extractor<Template>, &'stati
         "RegexExtractor" => regex(element),
         "BoundaryExtractor" => boundary(element),
         "JSONPostProcessor" => Ok(Extractor::Json(json(element))),
+        "com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor" => {
+            Ok(Extractor::JsonPath(json_path(element)))
+        }
         "JMESPathExtractor" => Ok(Extractor::JmesPath(jmes_path(element))),
         "HtmlExtractor" => css(element),
         "XPathExtractor" => xpath(element),
@@ -44,6 +48,18 @@ fn sample_scope(element: &Element<'_>) -> SampleScope<Template> {
 
 fn field(element: &Element<'_>, property: &str) -> Result<SampleField, &'static str> {
     SampleField::of_extractor(&element.text_or_empty(property).text).ok_or(DOCUMENT)
+}
+
+fn json_path(element: &Element<'_>) -> JsonPathExtractor<Template> {
+    let looks_at_variable = element.text_or_empty("SUBJECT").text == "VAR";
+    JsonPathExtractor {
+        name: element.name_template(),
+        subject: looks_at_variable.then(|| element.text_or_empty("VARIABLE")),
+        variable: element.text_or_empty("VAR"),
+        path: element.text_or_empty("JSONPATH"),
+        default: element.text_or_empty("DEFAULT"),
+        at: element.at(),
+    }
 }
 
 fn regex(element: &Element<'_>) -> Result<Extractor<Template>, &'static str> {

@@ -8,6 +8,11 @@ use crate::finding::{Findings, Refusal};
 use crate::native::{self, Feature};
 use crate::scope::Scope;
 
+/// `Accept` of Java's own client.
+const JAVA_ACCEPTS: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
+/// The type that it gives to all that it posts.
+const JAVA_FORM: &str = "application/x-www-form-urlencoded";
+
 /// The request with what it inherits, apart from its managers.
 pub(crate) fn read(
     element: &Element<'_>,
@@ -28,7 +33,7 @@ pub(crate) fn read(
         browser_multipart: sampler.flag("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART"),
         files: sampler.files(),
         encoding: sampler.text("HTTPSampler.contentEncoding"),
-        headers: header_manager::merge(&scope.nearest_first(|level| &level.headers)),
+        headers: sampler.headers(scope),
         keep_alive: sampler.flag("HTTPSampler.use_keepalive"),
         follow_redirects: sampler.flag("HTTPSampler.follow_redirects"),
         auto_redirects: sampler.flag("HTTPSampler.auto_redirects"),
@@ -169,6 +174,31 @@ impl<'a> Merged<'a> {
         })
     }
 
+    /// Whether Java's own client is to send it.
+    fn is_of_java(&self) -> bool {
+        self.text("HTTPSampler.implementation").text == "Java"
+    }
+
+    /// The header fields of the managers in scope, and those that a server may answer by and that
+    /// Java's client adds by itself (measured with JMeter 5.6.3 on Java 17).
+    fn headers(&self, scope: &Scope<'_, '_>) -> Vec<(Template, Template)> {
+        let mut headers = header_manager::merge(&scope.nearest_first(|level| &level.headers));
+        if !self.is_of_java() {
+            return headers;
+        }
+        let is_form = self.method().text == "POST"
+            && !self.flag("HTTPSampler.DO_MULTIPART_POST")
+            && self.files().is_empty();
+        let form = is_form.then_some(("Content-Type", JAVA_FORM));
+        for (name, value) in [("Accept", JAVA_ACCEPTS)].into_iter().chain(form) {
+            let is_there = |(known, _): &(Template, _)| known.text.eq_ignore_ascii_case(name);
+            if !headers.iter().any(is_there) {
+                headers.push((Template::literal(name), Template::literal(value)));
+            }
+        }
+        headers
+    }
+
     fn proxy(&self) -> Option<Proxy> {
         let (_, host) = self.find("HTTPSampler.proxyHost")?;
         Some(Proxy {
@@ -216,15 +246,11 @@ fn check(sampler: &Merged<'_>, findings: &mut Findings) {
         "the server would see the machine's usual address",
         "run the plan with --engine jmeter, or empty the source address",
     );
-    let java = sampler
-        .find("HTTPSampler.implementation")
-        .filter(|(_, name)| name.text == "Java");
-    if java.is_some() {
-        refuse(
-            "HTTPSampler.implementation",
-            "Java's own HTTP client is not supported",
-            "other header fields would be sent",
-            "run the plan with --engine jmeter, or choose HttpClient4 or nothing",
-        );
+    if sampler.is_of_java() {
+        let says = "it is set to Java's own HTTP client; Weir sends what JMeter's usual client sends, \
+                    with Java's Accept and Content-Type: the order of the header fields and \
+                    User-Agent differ; characters that a URL must not hold and \
+                    the method PATCH are treated as by the usual client";
+        findings.warning(&sampler.own, says);
     }
 }

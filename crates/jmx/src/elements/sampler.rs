@@ -3,7 +3,7 @@
 use weir_plan::{Dummy, FlowAction, FlowControl, JavaTest, SamplerKind, Template};
 
 use crate::element::Element;
-use crate::elements::script;
+use crate::elements::{arguments, script};
 
 const JAVA_TEST: &str = "org.apache.jmeter.protocol.java.test.JavaTest";
 const SLEEP_TEST: &str = "org.apache.jmeter.protocol.java.test.SleepTest";
@@ -15,6 +15,11 @@ const SLEEP_TEST: &str = "org.apache.jmeter.protocol.java.test.SleepTest";
 pub(crate) fn read(element: &Element<'_>) -> Result<SamplerKind, String> {
     match element.class() {
         "TestAction" => flow_control(element).map(SamplerKind::FlowControl),
+        "kg.apc.jmeter.control.sampler.SetVariablesAction" => {
+            let list = element.element("SetVariablesAction");
+            let variables = list.as_ref().map(arguments::variables);
+            Ok(SamplerKind::SetVariables(variables.unwrap_or_default()))
+        }
         "DebugSampler" => Ok(SamplerKind::Debug {
             variables: element.is("displayJMeterVariables"),
             properties: element.is("displayJMeterProperties"),

@@ -60,6 +60,8 @@ fn language(element: &Element<'_>) -> String {
     let named = named.unwrap_or_default().text.trim().to_lowercase();
     match named.split(' ').next() {
         None | Some("") => "groovy".to_owned(),
+        // The language without the further names that BeanShell elements have.
+        Some("beanshell") if element.class().starts_with("BSF") => "bsh".to_owned(),
         Some(language) => language.to_owned(),
     }
 }

@@ -12,6 +12,9 @@ use crate::scope::Scope;
 
 /// Deepest nesting of files.
 const FILES_MAX: usize = 16;
+/// Most times that files are included; files that include the next one twice each would be read
+/// 65,536 times.
+const INCLUDES_MAX: usize = 2_000;
 
 impl Reader<'_> {
     /// The steps of the file; what is below the controller itself JMeter drops.
@@ -36,7 +39,7 @@ impl Reader<'_> {
     }
 
     /// The file, if it is one that may be read: in the plan's folder or below.
-    fn included_file(&self, element: &Element<'_>) -> Result<PathBuf, String> {
+    fn included_file(&mut self, element: &Element<'_>) -> Result<PathBuf, String> {
         let text = element.text_or_empty("IncludeController.includepath").text;
         let path = text.trim();
         if path.is_empty() {
@@ -63,6 +66,10 @@ impl Reader<'_> {
         if self.files.len() >= FILES_MAX {
             return Err(format!("files are nested deeper than {FILES_MAX}"));
         }
+        if self.includes >= INCLUDES_MAX {
+            return Err(format!("files are included more than {INCLUDES_MAX} times"));
+        }
+        self.includes += 1;
         Ok(file)
     }
 

@@ -155,7 +155,14 @@ impl Reader<'_> {
             return;
         }
         match assertion::read(element) {
-            Ok(assertion) => level.assertions.push(assertion),
+            Ok(assertion) => {
+                if element.class() == assertion::OF_PLUGIN {
+                    let says = "it runs as JMeter's own JSON Assertion, which is made from it: \
+                                what it says of failures has other words";
+                    self.findings.warning(element, says);
+                }
+                level.assertions.push(assertion);
+            }
             Err(says) => {
                 self.refuse(element, says.to_owned(), Kind::Assertion, native::ELSEWHERE);
             }

@@ -241,10 +241,6 @@ fn switches_that_change_what_is_sent() {
             "a source address",
         ),
         (
-            "<stringProp name=\"HTTPSampler.implementation\">Java</stringProp>",
-            "Java's own HTTP",
-        ),
-        (
             "<elementProp name=\"HTTPsampler.Arguments\"><collectionProp \
              name=\"Arguments.arguments\"><elementProp name=\"a\"><stringProp \
              name=\"Argument.metadata\">:</stringProp></elementProp></collectionProp>\
@@ -263,6 +259,27 @@ fn switches_that_change_what_is_sent() {
     ] {
         assert_eq!(with(property), [""; 0], "{property}");
     }
+}
+
+/// What Java's own client adds by itself, as JMeter 5.6.3 sent it.
+#[test]
+fn javas_own_client() {
+    let java = "<stringProp name=\"HTTPSampler.implementation\">Java</stringProp>";
+    let post = "<stringProp name=\"HTTPSampler.method\">POST</stringProp>";
+    let xml = group(&[sampler(java, ""), sampler(&format!("{java}{post}"), "")].concat());
+    let said = said(&xml);
+    assert!(
+        said.iter()
+            .all(|says| says.starts_with("HTTPSamplerProxy Warning: it is set to Java's own HTTP")),
+        "{said:?}"
+    );
+    let plan = read_ok(&xml).plan;
+    let fields: Vec<Vec<&str>> = samplers(&plan.groups[0])
+        .into_iter()
+        .map(|sampler| request(sampler).headers.iter())
+        .map(|headers| headers.map(|(name, _)| &*name.text).collect())
+        .collect();
+    assert_eq!(fields, [vec!["Accept"], vec!["Accept", "Content-Type"]]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use weir_plan::{ControllerKind, Share};
 
 use super::state::{Alternating, Lock, Own};
-use super::values::{float, integer};
+use super::values::{executions_max, float, integer};
 use super::{Outside, Walk};
 use crate::executions::Executions;
 use crate::next::Next;
@@ -95,7 +95,7 @@ impl Walk {
                 }
                 match share {
                     Share::Total(most) => {
-                        let most = integer(most, outside.scope).unwrap_or(1);
+                        let most = executions_max(most, outside.scope);
                         let executed = self.executions(at, *per_user, outside).executed;
                         let is_at_end = self.states[at as usize].current as usize >= children;
                         executed >= most && (is_at_end || most == 0)

@@ -3,7 +3,7 @@
 use weir_plan::{ControllerKind, Share};
 
 use super::state::Own;
-use super::values::{float, integer};
+use super::values::{executions_max, float};
 use super::{Outside, Walk};
 use crate::executions::Executions;
 use crate::tree::Child;
@@ -56,7 +56,7 @@ impl Walk {
             ControllerKind::OnceOnly if is_first_pass => self.begin_anew(at, outside),
             ControllerKind::Throughput { share, per_user } => {
                 let limit = match share {
-                    Share::Total(most) => integer(most, outside.scope).unwrap_or(1) as f64,
+                    Share::Total(most) => executions_max(most, outside.scope) as f64,
                     Share::Percent(percent) => float(percent, outside.scope).unwrap_or(100.0),
                 };
                 let is_total = matches!(share, Share::Total(_));

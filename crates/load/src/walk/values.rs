@@ -15,12 +15,22 @@ pub(super) fn draw(children: usize, scope: &mut Scope) -> u32 {
     ((drawn * children as u64) >> 32) as u32
 }
 
-/// A whole number; what is none is 0 in JMeter, an empty text is the caller's default.
+/// A whole number as `Integer.parseInt` reads it; what is none is 0 in JMeter, an empty text is the
+/// caller's default.
 pub(super) fn integer(text: &Text, scope: &mut Scope) -> Option<i64> {
+    let number = |text: &str| text.parse::<i32>().map_or(0, i64::from);
     match text.constant() {
         Some("") => None,
-        Some(text) => Some(text.trim().parse().unwrap_or(0)),
-        None => Some(text.rendered(scope).trim().parse().unwrap_or(0)),
+        Some(text) => Some(number(text)),
+        None => Some(number(&text.rendered(scope))),
+    }
+}
+
+/// How often a Throughput Controller runs; what is no number is 1 in JMeter.
+pub(super) fn executions_max(text: &Text, scope: &mut Scope) -> i64 {
+    match text.constant() {
+        Some(text) => text.parse().unwrap_or(1),
+        None => text.rendered(scope).parse().unwrap_or(1),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use weir_snippet::{Bindings, Failure, Language, Sample, Script, Value};
+use weir_snippet::{Bindings, Failure, Language, Script, Value};
 
 use super::{Answer, Argument, Call, CallError, Function, Known, Name, Prepared};
 use crate::{Scope, scripting};
@@ -94,15 +94,7 @@ fn answer(call: &Call, language: Language, scope: &mut Scope, out: &mut String) 
     };
     let mut bindings = Bindings {
         thread_name: scope.thread_name.to_string(),
-        previous: scope.previous.as_deref().map(|previous| Sample {
-            code: previous.code.as_str().into(),
-            message: previous.message.as_str().into(),
-            body: previous.body.as_str().into(),
-            response_headers: previous.headers.as_str().into(),
-            url: previous.url.as_str().into(),
-            success: previous.code.starts_with(['2', '3']),
-            ..Sample::default()
-        }),
+        previous: scope.sample_before().cloned(),
         ..Bindings::default()
     };
     match scripting::run(&script, scope, &mut bindings, Some(occurrence)) {

@@ -9,7 +9,8 @@ use weir_plan::{
     open_model_steps,
 };
 
-use super::{Resolver, USERS_MAX, gather_timers, origin_of};
+use super::numbers::NO_TIMEOUT;
+use super::{Resolver, USERS_MAX, gather_timers};
 use crate::Properties;
 use crate::resolved::{ResolvedArrivals, ResolvedLevel, ResolvedStarts};
 use crate::settable::Settable;
@@ -148,19 +149,23 @@ impl Resolver {
     pub(super) fn check_scheduled(&mut self, timer: &TimerKind) {
         match timer {
             TimerKind::ConstantThroughput { per_minute, .. } => {
-                self.check_width(per_minute, "throughput");
+                self.check_throughput(per_minute);
             }
             TimerKind::PreciseThroughput(precise) => {
                 for text in [&precise.throughput, &precise.period_s, &precise.duration_s] {
-                    self.check_width(text, "throughput");
+                    self.check_throughput(text);
                 }
                 for text in [&precise.batch, &precise.batch_delay_ms, &precise.seed] {
-                    self.check_number(text, "number");
+                    self.check_given(text, "number");
                 }
             }
             TimerKind::Synchronizing { users, timeout_ms } => {
-                self.check_number(users, "number of users");
-                self.check_number(timeout_ms, "time-out");
+                self.check_number(
+                    users,
+                    "number of users",
+                    "it waits for all users of the group",
+                );
+                self.check_number(timeout_ms, "time-out", NO_TIMEOUT);
             }
             TimerKind::Shaping { rows, .. } => {
                 for row in rows {
@@ -170,43 +175,6 @@ impl Resolver {
                 }
             }
             _ => {}
-        }
-    }
-
-    /// A whole number that is known before the start; nothing counts as 0.
-    fn number(&mut self, template: &Template, what: &str) -> i64 {
-        self.whole_number(template, what).unwrap_or(0)
-    }
-
-    /// A number that bounds something; 0 and nothing bound nothing.
-    fn bound(&mut self, template: &Template, what: &str) -> Option<u64> {
-        let text = self.fixed(template, what);
-        if text.trim().is_empty() {
-            return None;
-        }
-        let number = text.trim().parse::<i64>();
-        if number.is_err() {
-            let says = format!("the {what} is \"{text}\"{}", origin_of(template));
-            self.problem(template.at, says, "write a whole number");
-        }
-        u64::try_from(number.unwrap_or(0))
-            .ok()
-            .filter(|bound| *bound > 0)
-    }
-
-    /// A number that is known before the start and not negative; nothing counts as 0.
-    fn decimal(&mut self, template: &Template, what: &str) -> f64 {
-        let text = self.fixed(template, what);
-        if text.trim().is_empty() {
-            return 0.0;
-        }
-        match text.trim().parse::<f64>() {
-            Ok(number) if number.is_finite() && number >= 0.0 => number,
-            _ => {
-                let says = format!("the {what} is \"{text}\"{}", origin_of(template));
-                self.problem(template.at, says, "write a number that is not negative");
-                0.0
-            }
         }
     }
 

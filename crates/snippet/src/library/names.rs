@@ -43,11 +43,16 @@ pub(crate) fn bound(machine: &mut Machine<'_>, name: &str) -> Option<Value> {
         Some(_) => Value::thing(Thing::Own),
         None => previous(),
     };
+    if bindings.place == Place::Function && !is_bound_in_functions(name, machine) {
+        return None;
+    }
     Some(match name {
         "vars" | "props" | "ctx" | "log" | "OUT" => single(bound_class(name)?),
         "bsh" if machine.language() == Language::BeanShell => single(&jmeter::BSH),
         "prev" => previous(),
-        "SampleResult" if matches!(place, Place::Sampler | Place::Assertion) => own(),
+        "SampleResult" if matches!(place, Place::Sampler | Place::Assertion | Place::Function) => {
+            own()
+        }
         "sampleResult" if matches!(place, Place::Listener | Place::Function) => own(),
         "Response" if machine.language() == Language::BeanShell => previous(),
         // In BeanShell only what stands before a sampler sees it.
@@ -67,6 +72,18 @@ pub(crate) fn bound(machine: &mut Machine<'_>, name: &str) -> Option<Value> {
         "args" => arguments(machine),
         _ => return None,
     })
+}
+
+/// Whether a function in this language has a name for the sample before, as JMeter 5.6.3 binds it;
+/// there is none before the first sample.
+fn is_bound_in_functions(name: &str, machine: &Machine<'_>) -> bool {
+    let language = machine.language();
+    match name {
+        "prev" => language == Language::Groovy && machine.bindings.previous.is_some(),
+        "SampleResult" => language == Language::BeanShell,
+        "sampleResult" => !matches!(language, Language::Groovy | Language::BeanShell),
+        _ => true,
+    }
 }
 
 /// The parameters, cut at spaces.

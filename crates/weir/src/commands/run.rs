@@ -6,6 +6,7 @@
 mod before;
 mod console;
 pub(crate) mod grammar;
+mod log;
 mod metrics;
 mod plan;
 mod properties;

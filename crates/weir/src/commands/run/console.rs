@@ -3,11 +3,12 @@
 //! The lines are JMeter's, on standard output, so that what reads them goes on reading them. When
 //! standard output is for Weir's JSON alone, they go to standard error.
 
-use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
 
 use jiff::Zoned;
+use weir_script::LogSink;
+
+use super::log::Log;
 
 use crate::error::ExpectedError;
 use crate::output;
@@ -15,20 +16,15 @@ use crate::output;
 /// Says JMeter's lines.
 #[derive(Debug)]
 pub(crate) struct Console {
-    log: Option<File>,
+    log: Option<Log>,
     is_talk: bool,
 }
 
 impl Console {
     /// Lines to standard output, or to standard error as talk; and to a log.
     pub(crate) fn new(log: Option<&Path>, is_talk: bool) -> Result<Self, ExpectedError> {
-        let open = |path: &Path| {
-            File::create(path).map_err(|error| {
-                ExpectedError::Environment(format!("-j {}: {error}", path.display()))
-            })
-        };
         Ok(Self {
-            log: log.map(open).transpose()?,
+            log: log.map(Log::create).transpose()?,
             is_talk,
         })
     }
@@ -55,11 +51,15 @@ impl Console {
         self.log("o.a.j.r.Summariser", text);
     }
 
-    fn log(&mut self, who: &str, text: &str) {
-        if let Some(log) = &mut self.log {
-            let now = Zoned::now().strftime("%Y-%m-%d %H:%M:%S,%3f");
-            // A log on a full disk may not end a run that is measuring.
-            drop(writeln!(log, "{now} INFO {who}: {text}"));
+    /// Where what the plan logs goes, if there is a log.
+    pub(crate) fn sink_for_plan(&self) -> Option<LogSink> {
+        let log = self.log.clone()?;
+        Some(Box::new(move |level, text| log.line_of_plan(level, text)))
+    }
+
+    fn log(&self, who: &str, text: &str) {
+        if let Some(log) = &self.log {
+            log.line("INFO", who, text);
         }
     }
 }

@@ -165,6 +165,9 @@ fn run_plan(
         path.display()
     ));
     let resolved = plans::resolve(&plan, properties, shared.seed)?;
+    if let Some(sink) = console.sink_for_plan() {
+        resolved.variables.log_to(sink);
+    }
     let dashboard = folder
         .is_some()
         .then(|| report_folder::dashboard(properties, path))
