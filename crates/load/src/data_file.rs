@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
+use crate::quoted::record;
+
 /// The longest line that is read; a longer one ends the file.
 const LINE_MAX: u64 = 16 * 1024 * 1024;
 /// How much is read of a file in UTF-16, which is read at once.
@@ -28,6 +30,8 @@ pub(crate) struct Format {
 pub(crate) struct Cursor {
     format: Format,
     reader: Option<Box<dyn Lines>>,
+    /// What has been read and is not yet part of a record with quotes.
+    rest: String,
     /// The fields of the first line, if it is not data.
     pub(crate) header: Vec<String>,
 }
@@ -38,6 +42,7 @@ impl Cursor {
         let mut cursor = Self {
             format,
             reader: None,
+            rest: String::new(),
             header: Vec::new(),
         };
         cursor.reopen();
@@ -46,8 +51,12 @@ impl Cursor {
 
     fn reopen(&mut self) {
         self.reader = self.format.open().ok();
+        self.rest.clear();
         if self.format.has_header {
-            self.header = self.read().unwrap_or_default();
+            // One line, whatever is quoted in it; its quotes always count.
+            let mut line = self.line().unwrap_or_default();
+            trim_end(&mut line);
+            self.header = record(&mut line, || None, self.format.quoted_by()).unwrap_or_default();
         }
     }
 
@@ -57,7 +66,7 @@ impl Cursor {
     }
 
     /// The fields of the next line; `None` at the end of the file. An empty line without quoting has
-    /// no fields.
+    /// no fields, nor has one with a quote in the wrong place.
     pub(crate) fn next(&mut self) -> Option<Vec<String>> {
         if let Some(fields) = self.read() {
             return Some(fields);
@@ -70,38 +79,35 @@ impl Cursor {
     }
 
     fn read(&mut self) -> Option<Vec<String>> {
+        if self.format.quoted {
+            let mut rest = std::mem::take(&mut self.rest);
+            let delimiter = self.format.quoted_by();
+            let fields = record(&mut rest, || self.line(), delimiter);
+            self.rest = rest;
+            return fields;
+        }
         let mut text = self.line()?;
-        if !self.format.quoted {
-            // JMeter finds no field in an empty line, and takes it for the end of the file.
-            if text.is_empty() {
-                return Some(Vec::new());
-            }
-            let fields = text.split(self.format.delimiter.as_str());
-            return Some(fields.map(str::to_owned).collect());
+        trim_end(&mut text);
+        // JMeter finds no field in an empty line, and takes it for the end of the file.
+        if text.is_empty() {
+            return Some(Vec::new());
         }
-        // A quoted field may go on in the next line.
-        while text.matches('"').count() % 2 == 1 {
-            let Some(more) = self.line() else { break };
-            text.push('\n');
-            text.push_str(&more);
-        }
-        Some(split_quoted(&text, &self.format.delimiter))
+        let fields = text.split(self.format.delimiter.as_str());
+        Some(fields.map(str::to_owned).collect())
     }
 
-    /// The next line without its end.
+    /// The next line with its end.
     fn line(&mut self) -> Option<String> {
         let reader = self.reader.as_mut()?;
         let mut bytes = Vec::new();
         let mut limited = reader.take(LINE_MAX);
         let read = limited.read_until(b'\n', &mut bytes).ok()?;
-        if read == 0 {
-            return None;
-        }
-        while matches!(bytes.last(), Some(b'\n' | b'\r')) {
-            bytes.pop();
-        }
-        Some(self.format.charset.decoded(bytes))
+        (read > 0).then(|| self.format.charset.decoded(bytes))
     }
+}
+
+fn trim_end(line: &mut String) {
+    line.truncate(line.trim_end_matches(['\n', '\r']).len());
 }
 
 /// Where lines are read from.
@@ -154,6 +160,11 @@ impl Charset {
 }
 
 impl Format {
+    /// What stands between fields that may be quoted: one letter (JMeter).
+    fn quoted_by(&self) -> char {
+        self.delimiter.chars().next().unwrap_or(',')
+    }
+
     /// The file behind its byte order mark.
     fn open(&self) -> io::Result<Box<dyn Lines>> {
         let mut file = BufReader::new(File::open(&self.path)?);
@@ -172,55 +183,10 @@ impl Format {
     }
 }
 
-/// Fields that may be quoted; quotes inside are doubled.
-fn split_quoted(text: &str, delimiter: &str) -> Vec<String> {
-    let mut fields = Vec::new();
-    let mut rest = text;
-    loop {
-        let mut field = String::new();
-        if let Some(mut quoted) = rest.strip_prefix('"') {
-            loop {
-                let Some((inside, after)) = quoted.split_once('"') else {
-                    field.push_str(quoted);
-                    rest = "";
-                    break;
-                };
-                field.push_str(inside);
-                if let Some(more) = after.strip_prefix('"') {
-                    field.push('"');
-                    quoted = more;
-                } else {
-                    rest = after;
-                    break;
-                }
-            }
-        }
-        let (plain, more) = match rest.split_once(delimiter) {
-            Some((plain, more)) => (plain, Some(more)),
-            None => (rest, None),
-        };
-        field.push_str(plain);
-        fields.push(field);
-        match more {
-            Some(more) => rest = more,
-            None => return fields,
-        }
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quotes_hold_delimiters_and_quotes() {
-        let split = |text| split_quoted(text, ",");
-        assert_eq!(split("a,\"b,c\",d"), ["a", "b,c", "d"]);
-        assert_eq!(split("\"say \"\"x\"\"\",2"), ["say \"x\"", "2"]);
-        assert_eq!(split("a,,"), ["a", "", ""]);
-        assert_eq!(split_quoted("a;;\"b;;c\"", ";;"), ["a", "b;;c"]);
-    }
 
     /// The bytes are what Java's `String.getBytes` makes of the text.
     #[test]

@@ -132,7 +132,9 @@ impl Data {
         let names: Vec<String> = if names.is_empty() {
             header
         } else {
-            names.split(',').map(str::to_owned).collect()
+            // Names that are left out are no columns (JMeter).
+            let names = names.split(',').filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect()
         };
         let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
         match line {

@@ -64,6 +64,7 @@ mod open;
 mod open_files;
 mod outcome;
 mod pacing;
+mod quoted;
 mod response;
 mod running;
 mod samples;

@@ -250,7 +250,9 @@ fn part_view(row: &SampleRow) -> SampleView<'_> {
 /// Writes what was said of a sample and its parts into their rows.
 fn settle(row: &mut SampleRow, verdict: Verdict) {
     row.success = verdict.successful;
-    if let Some(message) = verdict.failure_message() {
+    if row.failure_message.is_empty()
+        && let Some(message) = verdict.failure_message()
+    {
         row.failure_message = Arc::from(message);
     }
     for (part, verdict) in row.children.iter_mut().zip(verdict.children) {
@@ -265,7 +267,11 @@ fn settle(row: &mut SampleRow, verdict: Verdict) {
         error: outcome.error,
         message: outcome.message,
     });
-    row.details.get_or_insert_default().assertions = results.collect();
+    // Parts of a transaction were judged before.
+    row.details
+        .get_or_insert_default()
+        .assertions
+        .extend(results);
 }
 
 /// Lets go of what was kept of parts for extractors and assertions.

@@ -1,13 +1,11 @@
 //! Who is told of samples and transactions, and when.
 
-use std::sync::Arc;
-
 use weir_plan::ControllerKind;
 use weir_record::SampleRow;
 
 use crate::audience::Audience;
 use crate::details::note_variables;
-use crate::transaction::{Closed, Whole};
+use crate::transaction::Told;
 use crate::tree::TreeController;
 use crate::user::User;
 use crate::work::{Group, Step};
@@ -32,20 +30,12 @@ impl User {
         }
     }
 
-    /// Tells of a transaction that has come to its end while the user walked. One that is a sample
-    /// beside its children is heard of by those in earshot of the last sampler: without one, by
-    /// nobody (JMeter).
-    pub(crate) fn tell_of_closed(&mut self, mut closed: Closed) {
-        if let Some(at) = closed.whole {
-            self.sign(&mut closed.row);
-            let work = Arc::clone(&self.core.work);
-            let controller = &work.groups[self.group].tree.controllers[at as usize];
-            self.tell_scripts_of(controller, &mut closed.row);
-            return self.tell(closed.row, controller.audience);
-        }
-        self.tell_scripts_in_earshot(&mut closed.row);
+    /// Tells of a transaction beside its children that has come to its end while the user walked.
+    /// Those in earshot of the last sampler hear of it: without one, nobody (JMeter).
+    pub(crate) fn tell_of_closed(&mut self, mut row: SampleRow) {
+        self.tell_scripts_in_earshot(&mut row);
         if let Some(audience) = self.earshot {
-            self.tell(closed.row, audience);
+            self.core.row(row, audience);
         }
     }
 
@@ -57,7 +47,7 @@ impl User {
         let Some(whole) = self.walk.whole(*inner) else {
             return;
         };
-        let is_told = whole.is_told;
+        let is_again = whole.is_told;
         let mut row = whole.take_row();
         self.sign(&mut row);
         let controller = &group.tree.controllers[*inner as usize];
@@ -70,8 +60,9 @@ impl User {
             if let Some(whole) = self.walk.whole(*outer) {
                 whole.add(row);
             }
-        } else if !is_told {
-            self.tell_transaction(group, controller, row);
+        } else {
+            let at = *inner;
+            self.announce(group, Told { at, row, is_again });
         }
     }
 
@@ -81,26 +72,32 @@ impl User {
         }
     }
 
-    /// Tells of a transaction that is a sample.
-    fn tell_transaction(&mut self, group: &Group, controller: &TreeController, row: SampleRow) {
-        let mut row = row;
-        self.tell_scripts_of(controller, &mut row);
-        let parent = controller.parent;
-        self.walk.sample_occurred(&group.tree, parent, None, &row);
-        self.tell(row, controller.audience);
-    }
-
     /// Tells of a transaction around a loop that was left, though it goes on.
     pub(crate) fn tell_early(&mut self, group: &Group, at: u32) {
-        let Some(mut row) = self.walk.whole(at).and_then(Whole::tell_early) else {
-            return;
-        };
-        self.sign(&mut row);
-        let controller = &group.tree.controllers[at as usize];
-        if let ControllerKind::Transaction(kind) = &controller.kind {
-            self.judge_transaction(&kind.assertions, &mut row);
+        if let Some(told) = self.walk.whole(at).and_then(|whole| whole.tell_early(at)) {
+            self.tell_of_whole(group, told);
         }
-        self.tell_transaction(group, controller, row);
+    }
+
+    /// Judges and tells of a transaction, with its children inside, that no other is around.
+    pub(crate) fn tell_of_whole(&mut self, group: &Group, mut told: Told) {
+        self.sign(&mut told.row);
+        let controller = &group.tree.controllers[told.at as usize];
+        if let ControllerKind::Transaction(kind) = &controller.kind {
+            self.judge_transaction(&kind.assertions, &mut told.row);
+        }
+        self.announce(group, told);
+    }
+
+    /// Tells of a transaction that is a sample.
+    fn announce(&mut self, group: &Group, mut told: Told) {
+        let controller = &group.tree.controllers[told.at as usize];
+        self.tell_scripts_of(controller, &mut told.row);
+        self.walk
+            .sample_occurred(&group.tree, told.at, None, &told.row);
+        if !told.is_again {
+            self.tell(told.row, controller.audience);
+        }
     }
 
     /// The user ends inside a chain of transactions: each is a sample with what has run of it.
@@ -110,6 +107,10 @@ impl User {
                 whole.cut_short();
             }
             self.end_transaction(group, &chain[..length]);
+            if let Some(whole) = self.walk.whole(chain[length - 1]) {
+                whole.is_told = true;
+                whole.is_done = false;
+            }
         }
     }
 

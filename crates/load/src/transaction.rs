@@ -16,18 +16,12 @@ pub(crate) struct Added {
     started_ms: u64,
     last_end_ms: u64,
     pause_ms: i64,
-    pub(crate) calls: u64,
+    calls: u64,
+    /// It was asked what comes next, which a lock has to be taken for before it can tell.
+    will_be_asked_again: bool,
     failed: u64,
     success: bool,
     sum: SampleRow,
-}
-
-/// A transaction that has ended: its sample.
-#[derive(Debug)]
-pub(crate) struct Closed {
-    pub(crate) row: SampleRow,
-    /// The number of its controller, if it is a sample with its children inside.
-    pub(crate) whole: Option<u32>,
 }
 
 fn message(calls: u64, failed: u64) -> Arc<str> {
@@ -49,10 +43,30 @@ impl Added {
             last_end_ms: now,
             pause_ms: 0,
             calls: 0,
+            will_be_asked_again: false,
             failed: 0,
             success: true,
             sum: SampleRow::default(),
         }
+    }
+
+    /// Its controller is asked what comes next. JMeter counts the answers as samples, also those of
+    /// a controller that asks itself again because a child had nothing.
+    pub(crate) fn is_asked(&mut self) {
+        if std::mem::take(&mut self.will_be_asked_again) {
+            self.calls -= 1;
+        }
+    }
+
+    /// Its controller answers.
+    pub(crate) fn answers(&mut self) {
+        self.calls += 1;
+    }
+
+    /// Its controller answers that a lock is needed first: no other answer than the one that follows.
+    pub(crate) fn will_be_asked_again(&mut self) {
+        self.calls += 1;
+        self.will_be_asked_again = true;
     }
 
     /// A sample below the controller has ended.
@@ -78,7 +92,7 @@ impl Added {
     }
 
     /// Ends after its last child.
-    pub(crate) fn end(mut self, clock: Clock, include_timers: bool) -> Closed {
+    pub(crate) fn end(mut self, clock: Clock, include_timers: bool) -> SampleRow {
         let now = now_ms(clock);
         if !include_timers {
             self.pause_ms += now.cast_signed() - self.last_end_ms.cast_signed();
@@ -89,13 +103,13 @@ impl Added {
     }
 
     /// Ends because its controller is left.
-    pub(crate) fn cut_short(self, clock: Clock, last_ok: bool) -> Closed {
+    pub(crate) fn cut_short(self, clock: Clock, last_ok: bool) -> SampleRow {
         self.close(now_ms(clock), "", last_ok)
     }
 
-    fn close(self, now: u64, code: &str, success: bool) -> Closed {
+    fn close(self, now: u64, code: &str, success: bool) -> SampleRow {
         let idle_ms = u64::try_from(self.pause_ms).unwrap_or(0);
-        let row = SampleRow {
+        SampleRow {
             timestamp_ms: self.started_ms,
             elapsed_ms: now.saturating_sub(self.started_ms).saturating_sub(idle_ms),
             label: self.label.into(),
@@ -106,9 +120,18 @@ impl Added {
             idle_ms,
             is_transaction: true,
             ..self.sum
-        };
-        Closed { row, whole: None }
+        }
     }
+}
+
+/// A transaction, with its children inside, that is told of.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// Its controller.
+    pub(crate) at: u32,
+    pub(crate) row: SampleRow,
+    /// It was told of before: only transactions around it hear of it again, no listener (JMeter).
+    pub(crate) is_again: bool,
 }
 
 /// A transaction that is a sample with its children inside.
@@ -193,17 +216,17 @@ impl Whole {
         self.row.elapsed_ms = self.end_ms.saturating_sub(self.row.timestamp_ms);
     }
 
-    /// Its sample as it is, because a loop inside it was left: JMeter tells of it then, and not
-    /// again when it ends. As for one that is cut short there is no message.
-    pub(crate) fn tell_early(&mut self) -> Option<SampleRow> {
-        if self.is_done || self.is_told {
+    /// Its sample as it is, because a loop inside it was left: JMeter tells of it then. As for one
+    /// that is cut short there is no message.
+    pub(crate) fn tell_early(&mut self, at: u32) -> Option<Told> {
+        if self.is_done {
             return None;
         }
-        self.is_told = true;
         let mut row = self.row.clone();
         row.is_transaction = false;
         row.elapsed_ms = self.end_ms.saturating_sub(row.timestamp_ms);
-        Some(row)
+        let is_again = std::mem::replace(&mut self.is_told, true);
+        Some(Told { at, row, is_again })
     }
 
     /// Its sample, once it has ended.

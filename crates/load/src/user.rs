@@ -64,12 +64,46 @@ pub(crate) struct User {
 
 /// What a user does after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
-    Step,
+struct After {
+    leaves: Leaves,
+    /// The user ends, after it has left what it leaves.
+    ends: bool,
+}
+
+/// Which controllers are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    Nothing,
     GroupIteration,
     LoopIteration,
-    Break,
-    End,
+    Loop,
+}
+
+impl After {
+    const STEP: Self = Self::leaving(Leaves::Nothing);
+    const END: Self = Self {
+        leaves: Leaves::Nothing,
+        ends: true,
+    };
+
+    const fn leaving(leaves: Leaves) -> Self {
+        Self {
+            leaves,
+            ends: false,
+        }
+    }
+
+    /// Both: what is asked for later leaves what it says.
+    fn and(self, later: Self) -> Self {
+        let leaves = match later.leaves {
+            Leaves::Nothing => self.leaves,
+            leaves => leaves,
+        };
+        Self {
+            leaves,
+            ends: self.ends | later.ends,
+        }
+    }
 }
 
 impl User {
@@ -118,7 +152,23 @@ impl User {
         let group = &work.groups[self.group];
         self.publish_last_ok(group);
         self.look(group, super::walk::Walk::begin);
-        while !self.walk.is_done() && self.may_go_on() && self.advance(&work, group).await {}
+        while !self.walk.is_done() {
+            if !self.may_go_on() {
+                self.ask_in_vain(group);
+                return;
+            }
+            if !self.advance(&work, group).await {
+                return;
+            }
+        }
+    }
+
+    /// Asks what would come next and does nothing of it: so does JMeter after a user's last sample, and
+    /// transactions come to their end on the way.
+    fn ask_in_vain(&mut self, group: &Group) {
+        self.look(group, |walk, outside| {
+            walk.next(outside);
+        });
     }
 
     /// Goes once through the plan, in groups that say when; false when the user ends.
@@ -168,12 +218,12 @@ impl User {
             Some(Next::Sampler(place)) => {
                 let step = &group.steps[place as usize];
                 let after = self.step(work, group, step, None).await;
-                self.turn(group, step.parent, after, None)
+                self.turn(group, step, after, None)
             }
             // Boxed: most users never do this, and their tasks should not have room for it.
             Some(Next::Transaction(at)) => Box::pin(self.transaction(work, group, at)).await,
         };
-        after != After::End
+        !after.ends
     }
 
     /// Closes the connections of the user before, when an iteration is another user.
@@ -246,12 +296,18 @@ impl User {
             clock: self.core.clock,
             last_ok: self.last_ok,
             closed: &mut closed,
+            shown_variables: &self.core.work.shown_variables,
+            given_up: None,
             is_over: false,
             depth: 0,
         };
         let answer = walk(&mut self.walk, &mut outside);
+        let given_up = outside.given_up.take();
         for transaction in closed {
             self.tell_of_closed(transaction);
+        }
+        if let Some(told) = given_up {
+            self.tell_of_whole(group, told);
         }
         answer
     }
@@ -289,15 +345,15 @@ impl User {
                 Some(Next::Sampler(place)) => {
                     let step = &group.steps[place as usize];
                     let after = self.step(work, group, step, Some(inner)).await;
-                    if after == After::End || !self.may_go_on() {
+                    if after.ends || !self.may_go_on() {
                         self.cut_transactions(group, &chain);
-                        return After::End;
+                        return self.turn(group, step, after.and(After::END), None);
                     }
-                    return self.turn(group, step.parent, after, Some(outermost));
+                    return self.turn(group, step, after, Some(outermost));
                 }
                 _ => {
                     self.end_transaction(group, &chain);
-                    return After::Step;
+                    return After::STEP;
                 }
             }
         }
@@ -331,7 +387,7 @@ impl User {
             Box::pin(self.sleep_for_scripts()).await;
         }
         if !self.think(work, group, step).await {
-            return After::End;
+            return After::END;
         }
         if let Some(ends) = self.ends_before_sample() {
             return self.end_for_script(ends);
@@ -347,7 +403,7 @@ impl User {
             return After::Step;
         }
         if !work.budget.take() {
-            return After::End;
+            return After::END;
         }
         let sampled = if self.is_hindered() {
             Some(self.fail_step(step))
@@ -358,12 +414,12 @@ impl User {
             Box::pin(self.sleep_for_scripts()).await;
         }
         let Some(sampled) = sampled else {
-            return After::Step;
+            return After::STEP;
         };
         if std::mem::take(&mut self.sample_is_lost) {
             tokio::task::yield_now().await;
             let ends = self.ends_for_script();
-            return ends.map_or(After::Step, |ends| self.end_for_script(ends));
+            return ends.map_or(After::STEP, |ends| self.end_for_script(ends));
         }
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
@@ -381,7 +437,7 @@ impl User {
             return self.end_for_script(ends);
         }
         if sampled.success {
-            return After::Step;
+            return After::STEP;
         }
         // A sample that fails before it waits for anything must not keep others from running.
         tokio::task::yield_now().await;
@@ -414,14 +470,14 @@ impl User {
 
     fn end_for_script(&self, ends: Ends) -> After {
         match ends {
-            Ends::Loop => return After::Break,
-            Ends::LoopIteration => return After::LoopIteration,
-            Ends::GroupIteration => return After::GroupIteration,
+            Ends::Loop => return After::leaving(Leaves::Loop),
+            Ends::LoopIteration => return After::leaving(Leaves::LoopIteration),
+            Ends::GroupIteration => return After::leaving(Leaves::GroupIteration),
             Ends::User => {}
             Ends::Test => self.core.order(Stage::Stopping),
             Ends::TestNow => self.core.order(Stage::Aborting),
         }
-        After::End
+        After::END
     }
 
     pub(crate) fn publish_last_ok(&mut self, group: &Group) {
@@ -459,74 +515,75 @@ impl User {
                 self.intend_later(pause);
                 let until = self.core.clock.now().after(pause);
                 self.sleep_until(until).await;
-                After::Step
+                After::STEP
             }
-            FlowAction::Stop | FlowAction::StopNow if !flow.whole_test => After::End,
+            FlowAction::Stop | FlowAction::StopNow if !flow.whole_test => After::END,
             FlowAction::Stop => {
                 self.core.order(Stage::Stopping);
-                After::End
+                After::END
             }
             FlowAction::StopNow => {
                 self.core.order(Stage::Aborting);
-                After::End
+                After::END
             }
-            FlowAction::StartNextGroupLoop => After::GroupIteration,
-            FlowAction::StartNextLoop => After::LoopIteration,
-            FlowAction::BreakLoop => After::Break,
+            FlowAction::StartNextGroupLoop => After::leaving(Leaves::GroupIteration),
+            FlowAction::StartNextLoop => After::leaving(Leaves::LoopIteration),
+            FlowAction::BreakLoop => After::leaving(Leaves::Loop),
         }
     }
 
-    /// What a failed sample leads to: the end before anything else, then what the group says, then
-    /// what the handler says that was told last.
+    /// What a failed sample leads to: what the handlers say one after the other, then the group.
     fn after_failure(&self, step: &Step, on_error: OnSampleError) -> After {
-        let of_group = self.after_error(on_error);
-        let mut of_handlers = After::Step;
-        for action in &step.source.on_failure {
-            let asked = match action {
-                ResultAction::As(on_error) => self.after_error(*on_error),
-                ResultAction::StartNextLoop => After::LoopIteration,
-                ResultAction::BreakLoop => After::Break,
-            };
-            if asked != After::Step && of_handlers != After::End {
-                of_handlers = asked;
-            }
-        }
-        if of_group == After::Step || of_handlers == After::End {
-            of_handlers
-        } else {
-            of_group
-        }
+        let handlers = step.source.on_failure.iter().map(|action| match action {
+            ResultAction::As(on_error) => self.after_error(*on_error),
+            ResultAction::StartNextLoop => After::leaving(Leaves::LoopIteration),
+            ResultAction::BreakLoop => After::leaving(Leaves::Loop),
+        });
+        let of_handlers = handlers.fold(After::STEP, After::and);
+        of_handlers.and(self.after_error(on_error))
     }
 
     fn after_error(&self, on_error: OnSampleError) -> After {
         match on_error {
-            OnSampleError::Continue => After::Step,
-            OnSampleError::StartNextLoop => After::GroupIteration,
-            OnSampleError::StopThread => After::End,
+            OnSampleError::Continue => After::STEP,
+            OnSampleError::StartNextLoop => After::leaving(Leaves::GroupIteration),
+            OnSampleError::StopThread => After::END,
             OnSampleError::StopTest => {
                 self.core.order(Stage::Stopping);
-                After::End
+                After::END
             }
             OnSampleError::StopTestNow => {
                 self.core.order(Stage::Aborting);
-                After::End
+                After::END
             }
         }
     }
 
     /// Goes where the step sends the user; `transaction` is the outermost one around it.
-    fn turn(&mut self, group: &Group, from: u32, after: After, transaction: Option<u32>) -> After {
-        match after {
-            After::Step | After::End => return after,
-            After::GroupIteration => {
+    fn turn(
+        &mut self,
+        group: &Group,
+        step: &Step,
+        after: After,
+        transaction: Option<u32>,
+    ) -> After {
+        let from = step.parent;
+        match after.leaves {
+            Leaves::Nothing => {
+                if after.ends {
+                    self.ask_in_vain(group);
+                }
+                return after;
+            }
+            Leaves::GroupIteration => {
                 self.look(group, |walk, outside| {
                     walk.start_next_iteration(from, outside);
                 });
             }
-            After::LoopIteration => {
+            Leaves::LoopIteration => {
                 self.look(group, |walk, outside| walk.start_next_pass(from, outside));
             }
-            After::Break => self.look(group, |walk, outside| walk.break_loop(from, outside)),
+            Leaves::Loop => self.look(group, |walk, outside| walk.break_loop(from, outside)),
         }
         if let Some(at) = transaction {
             self.tell_early(group, at);

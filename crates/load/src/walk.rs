@@ -17,13 +17,15 @@ mod transactions;
 mod values;
 
 use weir_plan::ControllerKind;
+use weir_record::SampleRow;
 use weir_script::Scope;
 
 use crate::across_users::{Permit, Shared};
 use crate::clock::Clock;
+use crate::details::note_variables;
 use crate::iterations::Data;
 use crate::next::Next;
-use crate::transaction::{Closed, Whole};
+use crate::transaction::{Told, Whole};
 use crate::tree::{Child, Tree};
 use state::{Lock, Own, State};
 use values::holds;
@@ -43,12 +45,24 @@ pub(crate) struct Outside<'a> {
     pub(crate) clock: Clock,
     /// Whether the last sample succeeded.
     pub(crate) last_ok: bool,
-    /// Transactions that have come to their end on the way.
-    pub(crate) closed: &'a mut Vec<Closed>,
+    /// Transactions beside their children that have come to their end on the way.
+    pub(crate) closed: &'a mut Vec<SampleRow>,
+    /// Variables that results show.
+    pub(crate) shown_variables: &'a [String],
+    /// The outermost transaction that is a sample with its children inside, if it was left.
+    pub(crate) given_up: Option<Told>,
     /// A data set has come to the end of its file: the user ends.
     pub(crate) is_over: bool,
     /// How many controllers have been asked for the next sampler, one inside the other.
     pub(crate) depth: u32,
+}
+
+impl Outside<'_> {
+    /// A transaction has ended: variables that change further on do not change in its sample.
+    fn close(&mut self, mut row: SampleRow) {
+        note_variables(&mut row, self.shown_variables, self.scope);
+        self.closed.push(row);
+    }
 }
 
 /// Controllers that ask each other without a sampler before the user pauses. JMeter's stack
@@ -127,7 +141,7 @@ impl Walk {
         tree: &Tree,
         from: u32,
         up_to: Option<u32>,
-        sample: &weir_record::SampleRow,
+        sample: &SampleRow,
     ) {
         let mut at = from;
         while Some(at) != up_to {
@@ -143,7 +157,7 @@ impl Walk {
         }
     }
 
-    fn hears(&mut self, tree: &Tree, at: u32, sample: &weir_record::SampleRow) {
+    fn hears(&mut self, tree: &Tree, at: u32, sample: &SampleRow) {
         let kind = &tree.controllers[at as usize].kind;
         if let (ControllerKind::Transaction(kind), Own::Added(Some(open))) =
             (kind, &mut self.state(at).own)

@@ -56,6 +56,7 @@ impl Walk {
             }
             return self.pass_ended(at, outside);
         };
+        let was_searching = self.is_searching(at);
         if self.has_searched_all(at, child, outside) {
             return None;
         }
@@ -67,8 +68,22 @@ impl Walk {
                 }
                 Some(Next::Sampler(sampler))
             }
-            Child::Controller(child) => self.next_of_child(at, child, outside),
+            Child::Controller(child) => {
+                let next = self.next_of_child(at, child, outside);
+                // The same is asked for again when the lock has been taken.
+                if let (Some(Next::Lock(_) | Next::Pause), false, Own::Alternating(own)) =
+                    (next, was_searching, &mut self.state(at).own)
+                {
+                    own.search_start = None;
+                }
+                next
+            }
         }
+    }
+
+    fn is_searching(&self, at: u32) -> bool {
+        let own = &self.states[at as usize].own;
+        matches!(own, Own::Alternating(own) if own.search_start.is_some())
     }
 
     fn next_of_child(&mut self, at: u32, child: u32, outside: &mut Outside<'_>) -> Option<Next> {

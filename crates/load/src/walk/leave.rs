@@ -4,7 +4,8 @@ use weir_plan::ControllerKind;
 
 use super::state::Own;
 use super::{Outside, Walk};
-use crate::transaction::{Closed, Whole};
+use crate::transaction::{Told, Whole};
+use crate::tree::Tree;
 
 impl Walk {
     /// Goes on with the next iteration of the group.
@@ -45,32 +46,24 @@ impl Walk {
             );
             // A Runtime Controller is no loop to JMeter.
             if is_loop || at == 0 {
-                return at;
+                break;
             }
             self.end_loop(at, outside);
             at = controller.parent;
         }
+        // JMeter loses a transaction that another one is around which goes on.
+        if self.is_in_whole(outside.tree, at) {
+            outside.given_up = None;
+        }
+        at
     }
 
-    /// A transaction is left before its end: it goes to the one around it, or to the listeners.
-    fn give_up_whole(&mut self, at: u32, mut whole: Whole, outside: &mut Outside<'_>) {
-        let tree = outside.tree;
-        if let ControllerKind::Transaction(kind) = &tree.controllers[at as usize].kind {
-            whole.end(outside.clock, kind.include_timers);
+    fn is_in_whole(&mut self, tree: &Tree, from: u32) -> bool {
+        let mut at = from;
+        while at != 0 && self.whole(at).is_none() {
+            at = tree.controllers[at as usize].parent;
         }
-        let row = whole.take_row();
-        let mut parent = tree.controllers[at as usize].parent;
-        while parent != 0 {
-            if let Some(outer) = self.whole(parent) {
-                outer.add(row);
-                return;
-            }
-            parent = tree.controllers[parent as usize].parent;
-        }
-        outside.closed.push(Closed {
-            row,
-            whole: Some(at),
-        });
+        at != 0
     }
 
     /// A controller is left before its end.
@@ -82,11 +75,11 @@ impl Walk {
                 let own = std::mem::replace(&mut self.state(at).own, Own::Nothing);
                 self.state(at).own = match own {
                     Own::Added(Some(open)) => {
-                        outside.closed.push(open.cut_short(outside.clock, ok));
+                        outside.close(open.cut_short(outside.clock, ok));
                         Own::Added(None)
                     }
                     Own::Whole(Some(whole)) => {
-                        self.give_up_whole(at, *whole, outside);
+                        give_up_whole(at, *whole, outside);
                         Own::Whole(None)
                     }
                     own => own,
@@ -105,4 +98,21 @@ impl Walk {
             self.reset_loop(at, outside);
         }
     }
+}
+
+/// A transaction is left before its end: it becomes a part of the one around it that is left too,
+/// or is told of when all that is left has been.
+fn give_up_whole(at: u32, mut whole: Whole, outside: &mut Outside<'_>) {
+    if let Some(inner) = outside.given_up.take() {
+        whole.add(inner.row);
+    }
+    let kind = &outside.tree.controllers[at as usize].kind;
+    if let ControllerKind::Transaction(kind) = kind {
+        whole.end(outside.clock, kind.include_timers);
+    }
+    outside.given_up = Some(Told {
+        at,
+        row: whole.take_row(),
+        is_again: whole.is_told,
+    });
 }

@@ -16,22 +16,28 @@ impl Walk {
             let open = Added::begin(label, outside.clock);
             self.state(at).own = Own::Added(Some(Box::new(open)));
         }
+        if let Own::Added(Some(open)) = &mut self.state(at).own {
+            open.is_asked();
+        }
         let is_last = self.states[at as usize].current as usize == self.children(tree, at);
         let next = self.generic_next(at, outside);
-        if let Some(Next::Lock(_) | Next::Pause) = next {
-            return next;
-        }
         let Own::Added(open) = &mut self.state(at).own else {
             return next;
         };
+        if let Some(Next::Lock(_) | Next::Pause) = next {
+            if let Some(open) = open {
+                open.will_be_asked_again();
+            }
+            return next;
+        }
         if next.is_none() && is_last {
             if let (Some(open), ControllerKind::Transaction(kind)) = (open.take(), &controller.kind)
             {
                 let closed = open.end(outside.clock, kind.include_timers);
-                outside.closed.push(closed);
+                outside.close(closed);
             }
         } else if let Some(open) = open {
-            open.calls += 1;
+            open.answers();
         }
         next
     }

@@ -104,7 +104,9 @@ impl Elements<'_> {
         let values = details.map_or(&[][..], |details| &details.variables);
         for (at, name) in configuration.variables.iter().enumerate() {
             let value = values.get(at).and_then(Option::as_deref);
-            self.attribute(name, value.unwrap_or_default());
+            // JMeter's writer of XML doubles what it uses to spell dollar signs in names.
+            let name = name.replace('_', "__").replace('$', "_-");
+            self.attribute(&name, value.unwrap_or_default());
         }
     }
 

@@ -201,6 +201,13 @@ fn transactions_in_each_other_and_cut_short() {
     check("transactions", &[]);
 }
 
+/// Transactions that are left from inside, judged with their parts, stopped; locks that are waited
+/// for in them; variables at their end.
+#[test]
+fn transactions_left_and_stopped() {
+    check("nested", &[]);
+}
+
 #[test]
 fn ways_out_of_loops() {
     check("flow", &[]);
