@@ -400,7 +400,7 @@ impl User {
         }
         if let SamplerKind::SetVariables(variables) = &step.source.kind {
             self.set_variables(variables);
-            return After::Step;
+            return After::STEP;
         }
         if !work.budget.take() {
             return After::END;
