@@ -41,7 +41,7 @@ pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
     let done = jmeter.output().unwrap();
     assert!(done.status.success(), "{done:?}");
     let text = std::fs::read_to_string(&results).unwrap();
-    let text = text.replace(&format!(":{}", server.port), ":0");
+    let text = without_folder(&text).replace(&format!(":{}", server.port), ":0");
     std::fs::write(plan.with_extension("xml"), text).unwrap();
     let requests = server.requests();
     let file = plan.with_extension("requests");
@@ -59,6 +59,13 @@ pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
             std::fs::copy(entry.path(), plan.with_file_name(name)).unwrap();
         }
     }
+}
+
+/// Results that name the folder of the plans by a word: it is another one in each checkout.
+pub(crate) fn without_folder(results: &str) -> String {
+    let folder = crate::case("");
+    let folder = folder.to_str().unwrap().trim_end_matches('/');
+    results.replace(folder, "CASES")
 }
 
 /// Requests as a file has them: one a line, the user in front.
