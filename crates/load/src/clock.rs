@@ -45,7 +45,6 @@ impl Moment {
 /// Tells moments, and where they lie on other clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
-    origin: Instant,
     monotonic_at_origin: i64,
     epoch_ns_at_origin: i64,
 }
@@ -53,8 +52,8 @@ pub(crate) struct Clock {
 impl Clock {
     /// A clock whose origin is at `origin`, which is the wall-clock time `started`.
     pub(crate) fn new(origin: Instant, started: SystemTime) -> Self {
-        // `Instant` is CLOCK_MONOTONIC too, but does not show its value, which absolute timers
-        // need: the two are read one after the other, some ten nanoseconds apart.
+        // `Instant` is CLOCK_MONOTONIC too, but does not show its value: the two are read one after
+        // the other, some ten nanoseconds apart.
         let monotonic = clock_gettime(ClockId::Monotonic);
         let now = Instant::now();
         let from_origin = signed_nanos(now, origin);
@@ -63,15 +62,14 @@ impl Clock {
             Err(before) => -saturated_nanos(before.duration()),
         };
         Self {
-            origin,
-            monotonic_at_origin: monotonic.tv_sec * NANOS_PER_S + monotonic.tv_nsec - from_origin,
+            monotonic_at_origin: nanos_of(monotonic) - from_origin,
             epoch_ns_at_origin: epoch_ns,
         }
     }
 
     /// The moment that is now.
     pub(crate) fn now(&self) -> Moment {
-        Moment(signed_nanos(Instant::now(), self.origin))
+        Moment(nanos_of(clock_gettime(ClockId::Monotonic)) - self.monotonic_at_origin)
     }
 
     /// The moment on `CLOCK_MONOTONIC`; at least 1 ns, because 0 would switch a timer off.
@@ -103,9 +101,12 @@ fn signed_nanos(at: Instant, origin: Instant) -> i64 {
     }
 }
 
+fn nanos_of(time: Timespec) -> i64 {
+    time.tv_sec * NANOS_PER_S + time.tv_nsec
+}
+
 /// Nanoseconds of a duration, at most those of 292 years.
 fn saturated_nanos(duration: Duration) -> i64 {
-    // In 64 bits, because this is paid at each clock reading.
     let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     seconds
         .saturating_mul(NANOS_PER_S)

@@ -17,7 +17,7 @@ use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::counts::{CoreSecond, Counts, Gauges, add};
 use crate::error::LoadError;
-use crate::response::KeptStore;
+use crate::response::{Asked, Kept, KeptStore, ResponseReader};
 use crate::samples::{Batches, RowBatch, UserCounts};
 use crate::status_texts::StatusTexts;
 use crate::timers::{Timer, Timers};
@@ -196,6 +196,7 @@ pub(crate) struct Core {
     pub(crate) sockets: Cell<u32>,
     /// What extractors and assertions have compiled.
     pub(crate) patterns: RefCell<weir_response::Patterns>,
+    latest: Cell<Moment>,
     stage: Cell<Stage>,
     users: Cell<u32>,
     /// Groups on this runtime that may still start users by themselves.
@@ -210,6 +211,9 @@ pub(crate) struct Core {
     /// Requests that are not in use, for samples whose texts differ.
     #[expect(clippy::vec_box, reason = "a user's task has room for a pointer")]
     requests: RefCell<Vec<Box<SentRequest>>>,
+    /// Readers of responses that are not in use.
+    #[expect(clippy::vec_box, reason = "a user's task has room for a pointer")]
+    readers: RefCell<Vec<Box<ResponseReader>>>,
     reports: SyncSender<(usize, Report)>,
     index: usize,
     runtimes: usize,
@@ -226,6 +230,7 @@ impl Core {
             clock: setup.clock,
             counts: RefCell::new(Counts::new(&setup.work.labels, setup.work.is_open())),
             work: setup.work,
+            latest: Cell::new(setup.clock.now()),
             stage: Cell::new(setup.control.stage()),
             control: setup.control,
             census: setup.census,
@@ -243,6 +248,7 @@ impl Core {
             tally: RefCell::default(),
             rows: setup.batches.map(RowBatch::new),
             requests: RefCell::default(),
+            readers: RefCell::default(),
             reports: setup.reports,
             index: setup.index,
             runtimes: setup.runtimes,
@@ -276,6 +282,19 @@ impl Core {
             tally.waited_for_rows = rows.waited();
         }
         self.report(Report::Ended(Box::new(tally)));
+    }
+
+    /// The moment that is now.
+    pub(crate) fn now(&self) -> Moment {
+        let now = self.clock.now();
+        self.latest.set(now);
+        now
+    }
+
+    /// The last moment that anyone on this runtime asked for: a user who was woken for something
+    /// that takes its time has asked since, so for it this is now, without asking again.
+    pub(crate) fn latest(&self) -> Moment {
+        self.latest.get()
     }
 
     /// Samples that have started and not ended.
@@ -321,6 +340,22 @@ impl Core {
         self.requests.borrow_mut().push(request);
     }
 
+    /// A reader for a response; hand it back with [`Self::put_reader`].
+    pub(crate) fn take_reader(&self, asked: Asked, kept: Option<Box<Kept>>) -> Box<ResponseReader> {
+        match self.readers.borrow_mut().pop() {
+            Some(mut reader) => {
+                reader.begin(asked, kept);
+                reader
+            }
+            None => Box::new(ResponseReader::new(asked, kept)),
+        }
+    }
+
+    /// Keeps a reader for the next response.
+    pub(crate) fn put_reader(&self, reader: Box<ResponseReader>) {
+        self.readers.borrow_mut().push(reader);
+    }
+
     /// Changes the sums.
     pub(crate) fn tally(&self, change: impl FnOnce(&mut Tally)) {
         change(&mut self.tally.borrow_mut());
@@ -333,7 +368,7 @@ impl Core {
 
     /// A user woke that was meant to wake at `meant`.
     pub(crate) fn woke(&self, meant: Moment) {
-        let now = self.clock.now();
+        let now = self.now();
         let late_us = now.micros_since(meant);
         self.roll_to(now.second());
         self.counts.borrow_mut().woke(late_us);

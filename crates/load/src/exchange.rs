@@ -30,10 +30,6 @@ use crate::work::Work;
 /// The most that is kept of a body. JMeter keeps all of it by default
 /// (`httpsampler.max_bytes_to_store_per_sample`), which lets one server fill the memory of its
 /// client.
-#[allow(
-    dead_code,
-    reason = "the plan interpreter is what looks into responses"
-)]
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
 
 /// "Proxy Authentication Required".
@@ -105,10 +101,6 @@ pub(crate) struct Exchange {
     /// The response's head, or why there is no complete response.
     pub(crate) outcome: Result<Head, Failure>,
     /// What was kept of a complete response. Hand it back with [`Client::give_back`].
-    #[allow(
-        dead_code,
-        reason = "the plan interpreter is what looks into responses"
-    )]
     pub(crate) kept: Option<Box<Kept>>,
 }
 
@@ -143,7 +135,7 @@ pub(crate) struct Client {
     pub(crate) core: Rc<Core>,
     /// The user's one place among the timers: whoever sends does not sleep.
     pub(crate) timer: Timer,
-    connections: Connections,
+    pub(crate) connections: Connections,
     /// The user's TLS sessions, once it needs them.
     tls: Option<Arc<ClientConfig>>,
     /// Servers whose proxies have asked for a name and a password.
@@ -209,7 +201,7 @@ impl Client {
 
     /// Milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> i64 {
-        let now = self.core.clock.now();
+        let now = self.core.now();
         self.core.clock.epoch_ms(now).cast_signed()
     }
 
@@ -227,20 +219,37 @@ impl Client {
     /// kept from an earlier exchange and ended without a byte of the response; and when a proxy
     /// asks for a name and a password.
     pub(crate) async fn exchange(&mut self, work: &Work, request: &Request<'_>) -> Exchange {
-        let started = self.core.clock.now();
+        let started = self.core.now();
+        if let Some(mut usual) = self.begin_usual(work, request, started) {
+            let read = self.read_usual(&mut usual, request).await;
+            if let Some(exchange) = self.end_usual(usual, read, request, started) {
+                return exchange;
+            }
+        }
+        Box::pin(self.exchange_anew(work, request, started)).await
+    }
+
+    /// The same where more is to be done: a connection is opened, or is none that is read as it
+    /// comes.
+    async fn exchange_anew(
+        &mut self,
+        work: &Work,
+        request: &Request<'_>,
+        started: Moment,
+    ) -> Exchange {
         let server = &work.servers[request.server];
         let mut notes = Notes::default();
         let outcome = if server.proxy.is_none() {
             self.send_once(work, request, started, &mut notes).await
         } else {
-            Box::pin(self.send_by_proxy(work, request, &mut notes)).await
+            self.send_by_proxy(work, request, &mut notes).await
         };
         let ended = notes.last_byte.filter(|_| outcome.is_ok());
         Exchange {
             started,
             connected: notes.connected,
             first_body: notes.first_body,
-            ended: ended.unwrap_or_else(|| self.core.clock.now()),
+            ended: ended.unwrap_or_else(|| self.core.now()),
             received: notes.received,
             sent: if outcome.is_ok() { notes.sent } else { 0 },
             kept: notes.kept.filter(|_| outcome.is_ok()),
@@ -249,10 +258,6 @@ impl Client {
     }
 
     /// Takes back what was kept of a response, for the next one.
-    #[allow(
-        dead_code,
-        reason = "the plan interpreter is what looks into responses"
-    )]
     pub(crate) fn give_back(&self, kept: Box<Kept>) {
         self.core.kept.borrow_mut().put(kept);
     }
@@ -307,11 +312,11 @@ impl Client {
         let forwarded = server.scheme == Scheme::Http;
         let proxy = server.proxy.as_ref();
         let Some(authorization) = proxy.and_then(|proxy| proxy.authorization.as_ref()) else {
-            let now = self.core.clock.now();
+            let now = self.core.now();
             return self.send_once(work, request, now, notes).await;
         };
         if !self.is_known_to_proxy(request.server) {
-            let now = self.core.clock.now();
+            let now = self.core.now();
             let outcome = self.send_once(work, request, now, notes).await;
             let wants = matches!(&outcome, Ok(head) if head.status.number == PROXY_WANTS_PASSWORD);
             if !wants || !forwarded {
@@ -333,7 +338,7 @@ impl Client {
         } else {
             *request
         };
-        let now = self.core.clock.now();
+        let now = self.core.now();
         self.send_once(work, &request, now, notes).await
     }
 
@@ -356,12 +361,12 @@ impl Client {
     ) -> Result<Opened, Failure> {
         let server = &work.servers[request.server];
         let socket = self.connect(server, request.connect_timeout).await;
-        notes.connected = Some(self.core.clock.now());
+        notes.connected = Some(self.core.now());
         let socket = socket?;
         if server.scheme == Scheme::Http && work.plan.http_version == HttpVersion::One {
             return Ok(Opened::Connection(Connection::Http1(socket)));
         }
-        Box::pin(self.agree(socket, work, request, notes)).await
+        self.agree(socket, work, request, notes).await
     }
 
     /// Agrees with the proxy and the server on how to go on.
@@ -384,7 +389,7 @@ impl Client {
             let secured = self.secure(socket, work, request).await;
             if server.proxy.is_none() {
                 // JMeter counts TLS as a part of connecting, but not in a tunnel.
-                notes.connected = Some(self.core.clock.now());
+                notes.connected = Some(self.core.now());
             }
             socket = secured?;
             is_http2 = socket.stream.is_http2();
@@ -412,7 +417,7 @@ impl Client {
         let config = Arc::clone(config);
         let shaken = socket.secured(|stream| tls::handshake(config, &server.host, stream));
         let until = request.connect_timeout;
-        let until = until.map(|timeout| self.core.clock.now().after(timeout));
+        let until = until.map(|timeout| self.core.now().after(timeout));
         let shaken = self.timer.within(until, shaken).await;
         shaken.unwrap_or(Err(Failure::Connect(ConnectFailure::SilentHandshake)))
     }
@@ -426,7 +431,7 @@ impl Client {
         let port = server.peer().1;
         let mut failure = Failure::UnknownHost;
         for ip in &server.addresses {
-            let until = timeout.map(|timeout| self.core.clock.now().after(timeout));
+            let until = timeout.map(|timeout| self.core.now().after(timeout));
             let connecting = Socket::connect(&self.core, (*ip, port));
             failure = Failure::Connect(match self.timer.within(until, connecting).await {
                 Some(Ok(socket)) => return Ok(socket),
@@ -448,16 +453,9 @@ impl Client {
         notes: &mut Notes,
     ) -> Result<Answered, Failure> {
         match connection {
-            Connection::Http1(socket) => {
-                let asked = if request.is_head {
-                    Asked::Head
-                } else {
-                    Asked::Body
-                };
-                self.ask(socket, asked, request, notes).await
-            }
+            Connection::Http1(socket) => self.ask(socket, Asked::of(request), request, notes).await,
             Connection::Http2(connection) => {
-                Box::pin(self.attempt_http2(connection, work, request, notes)).await
+                self.attempt_http2(connection, work, request, notes).await
             }
         }
     }
@@ -473,8 +471,7 @@ impl Client {
         notes.sent = request.length();
         self.send(socket, request.bytes, request).await?;
         if !request.uploads.is_empty() {
-            // Boxed: few requests have files, and all tasks would have room for this.
-            Box::pin(self.send_files(socket, request)).await?;
+            self.send_files(socket, request).await?;
         }
         let kept = request
             .keep_body
@@ -484,7 +481,7 @@ impl Client {
         notes.received = reader.received();
         received?;
         let is_free = reader.leaves_connection_usable();
-        let (head, kept) = reader.into_parts();
+        let (head, kept) = reader.take_parts();
         let head = head.ok_or(Failure::NotHttp)?;
         if let Some(kept) = kept {
             notes.kept = Some(self.decoded(kept, head.codings)?);
@@ -522,7 +519,7 @@ impl Client {
         notes: &mut Notes,
     ) -> Result<(Head, Option<Box<Kept>>), Failure> {
         let core = Rc::clone(&self.core);
-        let until = || request.response_timeout.map(|t| core.clock.now().after(t));
+        let until = || request.response_timeout.map(|t| core.now().after(t));
         let whole = whole(request)?;
         let sending = connection.send(&whole, is_tls);
         let sent = self.timer.within(until(), sending).await;
@@ -533,7 +530,7 @@ impl Client {
             .map(|max| core.kept.borrow_mut().take(max));
         loop {
             let piece = self.timer.within(until(), answer.next()).await;
-            notes.last_byte = Some(core.clock.now());
+            notes.last_byte = Some(core.now());
             match piece.unwrap_or(Err(Failure::ReadTimeOut)) {
                 Ok(Piece::Head(response)) => {
                     head = Some(Head::of_http2(&response, &mut core.texts.borrow_mut()));
@@ -559,7 +556,12 @@ impl Client {
         }
     }
 
-    fn decoded(&self, mut kept: Box<Kept>, codings: Codings) -> Result<Box<Kept>, Failure> {
+    /// What was kept, as it was before it was coded for the way.
+    pub(crate) fn decoded(
+        &self,
+        mut kept: Box<Kept>,
+        codings: Codings,
+    ) -> Result<Box<Kept>, Failure> {
         let store = &self.core.kept;
         let mut scratch = store.borrow_mut().take(0);
         let decoded = codings.undo(&mut kept, &mut scratch);
@@ -605,9 +607,7 @@ impl Client {
                 blocked |= polled.is_pending();
                 polled
             });
-            let until = request
-                .response_timeout
-                .map(|t| self.core.clock.now().after(t));
+            let until = request.response_timeout.map(|t| self.core.now().after(t));
             let written = self.timer.within(until, write).await;
             if blocked {
                 self.core.tally(|tally| tally.blocked_sends += 1);
@@ -632,9 +632,7 @@ impl Client {
         notes: &mut Notes,
     ) -> Result<(), Failure> {
         while !reader.is_done() {
-            let until = request
-                .response_timeout
-                .map(|t| self.core.clock.now().after(t));
+            let until = request.response_timeout.map(|t| self.core.now().after(t));
             let core = &self.core;
             let piece = poll_fn(|context| {
                 // The runtime's one buffer is borrowed for this poll only: what has come is read
@@ -645,7 +643,7 @@ impl Client {
                 if let Err(error) = ready!(read) {
                     return Poll::Ready(Err(Failure::of_io(&error)));
                 }
-                let at = core.clock.now();
+                let at = core.now();
                 let bytes = filled.filled();
                 let read = if bytes.is_empty() {
                     reader.end(&mut core.texts.borrow_mut())

@@ -84,6 +84,7 @@ mod tree;
 mod tunnel;
 mod upload;
 mod user;
+mod usual;
 mod walk;
 mod work;
 

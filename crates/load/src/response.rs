@@ -15,6 +15,7 @@ use std::mem::MaybeUninit;
 use httparse::{Header, ParserConfig};
 use weir_record::DataType;
 
+use crate::exchange::Request;
 use crate::outcome::{BadChunk, Failure};
 use crate::status_texts::{Status, StatusTexts};
 
@@ -31,6 +32,8 @@ use tolerant::TolerantHead;
 /// The longest head that is read, with all 1xx responses before it. Servers limit theirs to 8 to
 /// 64 KiB.
 pub(crate) const HEAD_MAX: usize = 256 * 1024;
+/// Room for the beginning of a head that a reader keeps for the next one.
+const PARTIAL_USUAL: usize = 4 * 1024;
 /// Header fields for which there is room on the stack.
 const FIELDS_USUAL: usize = 64;
 /// The most header fields that are read.
@@ -45,6 +48,17 @@ pub(crate) enum Asked {
     Head,
     /// `CONNECT`: if it is granted, what follows is not the proxy's.
     Tunnel,
+}
+
+impl Asked {
+    /// By a request of a plan.
+    pub(crate) fn of(request: &Request<'_>) -> Self {
+        if request.is_head {
+            Self::Head
+        } else {
+            Self::Body
+        }
+    }
 }
 
 /// Reads one response.
@@ -143,8 +157,24 @@ impl ResponseReader {
     }
 
     /// What the head says and what was kept, once the response is over.
-    pub(crate) fn into_parts(self) -> (Option<Head>, Option<Box<Kept>>) {
-        (self.head, self.kept)
+    pub(crate) fn take_parts(&mut self) -> (Option<Head>, Option<Box<Kept>>) {
+        (self.head.take(), self.kept.take())
+    }
+
+    /// Makes a reader that is done with one response read another.
+    pub(crate) fn begin(&mut self, asked: Asked, kept: Option<Box<Kept>>) {
+        let mut partial = std::mem::take(&mut self.partial);
+        partial.clear();
+        partial.shrink_to(PARTIAL_USUAL);
+        self.asked = asked;
+        self.state = State::Head;
+        self.partial = partial;
+        self.skipped_heads = 0;
+        self.received = 0;
+        self.body = 0;
+        self.surplus = false;
+        self.head = None;
+        self.kept = kept;
     }
 
     /// Whether another request can follow on the connection.

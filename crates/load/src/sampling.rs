@@ -74,23 +74,35 @@ pub(crate) struct Outcome {
 }
 
 impl User {
+    /// The request of a step that does nothing else: no script has changed it, no manager looks at
+    /// it, no link leads somewhere else.
+    pub(crate) fn plain_request<'a>(&self, step: &'a Step) -> Option<&'a HttpRequest<Text>> {
+        match &step.source.kind {
+            SamplerKind::Http(source)
+                if !step.is_managed && !step.follows_link && !self.has_changed_request() =>
+            {
+                Some(source)
+            }
+            _ => None,
+        }
+    }
+
     /// Does what the sampler does and counts what became of it; nothing if it gives no sample.
     pub(crate) async fn sample(&mut self, work: &Work, step: &Step) -> Option<Sampled> {
         Some(match &step.source.kind {
             SamplerKind::Http(_) if self.has_changed_request() => {
-                return Box::pin(self.send_changed(work, step)).await;
+                let changed = self.changed_request()?;
+                self.find_server(work, &changed).await;
+                return self.send_any(work, step, &changed).await;
             }
-            SamplerKind::Http(source) if step.is_managed => {
-                return Box::pin(self.send_managed(work, step, source)).await;
-            }
-            SamplerKind::Http(source) => self.send(work, step, source).await,
-            SamplerKind::JavaTest(test) => Box::pin(self.java_test(step, test)).await,
+            SamplerKind::Http(source) => return self.send_any(work, step, source).await,
+            SamplerKind::JavaTest(test) => self.java_test(step, test).await,
             SamplerKind::Debug {
                 variables,
                 properties,
             } => self.debug(step, *variables, *properties),
-            SamplerKind::Dummy(dummy) => Box::pin(self.dummy(step, dummy)).await,
-            SamplerKind::Script(script) => Box::pin(self.sample_script(step, script)).await,
+            SamplerKind::Dummy(dummy) => self.dummy(step, dummy).await,
+            SamplerKind::Script(script) => self.sample_script(step, script).await,
             // They give no sample.
             SamplerKind::FlowControl(_) | SamplerKind::SetVariables(_) => Sampled {
                 success: true,
@@ -99,61 +111,55 @@ impl User {
         })
     }
 
-    /// Sends the request that scripts have made of the step's.
-    async fn send_changed(&mut self, work: &Work, step: &Step) -> Option<Sampled> {
-        let changed = self.changed_request()?;
-        self.find_server(work, &changed).await;
+    /// Sends a request that managers look at, or that may lead where a link does.
+    async fn send_any(
+        &mut self,
+        work: &Work,
+        step: &Step,
+        source: &HttpRequest<Text>,
+    ) -> Option<Sampled> {
         if step.is_managed {
-            return self.send_managed(work, step, &changed).await;
+            return self.send_managed(work, step, source).await;
         }
-        Some(self.send(work, step, &changed).await)
-    }
-
-    /// Sends one request and counts what became of it.
-    ///
-    /// All tasks have room for what is alive while an answer is waited for: what is not ends before.
-    async fn send(&mut self, work: &Work, step: &Step, source: &HttpRequest<Text>) -> Sampled {
         let followed = if step.follows_link {
             self.follow_link(work, source)
         } else {
             None
         };
         let source = followed.as_deref().unwrap_or(source);
-        let mut ready = match self.make_ready(work, step, source) {
-            Ok(ready) => ready,
-            Err(sampled) => return sampled,
-        };
-        let sampled = self.ask(work, step, source, &ready).await;
-        if let Some(own) = ready.own.take() {
-            self.core.put_request(own);
-        }
-        sampled
+        Some(self.send(work, step, source).await)
     }
 
-    /// Sends a request, and goes on from its response if that asks for more.
-    async fn ask(
+    /// Sends one request, goes on from its response if that asks for more, and counts what became
+    /// of it.
+    ///
+    /// All tasks have room for what is alive while an answer is waited for: what is not ends before.
+    pub(crate) async fn send(
         &mut self,
         work: &Work,
         step: &Step,
         source: &HttpRequest<Text>,
-        ready: &Ready,
     ) -> Sampled {
-        let rest = {
-            let sent = ready.sent(step);
-            let request = way(work, step, source).request(sent, ready.server);
-            let exchange = self.client.exchange(work, &request).await;
-            if goes_on(&exchange, sent, source) {
-                let way = way(work, step, source);
-                Err(Box::pin(self.go_on(way, step, ready, exchange)))
-            } else {
-                let outcome = Outcome::of(&exchange, work.servers[ready.server].place());
-                Ok(self.finish(exchange, outcome, step, sent, ready.sample()))
-            }
+        let mut ready = match self.make_ready(work, step, source) {
+            Ok(ready) => ready,
+            Err(sampled) => return sampled,
         };
-        match rest {
-            Ok(sampled) => sampled,
-            Err(rest) => rest.await,
+        let exchange = {
+            let request = way(work, step, source).request(ready.sent(step), ready.server);
+            self.client.exchange(work, &request).await
+        };
+        let sent = ready.sent(step);
+        let sampled = if goes_on(&exchange, sent, source) {
+            let way = way(work, step, source);
+            Box::pin(self.go_on(way, step, &ready, exchange)).await
+        } else {
+            let outcome = Outcome::of(&exchange, work.servers[ready.server].place());
+            self.finish(exchange, outcome, step, sent, ready.sample())
+        };
+        if let Some(own) = ready.own.take() {
+            self.core.put_request(own);
         }
+        sampled
     }
 
     /// Builds the request of a sample, or counts a sample that cannot be sent.

@@ -49,9 +49,9 @@ fn fuzz_responses() {
 
 fn check(bytes: &[u8]) {
     for asked in [Asked::Body, Asked::Head, Asked::Tunnel] {
-        let (whole, failure) = read_in_pieces(bytes, bytes.len(), asked);
+        let (mut whole, failure) = read_in_pieces(bytes, bytes.len(), asked);
         let piece = 1 + bytes.len() % 7;
-        let (parts, failure_of_parts) = read_in_pieces(bytes, piece, asked);
+        let (mut parts, failure_of_parts) = read_in_pieces(bytes, piece, asked);
         assert_eq!(
             failure.is_none(),
             failure_of_parts.is_none(),
@@ -63,7 +63,7 @@ fn check(bytes: &[u8]) {
         }
         assert!(whole.is_done() && parts.is_done());
         assert_eq!(whole.received(), parts.received());
-        let (whole, parts) = (whole.into_parts(), parts.into_parts());
+        let (whole, parts) = (whole.take_parts(), parts.take_parts());
         let (head, head_of_parts) = (whole.0.unwrap(), parts.0.unwrap());
         assert_eq!(head.status, head_of_parts.status);
         let (mut kept, kept_of_parts) = (whole.1.unwrap(), parts.1.unwrap());

@@ -31,7 +31,7 @@ pub(super) fn read_in_pieces(
 /// What a good response reads as, whatever the pieces it comes in.
 fn check(bytes: &str, status: u16, keeps: bool) {
     for piece in [1, 2, 3, 7, 64, bytes.len()] {
-        let (reader, failure) = read_in_pieces(bytes.as_bytes(), piece, Asked::Body);
+        let (mut reader, failure) = read_in_pieces(bytes.as_bytes(), piece, Asked::Body);
         assert_eq!(failure, None, "{bytes:?} in pieces of {piece}");
         assert_eq!(
             reader.received(),
@@ -40,7 +40,7 @@ fn check(bytes: &str, status: u16, keeps: bool) {
         );
         assert_eq!(reader.leaves_connection_usable(), keeps, "{bytes:?}");
         assert_eq!(
-            reader.into_parts().0.unwrap().status.number,
+            reader.take_parts().0.unwrap().status.number,
             status,
             "{bytes:?}"
         );
@@ -128,9 +128,9 @@ fn the_last_head_and_the_body_are_kept_without_framing() {
     let check = |head: &str, body: &str, expect: &str| {
         let bytes = [interim, head, body].concat();
         for piece in [1, 2, 3, 7, 64, bytes.len()] {
-            let (reader, failure) = read_in_pieces(bytes.as_bytes(), piece, Asked::Body);
+            let (mut reader, failure) = read_in_pieces(bytes.as_bytes(), piece, Asked::Body);
             assert_eq!(failure, None);
-            let kept = reader.into_parts().1.unwrap();
+            let kept = reader.take_parts().1.unwrap();
             assert_eq!(kept.head_text(), head);
             assert_eq!(kept.body, expect.as_bytes());
             assert!(!kept.is_cut);
@@ -158,9 +158,9 @@ fn the_last_head_and_the_body_are_kept_without_framing() {
 #[test]
 fn reasons_are_read_byte_by_byte() {
     let head = b"HTTP/1.1 404 caf\xe9\r\nContent-Length: 0\r\n\r\n";
-    let (reader, failure) = read_in_pieces(head, head.len(), Asked::Body);
+    let (mut reader, failure) = read_in_pieces(head, head.len(), Asked::Body);
     assert_eq!(failure, None);
-    assert_eq!(&*reader.into_parts().0.unwrap().status.reason, "caf\u{e9}");
+    assert_eq!(&*reader.take_parts().0.unwrap().status.reason, "caf\u{e9}");
 }
 
 #[test]
@@ -235,8 +235,8 @@ fn connections_are_kept_when_the_server_keeps_them() {
     check(&with("1.0", "Connection: Keep-Alive\r\n"), 200, true);
     check("HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", 204, false);
     let text = with("1.1", "Keep-Alive: max=100, timeout=7\r\n");
-    let (reader, _) = read_in_pieces(text.as_bytes(), 1000, Asked::Body);
-    assert_eq!(reader.into_parts().0.unwrap().keep_alive_s, Some(7));
+    let (mut reader, _) = read_in_pieces(text.as_bytes(), 1000, Asked::Body);
+    assert_eq!(reader.take_parts().0.unwrap().keep_alive_s, Some(7));
 }
 
 #[test]
@@ -260,9 +260,9 @@ fn data_types_are_jmeters() {
         ("Content-Type: video/mp4\r\n", DataType::Binary),
     ] {
         let text = format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{content_type}\r\n");
-        let (reader, _) = read_in_pieces(text.as_bytes(), 1000, Asked::Body);
+        let (mut reader, _) = read_in_pieces(text.as_bytes(), 1000, Asked::Body);
         assert_eq!(
-            reader.into_parts().0.unwrap().data_type,
+            reader.take_parts().0.unwrap().data_type,
             data_type,
             "{content_type}"
         );
@@ -382,14 +382,14 @@ proptest! {
         bytes in like_a_response(),
         piece in 1_usize..40,
     ) {
-        let (whole, whole_failure) = read_in_pieces(&bytes, bytes.len(), Asked::Body);
-        let (parts, parts_failure) = read_in_pieces(&bytes, piece, Asked::Body);
+        let (mut whole, whole_failure) = read_in_pieces(&bytes, bytes.len(), Asked::Body);
+        let (mut parts, parts_failure) = read_in_pieces(&bytes, piece, Asked::Body);
         prop_assert!(whole.received() <= bytes.len() as u64);
         prop_assert_eq!(whole_failure.is_none(), parts_failure.is_none());
         if whole_failure.is_none() {
             prop_assert!(whole.is_done() && parts.is_done());
             prop_assert_eq!(whole.received(), parts.received());
-            let (whole, parts) = (whole.into_parts(), parts.into_parts());
+            let (whole, parts) = (whole.take_parts(), parts.take_parts());
             prop_assert_eq!(whole.0.unwrap().status, parts.0.unwrap().status);
             let (whole, parts) = (whole.1.unwrap(), parts.1.unwrap());
             prop_assert_eq!(&whole.head, &parts.head);

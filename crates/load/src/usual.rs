@@ -1,0 +1,176 @@
+//! What nearly every exchange is: a request that is written at once to a connection that was kept,
+//! in the open, and a response that is read from it.
+//!
+//! A user who is woken by its response is there at once, instead of through a dozen futures of
+//! which each asks where it was. Everything else is in a box of its own ([`Client::exchange`]),
+//! which also spares the task of each user the room for it.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+
+use crate::clock::Moment;
+use crate::connection::{Connection, Socket};
+use crate::core::Core;
+use crate::exchange::{Client, Exchange, Request};
+use crate::outcome::Failure;
+use crate::response::{Asked, ResponseReader};
+use crate::work::Work;
+
+/// An exchange on a connection that was kept.
+#[derive(Debug)]
+pub(crate) struct Usual {
+    socket: Socket,
+    /// Bytes of the request that were written.
+    written: usize,
+    /// The socket had no room for all of the request at once.
+    is_blocked: bool,
+    reader: Box<ResponseReader>,
+    first_body: Option<Moment>,
+    last_byte: Option<Moment>,
+}
+
+impl Client {
+    /// Takes the kept connection for a request, if there is one and the request is a usual one.
+    pub(crate) fn begin_usual(
+        &mut self,
+        work: &Work,
+        request: &Request<'_>,
+        now: Moment,
+    ) -> Option<Usual> {
+        if !request.uploads.is_empty() || work.servers[request.server].proxy.is_some() {
+            return None;
+        }
+        let socket = self.connections.take_plain(request.server, now)?;
+        let kept = request.keep_body;
+        let kept = kept.map(|max| self.core.kept.borrow_mut().take(max));
+        Some(Usual {
+            socket,
+            written: 0,
+            is_blocked: false,
+            reader: self.core.take_reader(Asked::of(request), kept),
+            first_body: None,
+            last_byte: None,
+        })
+    }
+
+    /// Waits for the response to its end, or for a failure.
+    pub(crate) async fn read_usual(
+        &mut self,
+        usual: &mut Usual,
+        request: &Request<'_>,
+    ) -> Result<(), Failure> {
+        loop {
+            let core = &self.core;
+            let step = poll_fn(|context| usual.poll_step(context, core, request.bytes));
+            let is_done = match request.response_timeout {
+                None => step.await?,
+                Some(timeout) => {
+                    let until = core.now().after(timeout);
+                    let step = self.timer.within(Some(until), step).await;
+                    step.unwrap_or(Err(Failure::ReadTimeOut))?
+                }
+            };
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What became of a request; nothing if the server had closed the connection before: then the
+    /// request is sent again on another.
+    pub(crate) fn end_usual(
+        &mut self,
+        usual: Usual,
+        read: Result<(), Failure>,
+        request: &Request<'_>,
+        started: Moment,
+    ) -> Option<Exchange> {
+        let Usual {
+            socket, mut reader, ..
+        } = usual;
+        let received = reader.received();
+        if received == 0 && matches!(&read, Err(failure) if failure.is_closed_connection()) {
+            self.core.tally(|tally| tally.resent += 1);
+            self.core.put_reader(reader);
+            return None;
+        }
+        let mut exchange = Exchange {
+            first_body: usual.first_body,
+            received,
+            ..Exchange::unsent(started, Failure::NotHttp)
+        };
+        let is_free = reader.leaves_connection_usable() && request.keep_alive;
+        let (head, kept) = reader.take_parts();
+        self.core.put_reader(reader);
+        let answered = read.and_then(|()| {
+            let head = head.ok_or(Failure::NotHttp)?;
+            let kept = kept.map(|kept| self.decoded(kept, head.codings));
+            Ok((head, kept.transpose()?))
+        });
+        match answered {
+            Ok((head, kept)) => {
+                exchange.ended = usual.last_byte.unwrap_or(started);
+                exchange.sent = request.bytes.len() as u64;
+                exchange.kept = kept;
+                if is_free {
+                    let (connection, idle_s) = (Connection::Http1(socket), head.keep_alive_s);
+                    let server = request.server;
+                    self.connections
+                        .keep(server, connection, exchange.ended, idle_s);
+                }
+                exchange.outcome = Ok(head);
+            }
+            Err(failure) => {
+                exchange.ended = self.core.now();
+                exchange.outcome = Err(failure);
+            }
+        }
+        Some(exchange)
+    }
+}
+
+impl Usual {
+    /// Writes what is left of the request, then reads once; true at the end of the response.
+    fn poll_step(
+        &mut self,
+        context: &mut Context<'_>,
+        core: &Core,
+        bytes: &[u8],
+    ) -> Poll<Result<bool, Failure>> {
+        let mut stream = Pin::new(&mut self.socket.stream);
+        while let rest = &bytes[self.written..]
+            && !rest.is_empty()
+        {
+            let written = stream.as_mut().poll_write(context, rest);
+            if written.is_pending() && !self.is_blocked {
+                self.is_blocked = true;
+                core.tally(|tally| tally.blocked_sends += 1);
+            }
+            match ready!(written) {
+                Ok(length) => self.written += length,
+                Err(error) => return Poll::Ready(Err(Failure::of_io(&error))),
+            }
+        }
+        // The runtime's one buffer is borrowed for this poll only: what has come is read and
+        // forgotten before anyone else runs.
+        let mut buffer = core.buffer.borrow_mut();
+        let mut filled = ReadBuf::new(&mut buffer);
+        if let Err(error) = ready!(stream.poll_read(context, &mut filled)) {
+            return Poll::Ready(Err(Failure::of_io(&error)));
+        }
+        let at = core.now();
+        let mut texts = core.texts.borrow_mut();
+        let read = match filled.filled() {
+            [] => self.reader.end(&mut texts),
+            bytes => self.reader.feed(bytes, &mut texts),
+        };
+        self.last_byte = Some(at);
+        if self.first_body.is_none() && self.reader.has_body() {
+            self.first_body = Some(at);
+        }
+        Poll::Ready(read.map(|()| self.reader.is_done()))
+    }
+}
