@@ -217,6 +217,8 @@ impl Connections {
     ) {
         let end_of_life = connection.opened().after(LIFE_MAX);
         let idle = idle_s.map(|seconds| now.after(Duration::from_secs(seconds)));
+        // Most users keep one, and a vector that grows by itself begins with room for four.
+        self.0.reserve_exact(1);
         self.0.push(Kept {
             server,
             until: idle.map_or(end_of_life, |idle| idle.min(end_of_life)),

@@ -220,9 +220,11 @@ impl Client {
     /// asks for a name and a password.
     pub(crate) async fn exchange(&mut self, work: &Work, request: &Request<'_>) -> Exchange {
         let started = self.core.now();
-        if let Some(mut usual) = self.begin_usual(work, request, started) {
-            let read = self.read_usual(&mut usual, request).await;
-            if let Some(exchange) = self.end_usual(usual, read, request, started) {
+        let mut begun = self.begin_usual(work, request, started);
+        if let Some(usual) = &mut begun {
+            let read = self.read_usual(usual, request).await;
+            let ended = begun.and_then(|usual| self.end_usual(usual, read, request, started));
+            if let Some(exchange) = ended {
                 return exchange;
             }
         }
@@ -242,7 +244,7 @@ impl Client {
         let outcome = if server.proxy.is_none() {
             self.send_once(work, request, started, &mut notes).await
         } else {
-            self.send_by_proxy(work, request, &mut notes).await
+            Box::pin(self.send_by_proxy(work, request, &mut notes)).await
         };
         let ended = notes.last_byte.filter(|_| outcome.is_ok());
         Exchange {
@@ -366,7 +368,9 @@ impl Client {
         if server.scheme == Scheme::Http && work.plan.http_version == HttpVersion::One {
             return Ok(Opened::Connection(Connection::Http1(socket)));
         }
-        self.agree(socket, work, request, notes).await
+        // Boxed, as all that few requests need: when many users begin at once, this future is what
+        // takes most of the memory.
+        Box::pin(self.agree(socket, work, request, notes)).await
     }
 
     /// Agrees with the proxy and the server on how to go on.
@@ -455,7 +459,7 @@ impl Client {
         match connection {
             Connection::Http1(socket) => self.ask(socket, Asked::of(request), request, notes).await,
             Connection::Http2(connection) => {
-                self.attempt_http2(connection, work, request, notes).await
+                Box::pin(self.attempt_http2(connection, work, request, notes)).await
             }
         }
     }
@@ -471,7 +475,7 @@ impl Client {
         notes.sent = request.length();
         self.send(socket, request.bytes, request).await?;
         if !request.uploads.is_empty() {
-            self.send_files(socket, request).await?;
+            Box::pin(self.send_files(socket, request)).await?;
         }
         let kept = request
             .keep_body

@@ -144,17 +144,23 @@ impl User {
             Ok(ready) => ready,
             Err(sampled) => return sampled,
         };
-        let exchange = {
-            let request = way(work, step, source).request(ready.sent(step), ready.server);
-            self.client.exchange(work, &request).await
-        };
-        let sent = ready.sent(step);
-        let sampled = if goes_on(&exchange, sent, source) {
-            let way = way(work, step, source);
-            Box::pin(self.go_on(way, step, &ready, exchange)).await
-        } else {
-            let outcome = Outcome::of(&exchange, work.servers[ready.server].place());
-            self.finish(exchange, outcome, step, sent, ready.sample())
+        let sampled = {
+            let rest = {
+                let sent = ready.sent(step);
+                let request = way(work, step, source).request(sent, ready.server);
+                let exchange = self.client.exchange(work, &request).await;
+                if goes_on(&exchange, sent, source) {
+                    let way = way(work, step, source);
+                    Err(Box::pin(self.go_on(way, step, &ready, exchange)))
+                } else {
+                    let outcome = Outcome::of(&exchange, work.servers[ready.server].place());
+                    Ok(self.finish(exchange, outcome, step, sent, ready.sample()))
+                }
+            };
+            match rest {
+                Ok(sampled) => sampled,
+                Err(rest) => rest.await,
+            }
         };
         if let Some(own) = ready.own.take() {
             self.core.put_request(own);
