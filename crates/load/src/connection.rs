@@ -192,14 +192,8 @@ impl Connections {
         (now < kept.until && kept.connection.is_usable()).then_some(kept.connection)
     }
 
-    /// The same, if the connection is HTTP/1 in the open; another one stays where it is.
-    pub(crate) fn take_plain(&mut self, server: usize, now: Moment) -> Option<Socket> {
-        let is_plain = |connection: &Connection| match connection {
-            Connection::Http1(socket) => matches!(socket.stream, Stream::Plain(_)),
-            Connection::Http2(_) => false,
-        };
-        let mut all = self.0.iter();
-        all.find(|kept| kept.server == server && is_plain(&kept.connection))?;
+    /// The same to a server that speaks HTTP/1.
+    pub(crate) fn take_socket(&mut self, server: usize, now: Moment) -> Option<Socket> {
         match self.take(server, now)? {
             Connection::Http1(socket) => Some(socket),
             Connection::Http2(_) => None,

@@ -25,6 +25,7 @@ use crate::timers::Timer;
 use crate::tls;
 use crate::tunnel::{self, Tunnel};
 use crate::upload::{Pieces, UPLOAD_PIECE_BYTES};
+use crate::usual;
 use crate::work::Work;
 
 /// The most that is kept of a body. JMeter keeps all of it by default
@@ -220,20 +221,39 @@ impl Client {
     /// asks for a name and a password.
     pub(crate) async fn exchange(&mut self, work: &Work, request: &Request<'_>) -> Exchange {
         let started = self.core.now();
-        let mut begun = self.begin_usual(work, request, started);
-        if let Some(usual) = &mut begun {
-            let read = self.read_usual(usual, request).await;
-            let ended = begun.and_then(|usual| self.end_usual(usual, read, request, started));
-            if let Some(exchange) = ended {
-                return exchange;
+        if !usual::is_usual(work, request) {
+            return Box::pin(self.exchange_otherwise(work, request, started)).await;
+        }
+        let mut connected = None;
+        let mut socket = self.connections.take_socket(request.server, started);
+        loop {
+            if let Some(socket) = socket.take() {
+                let mut usual = self.begin_usual(socket, request);
+                let read = self.read_usual(&mut usual, request).await;
+                let times = (started, connected);
+                if let Some(exchange) = self.end_usual(usual, read, request, times) {
+                    return exchange;
+                }
+            }
+            let server = &work.servers[request.server];
+            // Boxed: most users connect once, and the tasks of all would have room for it.
+            let opened = Box::pin(self.connect(server, request.connect_timeout)).await;
+            connected = Some(self.core.now());
+            match opened {
+                Ok(opened) => socket = Some(opened),
+                Err(failure) => {
+                    return Exchange {
+                        started,
+                        connected,
+                        ..Exchange::unsent(self.core.latest(), failure)
+                    };
+                }
             }
         }
-        Box::pin(self.exchange_anew(work, request, started)).await
     }
 
-    /// The same where more is to be done: a connection is opened, or is none that is read as it
-    /// comes.
-    async fn exchange_anew(
+    /// The same through proxies, with TLS, over HTTP/2, with files.
+    async fn exchange_otherwise(
         &mut self,
         work: &Work,
         request: &Request<'_>,

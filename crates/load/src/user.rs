@@ -666,6 +666,6 @@ mod tests {
     #[test]
     fn a_user_is_small() {
         let bytes = size(User::live);
-        assert!(bytes <= 1_600, "{bytes} bytes");
+        assert!(bytes <= 1_300, "{bytes} bytes");
     }
 }

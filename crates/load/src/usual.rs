@@ -1,5 +1,5 @@
-//! What nearly every exchange is: a request that is written at once to a connection that was kept,
-//! in the open, and a response that is read from it.
+//! What nearly every exchange is: a request in one piece on a connection of its own, in the open,
+//! and a response that is read as it comes.
 //!
 //! A user who is woken by its response is there at once, instead of through a dozen futures of
 //! which each asks where it was. Everything else is in a box of its own ([`Client::exchange`]),
@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+use weir_script::{HttpVersion, Scheme};
 
 use crate::clock::Moment;
 use crate::connection::{Connection, Socket};
@@ -19,7 +20,16 @@ use crate::outcome::Failure;
 use crate::response::{Asked, ResponseReader};
 use crate::work::Work;
 
-/// An exchange on a connection that was kept.
+/// Whether a request goes in one piece to a server that speaks HTTP/1 in the open.
+pub(crate) fn is_usual(work: &Work, request: &Request<'_>) -> bool {
+    let server = &work.servers[request.server];
+    request.uploads.is_empty()
+        && server.proxy.is_none()
+        && server.scheme == Scheme::Http
+        && work.plan.http_version == HttpVersion::One
+}
+
+/// An exchange on an open connection.
 #[derive(Debug)]
 pub(crate) struct Usual {
     socket: Socket,
@@ -33,27 +43,18 @@ pub(crate) struct Usual {
 }
 
 impl Client {
-    /// Takes the kept connection for a request, if there is one and the request is a usual one.
-    pub(crate) fn begin_usual(
-        &mut self,
-        work: &Work,
-        request: &Request<'_>,
-        now: Moment,
-    ) -> Option<Usual> {
-        if !request.uploads.is_empty() || work.servers[request.server].proxy.is_some() {
-            return None;
-        }
-        let socket = self.connections.take_plain(request.server, now)?;
+    /// Begins an exchange.
+    pub(crate) fn begin_usual(&mut self, socket: Socket, request: &Request<'_>) -> Usual {
         let kept = request.keep_body;
         let kept = kept.map(|max| self.core.kept.borrow_mut().take(max));
-        Some(Usual {
+        Usual {
             socket,
             written: 0,
             is_blocked: false,
             reader: self.core.take_reader(Asked::of(request), kept),
             first_body: None,
             last_byte: None,
-        })
+        }
     }
 
     /// Waits for the response to its end, or for a failure.
@@ -79,25 +80,28 @@ impl Client {
         }
     }
 
-    /// What became of a request; nothing if the server had closed the connection before: then the
-    /// request is sent again on another.
+    /// What became of a request that was started, and its connection opened, at these moments;
+    /// nothing if the server had closed a connection that was kept: then the request is sent again
+    /// on another.
     pub(crate) fn end_usual(
         &mut self,
         usual: Usual,
         read: Result<(), Failure>,
         request: &Request<'_>,
-        started: Moment,
+        (started, connected): (Moment, Option<Moment>),
     ) -> Option<Exchange> {
         let Usual {
             socket, mut reader, ..
         } = usual;
         let received = reader.received();
-        if received == 0 && matches!(&read, Err(failure) if failure.is_closed_connection()) {
+        let is_closed = matches!(&read, Err(failure) if failure.is_closed_connection());
+        if connected.is_none() && is_closed && received == 0 {
             self.core.tally(|tally| tally.resent += 1);
             self.core.put_reader(reader);
             return None;
         }
         let mut exchange = Exchange {
+            connected,
             first_body: usual.first_body,
             received,
             ..Exchange::unsent(started, Failure::NotHttp)
