@@ -10,7 +10,9 @@ use weir_units::CpuSet;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The plan has no user that would do anything.
-    #[error("start a load with no users that send anything")]
+    #[error(
+        "start a load with no users that send anything: each thread group has 0 users or nothing to run"
+    )]
     NoUsers,
     /// A server is not known before the test.
     #[error("find out whom the plan loads: {0}")]

@@ -5,7 +5,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
-use weir_load::{ArrivalCounts, LoadSettings, LoadSummary, RunningLoad};
+use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad};
 use weir_record::{LoadSecond, Reading, TrialError, failed_to};
 use weir_script::ResolvedPlan;
 
@@ -57,12 +57,21 @@ impl ReadyEngine {
         match self {
             Self::Native(plan) => weir_load::start(native(*plan))
                 .map(RunningEngine::Native)
-                .map_err(|error| TrialError::Environment(failed_to(&error))),
+                .map_err(|error| native_failed(&error)),
             Self::Jmeter(launched) => launched
                 .begin(origin, started)
                 .map(RunningEngine::Jmeter)
                 .map_err(|error| jmeter_failed(&error)),
         }
+    }
+}
+
+/// What the plan says can be wrong, or the machine can lack something.
+fn native_failed(error: &LoadError) -> TrialError {
+    let says = failed_to(error);
+    match error {
+        LoadError::NoUsers | LoadError::Hosts(_) => TrialError::Input(says),
+        _ => TrialError::Environment(says),
     }
 }
 

@@ -559,6 +559,10 @@ fn a_plan_runs_as_with_jmeters_command_line() {
     place
         .weir(&["run", "-g", "out/rows.xml", "-o", "report", "-f"])
         .ends(0);
+    place
+        .weir(&["run", "-g", "plans/short.jmx", "-o", "nothing"])
+        .ends(2)
+        .says(&["there is no sample in it"]);
     let again: serde_json::Value =
         serde_json::from_str(&place.read("report/statistics.json")).unwrap();
     assert_eq!(again, figures);
@@ -588,6 +592,14 @@ fn what_is_not_there_yet_is_said() {
     ] {
         place.weir(words).ends(2).says(&[says]);
     }
+    let target = ["--target", "http://127.0.0.1:9"];
+    let nobody = [
+        &["run", "plans/short.jmx", "-JTHREAD_NUMBER=0"][..],
+        &target,
+    ]
+    .concat();
+    let nobody = place.weir(&nobody).ends(2).says(&["0 users"]);
+    assert!(!nobody.stdout.contains("end of run"));
     place.weir(&["run", "-v"]).ends(0).prints(&["weir 0"]);
     place
         .weir(&["run", "-?"])

@@ -144,7 +144,8 @@ pub(crate) struct PlanArguments {
     /// Run nothing: write the report of this result file.
     #[arg(short = 'g', long = "reportonly", value_name = "FILE.jtl")]
     pub(crate) report_only: Option<PathBuf>,
-    /// A JMeter's home: its bin/jmeter.properties and bin/user.properties are read.
+    /// A JMeter's home: its bin/jmeter.properties and bin/user.properties are read; the JMeter of
+    /// `--engine jmeter`.
     #[arg(short = 'd', long = "homedir", value_name = "FOLDER")]
     pub(crate) home: Option<PathBuf>,
     /// Accepted and without effect: properties of remote engines.
@@ -155,7 +156,7 @@ pub(crate) struct PlanArguments {
         allow_hyphen_values = true
     )]
     pub(crate) global_property: Vec<String>,
-    /// Accepted and without effect: properties of a Java machine.
+    /// Properties of a Java machine: for `--engine jmeter`, else without effect.
     #[arg(
         short = 'D',
         long = "systemproperty",
@@ -163,13 +164,13 @@ pub(crate) struct PlanArguments {
         allow_hyphen_values = true
     )]
     pub(crate) system_property: Vec<String>,
-    /// Accepted and without effect: a file of them.
+    /// A file of them.
     #[arg(short = 'S', long = "systemPropertyFile", value_name = "FILE")]
     pub(crate) system_property_file: Vec<PathBuf>,
-    /// Accepted and without effect: how much JMeter logs.
+    /// How much JMeter logs: for `--engine jmeter`, else without effect.
     #[arg(short = 'L', long = "loglevel", value_name = "CATEGORY=LEVEL")]
     pub(crate) log_level: Vec<String>,
-    /// Accepted and without effect: the configuration of JMeter's log.
+    /// The configuration of JMeter's log: for `--engine jmeter`, else without effect.
     #[arg(short = 'i', long = "jmeterlogconf", value_name = "FILE")]
     pub(crate) log_configuration: Option<PathBuf>,
     /// Send all requests that have no proxy of their own through this one; needs -P.

@@ -207,7 +207,10 @@ fn run_plan(
         interrupted: &interrupted,
     };
     let measured = measure_load(load);
-    follower.end();
+    // A load that did not start has no end to tell of.
+    if measured.is_ok() || follower.lock().users.started > 0 {
+        follower.end();
+    }
     let (mut measured, population) = measured?;
     // Whoever ends a test in JMeter's way has not interrupted the program.
     if port.is_some_and(|port| port.was_told()) {

@@ -117,13 +117,17 @@ pub(crate) fn read(
     let reader = JtlReader::with(opened, configuration, &TimeZone::system())
         .map_err(|error| wrong(&failed_to(&error)))?;
     let mut unread: Option<(u64, String)> = None;
+    let mut samples = 0_u64;
     let mut progress = Counter::new("samples read");
     for (row, number) in reader.zip(1_u64..) {
         if number.is_multiple_of(LOOK_EVERY) {
             progress.set(number);
         }
         match row {
-            Ok(row) => dashboard.add(&row),
+            Ok(row) => {
+                samples += 1;
+                dashboard.add(&row);
+            }
             Err(error) => {
                 let first = || (0, failed_to(&error));
                 unread.get_or_insert_with(first).0 += 1;
@@ -131,6 +135,13 @@ pub(crate) fn read(
         }
     }
     progress.finish();
+    if samples == 0 {
+        let why = unread.map_or_else(|| "it is empty".to_owned(), |(_, why)| why);
+        return Err(ExpectedError::Input(format!(
+            "{}: there is no sample in it ({why}); name a result file that JMeter or Weir has written",
+            file.display()
+        )));
+    }
     if let Some((count, why)) = unread {
         output::talk(&format!(
             "warning: {}: {count} rows could not be read and are not counted; the first: {why}",
