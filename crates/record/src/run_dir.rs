@@ -302,14 +302,29 @@ fn shorten_whole_numbers(value: &mut serde_json::Value) {
 }
 
 /// Writes a file beside its place, then moves it there.
+///
+/// What is there and no file (a device, a pipe) is written to as it is: moving a file there would
+/// take its place. A link stays one, and what it leads to is written.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RunDirectoryError> {
-    let mut beside = path.as_os_str().to_owned();
+    if path.metadata().is_ok_and(|there| !there.is_file()) {
+        let written = fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut out| out.write_all(content));
+        return written.map_err(|source| RunDirectoryError::Io {
+            path: path.to_owned(),
+            source,
+        });
+    }
+    let place = path.canonicalize();
+    let place = place.as_deref().unwrap_or(path);
+    let mut beside = place.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);
     let written = fs::File::create(&beside).and_then(|mut file| {
         file.write_all(content)?;
         file.sync_all()?;
-        fs::rename(&beside, path)
+        fs::rename(&beside, place)
     });
     written.map_err(|source| {
         // What could not be written whole is worth nothing; the first error is the one to tell.
@@ -397,6 +412,33 @@ mod tests {
             assert_eq!(RunDirectory::find(&runs, name).unwrap().id(), "study-now");
         }
         assert_eq!(made.records().unwrap(), Vec::new());
+    }
+
+    /// A pipe stands for a device: no test may risk one of those.
+    #[test]
+    fn only_files_are_replaced() {
+        use std::io::Read as _;
+        let place = tempfile::tempdir().unwrap();
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&writer);
+        let link = place.path().join("to-a-pipe");
+        std::os::unix::fs::symlink(format!("/proc/self/fd/{fd}"), &link).unwrap();
+        write_whole(&link, b"one").unwrap();
+        assert!(link.is_symlink());
+        drop(writer);
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one");
+
+        let file = place.path().join("file");
+        std::fs::write(&file, "long before").unwrap();
+        let link = place.path().join("to-a-file");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_whole(&link, b"two").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 3);
+        assert!(write_whole(place.path(), b"no").is_err());
     }
 
     #[test]
