@@ -560,7 +560,10 @@ impl Core {
         }
         self.user_begins(start.group);
         let user = User::new(self, start, begin);
-        tokio::task::spawn_local(user.live(meant));
+        // Users who begin with their group have no schedule that they could be late for: with many
+        // of them the burst itself takes its time.
+        let is_scheduled = start.at > self.work.groups[start.group].start;
+        tokio::task::spawn_local(user.live(is_scheduled.then_some(meant)));
     }
 
     /// Waits until the phases before have ended in all runtimes. Nobody is measured meanwhile, so
