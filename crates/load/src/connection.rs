@@ -14,6 +14,8 @@ use tokio_rustls::client::TlsStream;
 use crate::clock::Moment;
 use crate::core::Core;
 use crate::http2::Http2;
+use crate::outcome::Failure;
+use crate::response::ResponseReader;
 use crate::tls;
 
 /// How long a connection is used at most, counted from its opening: JMeter's default
@@ -129,6 +131,30 @@ impl Socket {
             stream @ Stream::Tls(_) => stream,
         };
         Ok(Self { stream, ..self })
+    }
+
+    /// Reads once into a reader of a response; when that was.
+    pub(crate) fn poll_feed(
+        &mut self,
+        context: &mut Context<'_>,
+        core: &Core,
+        reader: &mut ResponseReader,
+    ) -> Poll<Result<Moment, Failure>> {
+        // The runtime's one buffer is borrowed for this poll only: what has come is read and
+        // forgotten before anyone else runs.
+        let mut buffer = core.buffer.borrow_mut();
+        let mut filled = ReadBuf::new(&mut buffer);
+        let read = Pin::new(&mut self.stream).poll_read(context, &mut filled);
+        if let Err(error) = ready!(read) {
+            return Poll::Ready(Err(Failure::of_io(&error)));
+        }
+        let at = core.now();
+        let mut texts = core.texts.borrow_mut();
+        let read = match filled.filled() {
+            [] => reader.end(&mut texts),
+            bytes => reader.feed(bytes, &mut texts),
+        };
+        Poll::Ready(read.map(|()| at))
     }
 
     /// Whether the server has neither closed the connection nor sent what nobody asked for, as far

@@ -5,10 +5,9 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+use tokio::io::AsyncWrite as _;
 use weir_script::Upload;
 
 use tokio_rustls::rustls::ClientConfig;
@@ -658,24 +657,7 @@ impl Client {
         while !reader.is_done() {
             let until = request.response_timeout.map(|t| self.core.now().after(t));
             let core = &self.core;
-            let piece = poll_fn(|context| {
-                // The runtime's one buffer is borrowed for this poll only: what has come is read
-                // and forgotten before anyone else runs.
-                let mut buffer = core.buffer.borrow_mut();
-                let mut filled = ReadBuf::new(&mut buffer);
-                let read = Pin::new(&mut socket.stream).poll_read(context, &mut filled);
-                if let Err(error) = ready!(read) {
-                    return Poll::Ready(Err(Failure::of_io(&error)));
-                }
-                let at = core.now();
-                let bytes = filled.filled();
-                let read = if bytes.is_empty() {
-                    reader.end(&mut core.texts.borrow_mut())
-                } else {
-                    reader.feed(bytes, &mut core.texts.borrow_mut())
-                };
-                Poll::Ready(read.map(|()| at))
-            });
+            let piece = poll_fn(|context| socket.poll_feed(context, core, reader));
             let piece = self.timer.within(until, piece).await;
             let at = piece.unwrap_or(Err(Failure::ReadTimeOut))?;
             notes.last_byte = Some(at);

@@ -9,7 +9,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+use tokio::io::AsyncWrite as _;
 use weir_script::{HttpVersion, Scheme};
 
 use crate::clock::Moment;
@@ -144,11 +144,10 @@ impl Usual {
         core: &Core,
         bytes: &[u8],
     ) -> Poll<Result<bool, Failure>> {
-        let mut stream = Pin::new(&mut self.socket.stream);
         while let rest = &bytes[self.written..]
             && !rest.is_empty()
         {
-            let written = stream.as_mut().poll_write(context, rest);
+            let written = Pin::new(&mut self.socket.stream).poll_write(context, rest);
             if written.is_pending() && !self.is_blocked {
                 self.is_blocked = true;
                 core.tally(|tally| tally.blocked_sends += 1);
@@ -158,23 +157,13 @@ impl Usual {
                 Err(error) => return Poll::Ready(Err(Failure::of_io(&error))),
             }
         }
-        // The runtime's one buffer is borrowed for this poll only: what has come is read and
-        // forgotten before anyone else runs.
-        let mut buffer = core.buffer.borrow_mut();
-        let mut filled = ReadBuf::new(&mut buffer);
-        if let Err(error) = ready!(stream.poll_read(context, &mut filled)) {
-            return Poll::Ready(Err(Failure::of_io(&error)));
-        }
-        let at = core.now();
-        let mut texts = core.texts.borrow_mut();
-        let read = match filled.filled() {
-            [] => self.reader.end(&mut texts),
-            bytes => self.reader.feed(bytes, &mut texts),
-        };
-        self.last_byte = Some(at);
-        if self.first_body.is_none() && self.reader.has_body() {
-            self.first_body = Some(at);
-        }
-        Poll::Ready(read.map(|()| self.reader.is_done()))
+        let fed = ready!(self.socket.poll_feed(context, core, &mut self.reader));
+        Poll::Ready(fed.map(|at| {
+            self.last_byte = Some(at);
+            if self.first_body.is_none() && self.reader.has_body() {
+                self.first_body = Some(at);
+            }
+            self.reader.is_done()
+        }))
     }
 }
