@@ -14,12 +14,12 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
 
 use serde::Deserialize;
-use weir_load::{Length, LoadSettings, SampleSink, start};
-use weir_record::{JtlReader, SampleRow};
-use weir_script::{Origin, Properties, resolve};
+use weir_record::SampleRow;
+
+#[path = "support/rows.rs"]
+mod rows;
 
 /// The ports of the recorded server, of its second one, and one where nobody listens.
 const PORTS: [u16; 3] = [18431, 18432, 18439];
@@ -181,37 +181,9 @@ fn folder() -> PathBuf {
 
 /// The rows of a plan that runs against the site.
 fn run(plan: &str, site: &Site) -> Vec<SampleRow> {
-    let reading = weir_jmx::read(&folder().join(format!("{plan}.jmx"))).unwrap();
     let [port, other, _] = site.ports.map(|port| port.to_string());
-    let properties: Properties = [("port", &*port), ("other", &*other)].into_iter().collect();
-    let started = SystemTime::now();
-    let epoch = started.duration_since(SystemTime::UNIX_EPOCH).unwrap();
-    let origin = Origin {
-        seed: 1,
-        epoch_ms: epoch.as_millis().try_into().unwrap(),
-    };
-    let plan = resolve(&reading.plan, &properties, origin).unwrap();
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("samples.jtl");
-    let load = start(LoadSettings {
-        plan,
-        target: None,
-        allowed_hosts: Vec::new(),
-        cpus: None,
-        seed: 1,
-        length: Length::AsPlanned,
-        samples: Some(SampleSink::new(&file)),
-        samples_max: None,
-        origin: Instant::now(),
-        started,
-    });
-    load.unwrap().join(Duration::from_secs(60));
-    rows(&file)
-}
-
-fn rows(file: &Path) -> Vec<SampleRow> {
-    let file = std::fs::File::open(file).unwrap();
-    JtlReader::new(file).unwrap().samples().unwrap()
+    let plan = folder().join(format!("{plan}.jmx"));
+    rows::of_plan(&plan, &[("port", &port), ("other", &other)])
 }
 
 /// What must be the same of a row, in the words of the recorded run.
@@ -307,7 +279,7 @@ fn check(plan: &str, in_order: bool) {
         let rows = rows.iter().map(|row| shown(row, site));
         rows.filter(|text| !is_different(text)).collect()
     };
-    let recorded = rows(&folder().join(format!("{plan}.jtl")));
+    let recorded = rows::of_file(&folder().join(format!("{plan}.jtl")));
     same(&texts(&here, Some(&site)), &texts(&recorded, None), "row");
     let file = std::fs::read_to_string(folder().join(format!("{plan}.requests.json"))).unwrap();
     let recorded: Vec<Request> = serde_json::from_str(&file).unwrap();

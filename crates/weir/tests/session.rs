@@ -18,11 +18,11 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
 
-use weir_load::{Length, LoadSettings, SampleSink, start};
-use weir_record::{JtlReader, SampleRow};
-use weir_script::{Origin, Properties, resolve};
+use weir_record::SampleRow;
+
+#[path = "support/rows.rs"]
+mod rows;
 
 type Log = Arc<Mutex<Vec<String>>>;
 
@@ -191,33 +191,12 @@ fn recorded(name: &str) -> PathBuf {
 fn run(name: &str, properties: &[(&str, &str)]) -> (Vec<String>, Vec<SampleRow>, u16) {
     let log = Log::default();
     let port = server(&log);
-    let reading = weir_jmx::read(&recorded(&format!("{name}.jmx"))).unwrap();
     let port_text = port.to_string();
     let own = [("port", port_text.as_str())];
-    let properties: Properties = own.iter().chain(properties).copied().collect();
-    let plan = resolve(&reading.plan, &properties, Origin::default()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("samples.jtl");
-    let load = start(LoadSettings {
-        plan,
-        target: None,
-        allowed_hosts: Vec::new(),
-        cpus: None,
-        seed: 1,
-        length: Length::AsPlanned,
-        samples: Some(SampleSink::new(&file)),
-        samples_max: None,
-        origin: Instant::now(),
-        started: SystemTime::now(),
-    });
-    load.unwrap().join(Duration::from_secs(60));
+    let properties: Vec<_> = own.iter().chain(properties).copied().collect();
+    let rows = rows::of_plan(&recorded(&format!("{name}.jmx")), &properties);
     let requests = log.lock().unwrap().clone();
-    let file = std::fs::File::open(&file).unwrap();
-    (
-        requests,
-        JtlReader::new(file).unwrap().samples().unwrap(),
-        port,
-    )
+    (requests, rows, port)
 }
 
 /// A line without what differs in each run.
@@ -269,8 +248,7 @@ fn check(name: &str, properties: &[(&str, &str)], recorded_port: u16) {
     let known = known.lines().map(|line| normal(line, recorded_port));
     let requests: Vec<String> = requests.iter().map(|line| normal(line, port)).collect();
     same(&requests, &known.collect::<Vec<_>>(), "request");
-    let file = std::fs::File::open(recorded(&format!("{name}.jtl"))).unwrap();
-    let known = JtlReader::new(file).unwrap().samples().unwrap();
+    let known = rows::of_file(&recorded(&format!("{name}.jtl")));
     let known = known.iter().map(|r| row(r, recorded_port)).collect();
     let rows = rows.iter().map(|r| row(r, port)).collect();
     same(&by_thread(rows), &by_thread(known), "row");
