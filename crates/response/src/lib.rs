@@ -55,6 +55,7 @@ mod scope;
 mod unsupported;
 mod variables;
 mod xml;
+mod xpath_values;
 
 pub use check::check;
 pub use extract::{Extraction, SampleLost, extract};
@@ -66,3 +67,4 @@ pub use perl5::{Match, PatternError, Perl5};
 pub use sample::{DecodedBody, SampleView};
 pub use unsupported::{unsupported_assertion, unsupported_extractor};
 pub use variables::Variables;
+pub use xpath_values::xpath_values;

@@ -19,6 +19,7 @@ mod regex;
 mod scripts;
 mod texts;
 mod variables;
+mod xml;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -30,6 +31,7 @@ use weir_snippet::Script;
 
 pub(crate) use self::files::CsvFiles;
 pub(crate) use self::scripts::runs_script;
+pub(crate) use self::xml::XmlNodes;
 use crate::parse::{self, Part};
 use crate::settable::{Changes, Settable};
 use crate::text::{Piece, constant, render_pieces};
@@ -115,7 +117,7 @@ enum Answer {
     Changes,
 }
 
-const FAMILIES: [&[Function]; 11] = [
+const FAMILIES: [&[Function]; 12] = [
     dates::FUNCTIONS,
     feedback::FUNCTIONS,
     files::FUNCTIONS,
@@ -127,14 +129,12 @@ const FAMILIES: [&[Function]; 11] = [
     scripts::FUNCTIONS,
     texts::FUNCTIONS,
     variables::FUNCTIONS,
+    xml::FUNCTIONS,
 ];
-
-/// A function of JMeter that needs an XML parser.
-const UNSUPPORTED: [&str; 1] = ["__XPath"];
 
 /// Whether JMeter has this function.
 pub(crate) fn is_known(name: &str) -> bool {
-    name.starts_with("__") && (UNSUPPORTED.contains(&name) || find(name).is_some())
+    name.starts_with("__") && find(name).is_some()
 }
 
 fn find(name: &str) -> Option<&'static Function> {
@@ -261,7 +261,7 @@ pub(crate) fn compile(
 
 fn unsupported(name: &str) -> CallError {
     CallError::new(format!("the function {name} is not supported"))
-        .instead("it needs an XML parser; run the plan with --engine jmeter")
+        .instead("run the plan with --engine jmeter")
 }
 
 fn check_count(function: &Function, count: usize) -> Result<(), CallError> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use jiff::tz::TimeZone;
 
 use crate::Properties;
-use crate::function::CsvFiles;
+use crate::function::{CsvFiles, XmlNodes};
 use crate::scripting::Kept;
 
 /// Takes what `__log` and `__logn` write: the level as written in the plan, and the text.
@@ -21,6 +21,7 @@ pub(crate) struct Live {
     plan: Option<PathBuf>,
     zone: Option<TimeZone>,
     csv: Mutex<CsvFiles>,
+    xml: Mutex<XmlNodes>,
     scripts: Mutex<Kept>,
     log: OnceLock<LogSink>,
 }
@@ -87,6 +88,10 @@ impl Live {
 
     pub(crate) fn csv_files(&self) -> MutexGuard<'_, CsvFiles> {
         self.csv.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn xml_nodes(&self) -> MutexGuard<'_, XmlNodes> {
+        self.xml.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn scripts(&self) -> MutexGuard<'_, Kept> {

@@ -24,6 +24,12 @@ impl Reader<'_> {
             let says = "JMeter does not use what stands below an Include Controller";
             self.findings.ignored(&branch.element, says);
         }
+        let named = element.text_or_empty("IncludeController.includepath").text;
+        if named.is_empty() {
+            let says = "it names no file: as in JMeter, nothing runs here";
+            self.findings.warning(element, says);
+            return Steps::default();
+        }
         let included = self
             .included_file(element)
             .and_then(|file| self.include_file(element, &file, scope));

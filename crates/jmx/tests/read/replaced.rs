@@ -195,7 +195,7 @@ fn files_that_are_not_included() {
         ("link.jmx", "is not in the folder of the plan"),
         ("/dev/zero", "is not in the folder of the plan"),
         ("below", "below is no file"),
-        ("", "it names no file"),
+        (" ", "it names no file"),
         ("nowhere.jmx", "cannot be read"),
         ("loop.jmx", "the file loop.jmx includes itself"),
         ("cut.jmx", "the file ends in the middle"),
@@ -205,6 +205,21 @@ fn files_that_are_not_included() {
         let said = said_of_includes(&folder.read("plans/main.jmx"));
         assert!(said.contains(says), "{path}: {said}");
     }
+}
+
+/// JMeter 5.6.3 reads nothing and goes on.
+#[test]
+fn no_file_is_no_steps() {
+    let folder = Folder::new("unnamed");
+    folder.write("plans/main.jmx", &group(&(named("a") + &include(""))));
+    let reading = folder.read("plans/main.jmx");
+    assert_eq!(shape_of(&reading), "a I[]");
+    let said = said_of_includes(&reading);
+    assert!(
+        said.contains("it names no file: as in JMeter, nothing runs here"),
+        "{said}"
+    );
+    assert_eq!(reading.unsupported().count(), 0);
 }
 
 #[test]

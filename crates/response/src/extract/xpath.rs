@@ -186,7 +186,7 @@ fn values(searched: Searched<'_>, as_xml: bool) -> Values {
 }
 
 /// What JMeter takes of a node: of an element only the text that it begins with.
-fn value(node: &Node<'_>, as_xml: bool) -> Option<String> {
+pub(crate) fn value(node: &Node<'_>, as_xml: bool) -> Option<String> {
     match node {
         Node::Element(_) if as_xml => Some(fragment(node)),
         Node::Element(_) => match node.children().first()? {

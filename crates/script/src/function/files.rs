@@ -101,7 +101,7 @@ fn read_rows(name: &str, scope: &Scope) -> Option<Rows> {
     Some(Arc::new(lines.map(cells).collect()))
 }
 
-fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;

@@ -246,6 +246,13 @@ fn samples_before_in_functions() {
     check("previous", &[]);
 }
 
+/// Nodes of a file one after the other, over users and expressions; an Include Controller without a
+/// file.
+#[test]
+fn nodes_of_xml_files() {
+    check("xpath", &[]);
+}
+
 #[test]
 fn bsf_elements() {
     check("bsf", &[]);
