@@ -17,15 +17,11 @@ use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::counts::{CoreSecond, Counts, Gauges, add};
 use crate::error::LoadError;
-use crate::response::{Asked, Kept, KeptStore, ResponseReader};
+use crate::http::io_context::IoContext;
 use crate::samples::{Batches, RowBatch, UserCounts};
-use crate::status_texts::StatusTexts;
-use crate::timers::{Timer, Timers};
+use crate::timers::Timer;
 use crate::user::User;
 use crate::work::{Supply, UserStart, Work};
-
-/// Bytes read at once. Large enough that most responses take one read.
-const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Users that are alive in the whole test, for the columns of a sample's row.
 #[derive(Debug)]
@@ -187,16 +183,10 @@ pub(crate) struct Core {
     pub(crate) work: Arc<Work>,
     pub(crate) control: Control,
     pub(crate) census: Arc<Census>,
-    pub(crate) timers: Rc<Timers>,
-    /// What is read before it is looked at.
-    pub(crate) buffer: RefCell<Box<[u8]>>,
-    pub(crate) texts: RefCell<StatusTexts>,
-    /// Buffers for responses that are kept.
-    pub(crate) kept: RefCell<KeptStore>,
-    pub(crate) sockets: Cell<u32>,
+    /// What its clients share.
+    pub(crate) io: Rc<IoContext>,
     /// What extractors and assertions have compiled.
     pub(crate) patterns: RefCell<weir_response::Patterns>,
-    latest: Cell<Moment>,
     stage: Cell<Stage>,
     users: Cell<u32>,
     /// Groups on this runtime that may still start users by themselves.
@@ -211,9 +201,6 @@ pub(crate) struct Core {
     /// Requests that are not in use, for samples whose texts differ.
     #[expect(clippy::vec_box, reason = "a user's task has room for a pointer")]
     requests: RefCell<Vec<Box<SentRequest>>>,
-    /// Readers of responses that are not in use.
-    #[expect(clippy::vec_box, reason = "a user's task has room for a pointer")]
-    readers: RefCell<Vec<Box<ResponseReader>>>,
     reports: SyncSender<(usize, Report)>,
     index: usize,
     runtimes: usize,
@@ -222,7 +209,7 @@ pub(crate) struct Core {
 impl Core {
     /// The state of the runtime that this is called in.
     pub(crate) fn new(setup: CoreSetup) -> Result<(Rc<Self>, Vec<UserStart>), LoadError> {
-        let timers = Timers::new(setup.clock).map_err(|source| LoadError::Runtime {
+        let io = IoContext::new(setup.clock).map_err(|source| LoadError::Runtime {
             what: "create its timer",
             source,
         })?;
@@ -230,15 +217,10 @@ impl Core {
             clock: setup.clock,
             counts: RefCell::new(Counts::new(&setup.work.labels, setup.work.is_open())),
             work: setup.work,
-            latest: Cell::new(setup.clock.now()),
             stage: Cell::new(setup.control.stage()),
             control: setup.control,
             census: setup.census,
-            timers,
-            buffer: RefCell::new(vec![0; BUFFER_BYTES].into_boxed_slice()),
-            texts: RefCell::default(),
-            kept: RefCell::default(),
-            sockets: Cell::new(0),
+            io,
             patterns: RefCell::default(),
             users: Cell::new(0),
             supplies: Cell::new(0),
@@ -248,7 +230,6 @@ impl Core {
             tally: RefCell::default(),
             rows: setup.batches.map(RowBatch::new),
             requests: RefCell::default(),
-            readers: RefCell::default(),
             reports: setup.reports,
             index: setup.index,
             runtimes: setup.runtimes,
@@ -258,7 +239,7 @@ impl Core {
 
     /// Runs the users from the moment the test begins until the last has ended or all are cut off.
     pub(crate) async fn run(self: &Rc<Self>, users: Vec<UserStart>, begin: Moment) {
-        let timers = Rc::clone(&self.timers);
+        let timers = Rc::clone(&self.io.timers);
         tokio::task::spawn_local(async move { timers.drive().await });
         tokio::task::spawn_local(Rc::clone(self).hear_orders());
         tokio::task::spawn_local(Rc::clone(self).count_seconds());
@@ -277,6 +258,10 @@ impl Core {
         self.report(Report::Second(last));
         let mut tally = std::mem::take(&mut *self.tally.borrow_mut());
         tally.cut = u64::from(cut);
+        let io = &self.io.counts;
+        tally.resent = io.resent.get();
+        tally.blocked_sends = io.blocked_sends.get();
+        tally.local_failures = io.local_failures.get();
         if let Some(rows) = &self.rows {
             rows.hand_over();
             tally.waited_for_rows = rows.waited();
@@ -286,15 +271,13 @@ impl Core {
 
     /// The moment that is now.
     pub(crate) fn now(&self) -> Moment {
-        let now = self.clock.now();
-        self.latest.set(now);
-        now
+        self.io.now()
     }
 
     /// The last moment that anyone on this runtime asked for: a user who was woken for something
     /// that takes its time has asked since, so for it this is now, without asking again.
     pub(crate) fn latest(&self) -> Moment {
-        self.latest.get()
+        self.io.latest()
     }
 
     /// Samples that have started and not ended.
@@ -338,22 +321,6 @@ impl Core {
     /// Keeps a request's buffers for the next sample.
     pub(crate) fn put_request(&self, request: Box<SentRequest>) {
         self.requests.borrow_mut().push(request);
-    }
-
-    /// A reader for a response; hand it back with [`Self::put_reader`].
-    pub(crate) fn take_reader(&self, asked: Asked, kept: Option<Box<Kept>>) -> Box<ResponseReader> {
-        match self.readers.borrow_mut().pop() {
-            Some(mut reader) => {
-                reader.begin(asked, kept);
-                reader
-            }
-            None => Box::new(ResponseReader::new(asked, kept)),
-        }
-    }
-
-    /// Keeps a reader for the next response.
-    pub(crate) fn put_reader(&self, reader: Box<ResponseReader>) {
-        self.readers.borrow_mut().push(reader);
     }
 
     /// Changes the sums.
@@ -464,7 +431,7 @@ impl Core {
         Gauges {
             users: self.users.get(),
             in_flight: self.in_flight.get(),
-            sockets: self.sockets.get(),
+            sockets: self.io.sockets.get(),
         }
     }
 
@@ -495,7 +462,7 @@ impl Core {
             let ordered = *orders.borrow_and_update();
             self.stage.set(self.stage.get().max(ordered));
             if ordered != Stage::Running {
-                self.timers.wake_all();
+                self.io.timers.wake_all();
                 self.changed.notify_one();
             }
             if orders.changed().await.is_err() {
@@ -505,7 +472,7 @@ impl Core {
     }
 
     async fn count_seconds(self: Rc<Self>) {
-        let mut timer = Timer::new(&self.timers);
+        let mut timer = Timer::new(&self.io.timers);
         for second in 0.. {
             timer.until(Moment::end_of_second(second), || false).await;
             self.roll();
@@ -516,7 +483,7 @@ impl Core {
     }
 
     async fn start_users(self: Rc<Self>, users: Vec<UserStart>, begin: Moment) {
-        let mut timer = Timer::new(&self.timers);
+        let mut timer = Timer::new(&self.io.timers);
         let mut users = users.into_iter().peekable();
         let mut phase_begin = begin;
         for phase in 0..self.census.phases() {

@@ -6,7 +6,7 @@ use weir_record::{SampleDetails, SampleRow};
 use weir_script::{Scope, SentRequest};
 
 use crate::audience::Wanted;
-use crate::response::Kept;
+use crate::http::response::Kept;
 
 /// Notes what is shown of an HTTP request and of what was kept of its response.
 pub(crate) fn note_exchange(

@@ -15,12 +15,13 @@ use weir_script::{Carries, SentRequest, write_follow_up};
 
 use crate::clock::Moment;
 use crate::core::Core;
-use crate::exchange::{Client, Exchange};
+use crate::http::client::Client;
+use crate::http::outcome::{Failure, Place};
+use crate::http::request::Exchange;
+use crate::http::response::Kept;
 use crate::leg::{Way, with_location};
 use crate::look_into::part_details;
 use crate::managed::row_of_known;
-use crate::outcome::{Failure, Place};
-use crate::response::Kept;
 use crate::sampling::{Outcome, row_of};
 
 pub(crate) use embed::{Embedding, at_once};
@@ -204,7 +205,7 @@ impl Common<'_> {
     /// Takes the buffers of a part back whose row alone is still needed.
     fn part(&self, fetched: Fetched) -> SampleRow {
         if let Some(kept) = fetched.kept {
-            self.core.kept.borrow_mut().put(kept);
+            self.core.io.kept.borrow_mut().put(kept);
         }
         self.core.put_request(fetched.sent);
         fetched.row

@@ -13,9 +13,10 @@ use std::cell::RefCell;
 use weir_plan::HttpRequest;
 use weir_script::{Carries, SentRequest, Text, automatic_url, write_follow_up};
 
-use crate::exchange::{Client, Exchange, Request};
-use crate::outcome::Failure;
-use crate::response::Head;
+use crate::http::client::Client;
+use crate::http::outcome::Failure;
+use crate::http::request::{Exchange, Request};
+use crate::http::response::Head;
 use crate::session::{Errand, Session};
 use crate::work::{Waits, Work};
 
@@ -136,13 +137,13 @@ impl Way<'_> {
         errand: &mut Errand,
     ) -> Exchange {
         let request = self.request(sent, server);
-        let mut exchange = client.exchange(self.work, &request).await;
+        let mut exchange = client.exchange(&self.work.servers, &request).await;
         while self.is_asked_again(&exchange, sent, errand) {
             if let Some(kept) = exchange.kept.take() {
                 client.give_back(kept);
             }
             let request = self.request(sent, server);
-            let last = client.exchange(self.work, &request).await;
+            let last = client.exchange(&self.work.servers, &request).await;
             exchange = exchange.then(last);
         }
         with_location(exchange, sent)

@@ -125,7 +125,7 @@ async fn supply(core: Rc<Core>, at: usize) {
         ended: Notify::new(),
     });
     if let Some(level) = group.supply.level() {
-        let mut timer = Timer::new(&core.timers);
+        let mut timer = Timer::new(&core.io.timers);
         let mut scope = work.scope(start_of(at, u32::MAX - 1, group.phase, level));
         let ends = level.end().map(|end| level.begin().after(end));
         timer

@@ -10,7 +10,7 @@ use weir_script::{ScriptSample, SentRequest, Text, Variables};
 
 use crate::audience::Wanted;
 use crate::details::of_part;
-use crate::response::Kept;
+use crate::http::response::Kept;
 use crate::seen_by_scripts::sample_of;
 use crate::user::User;
 use crate::work::Step;

@@ -11,7 +11,7 @@ use weir_record::SampleRow;
 use weir_script::{CachedSample, Text};
 
 use crate::clock::{Clock, Moment};
-use crate::exchange::Exchange;
+use crate::http::request::Exchange;
 use crate::leg::Way;
 use crate::sampling::{Answered, Outcome, Ready, Sampled, goes_on, way};
 use crate::session::{Session, SharedSession};

@@ -215,7 +215,7 @@ async fn seat(core: Rc<Core>, here: Rc<Here>) {
     let work = std::sync::Arc::clone(&core.work);
     let group = &work.groups[here.group];
     if let Some(open) = group.supply.open() {
-        let mut timer = Timer::new(&core.timers);
+        let mut timer = Timer::new(&core.io.timers);
         let mut user: Option<(User, u64)> = None;
         let mut is_waiting = true;
         loop {

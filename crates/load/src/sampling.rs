@@ -9,12 +9,12 @@ use weir_script::{PreviousResponse, SentRequest, Text, write_request};
 
 use crate::clock::{Clock, Moment};
 use crate::details::{note_exchange, note_redirect};
-use crate::exchange::{BODY_MAX, Exchange};
 use crate::fetch::{Common, Embedding, Hands};
+use crate::http::outcome::{Failure, Place};
+use crate::http::request::{BODY_MAX, Exchange};
+use crate::http::response::Kept;
 use crate::leg::{Way, lacks_location};
 use crate::look_into::Seen;
-use crate::outcome::{Failure, Place};
-use crate::response::Kept;
 use crate::user::User;
 use crate::work::{Step, Work};
 
@@ -148,7 +148,7 @@ impl User {
             let rest = {
                 let sent = ready.sent(step);
                 let request = way(work, step, source).request(sent, ready.server);
-                let exchange = self.client.exchange(work, &request).await;
+                let exchange = self.client.exchange(&work.servers, &request).await;
                 if goes_on(&exchange, sent, source) {
                     let way = way(work, step, source);
                     Err(Box::pin(self.go_on(way, step, &ready, exchange)))

@@ -14,9 +14,9 @@ use weir_script::{
     ScriptValue, Text, write_request,
 };
 
+use crate::http::outcome::Failure;
 use crate::look_into::Seen;
 use crate::made_up::Made;
-use crate::outcome::Failure;
 use crate::sampling::Sampled;
 use crate::seen_by_scripts::{apply_to_row, changed, facts_of, sample_of};
 use crate::user::User;

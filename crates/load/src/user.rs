@@ -16,7 +16,7 @@ use crate::auto_stop::Watched;
 use crate::clock::Moment;
 use crate::control::Stage;
 use crate::core::Core;
-use crate::exchange::Client;
+use crate::http::client::Client;
 use crate::iterations::{Data, set_parameters};
 use crate::made_up::Made;
 use crate::next::Next;
@@ -122,7 +122,7 @@ impl User {
             earshot: None,
             sample_is_lost: false,
             outlives_stop: group.outlives_stop,
-            client: Client::new(Rc::clone(core)),
+            client: Client::new(Rc::clone(&core.io)),
             more_clients: Vec::new(),
             session: None,
             connected_in: 0,

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
-use tokio_rustls::rustls::ClientConfig;
 use weir_plan::{
     ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError,
     PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, UserLife,
@@ -23,18 +22,17 @@ use crate::auto_stop::Watcher;
 use crate::budget::Budget;
 use crate::clock::Moment;
 use crate::error::LoadError;
-use crate::exchange::BODY_MAX;
 use crate::fetch::at_once;
+use crate::http::request::BODY_MAX;
+use crate::http::server::Server;
+use crate::http::servers::{Reach, Servers};
 use crate::level::LevelGroup;
-use crate::names::Server;
 use crate::open::{ArrivalCounts, OpenGroup, OpenRules};
 use crate::open_files;
 use crate::pacing;
 use crate::scripts::sees_sampler;
-use crate::servers::{Reach, Servers};
 use crate::session::is_managed;
 use crate::settings::Length;
-use crate::tls;
 use crate::tree::{Place, Tree};
 
 /// Everything that does not change while a load runs.
@@ -46,8 +44,6 @@ pub(crate) struct Work {
     pub(crate) target: Option<Target>,
     /// Every server that gets requests.
     pub(crate) servers: Servers,
-    /// How all users speak TLS.
-    pub(crate) tls: ClientConfig,
     pub(crate) groups: Vec<Group>,
     /// How many samples may still be started.
     pub(crate) budget: Budget,
@@ -283,8 +279,7 @@ impl Work {
         let mut work = Self {
             seed,
             target,
-            servers: Servers::new(servers, reach),
-            tls: tls::for_all(plan.http_version),
+            servers: Servers::new(servers, reach, plan.http_version),
             groups: Vec::new(),
             budget: Budget::default(),
             labels: Vec::new(),

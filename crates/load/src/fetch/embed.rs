@@ -13,9 +13,9 @@ use weir_response::{Link, SampleView, page_links, style_sheet_links};
 use weir_script::{Carries, Scope, Text, base_url, normalized, resource_url};
 
 use super::{Asked, Common, Fetched, Hands, add, failed, put, whole_of};
-use crate::exchange::Client;
+use crate::http::client::Client;
+use crate::http::response::Kept;
 use crate::look_into::{charset, field, media_type};
-use crate::response::Kept;
 
 /// At once, if the plan gives no number: JMeter's default.
 const PARALLEL: usize = 6;
@@ -132,7 +132,7 @@ impl Common<'_> {
         };
         let at_once = at_once.min(urls.len());
         while more.len() + 1 < at_once {
-            more.push(Client::new(Rc::clone(self.core)));
+            more.push(Client::new(Rc::clone(&self.core.io)));
         }
         let waiting = RefCell::new(urls.iter().enumerate());
         let fetched = RefCell::new(Vec::new());

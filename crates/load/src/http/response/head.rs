@@ -1,43 +1,22 @@
-//! Reads an HTTP/1 response piece by piece, and keeps of it what the caller wants.
-//!
-//! The bytes come from wherever the caller has them; nothing here waits or allocates, except for a
-//! head that arrives in more than one piece and for what is kept. Where servers break the rules, this follows what
-//! JMeter's HTTP library does, because users compare the two: of several body lengths the last that
-//! can be read counts, a transfer coding that is not `chunked` runs to the end of the connection,
-//! every 1xx response is skipped, and so are lines in front of the first line; a head that the end of
-//! the connection cuts off after a whole line counts, and heads that break further rules are read as
-//! far as they can be ([`tolerant`]). `tests/load/hostile.rs` holds what JMeter made of 113 servers;
-//! it differs in this: it reads heads of any length, and takes bytes behind a response for the next
-//! one.
+//! The head of a response: its first line, its fields, and how long its body is.
 
 use std::mem::MaybeUninit;
 
 use httparse::{Header, ParserConfig};
 use weir_record::DataType;
 
-use crate::exchange::Request;
-use crate::outcome::{BadChunk, Failure};
-use crate::status_texts::{Status, StatusTexts};
-
-mod chunked;
-mod coding;
-mod kept;
-mod tolerant;
-
-use chunked::Chunked;
-pub(crate) use coding::Codings;
-pub(crate) use kept::{Kept, KeptStore};
-use tolerant::TolerantHead;
+use super::coding::Codings;
+use super::tolerant::TolerantHead;
+use crate::http::outcome::Failure;
+use crate::http::status_texts::{Status, StatusTexts};
 
 /// The longest head that is read, with all 1xx responses before it. Servers limit theirs to 8 to
 /// 64 KiB.
 pub(crate) const HEAD_MAX: usize = 256 * 1024;
-/// Room for the beginning of a head that a reader keeps for the next one.
-const PARTIAL_USUAL: usize = 4 * 1024;
 /// Header fields for which there is room on the stack.
 const FIELDS_USUAL: usize = 64;
 /// The most header fields that are read.
-const FIELDS_MAX: usize = 16 * 1024;
+pub(super) const FIELDS_MAX: usize = 16 * 1024;
 
 /// What was asked for: it decides what the answer may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,32 +27,6 @@ pub(crate) enum Asked {
     Head,
     /// `CONNECT`: if it is granted, what follows is not the proxy's.
     Tunnel,
-}
-
-impl Asked {
-    /// By a request of a plan.
-    pub(crate) fn of(request: &Request<'_>) -> Self {
-        if request.is_head {
-            Self::Head
-        } else {
-            Self::Body
-        }
-    }
-}
-
-/// Reads one response.
-#[derive(Debug)]
-pub(crate) struct ResponseReader {
-    asked: Asked,
-    state: State,
-    /// The beginning of a head that has not ended yet.
-    partial: Vec<u8>,
-    skipped_heads: usize,
-    received: u64,
-    body: u64,
-    surplus: bool,
-    head: Option<Head>,
-    kept: Option<Box<Kept>>,
 }
 
 /// What the head says.
@@ -116,231 +69,28 @@ impl Head {
     }
 }
 
-#[derive(Debug)]
-enum State {
-    Head,
-    Length { expected: u64, left: u64 },
-    Chunks(Chunked),
+/// What follows a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    /// Nothing.
+    Nothing,
+    /// So many bytes, at least one.
+    Length(u64),
+    /// Chunks.
+    Chunks,
+    /// Everything until the connection ends.
     UntilClose,
-    Done,
-}
-
-impl ResponseReader {
-    /// A reader for the response to one request; what is to be kept goes into `kept`.
-    pub(crate) fn new(asked: Asked, kept: Option<Box<Kept>>) -> Self {
-        Self {
-            asked,
-            state: State::Head,
-            partial: Vec::new(),
-            skipped_heads: 0,
-            received: 0,
-            body: 0,
-            surplus: false,
-            head: None,
-            kept,
-        }
-    }
-
-    /// Whether the response is complete.
-    pub(crate) fn is_done(&self) -> bool {
-        matches!(self.state, State::Done)
-    }
-
-    /// Bytes of the response so far, as they were on the wire.
-    pub(crate) fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Whether a byte of the body has come.
-    pub(crate) fn has_body(&self) -> bool {
-        self.body > 0
-    }
-
-    /// What the head says and what was kept, once the response is over.
-    pub(crate) fn take_parts(&mut self) -> (Option<Head>, Option<Box<Kept>>) {
-        (self.head.take(), self.kept.take())
-    }
-
-    /// Makes a reader that is done with one response read another.
-    pub(crate) fn begin(&mut self, asked: Asked, kept: Option<Box<Kept>>) {
-        let mut partial = std::mem::take(&mut self.partial);
-        partial.clear();
-        partial.shrink_to(PARTIAL_USUAL);
-        self.asked = asked;
-        self.state = State::Head;
-        self.partial = partial;
-        self.skipped_heads = 0;
-        self.received = 0;
-        self.body = 0;
-        self.surplus = false;
-        self.head = None;
-        self.kept = kept;
-    }
-
-    /// Whether another request can follow on the connection.
-    pub(crate) fn leaves_connection_usable(&self) -> bool {
-        self.is_done()
-            && !self.surplus
-            && self.head.as_ref().is_some_and(|head| head.keeps_connection)
-    }
-
-    /// Takes the bytes that came next.
-    pub(crate) fn feed(&mut self, bytes: &[u8], texts: &mut StatusTexts) -> Result<(), Failure> {
-        let mut rest = bytes;
-        while !rest.is_empty() && !self.is_done() {
-            let taken = match &mut self.state {
-                State::Head => self.feed_head(rest, texts)?,
-                State::Length { left, .. } => {
-                    let taken = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
-                    *left -= taken as u64;
-                    if *left == 0 {
-                        self.state = State::Done;
-                    }
-                    keep(&mut self.kept, &rest[..taken]);
-                    self.took_body(taken)
-                }
-                State::Chunks(chunks) => {
-                    let taken = chunks.feed(rest, |data| keep(&mut self.kept, data));
-                    if chunks.is_done() {
-                        self.state = State::Done;
-                    }
-                    self.took_body(taken?)
-                }
-                State::UntilClose => {
-                    keep(&mut self.kept, rest);
-                    self.took_body(rest.len())
-                }
-                State::Done => 0,
-            };
-            rest = &rest[taken..];
-        }
-        // JMeter counts what has come, also what nobody asked for.
-        self.received += rest.len() as u64;
-        self.surplus |= !rest.is_empty();
-        Ok(())
-    }
-
-    /// The connection has ended.
-    pub(crate) fn end(&mut self, texts: &mut StatusTexts) -> Result<(), Failure> {
-        if matches!(self.state, State::Head) {
-            self.end_head(texts)?;
-        }
-        match &self.state {
-            State::Done => {}
-            State::UntilClose => self.state = State::Done,
-            State::Head => return Err(Failure::NoResponse),
-            State::Length { expected, left } => {
-                return Err(Failure::ShortBody {
-                    expected: *expected,
-                    received: expected - left,
-                });
-            }
-            State::Chunks(chunks) => {
-                chunks.end()?;
-                self.state = State::Done;
-            }
-        }
-        if let Some(head) = &mut self.head {
-            head.keeps_connection = false;
-        }
-        Ok(())
-    }
-
-    /// The end of the connection is the end of the head's last line, and of the head (JMeter).
-    fn end_head(&mut self, texts: &mut StatusTexts) -> Result<(), Failure> {
-        if self.partial.is_empty() {
-            return Ok(());
-        }
-        let mut partial = std::mem::take(&mut self.partial);
-        self.received -= partial.len() as u64;
-        let received = partial.len() as u64;
-        if !partial.ends_with(b"\n") {
-            partial.extend_from_slice(b"\r\n");
-        }
-        partial.extend_from_slice(b"\r\n");
-        let parsed = parse_head(&partial, self.asked, texts)?;
-        let parsed = parsed.ok_or(Failure::NotHttp)?;
-        let length = parsed.length as u64;
-        self.took_head(parsed, &partial)?;
-        self.received = self.received - length + received;
-        Ok(())
-    }
-
-    fn took_body(&mut self, bytes: usize) -> usize {
-        self.received += bytes as u64;
-        self.body += bytes as u64;
-        bytes
-    }
-
-    /// Reads a head that is whole, or keeps what there is of it; says how many bytes it took.
-    fn feed_head(&mut self, bytes: &[u8], texts: &mut StatusTexts) -> Result<usize, Failure> {
-        if self.partial.is_empty() {
-            return match parse_head(bytes, self.asked, texts)? {
-                Some(parsed) => self.took_head(parsed, bytes),
-                None => self.keep_partial(bytes),
-            };
-        }
-        let before = self.partial.len();
-        self.keep_partial(bytes)?;
-        // Without the end of the head the answer would be the same as before.
-        if !has_empty_line(&self.partial, before) {
-            return Ok(bytes.len());
-        }
-        match parse_head(&self.partial, self.asked, texts)? {
-            Some(parsed) => {
-                let taken = parsed.length - before;
-                self.received -= bytes.len() as u64 + before as u64;
-                let partial = std::mem::take(&mut self.partial);
-                self.took_head(parsed, &partial)?;
-                Ok(taken)
-            }
-            None => Ok(bytes.len()),
-        }
-    }
-
-    fn keep_partial(&mut self, bytes: &[u8]) -> Result<usize, Failure> {
-        self.received += bytes.len() as u64;
-        if self.skipped_heads + self.partial.len() + bytes.len() > HEAD_MAX {
-            return Err(Failure::LongHead);
-        }
-        self.partial.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn took_head(&mut self, parsed: Parsed, bytes: &[u8]) -> Result<usize, Failure> {
-        self.received += parsed.length as u64;
-        match parsed.head {
-            Some((head, body)) => {
-                if let Some(kept) = &mut self.kept {
-                    kept.took_head(&bytes[parsed.skipped..parsed.length]);
-                }
-                self.head = Some(head);
-                self.state = body;
-            }
-            None => self.skipped_heads += parsed.length,
-        }
-        if self.skipped_heads > HEAD_MAX {
-            return Err(Failure::LongHead);
-        }
-        Ok(parsed.length)
-    }
-}
-
-fn keep(kept: &mut Option<Box<Kept>>, body: &[u8]) {
-    if let Some(kept) = kept {
-        kept.took_body(body);
-    }
 }
 
 /// A head that was read; without content if it is a 1xx response.
-struct Parsed {
+pub(super) struct Parsed {
     /// Bytes in front of its first line.
-    skipped: usize,
-    length: usize,
-    head: Option<(Head, State)>,
+    pub(super) skipped: usize,
+    pub(super) length: usize,
+    pub(super) head: Option<(Head, Body)>,
 }
 
-fn parse_head(
+pub(super) fn parse_head(
     bytes: &[u8],
     asked: Asked,
     texts: &mut StatusTexts,
@@ -462,12 +212,6 @@ fn before_first_line(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether an empty line has come in the bytes from this place on.
-fn has_empty_line(bytes: &[u8], from: usize) -> bool {
-    let recent = &bytes[from.saturating_sub(2)..];
-    recent.windows(2).any(|two| two == b"\n\n") || recent.windows(3).any(|three| three == b"\n\r\n")
-}
-
 /// The reason phrase of a head that was read, when it is not ASCII: each byte is a character, as in
 /// JMeter. Empty, without allocating, when there is none.
 fn latin_reason(head: &[u8]) -> String {
@@ -529,7 +273,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The head that has these fields, and how its body is read.
-    fn head(&self, status: Status, is_http_1_1: bool, asked: Asked) -> (Head, State) {
+    fn head(&self, status: Status, is_http_1_1: bool, asked: Asked) -> (Head, Body) {
         let number = status.number;
         let body = self.body(number, asked);
         let is_granted = asked == Asked::Tunnel && is_success(number);
@@ -546,33 +290,30 @@ impl<'a> Fields<'a> {
         (head, body)
     }
 
-    fn body(&self, status: u16, asked: Asked) -> State {
+    fn body(&self, status: u16, asked: Asked) -> Body {
         let is_granted = asked == Asked::Tunnel && is_success(status);
         if asked == Asked::Head || is_granted || matches!(status, 204 | 205 | 304) {
-            return State::Done;
+            return Body::Nothing;
         }
         if let Some(coding) = self.transfer_coding {
             let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or(coding);
             return if last.trim_ascii().eq_ignore_ascii_case(b"chunked") {
-                State::Chunks(Chunked::default())
+                Body::Chunks
             } else {
-                State::UntilClose
+                Body::UntilClose
             };
         }
         match self.length {
-            Some(0) => State::Done,
-            Some(expected) => State::Length {
-                expected,
-                left: expected,
-            },
-            None => State::UntilClose,
+            Some(0) => Body::Nothing,
+            Some(length) => Body::Length(length),
+            None => Body::UntilClose,
         }
     }
 
-    fn keep_connection(&self, status: u16, is_http_1_1: bool, body: &State) -> bool {
+    fn keep_connection(&self, status: u16, is_http_1_1: bool, body: &Body) -> bool {
         // A body where none may be would be read as the next response.
         let forbidden_body = status == 204 && (self.transfer_coding.is_some() || self.has_length);
-        if forbidden_body || matches!(body, State::UntilClose) {
+        if forbidden_body || matches!(body, Body::UntilClose) {
             return false;
         }
         !self.says_close && (is_http_1_1 || self.says_keep_alive)
@@ -620,8 +361,3 @@ fn length(value: &[u8]) -> Option<u64> {
         .then_some(())?;
     digits.parse().ok()
 }
-
-#[cfg(test)]
-mod fuzz;
-#[cfg(test)]
-mod tests;

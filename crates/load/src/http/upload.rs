@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read as _};
 
 use weir_script::Upload;
 
-use crate::outcome::Failure;
+use crate::http::outcome::Failure;
 
 /// How much of a file is read and sent at once.
 pub(crate) const UPLOAD_PIECE_BYTES: usize = 64 * 1024;

@@ -4,9 +4,9 @@ use super::{BadChunk, Failure};
 
 /// The longest line with a chunk's size. Nothing is kept of its extensions, and one digit of
 /// leading zeros.
-const LINE_MAX: usize = super::HEAD_MAX;
+const LINE_MAX: usize = super::head::HEAD_MAX;
 /// The longest that all trailer fields together may be.
-const TRAILERS_MAX: usize = super::HEAD_MAX;
+const TRAILERS_MAX: usize = super::head::HEAD_MAX;
 /// Bytes of a size line that are kept: 16 digits are the largest size, some servers pad with
 /// blanks, and messages show the line.
 const SIZE_KEPT: usize = 32;

@@ -24,8 +24,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
 
 use crate::clock::Moment;
-use crate::connection::{Socket, Stream};
-use crate::outcome::Failure;
+use crate::http::outcome::Failure;
+use crate::http::socket::{Socket, Stream};
 
 /// What a server may send of one body, and of all bodies together, before it has to wait until
 /// somebody reads: enough for a long way at a high speed, and the bound on what waits in memory.

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 use weir_script::{SentRequest, Unsendable};
 
-use crate::tls;
+use crate::http::tls_error::{says, tls_error};
 
 /// Why a sample has no complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +152,10 @@ impl Failure {
     pub(crate) fn of_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionReset => Self::Reset,
-            _ => tls::failure(error).unwrap_or_else(|| Self::Socket(system_text(error))),
+            _ => match tls_error(error) {
+                Some(error) => Self::Ssl(says(error)),
+                None => Self::Socket(system_text(error)),
+            },
         }
     }
 

@@ -11,7 +11,7 @@ use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::kept::Kept;
-use crate::outcome::{BadCoding, Failure};
+use crate::http::outcome::{BadCoding, Failure};
 
 /// A coding that can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,17 @@
 //! A way through a proxy that does not look at what passes: `CONNECT` (RFC 9110, section 9.3.6).
 
-use crate::connection::Socket;
-use crate::exchange::{Answered, Client, Notes, PROXY_WANTS_PASSWORD, Request};
-use crate::names::Server;
-use crate::outcome::Failure;
-use crate::response::{Asked, Head};
+use crate::http::client::{Answered, Client, Notes};
+use crate::http::outcome::Failure;
+use crate::http::request::Request;
+use crate::http::response::{Asked, Head};
+use crate::http::server::Server;
+use crate::http::socket::Socket;
+
+/// "Proxy Authentication Required".
+pub(super) const PROXY_WANTS_PASSWORD: u16 = 407;
 
 /// What a proxy says to the wish for a tunnel.
-pub(crate) enum Tunnel {
+pub(super) enum Tunnel {
     /// What is sent from here on goes to the server.
     Open(Socket),
     /// Its answer, which becomes the sample's.
@@ -16,7 +20,7 @@ pub(crate) enum Tunnel {
 
 impl Client {
     /// Asks the proxy for a tunnel; a second time, with name and password, if it wants them.
-    pub(crate) async fn tunnel(
+    pub(super) async fn tunnel(
         &mut self,
         mut socket: Socket,
         server: &Server,
@@ -80,7 +84,7 @@ fn connect_request(host: &str, port: u16) -> Vec<u8> {
 }
 
 /// A request with name and password for the proxy, as the last field.
-pub(crate) fn authorized(bytes: &[u8], value: &str) -> Vec<u8> {
+pub(super) fn authorized(bytes: &[u8], value: &str) -> Vec<u8> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let (head, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 2));
     [

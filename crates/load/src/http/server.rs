@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use weir_plan::DnsCache;
 use weir_script::{ProxyServer, Scheme, SentRequest, Target, Text, static_addresses};
 
-use crate::outcome::Place;
+use crate::http::outcome::Place;
 
 /// A server that the plan loads, and the way to it.
 #[derive(Debug)]

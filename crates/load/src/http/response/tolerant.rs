@@ -5,7 +5,7 @@
 //! line has a version with a point, a status code of digits and a reason; a field has a colon with
 //! something in front of it, of whatever letters.
 
-use crate::outcome::Failure;
+use crate::http::outcome::Failure;
 
 /// A head in its parts.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@
 //! Each user has its own memory of sessions, as each thread of JMeter has its own SSL context: a
 //! user that opens another connection to a server resumes its session, two users never share one.
 
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
@@ -21,12 +20,13 @@ use tokio_rustls::rustls::client::danger::{
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{
-    AlertDescription, ClientConfig, DigitallySignedStruct, Error, InvalidMessage, SignatureScheme,
+    ClientConfig, DigitallySignedStruct, Error, InvalidMessage, SignatureScheme,
 };
 
 use weir_script::HttpVersion;
 
-use crate::outcome::Failure;
+use crate::http::outcome::Failure;
+use crate::http::tls_error::{says, tls_error};
 
 /// What is offered to servers that may speak HTTP/2.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -90,40 +90,6 @@ fn handshake_failure(error: &io::Error) -> Failure {
     }
 }
 
-/// What went wrong in a secure connection that was open; `None` if it was not TLS that did.
-pub(crate) fn failure(error: &io::Error) -> Option<Failure> {
-    tls_error(error).map(|error| Failure::Ssl(says(error)))
-}
-
-fn tls_error(error: &io::Error) -> Option<&Error> {
-    error.get_ref()?.downcast_ref()
-}
-
-fn says(error: &Error) -> String {
-    match error {
-        Error::AlertReceived(alert) => format!("Received fatal alert: {}", java_name(*alert)),
-        error => error.to_string(),
-    }
-}
-
-/// An alert as Java and RFC 8446, appendix B.2, write it: `handshake_failure`.
-fn java_name(alert: AlertDescription) -> String {
-    match alert {
-        AlertDescription::UnknownCA => return "unknown_ca".to_owned(),
-        AlertDescription::UnrecognisedName => return "unrecognized_name".to_owned(),
-        _ => {}
-    }
-    let mut name = String::new();
-    for letter in format!("{alert:?}").chars() {
-        if letter.is_ascii_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        // Writing to a String never fails.
-        let _ = write!(name, "{}", letter.to_ascii_lowercase());
-    }
-    name
-}
-
 /// Takes every certificate, and with it every signature: where nobody asks whose key it is, that
 /// the server has the key proves nothing.
 #[derive(Debug)]
@@ -176,23 +142,5 @@ impl ServerCertVerifier for AnyCertificate {
             SignatureScheme::ECDSA_SHA1_Legacy,
             SignatureScheme::RSA_PKCS1_SHA1,
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As Java 17 prints them.
-    #[test]
-    fn alerts_have_their_names() {
-        for (alert, name) in [
-            (AlertDescription::HandshakeFailure, "handshake_failure"),
-            (AlertDescription::ProtocolVersion, "protocol_version"),
-            (AlertDescription::UnrecognisedName, "unrecognized_name"),
-            (AlertDescription::UnknownCA, "unknown_ca"),
-        ] {
-            assert_eq!(java_name(alert), name);
-        }
     }
 }

@@ -13,25 +13,27 @@ use tokio::io::AsyncWrite as _;
 use weir_script::{HttpVersion, Scheme};
 
 use crate::clock::Moment;
-use crate::connection::{Connection, Socket};
-use crate::core::Core;
-use crate::exchange::{Client, Exchange, Request};
-use crate::outcome::Failure;
-use crate::response::{Asked, ResponseReader};
-use crate::work::Work;
+use crate::http::client::Client;
+use crate::http::connection::Connection;
+use crate::http::io_context::IoContext;
+use crate::http::outcome::Failure;
+use crate::http::request::{Exchange, Request};
+use crate::http::response::ResponseReader;
+use crate::http::servers::Servers;
+use crate::http::socket::Socket;
 
 /// Whether a request goes in one piece to a server that speaks HTTP/1 in the open.
-pub(crate) fn is_usual(work: &Work, request: &Request<'_>) -> bool {
-    let server = &work.servers[request.server];
+pub(super) fn is_usual(servers: &Servers, request: &Request<'_>) -> bool {
+    let server = &servers[request.server];
     request.uploads.is_empty()
         && server.proxy.is_none()
         && server.scheme == Scheme::Http
-        && work.plan.http_version == HttpVersion::One
+        && servers.http_version() == HttpVersion::One
 }
 
 /// An exchange on an open connection.
 #[derive(Debug)]
-pub(crate) struct Usual {
+pub(super) struct Usual {
     socket: Socket,
     /// Bytes of the request that were written.
     written: usize,
@@ -44,32 +46,32 @@ pub(crate) struct Usual {
 
 impl Client {
     /// Begins an exchange.
-    pub(crate) fn begin_usual(&mut self, socket: Socket, request: &Request<'_>) -> Usual {
+    pub(super) fn begin_usual(&mut self, socket: Socket, request: &Request<'_>) -> Usual {
         let kept = request.keep_body;
-        let kept = kept.map(|max| self.core.kept.borrow_mut().take(max));
+        let kept = kept.map(|max| self.io.kept.borrow_mut().take(max));
         Usual {
             socket,
             written: 0,
             is_blocked: false,
-            reader: self.core.take_reader(Asked::of(request), kept),
+            reader: self.io.take_reader(request.asked(), kept),
             first_body: None,
             last_byte: None,
         }
     }
 
     /// Waits for the response to its end, or for a failure.
-    pub(crate) async fn read_usual(
+    pub(super) async fn read_usual(
         &mut self,
         usual: &mut Usual,
         request: &Request<'_>,
     ) -> Result<(), Failure> {
         loop {
-            let core = &self.core;
-            let step = poll_fn(|context| usual.poll_step(context, core, request.bytes));
+            let io = &self.io;
+            let step = poll_fn(|context| usual.poll_step(context, io, request.bytes));
             let is_done = match request.response_timeout {
                 None => step.await?,
                 Some(timeout) => {
-                    let until = core.now().after(timeout);
+                    let until = io.now().after(timeout);
                     let step = self.timer.within(Some(until), step).await;
                     step.unwrap_or(Err(Failure::ReadTimeOut))?
                 }
@@ -83,7 +85,7 @@ impl Client {
     /// What became of a request that was started, and its connection opened, at these moments;
     /// nothing if the server had closed a connection that was kept: then the request is sent again
     /// on another.
-    pub(crate) fn end_usual(
+    pub(super) fn end_usual(
         &mut self,
         usual: Usual,
         read: Result<(), Failure>,
@@ -96,8 +98,8 @@ impl Client {
         let received = reader.received();
         let is_closed = matches!(&read, Err(failure) if failure.is_closed_connection());
         if connected.is_none() && is_closed && received == 0 {
-            self.core.tally(|tally| tally.resent += 1);
-            self.core.put_reader(reader);
+            self.io.counts.resent.add_one();
+            self.io.put_reader(reader);
             return None;
         }
         let mut exchange = Exchange {
@@ -108,7 +110,7 @@ impl Client {
         };
         let is_free = reader.leaves_connection_usable() && request.keep_alive;
         let (head, kept) = reader.take_parts();
-        self.core.put_reader(reader);
+        self.io.put_reader(reader);
         let answered = read.and_then(|()| {
             let head = head.ok_or(Failure::NotHttp)?;
             let kept = kept.map(|kept| self.decoded(kept, head.codings));
@@ -128,7 +130,7 @@ impl Client {
                 exchange.outcome = Ok(head);
             }
             Err(failure) => {
-                exchange.ended = self.core.now();
+                exchange.ended = self.io.now();
                 exchange.outcome = Err(failure);
             }
         }
@@ -141,7 +143,7 @@ impl Usual {
     fn poll_step(
         &mut self,
         context: &mut Context<'_>,
-        core: &Core,
+        io: &IoContext,
         bytes: &[u8],
     ) -> Poll<Result<bool, Failure>> {
         while let rest = &bytes[self.written..]
@@ -150,14 +152,14 @@ impl Usual {
             let written = Pin::new(&mut self.socket.stream).poll_write(context, rest);
             if written.is_pending() && !self.is_blocked {
                 self.is_blocked = true;
-                core.tally(|tally| tally.blocked_sends += 1);
+                io.counts.blocked_sends.add_one();
             }
             match ready!(written) {
                 Ok(length) => self.written += length,
                 Err(error) => return Poll::Ready(Err(Failure::of_io(&error))),
             }
         }
-        let fed = ready!(self.socket.poll_feed(context, core, &mut self.reader));
+        let fed = ready!(self.socket.poll_feed(context, io, &mut self.reader));
         Poll::Ready(fed.map(|at| {
             self.last_byte = Some(at);
             if self.first_body.is_none() && self.reader.has_body() {

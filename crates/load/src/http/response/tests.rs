@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 
+use weir_record::DataType;
+
+use super::head::FIELDS_MAX;
 use super::*;
-use crate::outcome::Place;
+use crate::http::outcome::Place;
 
 /// More than any body here.
 pub(super) const KEPT_MAX: usize = 1_000_000;

@@ -10,11 +10,13 @@ use std::collections::BTreeSet;
 use std::ops::Index;
 use std::sync::{Arc, OnceLock};
 
+use tokio_rustls::rustls::ClientConfig;
 use weir_plan::DnsCache;
-use weir_script::{SentRequest, Target, Text, is_private, retarget};
+use weir_script::{HttpVersion, SentRequest, Target, Text, is_private, retarget};
 
-use crate::names::Server;
-use crate::outcome::Failure;
+use crate::http::outcome::Failure;
+use crate::http::server::Server;
+use crate::http::tls;
 
 /// The most servers that responses may lead to.
 const FOUND_MAX: usize = 64;
@@ -29,6 +31,9 @@ pub(crate) struct Servers {
     /// Filled from the front.
     found: [OnceLock<Server>; FOUND_MAX],
     reach: Reach,
+    http_version: HttpVersion,
+    /// How all users speak TLS.
+    tls: ClientConfig,
 }
 
 /// Where responses may lead.
@@ -46,12 +51,24 @@ pub(crate) struct Reach {
 
 impl Servers {
     /// The servers that the plan names.
-    pub(crate) fn new(planned: Vec<Server>, reach: Reach) -> Self {
+    pub(crate) fn new(planned: Vec<Server>, reach: Reach, http_version: HttpVersion) -> Self {
         Self {
             planned,
             found: [const { OnceLock::new() }; FOUND_MAX],
             reach,
+            http_version,
+            tls: tls::for_all(http_version),
         }
+    }
+
+    /// Which version of HTTP the plan asks for.
+    pub(crate) fn http_version(&self) -> HttpVersion {
+        self.http_version
+    }
+
+    /// How all users speak TLS; each takes its own with [`tls::of_user`].
+    pub(crate) fn tls(&self) -> &ClientConfig {
+        &self.tls
     }
 
     /// How many the plan names.
@@ -169,7 +186,7 @@ mod tests {
     #[test]
     fn places_stay_the_same() {
         let planned = vec![server("a", 1, [127, 0, 0, 1])];
-        let servers = Servers::new(planned, Reach::default());
+        let servers = Servers::new(planned, Reach::default(), HttpVersion::One);
         for port in 0..FOUND_MAX {
             let port = u16::try_from(port).unwrap_or(0);
             let place = servers.add(server("b", port, [127, 0, 0, 1]));
@@ -193,7 +210,7 @@ mod tests {
                 allowed,
                 ..Reach::default()
             };
-            Servers::new(Vec::new(), reach).judge(&public)
+            Servers::new(Vec::new(), reach, HttpVersion::One).judge(&public)
         };
         assert!(matches!(allowing(&[]), Err(Failure::NotAllowed(_))));
         assert!(matches!(allowing(&["other"]), Err(Failure::NotAllowed(_))));
@@ -208,7 +225,7 @@ mod tests {
             named: BTreeSet::from(["shop.example".to_owned()]),
             ..Reach::default()
         };
-        let servers = Servers::new(Vec::new(), reach);
+        let servers = Servers::new(Vec::new(), reach, HttpVersion::One);
         for (url, here) in [
             ("https://shop.example/a?b", "http://127.0.0.1:9/a?b"),
             ("http://SHOP.example:81", "http://127.0.0.1:9"),
