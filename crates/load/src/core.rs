@@ -3,149 +3,23 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender};
-use std::time::Duration;
+use std::sync::mpsc::SyncSender;
 
-use hdrhistogram::Histogram;
 use tokio::sync::Notify;
-use weir_record::{SampleRow, response_histogram};
+use weir_record::SampleRow;
 use weir_script::SentRequest;
 
 use crate::audience::Audience;
+use crate::census::Census;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
-use crate::counts::{CoreSecond, Counts, Gauges, add};
+use crate::counts::{CoreSecond, Counts, Gauges};
 use crate::error::LoadError;
 use crate::http::io_context::IoContext;
-use crate::samples::{Batches, RowBatch, UserCounts};
+use crate::samples::{Batches, RowBatch};
+use crate::tally::Tally;
 use crate::timers::Timer;
-use crate::user::User;
-use crate::work::{Supply, UserStart, Work};
-
-/// Users that are alive in the whole test, for the columns of a sample's row.
-#[derive(Debug)]
-pub(crate) struct Census {
-    all: AtomicU32,
-    started: AtomicU32,
-    groups: Vec<AtomicU32>,
-    /// Users of each phase that have not ended.
-    phases: Vec<AtomicU32>,
-}
-
-impl Census {
-    /// Nobody alive yet.
-    pub(crate) fn new(groups: usize, users_of_phases: Vec<u32>) -> Self {
-        Self {
-            phases: users_of_phases.into_iter().map(AtomicU32::new).collect(),
-            all: AtomicU32::new(0),
-            started: AtomicU32::new(0),
-            groups: (0..groups).map(|_| AtomicU32::new(0)).collect(),
-        }
-    }
-
-    /// Users of a group and users of all groups.
-    pub(crate) fn alive(&self, group: usize) -> (u32, u32) {
-        let group = self.groups[group].load(Ordering::Relaxed);
-        (group, self.all.load(Ordering::Relaxed))
-    }
-
-    /// Users of the whole test.
-    pub(crate) fn counts(&self) -> UserCounts {
-        UserCounts {
-            active: self.all.load(Ordering::Relaxed),
-            started: self.started.load(Ordering::Relaxed),
-        }
-    }
-
-    /// A user of a phase has ended, or will not start.
-    fn leave_phase(&self, phase: usize) {
-        self.phases[phase].fetch_sub(1, Ordering::AcqRel);
-    }
-
-    /// One more user of a phase that nobody counted beforehand.
-    fn join_phase(&self, phase: usize) {
-        self.phases[phase].fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// How many phases there are.
-    fn phases(&self) -> usize {
-        self.phases.len()
-    }
-
-    /// Whether all users of the phases before this one have ended.
-    fn has_begun(&self, phase: usize) -> bool {
-        let before = self.phases.iter().take(phase);
-        before
-            .into_iter()
-            .all(|left| left.load(Ordering::Acquire) == 0)
-    }
-
-    fn enter(&self, group: usize) {
-        self.started.fetch_add(1, Ordering::Relaxed);
-        self.groups[group].fetch_add(1, Ordering::Relaxed);
-        self.all.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn leave(&self, group: usize) {
-        self.groups[group].fetch_sub(1, Ordering::Relaxed);
-        self.all.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Sums over the life of a runtime.
-#[derive(Debug, Clone)]
-pub(crate) struct Tally {
-    pub(crate) users_started: u64,
-    pub(crate) users_finished: u64,
-    pub(crate) samples: u64,
-    pub(crate) failed: u64,
-    pub(crate) received_bytes: u64,
-    pub(crate) sent_bytes: u64,
-    pub(crate) cut: u64,
-    pub(crate) resent: u64,
-    pub(crate) blocked_sends: u64,
-    pub(crate) local_failures: u64,
-    pub(crate) waited_for_rows: Duration,
-    pub(crate) lateness_us: Histogram<u64>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            users_started: 0,
-            users_finished: 0,
-            samples: 0,
-            failed: 0,
-            received_bytes: 0,
-            sent_bytes: 0,
-            cut: 0,
-            resent: 0,
-            blocked_sends: 0,
-            local_failures: 0,
-            waited_for_rows: Duration::ZERO,
-            lateness_us: response_histogram(),
-        }
-    }
-}
-
-impl Tally {
-    /// Adds another runtime's sums.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.users_started += other.users_started;
-        self.users_finished += other.users_finished;
-        self.samples += other.samples;
-        self.failed += other.failed;
-        self.received_bytes += other.received_bytes;
-        self.sent_bytes += other.sent_bytes;
-        self.cut += other.cut;
-        self.resent += other.resent;
-        self.blocked_sends += other.blocked_sends;
-        self.local_failures += other.local_failures;
-        self.waited_for_rows += other.waited_for_rows;
-        add(&mut self.lateness_us, &other.lateness_us);
-    }
-}
+use crate::work::{UserStart, Work};
 
 /// What a runtime says to the thread that puts all of them together.
 #[derive(Debug)]
@@ -237,13 +111,18 @@ impl Core {
         Ok((core, setup.users))
     }
 
-    /// Runs the users from the moment the test begins until the last has ended or all are cut off.
-    pub(crate) async fn run(self: &Rc<Self>, users: Vec<UserStart>, begin: Moment) {
+    /// Runs until `starts` has started all users and the last has ended, or all are cut off.
+    pub(crate) async fn run(self: &Rc<Self>, starts: impl Future<Output = ()> + 'static) {
         let timers = Rc::clone(&self.io.timers);
         tokio::task::spawn_local(async move { timers.drive().await });
         tokio::task::spawn_local(Rc::clone(self).hear_orders());
         tokio::task::spawn_local(Rc::clone(self).count_seconds());
-        tokio::task::spawn_local(Rc::clone(self).start_users(users, begin));
+        let core = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            starts.await;
+            core.all_started.set(true);
+            core.changed.notify_one();
+        });
         while !self.is_over() {
             self.changed.notified().await;
         }
@@ -293,6 +172,16 @@ impl Core {
             Stage::Stopping => outlives_stop,
             Stage::Aborting => false,
         }
+    }
+
+    /// Hears of an order that is on its way as a message.
+    pub(crate) fn hear_now(&self) {
+        self.stage.set(self.stage.get().max(self.control.stage()));
+    }
+
+    /// Whether samples are cut off.
+    pub(crate) fn is_aborting(&self) -> bool {
+        self.stage.get() == Stage::Aborting
     }
 
     /// Orders the end for all runtimes, and for this one at once.
@@ -481,104 +370,4 @@ impl Core {
             }
         }
     }
-
-    async fn start_users(self: Rc<Self>, users: Vec<UserStart>, begin: Moment) {
-        let mut timer = Timer::new(&self.io.timers);
-        let mut users = users.into_iter().peekable();
-        let mut phase_begin = begin;
-        for phase in 0..self.census.phases() {
-            if !self.census.has_begun(phase) {
-                self.wait_for_phase(&mut timer, phase).await;
-                phase_begin = self.clock.now();
-            }
-            // Whoever ended the phase before may have stopped the test, which comes as a message.
-            self.stage.set(self.stage.get().max(self.control.stage()));
-            self.supply_groups(phase, phase_begin);
-            while let Some(start) = users.next_if(|start| start.phase == phase) {
-                self.start_user(&mut timer, start, phase_begin).await;
-            }
-        }
-        self.all_started.set(true);
-        self.changed.notify_one();
-    }
-
-    /// Begins the groups of a phase that start users by themselves.
-    fn supply_groups(self: &Rc<Self>, phase: usize, begin: Moment) {
-        for (at, group) in self.work.supplied_groups(phase) {
-            if !self.runs(group.outlives_stop) {
-                self.census.leave_phase(phase);
-                continue;
-            }
-            match &group.supply {
-                Supply::Users(_) => {}
-                Supply::Level(level) => self.keep_level(at, level, begin),
-                Supply::Open(open) => self.open(at, open, begin),
-            }
-        }
-    }
-
-    async fn start_user(self: &Rc<Self>, timer: &mut Timer, start: UserStart, begin: Moment) {
-        let outlives = self.work.groups[start.group].outlives_stop;
-        let meant = begin.after(start.at);
-        timer.until(meant, || !self.runs(outlives)).await;
-        if !self.runs(outlives) {
-            self.census.leave_phase(start.phase);
-            return;
-        }
-        self.user_begins(start.group);
-        let user = User::new(self, start, begin);
-        // Users who begin with their group have no schedule that they could be late for: with many
-        // of them the burst itself takes its time.
-        let is_scheduled = start.at > self.work.groups[start.group].start;
-        tokio::task::spawn_local(user.live(is_scheduled.then_some(meant)));
-    }
-
-    /// Waits until the phases before have ended in all runtimes. Nobody is measured meanwhile, so
-    /// looking now and then is soon enough.
-    async fn wait_for_phase(&self, timer: &mut Timer, phase: usize) {
-        while !self.census.has_begun(phase) && self.stage.get() < Stage::Aborting {
-            let next = self.clock.now().after(Duration::from_millis(2));
-            timer.until(next, || false).await;
-        }
-    }
-}
-
-/// The body of a runtime's thread: sets up, says so, waits for the word to begin, runs.
-pub(crate) fn run_core(
-    setup: CoreSetup,
-    ready: Sender<Result<(), LoadError>>,
-    begin: &Receiver<Moment>,
-) {
-    use tokio::runtime::{Builder, LocalOptions};
-    let runtime = Builder::new_current_thread()
-        .enable_io()
-        .build_local(LocalOptions::default());
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(source) => {
-            let what = "create its event loop";
-            let _ = ready.send(Err(LoadError::Runtime { what, source }));
-            return;
-        }
-    };
-    let core = runtime.block_on(async {
-        let (core, users) = match Core::new(setup) {
-            Ok(made) => made,
-            Err(error) => {
-                let _ = ready.send(Err(error));
-                return None;
-            }
-        };
-        let _ = ready.send(Ok(()));
-        drop(ready);
-        // Without the word, the start has failed elsewhere.
-        let begin = begin.recv().ok()?;
-        core.run(users, begin).await;
-        Some(core)
-    });
-    let Some(core) = core else { return };
-    let cut = core.in_flight();
-    // Ends what was cut off, before the last gauges are read.
-    drop(runtime);
-    core.end(cut);
 }

@@ -1,8 +1,9 @@
 //! Why a load cannot start.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use weir_record::JtlError;
 use weir_script::ResolveError;
 use weir_units::CpuSet;
 
@@ -54,4 +55,17 @@ pub enum LoadError {
         #[source]
         source: io::Error,
     },
+}
+
+impl LoadError {
+    /// A result file cannot be opened.
+    pub(crate) fn cannot_open(path: &Path, error: JtlError) -> Self {
+        match error {
+            JtlError::Open { path, source } => Self::OpenSamples { path, source },
+            other => Self::OpenSamples {
+                path: path.to_owned(),
+                source: io::Error::other(other),
+            },
+        }
+    }
 }

@@ -15,7 +15,6 @@ use weir_script::{Scope, Text};
 
 use crate::audience::Wanted;
 use crate::error::LoadError;
-use crate::samples::cannot_open;
 
 /// The listeners of a test with their files.
 #[derive(Default)]
@@ -85,7 +84,7 @@ impl ListenerFiles {
             return Ok(open);
         }
         let opened = open_jtl(&path, configuration.clone());
-        let jtl = opened.map_err(|error| cannot_open(&path, error))?;
+        let jtl = opened.map_err(|error| LoadError::cannot_open(&path, error))?;
         self.files.push(OpenFile { path, jtl });
         Ok(self.files.len() - 1)
     }

@@ -10,10 +10,11 @@ use weir_record::LoadSecond;
 
 use crate::clock::Clock;
 use crate::control::{Control, Stage};
-use crate::core::{Report, Tally};
+use crate::core::Report;
 use crate::counts::Merger;
-use crate::open::ArrivalCounts;
+use crate::groups::open::ArrivalCounts;
 use crate::samples::Written;
+use crate::tally::Tally;
 use crate::work::Work;
 
 /// Seconds that are kept for a caller that does not take them.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
 
 use crate::audience::{Audience, Audiences, Wanted};
+use crate::census::{Census, UserCounts};
 use crate::control::{Control, Stage};
-use crate::core::Census;
 use crate::error::LoadError;
 use crate::listener_files::{ListenerFiles, Unwritten};
 
@@ -24,22 +24,6 @@ use crate::listener_files::{ListenerFiles, Unwritten};
 const BATCH_ROWS: usize = 512;
 /// Batches that wait to be written, all runtimes together: about 8 MB.
 const BATCHES_MAX: usize = 64;
-
-/// Users of a test at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct UserCounts {
-    /// Users that run.
-    pub active: u32,
-    /// Users that have started, those that ended included.
-    pub started: u32,
-}
-
-impl UserCounts {
-    /// Users that have ended.
-    pub fn finished(self) -> u32 {
-        self.started.saturating_sub(self.active)
-    }
-}
 
 /// Hears of each sample, on the thread that writes the rows, in the order of the rows.
 pub type SampleObserver = Box<dyn FnMut(&SampleRow, UserCounts) + Send>;
@@ -124,7 +108,8 @@ impl SampleSink {
         audiences: Audiences,
     ) -> Result<RowWriter, LoadError> {
         let file = self.file.map(|(path, configuration)| {
-            let jtl = open_jtl(&path, configuration).map_err(|error| cannot_open(&path, error))?;
+            let jtl = open_jtl(&path, configuration)
+                .map_err(|error| LoadError::cannot_open(&path, error))?;
             Ok::<_, LoadError>((path, jtl))
         });
         Ok(RowWriter {
@@ -133,17 +118,6 @@ impl SampleSink {
             listeners,
             audiences,
         })
-    }
-}
-
-/// Why a result file cannot be opened.
-pub(crate) fn cannot_open(path: &Path, error: JtlError) -> LoadError {
-    match error {
-        JtlError::Open { path, source } => LoadError::OpenSamples { path, source },
-        other => LoadError::OpenSamples {
-            path: path.to_owned(),
-            source: std::io::Error::other(other),
-        },
     }
 }
 

@@ -9,13 +9,15 @@ use rustix::thread::sched_setaffinity;
 use weir_units::CpuSet;
 
 use crate::budget::Budget;
+use crate::census::Census;
 use crate::clock::{Clock, Moment, io_error};
 use crate::control::Control;
-use crate::core::{Census, CoreSetup, Report, run_core};
+use crate::core::{CoreSetup, Report};
 use crate::error::LoadError;
 use crate::listener_files::ListenerFiles;
 use crate::open_files::allow_sockets;
 use crate::running::{Gathering, RunningLoad, SECONDS_MAX};
+use crate::runtime::run_core;
 use crate::samples::{Batches, RowWriter, SampleSink, Written, batches};
 use crate::settings::LoadSettings;
 use crate::work::Work;

@@ -16,18 +16,18 @@ use weir_script::{
 };
 
 use crate::across_users::Shared;
-use crate::arrival_times::ArrivalTimes;
 use crate::audience::{Audience, Audiences, Hearers, Wanted};
 use crate::auto_stop::Watcher;
 use crate::budget::Budget;
 use crate::clock::Moment;
 use crate::error::LoadError;
 use crate::fetch::at_once;
+use crate::groups::arrival_times::ArrivalTimes;
+use crate::groups::level::LevelGroup;
+use crate::groups::open::{ArrivalCounts, OpenGroup, OpenRules};
 use crate::http::request::BODY_MAX;
 use crate::http::server::Server;
 use crate::http::servers::{Reach, Servers};
-use crate::level::LevelGroup;
-use crate::open::{ArrivalCounts, OpenGroup, OpenRules};
 use crate::open_files;
 use crate::pacing;
 use crate::scripts::sees_sampler;

@@ -13,7 +13,7 @@ use weir_plan::{ArrivalProcess, ArrivalStep, PreciseThroughput, RatePiece};
 use weir_script::{Scope, Text};
 
 use super::number;
-use crate::arrival_times::ArrivalTimes;
+use crate::groups::arrival_times::ArrivalTimes;
 
 /// One schedule for each group: all its timers share it, as in JMeter.
 #[derive(Debug, Default)]

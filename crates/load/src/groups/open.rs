@@ -11,21 +11,15 @@
 //! No arrival is stored: what is not claimed is a place in a function of time
 //! ([`ArrivalTimes`]), so a backlog of any length takes no memory.
 
-use std::cell::Cell;
 use std::iter::Peekable;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use weir_plan::WhenFull;
 
-use crate::arrival_times::ArrivalTimes;
 use crate::clock::Moment;
-use crate::core::Core;
-use crate::timers::Timer;
-use crate::user::User;
-use crate::work::UserStart;
+use crate::groups::arrival_times::ArrivalTimes;
 
 /// An arrival this long past is one that found nobody free.
 const PAST: Duration = Duration::from_millis(1);
@@ -100,7 +94,33 @@ impl OpenGroup {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self) -> Moment {
+    /// Begins, unless another runtime has begun it.
+    pub(crate) fn begins(&self, at: Moment) {
+        let _ = self.begin.set(at);
+    }
+
+    /// Nobody will start these arrivals, which were claimed.
+    pub(crate) fn abandons(&self, arrivals: u64) {
+        self.claims().abandoned += arrivals;
+    }
+
+    /// An iteration starts.
+    pub(crate) fn starts(&self) {
+        self.started.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The place of the next user, from 0.
+    pub(crate) fn next_user(&self) -> u32 {
+        self.next_user.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Gives a seat back.
+    pub(crate) fn leave_seat(&self) {
+        self.seats.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// When it began.
+    pub(crate) fn begin(&self) -> Moment {
         self.begin.get().copied().unwrap_or(Moment::ORIGIN)
     }
 
@@ -110,7 +130,7 @@ impl OpenGroup {
     }
 
     /// Takes a seat, if there is one.
-    fn take_seat(&self) -> bool {
+    pub(crate) fn take_seat(&self) -> bool {
         let most = self.rules.users_max;
         let taken = self
             .seats
@@ -121,7 +141,7 @@ impl OpenGroup {
     }
 
     /// Claims the next arrival.
-    fn claim(&self, now: Moment) -> Option<Moment> {
+    pub(crate) fn claim(&self, now: Moment) -> Option<Moment> {
         let begin = self.begin();
         let is_full = self.seats.load(Ordering::Relaxed) >= self.rules.users_max;
         let skips = is_full && self.rules.when_full == WhenFull::Skip;
@@ -172,115 +192,6 @@ impl std::ops::AddAssign for ArrivalCounts {
         self.not_started += other.not_started;
         self.skipped += other.skipped;
     }
-}
-
-/// An open group on one runtime.
-#[derive(Debug)]
-struct Here {
-    group: usize,
-    waiting: Cell<u32>,
-    seats: Cell<u32>,
-}
-
-impl Core {
-    /// Begins an open group on this runtime.
-    pub(crate) fn open(self: &Rc<Self>, group: usize, open: &OpenGroup, begin: Moment) {
-        let _ = open.begin.set(begin.after(self.work.groups[group].start));
-        let here = Rc::new(Here {
-            group,
-            waiting: Cell::new(0),
-            seats: Cell::new(0),
-        });
-        self.supply_begins();
-        // Also with all seats taken elsewhere: the group ends here with its last seat.
-        if !self.add_seat(&here, open) {
-            self.supply_ends(self.work.groups[group].phase);
-        }
-    }
-
-    fn add_seat(self: &Rc<Self>, here: &Rc<Here>, open: &OpenGroup) -> bool {
-        let taken = open.take_seat();
-        if taken {
-            here.seats.set(here.seats.get() + 1);
-            // It waits from here on, although its task has not run yet.
-            here.waiting.set(here.waiting.get() + 1);
-            tokio::task::spawn_local(seat(Rc::clone(self), Rc::clone(here)));
-        }
-        taken
-    }
-}
-
-/// A user's place in an open group: one arrival after the other.
-async fn seat(core: Rc<Core>, here: Rc<Here>) {
-    let work = std::sync::Arc::clone(&core.work);
-    let group = &work.groups[here.group];
-    if let Some(open) = group.supply.open() {
-        let mut timer = Timer::new(&core.io.timers);
-        let mut user: Option<(User, u64)> = None;
-        let mut is_waiting = true;
-        loop {
-            let free = core.clock.now();
-            let Some(due) = open.claim(free) else {
-                break;
-            };
-            if !is_waiting {
-                here.waiting.set(here.waiting.get() + 1);
-            }
-            timer.until(due, || !core.runs(group.outlives_stop)).await;
-            here.waiting.set(here.waiting.get() - 1);
-            is_waiting = false;
-            let now = core.clock.now();
-            // What was due in time and found its user free starts, however late that one woke.
-            let is_too_late = due < free && open.ends().is_some_and(|ends| now >= ends);
-            if is_too_late || !core.runs(group.outlives_stop) {
-                open.claims().abandoned += u64::from(due <= now);
-                break;
-            }
-            if here.waiting.get() == 0 {
-                core.add_seat(&here, open);
-            }
-            core.woke(due.max(free));
-            open.started.fetch_add(1, Ordering::Relaxed);
-            let (serving, iterations) =
-                user.get_or_insert_with(|| (enter(&core, here.group, open), 0));
-            serving.intended = Some(due);
-            let goes_on = serving.iteration().await;
-            *iterations += 1;
-            let is_over = open
-                .rules
-                .iterations_max
-                .is_some_and(|most| *iterations >= most);
-            if !goes_on || is_over || open.rules.new_users {
-                user = None;
-                core.user_ended(here.group);
-            }
-        }
-        if user.take().is_some() {
-            core.user_ended(here.group);
-        }
-        if is_waiting {
-            here.waiting.set(here.waiting.get() - 1);
-        }
-        open.seats.fetch_sub(1, Ordering::Relaxed);
-    }
-    here.seats.set(here.seats.get() - 1);
-    if here.seats.get() == 0 {
-        core.supply_ends(group.phase);
-    }
-}
-
-/// The next user of a group.
-fn enter(core: &Rc<Core>, group: usize, open: &OpenGroup) -> User {
-    let begin = open.begin();
-    let start = UserStart {
-        phase: core.work.groups[group].phase,
-        at: Duration::ZERO,
-        group,
-        user: open.next_user.fetch_add(1, Ordering::Relaxed),
-        end: open.rules.end,
-    };
-    core.user_joins(group);
-    User::new(core, start, begin)
 }
 
 #[cfg(test)]
