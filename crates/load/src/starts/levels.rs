@@ -104,7 +104,7 @@ async fn live(core: Rc<Core>, here: Rc<Here>, mut user: User) {
     let most = work.groups[here.group]
         .supply
         .level()
-        .and_then(|level| level.iterations_max());
+        .and_then(LevelGroup::iterations_max);
     let mut iterations = 0;
     while user.may_go_on() && user.iteration().await {
         iterations += 1;
