@@ -10,7 +10,7 @@ use weir_script::{Scope, Text};
 use crate::across_users::Shared;
 use crate::data_file::{Charset, Cursor, Format};
 use crate::java_random::JavaRandom;
-use crate::scripts::Left;
+use crate::left_by_scripts::Left;
 
 /// What one user remembers of these elements.
 #[derive(Debug)]

@@ -15,7 +15,7 @@
 //! - The *response time* of a sample runs from its start (the user is awake, nothing is connected
 //!   yet) to the last byte of the response. Timers are not part of it. That is JMeter's `elapsed`;
 //!   in a closed workload the user has nothing to wait for before that moment.
-//! - In an open workload (`open.rs`) it runs from the moment that the arrival was due: from the
+//! - In an open workload (`groups/open.rs`) it runs from the moment that the arrival was due: from the
 //!   *intended* start. What lies between the two, because all users were busy or the engine was
 //!   late, is the *start delay*; from the actual start to the last byte is the *service time*.
 //! - The *lateness* of a wake is the time from the moment a user was meant to wake to the moment
@@ -29,7 +29,11 @@
 //! of its own making, which says nothing of the server's capacity. Requests that were sent twice
 //! are counted ([`LoadSummary::resent`]).
 //!
-//! Deliberately absent: studies, targets, conclusions. Redirects are not there.
+//! From the bottom: `http` (one user's client), `work` (the plan, prepared), `core` (what the users
+//! of one runtime share), `user` (one loop and the samples on it), `starts` (who begins when),
+//! `runtime` and `start` (threads). Each knows only those before it.
+//!
+//! Deliberately absent: studies, targets, conclusions.
 
 mod across_users;
 mod audience;
@@ -41,37 +45,28 @@ mod control;
 mod core;
 mod counts;
 mod data_file;
-mod debug;
 mod details;
 mod error;
 mod executions;
-mod fetch;
-mod follow_link;
 mod groups;
 mod http;
 mod iterations;
 mod java_random;
-mod leg;
+mod left_by_scripts;
 mod listener_files;
-mod look_into;
-mod made_up;
-mod managed;
 mod next;
 mod open_files;
 mod pacing;
+mod parallel;
 mod quoted;
 mod running;
 mod runtime;
 mod samples;
-mod sampling;
-mod scripts;
-mod seen_by_scripts;
 mod session;
 mod settings;
 mod start;
 mod starts;
 mod tally;
-mod telling;
 mod timers;
 mod transaction;
 mod tree;

@@ -8,11 +8,11 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use weir_plan::{
     ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError,
-    PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, UserLife,
+    PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, Script, UserLife,
 };
 use weir_script::{
-    Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
-    Target, Text, prepare_request,
+    Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, ScriptRun,
+    SentRequest, Target, Text, prepare_request,
 };
 
 use crate::across_users::Shared;
@@ -21,7 +21,6 @@ use crate::auto_stop::Watcher;
 use crate::budget::Budget;
 use crate::clock::Moment;
 use crate::error::LoadError;
-use crate::fetch::at_once;
 use crate::groups::arrival_times::ArrivalTimes;
 use crate::groups::level::LevelGroup;
 use crate::groups::open::{ArrivalCounts, OpenGroup, OpenRules};
@@ -30,7 +29,7 @@ use crate::http::server::Server;
 use crate::http::servers::{Reach, Servers};
 use crate::open_files;
 use crate::pacing;
-use crate::scripts::sees_sampler;
+use crate::parallel::at_once;
 use crate::session::is_managed;
 use crate::settings::Length;
 use crate::tree::{Place, Tree};
@@ -636,6 +635,11 @@ fn shows_request(sampler: &Sampler<Text>) -> bool {
         _ => None,
     });
     after.chain(asserting).any(|script| sees_sampler(script))
+}
+
+/// Whether a script may look at the sampler.
+pub(crate) fn sees_sampler(script: &Script<Text>) -> bool {
+    ScriptRun::mentions(script, "ampler")
 }
 
 #[cfg(test)]

@@ -2,23 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::watch;
 use weir_plan::ElementId;
 
-use crate::user::User;
-
-/// How often a user that waits looks whether the test has been stopped, of which it hears no sooner.
-const LOOK: Duration = Duration::from_millis(50);
-
 /// One barrier for each timer and group.
 #[derive(Debug, Default)]
-pub(super) struct Shared(Mutex<HashMap<(ElementId, usize), Arc<Barrier>>>);
+pub(crate) struct Shared(Mutex<HashMap<(ElementId, usize), Arc<Barrier>>>);
 
 impl Shared {
     /// The barrier of a timer.
-    pub(super) fn of(&self, id: ElementId, group: usize) -> Arc<Barrier> {
+    pub(crate) fn of(&self, id: ElementId, group: usize) -> Arc<Barrier> {
         let mut barriers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(barriers.entry((id, group)).or_default())
     }
@@ -26,7 +20,7 @@ impl Shared {
 
 /// Lets users through together.
 #[derive(Debug)]
-pub(super) struct Barrier {
+pub(crate) struct Barrier {
     waiting: Mutex<u32>,
     /// How often it has opened.
     opened: watch::Sender<u64>,
@@ -43,7 +37,7 @@ impl Default for Barrier {
 
 impl Barrier {
     /// One more user; the opening that it waits for, or `None` if it may go on.
-    fn arrive(&self, users: u32) -> Option<watch::Receiver<u64>> {
+    pub(crate) fn arrive(&self, users: u32) -> Option<watch::Receiver<u64>> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         *waiting += 1;
         if *waiting >= users {
@@ -55,37 +49,10 @@ impl Barrier {
     }
 
     /// Opens for those that wait now.
-    fn open(&self) {
+    pub(crate) fn open(&self) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         *waiting = 0;
         self.opened.send_modify(|opened| *opened += 1);
-    }
-}
-
-impl User {
-    /// Waits until so many users do. After the time-out of one of them all that wait go on, as in
-    /// JMeter.
-    pub(super) async fn wait_at(
-        &mut self,
-        barrier: &Barrier,
-        users: u32,
-        timeout: Option<Duration>,
-    ) {
-        let Some(mut opened) = barrier.arrive(users) else {
-            return;
-        };
-        let until = timeout.map(|timeout| self.core.clock.now().after(timeout));
-        while self.runs() {
-            let now = self.core.clock.now();
-            if until.is_some_and(|until| now >= until) {
-                return barrier.open();
-            }
-            let look = now.after(LOOK);
-            let look = until.map_or(look, |until| until.min(look));
-            if self.within(look, opened.changed()).await.is_some() {
-                return;
-            }
-        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::groups::arrival_times::ArrivalTimes;
 
 /// One schedule for each group: all its timers share it, as in JMeter.
 #[derive(Debug, Default)]
-pub(super) struct Shared(Mutex<HashMap<usize, Schedule>>);
+pub(crate) struct Shared(Mutex<HashMap<usize, Schedule>>);
 
 /// What a timer asks for now.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ struct Schedule {
 impl Shared {
     /// When the next sample of a group is to go, from the start of the test; `None` without a
     /// throughput.
-    pub(super) fn next(
+    pub(crate) fn next(
         &self,
         timer: &PreciseThroughput<Text>,
         group: usize,

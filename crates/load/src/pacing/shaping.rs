@@ -8,16 +8,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use weir_plan::{ElementId, ShapingRow};
 use weir_script::Text;
 
-use crate::user::User;
-
 /// One schedule for each timer, and the groups that one has stopped.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(crate) struct Shared {
     schedules: Mutex<HashMap<ElementId, Schedule>>,
     stopped: Mutex<HashSet<usize>>,
     /// Some group has been stopped; users look at this before each sample.
@@ -35,11 +32,41 @@ impl Shared {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn has_stopped(&self, group: usize) -> bool {
+    pub(crate) fn has_stopped(&self, group: usize) -> bool {
         self.any_stopped.load(Ordering::Relaxed) && self.stopped().contains(&group)
     }
 
-    fn stop(&self, group: usize) {
+    /// A sample wants to go: when it may, in milliseconds of the wall clock (`None`: the profile is
+    /// over), and what is to be published.
+    pub(crate) fn claim(
+        &self,
+        id: ElementId,
+        rows: &[ShapingRow<Text>],
+        now_ms: u64,
+    ) -> (Option<u64>, Option<Published>) {
+        let mut schedules = self.schedules();
+        let schedule = schedules.entry(id).or_default();
+        if schedule.rows.is_empty() {
+            schedule.rows = rows.iter().map(row).collect();
+        }
+        let due_ms = schedule.claim(now_ms);
+        let published = schedule.look(now_ms);
+        schedule.waiting += 1;
+        (due_ms, published)
+    }
+
+    /// A sample that has waited goes, or ends with the profile; what is to be published.
+    pub(crate) fn leave(&self, id: ElementId, now_ms: u64, goes: bool) -> Option<Published> {
+        let mut schedules = self.schedules();
+        let schedule = schedules.entry(id).or_default();
+        schedule.waiting -= 1;
+        let published = schedule.look(now_ms);
+        schedule.sent += u64::from(goes);
+        published
+    }
+
+    /// Ends the users of a group.
+    pub(crate) fn stop(&self, group: usize) {
         self.stopped().insert(group);
         self.any_stopped.store(true, Ordering::Relaxed);
     }
@@ -72,12 +99,12 @@ struct Schedule {
 
 /// What the timer says of a second that has begun, in properties.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Published {
-    total_s: f64,
-    waiting: u64,
+pub(crate) struct Published {
+    pub(crate) total_s: f64,
+    pub(crate) waiting: u64,
     /// Of the second before.
-    sent: u64,
-    per_s: f64,
+    pub(crate) sent: u64,
+    pub(crate) per_s: f64,
 }
 
 impl Schedule {
@@ -133,68 +160,6 @@ impl Schedule {
             sent: std::mem::take(&mut self.sent),
             per_s: self.rate(now_s).unwrap_or(0.0),
         })
-    }
-}
-
-impl User {
-    /// Waits until the timer lets the sample go; `None`: the profile is over, and the user ends.
-    pub(super) async fn shape(
-        &mut self,
-        id: ElementId,
-        name: &Text,
-        rows: &[ShapingRow<Text>],
-    ) -> Option<()> {
-        let work = std::sync::Arc::clone(&self.core.work);
-        let shared = &work.shared.pacing.shaping;
-        let now = self.core.clock.now();
-        let now_ms = self.core.clock.epoch_ms(now);
-        let (due_ms, published) = {
-            let mut schedules = shared.schedules();
-            let schedule = schedules.entry(id).or_default();
-            if schedule.rows.is_empty() {
-                schedule.rows = rows.iter().map(row).collect();
-            }
-            let due_ms = schedule.claim(now_ms);
-            let published = schedule.look(now_ms);
-            schedule.waiting += 1;
-            (due_ms, published)
-        };
-        self.publish(name, published);
-        if let Some(due_ms) = due_ms {
-            let wait = Duration::from_millis(due_ms.saturating_sub(now_ms));
-            if !wait.is_zero() {
-                self.sleep_until(now.after(wait)).await;
-            }
-        }
-        let now_ms = self.core.clock.epoch_ms(self.core.clock.now());
-        let published = {
-            let mut schedules = shared.schedules();
-            let schedule = schedules.entry(id).or_default();
-            schedule.waiting -= 1;
-            let published = schedule.look(now_ms);
-            schedule.sent += u64::from(due_ms.is_some());
-            published
-        };
-        self.publish(name, published);
-        if due_ms.is_none() {
-            shared.stop(self.group);
-        }
-        due_ms.map(|_| ())
-    }
-
-    fn publish(&mut self, name: &Text, published: Option<Published>) {
-        let Some(published) = published else {
-            return;
-        };
-        let name = name.rendered(&mut self.scope);
-        let properties = self.scope.variables.globals();
-        let set = |what: &str, value: String| {
-            properties.set_property(&format!("{name}_{what}"), &value);
-        };
-        set("totalDuration", (published.total_s as u64).to_string());
-        set("cntDelayed", published.waiting.to_string());
-        set("cntSent", published.sent.to_string());
-        set("rps", format!("{:?}", published.per_s));
     }
 }
 

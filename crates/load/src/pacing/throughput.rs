@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use weir_plan::{ElementId, ThroughputShare};
+use weir_plan::ElementId;
 
 use crate::clock::Moment;
-use crate::user::User;
 
 /// When users' timers let samples go, by element.
 #[derive(Debug, Default)]
@@ -15,12 +14,12 @@ pub(crate) struct Paces(Vec<(ElementId, Pace)>);
 
 /// When the last sample was to go; nothing before the first.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pace(Option<Moment>);
+pub(crate) struct Pace(Option<Moment>);
 
 impl Pace {
     /// The user's own rule: the next sample goes so long after the last one was to go; one that is
     /// late goes at once, and the next counts from it, so that nothing is made up for.
-    fn next(&mut self, now: Moment, spacing: Duration) -> Moment {
+    pub(crate) fn next(&mut self, now: Moment, spacing: Duration) -> Moment {
         let target = self.0.map_or(now, |last| last.after(spacing));
         let target = target.max(now);
         self.0 = Some(target);
@@ -31,11 +30,11 @@ impl Pace {
 /// Schedules that users share: one of all users, one of each group. Timers with this mode share
 /// them, whichever element they are.
 #[derive(Debug, Default)]
-pub(super) struct Shared(Mutex<HashMap<Option<usize>, Pace>>);
+pub(crate) struct Shared(Mutex<HashMap<Option<usize>, Pace>>);
 
 impl Shared {
     /// How far away the next place in the schedule is; it is taken.
-    fn take(&self, group: Option<usize>, now: Moment, spacing: Duration) -> Duration {
+    pub(crate) fn take(&self, group: Option<usize>, now: Moment, spacing: Duration) -> Duration {
         let mut paces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = paces.entry(group).or_default().next(now, spacing);
         Duration::from_nanos(place.nanos_since(now))
@@ -44,7 +43,7 @@ impl Shared {
 
 /// JMeter rounds to whole milliseconds, halves up; a throughput of 0 has no spacing, and is taken for
 /// one that never ends.
-fn spacing(per_minute: f64, users: u32) -> Duration {
+pub(crate) fn spacing(per_minute: f64, users: u32) -> Duration {
     let ms = 60_000.0 / per_minute * f64::from(users);
     if ms.is_finite() && ms >= 0.0 {
         Duration::from_millis((ms + 0.5).floor() as u64)
@@ -53,38 +52,9 @@ fn spacing(per_minute: f64, users: u32) -> Duration {
     }
 }
 
-impl User {
-    /// How long a sample has to wait for its throughput.
-    pub(super) fn constant_throughput(
-        &mut self,
-        id: ElementId,
-        per_minute: f64,
-        shared: ThroughputShare,
-    ) -> Duration {
-        let now = self.core.clock.now();
-        let (group, all) = self.alive();
-        let users = match shared {
-            ThroughputShare::AllUsers => all,
-            ThroughputShare::GroupUsers => group,
-            _ => 1,
-        };
-        let spacing = spacing(per_minute, users);
-        let schedules = &self.core.work.shared.pacing.throughput;
-        // JMeter counts the way to the shared place from when the user's last sample was to go, not
-        // from now: a user's first sample never waits, and the others go early by what the one
-        // before took. The places, and so the throughput, are the same.
-        let spacing = match shared {
-            ThroughputShare::AllShared => schedules.take(None, now, spacing),
-            ThroughputShare::GroupShared => schedules.take(Some(self.group), now, spacing),
-            _ => spacing,
-        };
-        let due = self.paces().pace(id).next(now, spacing);
-        Duration::from_nanos(due.nanos_since(now))
-    }
-}
-
 impl Paces {
-    fn pace(&mut self, id: ElementId) -> &mut Pace {
+    /// That of one timer.
+    pub(crate) fn pace(&mut self, id: ElementId) -> &mut Pace {
         let known = self.0.iter().position(|(known, _)| *known == id);
         let at = known.unwrap_or_else(|| {
             self.0.push((id, Pace::default()));

@@ -4,18 +4,16 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use weir_plan::HttpRequest;
-use weir_record::SampleRow;
-use weir_script::{CachedSample, Text};
+use weir_script::Text;
 
-use crate::clock::{Clock, Moment};
 use crate::http::request::Exchange;
-use crate::leg::Way;
-use crate::sampling::{Answered, Outcome, Ready, Sampled, goes_on, way};
 use crate::session::{Session, SharedSession};
 use crate::user::User;
+use crate::user::leg::Way;
+use crate::user::rows::{Outcome, row_of_known};
+use crate::user::sampling::{Answered, Ready, Sampled, goes_on, way};
 use crate::work::{Step, Work};
 
 impl User {
@@ -116,25 +114,5 @@ impl User {
         for (name, value) in session.borrow_mut().take_saved() {
             self.scope.variables.set(&name, &value);
         }
-    }
-}
-
-/// The row of a request that was not sent, because its answer is known and fresh.
-pub(crate) fn row_of_known(
-    clock: &Clock,
-    now: Moment,
-    says: &CachedSample,
-    label: &Arc<str>,
-    url: &Arc<str>,
-) -> SampleRow {
-    SampleRow {
-        timestamp_ms: clock.epoch_ms(now),
-        label: Arc::clone(label),
-        response_code: says.code.as_str().into(),
-        response_message: says.message.as_str().into(),
-        success: true,
-        url: Arc::clone(url),
-        is_http: true,
-        ..SampleRow::default()
     }
 }

@@ -19,12 +19,11 @@ use crate::http::client::Client;
 use crate::http::outcome::{Failure, Place};
 use crate::http::request::Exchange;
 use crate::http::response::Kept;
-use crate::leg::{Way, with_location};
-use crate::look_into::part_details;
-use crate::managed::row_of_known;
-use crate::sampling::{Outcome, row_of};
+use crate::user::leg::{Way, with_location};
+use crate::user::rows::{Outcome, row_of, row_of_known};
+use crate::user::seen::part_details;
 
-pub(crate) use embed::{Embedding, at_once};
+pub(crate) use embed::Embedding;
 
 /// Frames in frames that are looked into: JMeter's default (`httpsampler.max_frame_depth`).
 const FRAMES_MAX: u32 = 5;

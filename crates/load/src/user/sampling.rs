@@ -7,15 +7,16 @@ use weir_plan::{HttpRequest, SamplerKind};
 use weir_record::{DataType, SampleRow};
 use weir_script::{PreviousResponse, SentRequest, Text, write_request};
 
-use crate::clock::{Clock, Moment};
+use crate::clock::Moment;
 use crate::details::{note_exchange, note_redirect};
-use crate::fetch::{Common, Embedding, Hands};
 use crate::http::outcome::{Failure, Place};
 use crate::http::request::{BODY_MAX, Exchange};
 use crate::http::response::Kept;
-use crate::leg::{Way, lacks_location};
-use crate::look_into::Seen;
 use crate::user::User;
+use crate::user::fetch::{Common, Embedding, Hands};
+use crate::user::leg::{Way, lacks_location};
+use crate::user::rows::{Outcome, row_of};
+use crate::user::seen::Seen;
 use crate::work::{Step, Work};
 
 /// What came of a sampler.
@@ -62,15 +63,6 @@ impl Ready {
             url: &self.url,
         }
     }
-}
-
-/// A sample's outcome in the words of its row.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    success: bool,
-    code: Arc<str>,
-    message: Arc<str>,
-    data_type: DataType,
 }
 
 impl User {
@@ -422,61 +414,6 @@ struct Counted {
     ended: Moment,
     received: u64,
     sent: u64,
-}
-
-/// The row of one exchange, without whose it is.
-pub(crate) fn row_of(
-    clock: &Clock,
-    exchange: &Exchange,
-    outcome: Outcome,
-    label: &Arc<str>,
-    url: &Arc<str>,
-) -> SampleRow {
-    let since_start = |moment: Option<Moment>| {
-        moment.map_or(0, |moment| clock.elapsed_ms(exchange.started, moment))
-    };
-    SampleRow {
-        timestamp_ms: clock.epoch_ms(exchange.started),
-        elapsed_ms: since_start(Some(exchange.ended)),
-        label: Arc::clone(label),
-        response_code: outcome.code,
-        response_message: outcome.message,
-        data_type: outcome.data_type,
-        success: outcome.success,
-        received_bytes: exchange.received,
-        sent_bytes: exchange.sent,
-        url: Arc::clone(url),
-        latency_ms: since_start(exchange.first_body),
-        connect_ms: since_start(exchange.connected),
-        is_http: true,
-        ..SampleRow::default()
-    }
-}
-
-impl Outcome {
-    /// What became of an exchange.
-    pub(crate) fn of(exchange: &Exchange, place: Place<'_>) -> Self {
-        let head = match &exchange.outcome {
-            Ok(head) => head,
-            Err(failure) => return Self::failed(failure, place),
-        };
-        Self {
-            success: (200..400).contains(&head.status.number),
-            code: Arc::clone(&head.status.code),
-            message: Arc::clone(&head.status.reason),
-            data_type: head.data_type,
-        }
-    }
-
-    /// What became of a request that has no response.
-    pub(crate) fn failed(failure: &Failure, place: Place<'_>) -> Self {
-        Self {
-            success: false,
-            code: format!("Non HTTP response code: {}", failure.class()).into(),
-            message: format!("Non HTTP response message: {}", failure.message(place)).into(),
-            data_type: DataType::Text,
-        }
-    }
 }
 
 /// How the requests of a step go out.

@@ -7,7 +7,7 @@ use weir_record::{DataType, SampleRow};
 use weir_response::AssertionOutcome;
 use weir_script::{Judgement, SamplerView, ScriptSample, Text};
 
-use crate::look_into::Seen;
+use crate::user::seen::Seen;
 
 /// The request with what a script made of it.
 pub(crate) fn changed(request: &HttpRequest<Text>, view: &SamplerView) -> HttpRequest<Text> {

@@ -15,33 +15,12 @@ use weir_script::{
 };
 
 use crate::http::outcome::Failure;
-use crate::look_into::Seen;
-use crate::made_up::Made;
-use crate::sampling::Sampled;
-use crate::seen_by_scripts::{apply_to_row, changed, facts_of, sample_of};
 use crate::user::User;
-use crate::work::{Step, Work};
-
-/// What scripts left for the user.
-#[derive(Debug, Default)]
-pub(crate) struct Left {
-    /// The request as scripts before it made it.
-    request: Option<Box<HttpRequest<Text>>>,
-    /// The same as scripts see it.
-    view: Option<Box<SamplerView>>,
-    /// The sampler's name as scripts made it.
-    label: Option<String>,
-    /// Listeners that are scripts in earshot of the sampler that was begun last.
-    earshot: Arc<[usize]>,
-    /// Why nothing may be sent where scripts want it to go.
-    refusal: Option<Failure>,
-    /// Why the step cannot be done.
-    hindrance: Option<String>,
-    ends: Option<Ends>,
-    sleep_ms: u64,
-    /// Nobody is told of the sample.
-    ignores: bool,
-}
+use crate::user::made_up::Made;
+use crate::user::sampling::Sampled;
+use crate::user::seen::Seen;
+use crate::user::seen_by_scripts::{apply_to_row, changed, facts_of, sample_of};
+use crate::work::{Step, Work, sees_sampler};
 
 /// Whether the script is of a `BeanShell` element, which has more names.
 fn is_beanshell(script: &Script<Text>) -> bool {
@@ -492,11 +471,6 @@ impl User {
         apply_to_row(sample, row);
         seen.change(sample, row);
     }
-}
-
-/// Whether a script may look at the sampler.
-pub(crate) fn sees_sampler(script: &Script<Text>) -> bool {
-    ScriptRun::mentions(script, "ampler")
 }
 
 /// The class of a sampler's element.

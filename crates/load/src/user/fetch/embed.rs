@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use weir_plan::{EmbeddedResources, HttpRequest};
+use weir_plan::EmbeddedResources;
 use weir_record::SampleRow;
 use weir_response::{Link, SampleView, page_links, style_sheet_links};
 use weir_script::{Carries, Scope, Text, base_url, normalized, resource_url};
@@ -15,12 +15,8 @@ use weir_script::{Carries, Scope, Text, base_url, normalized, resource_url};
 use super::{Asked, Common, Fetched, Hands, add, failed, put, whole_of};
 use crate::http::client::Client;
 use crate::http::response::Kept;
-use crate::look_into::{charset, field, media_type};
-
-/// At once, if the plan gives no number: JMeter's default.
-const PARALLEL: usize = 6;
-/// The most at once, whatever the plan says.
-const PARALLEL_MAX: usize = 64;
+use crate::parallel::{PARALLEL, PARALLEL_MAX};
+use crate::user::seen::{charset, field, media_type};
 
 /// Which of a page's resources are fetched, and how many at once.
 #[derive(Debug)]
@@ -28,15 +24,6 @@ pub(crate) struct Embedding {
     matching: String,
     excluding: String,
     parallel: Option<usize>,
-}
-
-/// How many connections to one server a request may need.
-pub(crate) fn at_once(request: &HttpRequest<Text>) -> u64 {
-    let parallel = request.embedded.as_ref().and_then(|e| e.parallel.as_ref());
-    let Some(parallel) = parallel else { return 1 };
-    let number = parallel.constant().map(|text| text.trim().parse::<usize>());
-    let number = number.map_or(PARALLEL_MAX, |parsed| parsed.unwrap_or(PARALLEL));
-    number.clamp(1, PARALLEL_MAX) as u64
 }
 
 impl Embedding {

@@ -8,12 +8,12 @@ use weir_record::{DataType, SampleRow};
 use weir_script::{PreviousResponse, ScriptSample, Text};
 
 use crate::clock::Moment;
-use crate::debug::Shown;
 use crate::details::note_text;
-use crate::look_into::Seen;
-use crate::sampling::Sampled;
-use crate::seen_by_scripts::data_type;
 use crate::user::User;
+use crate::user::debug::Shown;
+use crate::user::sampling::Sampled;
+use crate::user::seen::Seen;
+use crate::user::seen_by_scripts::data_type;
 use crate::work::Step;
 
 /// A sample that was made up.

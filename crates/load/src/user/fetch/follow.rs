@@ -6,7 +6,7 @@ use weir_record::SampleRow;
 use weir_script::{Carries, redirect_url};
 
 use super::{Asked, Common, Fetched, Hands, add, fail, put, whole_of};
-use crate::leg::REDIRECTS_MAX;
+use crate::user::leg::REDIRECTS_MAX;
 
 impl Common<'_> {
     /// Goes where a response leads until one leads nowhere.

@@ -1,0 +1,94 @@
+//! Rows of exchanges, without whose they are.
+
+use std::sync::Arc;
+
+use weir_record::{DataType, SampleRow};
+use weir_script::CachedSample;
+
+use crate::clock::{Clock, Moment};
+use crate::http::outcome::{Failure, Place};
+use crate::http::request::Exchange;
+
+/// A sample's outcome in the words of its row.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(super) success: bool,
+    pub(super) code: Arc<str>,
+    message: Arc<str>,
+    data_type: DataType,
+}
+
+/// The row of one exchange, without whose it is.
+pub(crate) fn row_of(
+    clock: &Clock,
+    exchange: &Exchange,
+    outcome: Outcome,
+    label: &Arc<str>,
+    url: &Arc<str>,
+) -> SampleRow {
+    let since_start = |moment: Option<Moment>| {
+        moment.map_or(0, |moment| clock.elapsed_ms(exchange.started, moment))
+    };
+    SampleRow {
+        timestamp_ms: clock.epoch_ms(exchange.started),
+        elapsed_ms: since_start(Some(exchange.ended)),
+        label: Arc::clone(label),
+        response_code: outcome.code,
+        response_message: outcome.message,
+        data_type: outcome.data_type,
+        success: outcome.success,
+        received_bytes: exchange.received,
+        sent_bytes: exchange.sent,
+        url: Arc::clone(url),
+        latency_ms: since_start(exchange.first_body),
+        connect_ms: since_start(exchange.connected),
+        is_http: true,
+        ..SampleRow::default()
+    }
+}
+
+impl Outcome {
+    /// What became of an exchange.
+    pub(crate) fn of(exchange: &Exchange, place: Place<'_>) -> Self {
+        let head = match &exchange.outcome {
+            Ok(head) => head,
+            Err(failure) => return Self::failed(failure, place),
+        };
+        Self {
+            success: (200..400).contains(&head.status.number),
+            code: Arc::clone(&head.status.code),
+            message: Arc::clone(&head.status.reason),
+            data_type: head.data_type,
+        }
+    }
+
+    /// What became of a request that has no response.
+    pub(crate) fn failed(failure: &Failure, place: Place<'_>) -> Self {
+        Self {
+            success: false,
+            code: format!("Non HTTP response code: {}", failure.class()).into(),
+            message: format!("Non HTTP response message: {}", failure.message(place)).into(),
+            data_type: DataType::Text,
+        }
+    }
+}
+
+/// The row of a request that was not sent, because its answer is known and fresh.
+pub(crate) fn row_of_known(
+    clock: &Clock,
+    now: Moment,
+    says: &CachedSample,
+    label: &Arc<str>,
+    url: &Arc<str>,
+) -> SampleRow {
+    SampleRow {
+        timestamp_ms: clock.epoch_ms(now),
+        label: Arc::clone(label),
+        response_code: says.code.as_str().into(),
+        response_message: says.message.as_str().into(),
+        success: true,
+        url: Arc::clone(url),
+        is_http: true,
+        ..SampleRow::default()
+    }
+}

@@ -1,0 +1,200 @@
+//! One sampler with everything before and after it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use weir_plan::{PreProcessor, SamplerKind, TimerKind, Variable};
+use weir_record::SampleRow;
+use weir_script::{Text, delay_ms};
+
+use crate::auto_stop::Watched;
+use crate::control::Stage;
+use crate::iterations::set_parameters;
+use crate::user::User;
+use crate::user::after::After;
+use crate::user::made_up::Made;
+use crate::user::sampling::Sampled;
+use crate::work::{Group, Step, Work};
+
+impl User {
+    /// One sampler with everything before and after it.
+    pub(super) async fn step(
+        &mut self,
+        work: &Work,
+        group: &Group,
+        step: &Step,
+        transaction: Option<u32>,
+    ) -> After {
+        self.forget_step();
+        for processor in &step.source.before {
+            match processor {
+                PreProcessor::UserParameters(parameters) => {
+                    set_parameters(parameters, &mut self.scope);
+                }
+                PreProcessor::Script(script) => self.run_before(step, script),
+                // The request itself follows it.
+                PreProcessor::Link => {}
+            }
+        }
+        self.earshot = Some(step.audience);
+        self.set_script_earshot(step);
+        if let Some(class) = step.label {
+            self.scope.sampler = Arc::clone(&work.labels[class]);
+        }
+        if self.data.scripts.is_some() {
+            Box::pin(self.sleep_for_scripts()).await;
+        }
+        if !self.think(work, group, step).await {
+            return After::END;
+        }
+        if let Some(ends) = self.ends_before_sample() {
+            return self.end_for_script(ends);
+        }
+        if step.shows_request {
+            self.show_request(step);
+        }
+        if let SamplerKind::FlowControl(flow) = &step.source.kind {
+            return Box::pin(self.flow_control(flow)).await;
+        }
+        if let SamplerKind::SetVariables(variables) = &step.source.kind {
+            self.set_variables(variables);
+            return After::STEP;
+        }
+        if !work.budget.take() {
+            return After::END;
+        }
+        let sampled = if self.is_hindered() {
+            Some(self.fail_step(step))
+        } else if let Some(request) = self.plain_request(step) {
+            Some(self.send(work, step, request).await)
+        } else {
+            // Boxed: most users never do this, and their tasks should not have room for it.
+            Box::pin(self.sample(work, step)).await
+        };
+        if self.data.scripts.is_some() {
+            Box::pin(self.sleep_for_scripts()).await;
+        }
+        let Some(sampled) = sampled else {
+            return After::STEP;
+        };
+        if std::mem::take(&mut self.sample_is_lost) {
+            tokio::task::yield_now().await;
+            let ends = self.ends_for_script();
+            return ends.map_or(After::STEP, |ends| self.end_for_script(ends));
+        }
+        self.last_ok = sampled.success;
+        self.publish_last_ok(group);
+        let is_ignored = self.ignores_sample();
+        if let Some(mut row) = sampled.row.filter(|_| !is_ignored) {
+            if !step.script_listeners.is_empty() {
+                self.tell_scripts(&step.script_listeners, &mut row);
+            }
+            self.watch(work, step, &row);
+            self.walk
+                .sample_occurred(&group.tree, step.parent, transaction, &row);
+            self.tell_of(step, *row, transaction);
+        }
+        if let Some(ends) = self.ends_for_script() {
+            return self.end_for_script(ends);
+        }
+        if sampled.success {
+            return After::STEP;
+        }
+        // A sample that fails before it waits for anything must not keep others from running.
+        tokio::task::yield_now().await;
+        self.after_failure(step, group.on_error)
+    }
+
+    /// Waits for the sum of the step's timers; false if the user ends instead of sampling.
+    async fn think(&mut self, work: &Work, group: &Group, step: &Step) -> bool {
+        let mut pace = Duration::ZERO;
+        if step.is_paced {
+            let before = self.core.clock.now();
+            let paced = Box::pin(self.keep_pace(group, step)).await;
+            let Some(paced) = paced else {
+                return false;
+            };
+            let waited = self.core.clock.now().nanos_since(before);
+            self.intend_later(Duration::from_nanos(waited));
+            pace = paced;
+        }
+        let (core, outlives) = (&self.core, self.outlives_stop);
+        // A user who did nothing since was asked a moment ago whether it may go on.
+        let is_at_once =
+            !step.is_paced && step.source.timers.is_empty() && step.source.before.is_empty();
+        let now = if is_at_once {
+            core.latest()
+        } else {
+            core.now()
+        };
+        self.scope.epoch_ms = core.clock.epoch_ms(now).cast_signed();
+        let mut sum_ms = 0_i64;
+        for timer in &step.source.timers {
+            let delay_ms = match &timer.kind {
+                TimerKind::Script(script) => Some(self.script_delay_ms(step, script)),
+                kind => delay_ms(kind, work.plan.timer_factor, &mut self.scope),
+            };
+            sum_ms = sum_ms.saturating_add(delay_ms.unwrap_or(0));
+        }
+        let delay_ms = u64::try_from(sum_ms).unwrap_or(0);
+        let core = &self.core;
+        let meant = now.after(Duration::from_millis(delay_ms).saturating_add(pace));
+        // A user whose wait would pass its end leaves at once, without waiting (JMeter).
+        let ends = self.ends.filter(|_| group.supply.cuts_waits());
+        if !core.runs(outlives) || ends.is_some_and(|ends| now >= ends || meant > ends) {
+            return false;
+        }
+        if meant > now {
+            self.intend_later(Duration::from_nanos(meant.nanos_since(now)));
+            let (core, timer) = (&self.core, &mut self.client.timer);
+            timer.until(meant, || !core.runs(outlives)).await;
+            if !core.runs(outlives) {
+                return false;
+            }
+            core.woke(meant);
+        }
+        true
+    }
+
+    /// Tells those who may stop the test of a sample.
+    fn watch(&mut self, work: &Work, step: &Step, row: &SampleRow) {
+        for place in &step.source.auto_stops {
+            let sample = Watched {
+                second: row.timestamp_ms.saturating_add(row.elapsed_ms) / 1_000,
+                elapsed_ms: row.elapsed_ms,
+                latency_ms: row.latency_ms,
+                success: row.success,
+            };
+            if work.watchers[*place].stops(sample, &mut self.scope) {
+                self.core.order(Stage::Aborting);
+            }
+        }
+    }
+
+    /// The step is not done, because a script before it cannot be run.
+    fn fail_step(&mut self, step: &Step) -> Sampled {
+        let started = self.core.clock.now();
+        self.core.sample_begins();
+        let label = step.source.label.rendered(&mut self.scope);
+        let says = self.hindrance().unwrap_or_default();
+        self.finish_made(step, started, Made::failed(label, says))
+    }
+
+    /// Takes all values, then sets the variables; of one name the first counts.
+    fn set_variables(&mut self, variables: &[Variable<Text>]) {
+        let scope = &mut self.scope;
+        let mut taken: Vec<(String, String)> = Vec::with_capacity(variables.len());
+        for variable in variables {
+            let (name, value) = (
+                variable.name.rendered(scope),
+                variable.value.rendered(scope),
+            );
+            if !taken.iter().any(|(known, _)| *known == name) {
+                taken.push((name, value));
+            }
+        }
+        for (name, value) in &taken {
+            scope.variables.set(name, value);
+        }
+    }
+}
