@@ -66,7 +66,7 @@ pub(crate) struct Exchange {
     pub(crate) sent: u64,
     /// The response's head, or why there is no complete response.
     pub(crate) outcome: Result<Head, Failure>,
-    /// What was kept of a complete response. Hand it back with [`Client::give_back`].
+    /// What was kept of a complete response. Hand it back with [`Client::give_back`](crate::http::client::Client::give_back).
     pub(crate) kept: Option<Box<Kept>>,
 }
 
