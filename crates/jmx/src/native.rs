@@ -96,6 +96,7 @@ const NO_SUCH_SAMPLER: &str = "no sampler that Weir runs uses it";
 const NOT_WRITTEN: &str = "its file is not written; take the result file (-l) instead";
 const NOT_WATCHED: &str = "what it watches is not watched; weir has its own view of the server";
 const NOTHING_SENT: &str = "nothing is sent to it";
+const OF_OLD: &str = "JMeter 5.6.3 no longer has such an element, and does nothing in its place";
 const WINDOW: &str = "it only shows something in JMeter's window";
 
 /// The element of this class, if Weir knows it.
@@ -147,7 +148,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("IncludeController", Controller, Natively),
     ("com.blazemeter.jmeter.controller.ParallelSampler", Controller, NotYet),
     ("com.blazemeter.jmeter.control.WeightedSwitchController", Controller, Never(ELSEWHERE)),
-    ("kg.apc.jmeter.control.ParameterizedController", Controller, NotYet),
+    ("kg.apc.jmeter.control.ParameterizedController", Controller, Natively),
 
     ("HTTPSamplerProxy", Sampler, Natively),
     ("TestAction", Sampler, Natively),
@@ -187,6 +188,11 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("JDBCDataSource", Config, InVain(NO_SUCH_SAMPLER)),
     ("BoltConnectionElement", Config, InVain(NO_SUCH_SAMPLER)),
     ("MongoSourceElement", Config, InVain(NO_SUCH_SAMPLER)),
+
+    ("SoapSampler", Config, InVain(OF_OLD)),
+    ("WebServiceSampler", Config, InVain(OF_OLD)),
+    ("UserParameterModifier", Config, InVain(OF_OLD)),
+    ("ParamModifier", Config, InVain(OF_OLD)),
 
     ("Arguments", Variables, Natively),
     ("kg.apc.jmeter.config.VariablesFromCSVFile", Variables, Never("write its variables into a User Defined Variables element, or run the plan with --engine jmeter")),

@@ -208,7 +208,8 @@ impl<'p> Reader<'p> {
                     self.define_below(&branch.below);
                 }
                 Some(Kind::Sampler) => self.refuse_place(branch),
-                _ => self.read_leaf(branch),
+                // What stands below it JMeter hands to no group.
+                _ => drop(self.leaf(branch)),
             }
         }
     }
@@ -279,7 +280,7 @@ impl<'p> Reader<'p> {
         for branch in self.enabled(branches) {
             match kind(&branch.element) {
                 None => self.refuse_unknown(branch),
-                Some(Kind::Variables) => self.read_leaf(branch),
+                Some(Kind::Variables) => drop(self.leaf(branch)),
                 Some(_) => {
                     self.admit(&branch.element);
                     self.refuse_unknown_below(&branch.below);

@@ -63,6 +63,7 @@ mod running;
 mod runtime;
 mod samples;
 mod session;
+mod set_variables;
 mod settings;
 mod start;
 mod starts;

@@ -25,6 +25,7 @@ use crate::clock::Clock;
 use crate::details::note_variables;
 use crate::iterations::Data;
 use crate::next::Next;
+use crate::set_variables::set_variables;
 use crate::transaction::{Told, Whole};
 use crate::tree::{Child, Tree};
 use state::{Lock, Own, State};
@@ -237,6 +238,10 @@ impl Walk {
                 if state.is_first && matches!(state.own, Own::Lock(Lock::Free)) {
                     return Some(Next::Lock(at));
                 }
+                self.generic_next(at, outside)
+            }
+            ControllerKind::Parameterized { variables } => {
+                set_variables(outside.scope, variables);
                 self.generic_next(at, outside)
             }
             ControllerKind::Simple | ControllerKind::OnceOnly | ControllerKind::RandomOrder => {

@@ -4,7 +4,7 @@ use crate::assertions::Assertion;
 use crate::config::IterationElement;
 use crate::processors::ResultAction;
 use crate::sampler::Sampler;
-use crate::{ElementId, Position, Template};
+use crate::{ElementId, Position, Template, Variable};
 
 /// A step of a user: a sampler, or a controller with steps of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +111,11 @@ pub enum ControllerKind<T = Template> {
     CriticalSection {
         /// The name of the lock.
         lock: T,
+    },
+    /// Sets variables whenever it is asked what comes next, and runs its children once.
+    Parameterized {
+        /// What it sets; of one name the first counts.
+        variables: Vec<Variable<T>>,
     },
 }
 
@@ -247,6 +252,9 @@ impl<T> ControllerKind<T> {
                 script_listeners: transaction.script_listeners.clone(),
             }),
             Self::CriticalSection { lock } => ControllerKind::CriticalSection { lock: f(lock) },
+            Self::Parameterized { variables } => ControllerKind::Parameterized {
+                variables: variables.iter().map(|v| v.map(&mut *f)).collect(),
+            },
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use weir_plan::{
     ControllerKind, Extractor, IterationElement, LoadPlan, Node, PostProcessor, PreProcessor,
-    Sampler, SamplerKind, Template, UserParameters,
+    Sampler, SamplerKind, Template, UserParameters, Variable,
 };
 
 use crate::settable::{Changes, Settable};
@@ -81,14 +81,22 @@ impl Adding<'_> {
         }
     }
 
+    fn variables(&mut self, variables: &[Variable]) {
+        for variable in variables {
+            self.name(&variable.name);
+        }
+    }
+
     fn nodes(&mut self, nodes: &[Node]) {
         for node in nodes {
             match node {
                 Node::Sampler(sampler) => self.sampler(sampler),
                 Node::Controller(controller) => {
                     self.iteration_elements(&controller.on_iteration);
-                    if let ControllerKind::ForEach { output, .. } = &controller.kind {
-                        self.name(output);
+                    match &controller.kind {
+                        ControllerKind::ForEach { output, .. } => self.name(output),
+                        ControllerKind::Parameterized { variables } => self.variables(variables),
+                        _ => {}
                     }
                     self.nodes(&controller.children);
                 }
@@ -98,9 +106,7 @@ impl Adding<'_> {
 
     fn sampler(&mut self, sampler: &Sampler) {
         if let SamplerKind::SetVariables(variables) = &sampler.kind {
-            for variable in variables {
-                self.name(&variable.name);
-            }
+            self.variables(variables);
         }
         for processor in &sampler.before {
             match processor {

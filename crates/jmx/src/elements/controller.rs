@@ -3,6 +3,7 @@
 use weir_plan::{ControllerKind, Share, Template, Transaction};
 
 use crate::element::Element;
+use crate::elements::arguments;
 
 /// What a controller of this class does; `None` if it is none that a plan can hold.
 ///
@@ -65,6 +66,13 @@ pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
         "CriticalSectionController" => ControllerKind::CriticalSection {
             lock: text("CriticalSectionController.lockName"),
         },
+        "kg.apc.jmeter.control.ParameterizedController" => {
+            let list = element.element("ParameterizedController");
+            let variables = list.as_ref().map(arguments::variables);
+            ControllerKind::Parameterized {
+                variables: variables.unwrap_or_default(),
+            }
+        }
         _ => return None,
     })
 }

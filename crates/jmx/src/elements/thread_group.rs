@@ -80,9 +80,9 @@ fn main_controller<'a>(group: &Element<'a>, findings: &mut Findings) -> Option<E
         findings.unsupported(group, &refusal);
         return None;
     };
-    // The type of an `elementProp` is also in `elementType`, which JMeter writes always.
-    let class = match controller.attribute("testclass") {
-        "" => controller.attribute("elementType"),
+    // What decides in a property, as the tag does elsewhere.
+    let class = match controller.attribute("elementType") {
+        "" => controller.attribute("testclass"),
         class => class,
     };
     if class.rsplit('.').next() != Some("LoopController") {

@@ -8,7 +8,7 @@ use weir_plan::{
 use super::Reader;
 use crate::element::{Branch, Element};
 use crate::elements::{assertion, data, extractor, listener, script, timer};
-use crate::native::{self, Kind};
+use crate::native::{self, Kind, Runs};
 use crate::scope::Level;
 
 /// The windows whose settings JMeter hands to HTTP samplers, and to no others: it goes by the
@@ -70,6 +70,11 @@ impl Reader<'_> {
 
     fn config<'a>(&mut self, element: &Element<'a>, level: &mut Level<'a>) {
         let window = element.gui_class();
+        let known = native::element(element.class());
+        if known.is_some_and(|known| matches!(known.runs, Runs::InVain(_))) {
+            self.admit(element);
+            return;
+        }
         if element.class() == "ConfigTestElement" && !WINDOWS.contains(&window) {
             let says = "its settings are not for HTTP requests";
             return self.findings.ignored(element, says);
@@ -243,7 +248,7 @@ impl Reader<'_> {
             return false;
         }
         match known.runs {
-            native::Runs::NotYet => {
+            Runs::NotYet => {
                 let says = format!("scripts in {} are not supported yet", script.language);
                 self.refuse(element, says, known.kind, native::ELSEWHERE);
                 true

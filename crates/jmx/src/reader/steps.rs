@@ -37,14 +37,8 @@ impl Reader<'_> {
                     steps.nodes.extend(self.sampler(&branch.element, &inner));
                     steps.on_iteration.extend(self.below_sampler(&below));
                 }
-                Some(Kind::Iteration) => {
-                    steps
-                        .on_iteration
-                        .extend(self.iteration_element(&branch.element));
-                    self.read_below_leaf(&branch.below);
-                }
                 Some(Kind::Plan | Kind::Group) => self.refuse_place(branch),
-                _ => self.read_leaf(branch),
+                _ => steps.on_iteration.extend(self.leaf(branch)),
             }
         }
         steps.on_iteration.reverse();
@@ -72,24 +66,27 @@ impl Reader<'_> {
         for branch in branches {
             let element = &branch.element;
             match kind(element) {
-                Some(Kind::Iteration) => on_iteration.extend(self.iteration_element(element)),
                 Some(Kind::Sampler | Kind::Controller | Kind::Fragment) => {
                     let says = "JMeter does not run what stands below a sampler";
                     self.findings.ignored(element, says);
                     self.define_below(&branch.below);
                 }
                 Some(Kind::Plan | Kind::Group) => self.refuse_place(branch),
-                _ => self.read_leaf(branch),
+                _ => on_iteration.extend(self.leaf(branch)),
             }
         }
         on_iteration
     }
 
-    /// An element that has no steps: what it defines, and what below it nobody uses.
-    pub(super) fn read_leaf(&mut self, branch: &Branch<'_>) {
+    /// An element that has no steps: what it defines, and what of it and of what stands below it
+    /// advances with iterations.
+    pub(super) fn leaf(&mut self, branch: &Branch<'_>) -> Vec<IterationElement> {
         let element = &branch.element;
         match kind(element) {
-            None => return self.refuse_unknown(branch),
+            None => {
+                self.refuse_unknown(branch);
+                return Vec::new();
+            }
             Some(Kind::Variables) => {
                 if self.admit(element).is_some() {
                     self.define(arguments::variables(element));
@@ -100,17 +97,35 @@ impl Reader<'_> {
             }
             Some(_) => {}
         }
-        self.read_below_leaf(&branch.below);
+        let mut on_iteration = self.below_leaf(&branch.below);
+        on_iteration.extend(self.iteration_element(element));
+        on_iteration
     }
 
-    fn read_below_leaf(&mut self, branches: &[Branch<'_>]) {
+    /// What stands below an element that has no steps. JMeter 5.6.3, measured: variables are
+    /// defined, what advances with iterations does so, the rest is for nobody.
+    fn below_leaf(&mut self, branches: &[Branch<'_>]) -> Vec<IterationElement> {
+        let mut on_iteration = Vec::new();
         for branch in self.enabled(branches) {
-            match kind(&branch.element) {
-                None => self.refuse_unknown(branch),
-                Some(Kind::Variables) => self.read_leaf(branch),
-                Some(_) => self.refuse_place(branch),
+            let element = &branch.element;
+            match kind(element) {
+                Some(Kind::Plan | Kind::Group) => self.refuse_place(branch),
+                None | Some(Kind::Variables | Kind::Iteration | Kind::Nowhere) => {
+                    on_iteration.extend(self.leaf(branch));
+                }
+                Some(kind) => {
+                    let says =
+                        "JMeter does not use it, because of the element that it stands below";
+                    self.findings.ignored(element, says);
+                    if kind == Kind::Controller {
+                        self.define_below(&branch.below);
+                    } else {
+                        on_iteration.extend(self.below_leaf(&branch.below));
+                    }
+                }
             }
         }
+        on_iteration
     }
 
     /// The variables that are defined somewhere below steps that do not run: they count all the
@@ -118,7 +133,7 @@ impl Reader<'_> {
     pub(super) fn define_below(&mut self, branches: &[Branch<'_>]) {
         for branch in self.enabled(branches) {
             if kind(&branch.element) == Some(Kind::Variables) {
-                self.read_leaf(branch);
+                self.leaf(branch);
             } else {
                 self.define_below(&branch.below);
             }

@@ -276,3 +276,73 @@ fn extractors_and_listeners() {
     let save = [("time", "true"), ("xml", "false")].map(|(n, v)| (n.to_owned(), v.to_owned()));
     assert_eq!(listener.save, save);
 }
+
+/// Measured on JMeter 5.6.3: a `GenericController` whose `testclass` is `LoopController` runs its
+/// steps once, whatever else it holds.
+#[test]
+fn the_tag_says_what_an_element_is() {
+    let xml = group(&format!(
+        "<GenericController testclass=\"LoopController\">{}</GenericController>\
+         <hashTree>{}</hashTree>",
+        text("LoopController.loops", "3"),
+        sampler("", "").replace("testname", "testclass=\"Nonsense\" testname"),
+    ));
+    let reading = read_ok(&xml);
+    assert_eq!(reading.findings, []);
+    let [Node::Controller(controller)] = &reading.plan.groups[0].nodes[..] else {
+        panic!("{:?}", reading.plan.groups[0].nodes);
+    };
+    assert_eq!(controller.kind, ControllerKind::Simple);
+    assert_eq!(controller.children.len(), 1);
+}
+
+/// As in the recorded plan `found`, where JMeter 5.6.3 shows the values.
+#[test]
+fn what_stands_below_an_element_without_steps() {
+    let below = element("ConstantTimer", "T", "", "")
+        + &element("HeaderManager", "H", "", "")
+        + &element(
+            "LoopController",
+            "L",
+            "",
+            &element("CounterConfig", "no", "", ""),
+        )
+        + &element(
+            "CounterConfig",
+            "inner",
+            &text("CounterConfig.name", "i"),
+            "",
+        );
+    let outer = text("CounterConfig.name", "o");
+    let xml = group(&(element("CounterConfig", "outer", &outer, &below) + &sampler("", "")));
+    let reading = read_ok(&xml);
+    let ignored: Vec<_> = reading.findings.iter().map(|f| &*f.element).collect();
+    assert_eq!(
+        ignored,
+        ["ConstantTimer", "HeaderManager", "LoopController"]
+    );
+    let group = &reading.plan.groups[0];
+    let names = group.on_iteration.iter().map(|element| match element {
+        weir_plan::IterationElement::Counter(counter) => &*counter.variable.text,
+        other => panic!("{other:?}"),
+    });
+    // They advance in the order of the list, the last of the file first.
+    assert_eq!(names.collect::<Vec<_>>(), ["o", "i"]);
+    assert_eq!(samplers(group)[0].timers, []);
+}
+
+/// JMeter 5.6.3 loads samplers that it no longer has, and does nothing at their place.
+#[test]
+fn elements_that_jmeter_has_dropped() {
+    let old = element(
+        "SoapSampler",
+        "old",
+        "",
+        &element("ConstantTimer", "T", "", ""),
+    );
+    let reading = read_ok(&group(&(old + &sampler("", ""))));
+    assert_eq!(reading.unsupported().count(), 0);
+    let said: Vec<_> = reading.findings.iter().map(|f| &*f.element).collect();
+    assert_eq!(said, ["SoapSampler", "ConstantTimer"]);
+    assert_eq!(samplers(&reading.plan.groups[0])[0].timers, []);
+}

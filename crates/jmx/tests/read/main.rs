@@ -181,7 +181,7 @@ fn every_element_is_named() {
     let xml = group(&format!(
         "<JDBCPreProcessor testname=\"C\"/><hashTree/>\n{}\n\
          <com.example.Switch testname=\"I\"/><hashTree>{}</hashTree>\
-         <com.example.Plugin testname=\"X\" testclass=\"com.example.ThreadGroup\"/>",
+         <com.example.ThreadGroup testname=\"X\" testclass=\"ThreadGroup\"/>",
         sampler("", "<HTMLAssertion testname=\"A\"/><hashTree/>"),
         "<com.example.Case/><hashTree><CompareAssertion testname=\"R\"/></hashTree>",
     ));

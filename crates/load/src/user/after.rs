@@ -54,13 +54,16 @@ impl After {
 }
 
 impl User {
-    pub(super) async fn flow_control(&mut self, flow: &FlowControl<Text>) -> After {
+    pub(super) async fn flow_control(&mut self, group: &Group, flow: &FlowControl<Text>) -> After {
         match flow.action {
             FlowAction::Pause => {
                 let pause = flow.pause_ms.rendered(&mut self.scope);
                 let pause = Duration::from_millis(pause.trim().parse().unwrap_or(0));
                 self.intend_later(pause);
                 let until = self.core.clock.now().after(pause);
+                // A timer that would pass the user's end ends it; a pause is cut there (JMeter).
+                let ends = self.ends.filter(|_| group.supply.cuts_waits());
+                let until = ends.map_or(until, |ends| until.min(ends));
                 self.sleep_until(until).await;
                 After::STEP
             }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_plan::{PreProcessor, SamplerKind, TimerKind, Variable};
+use weir_plan::{PreProcessor, SamplerKind, TimerKind};
 use weir_record::SampleRow;
-use weir_script::{Text, delay_ms};
+use weir_script::delay_ms;
 
 use crate::auto_stop::Watched;
 use crate::control::Stage;
 use crate::iterations::set_parameters;
+use crate::set_variables::set_variables;
 use crate::user::User;
 use crate::user::after::After;
 use crate::user::made_up::Made;
@@ -54,10 +55,10 @@ impl User {
             self.show_request(step);
         }
         if let SamplerKind::FlowControl(flow) = &step.source.kind {
-            return Box::pin(self.flow_control(flow)).await;
+            return Box::pin(self.flow_control(group, flow)).await;
         }
         if let SamplerKind::SetVariables(variables) = &step.source.kind {
-            self.set_variables(variables);
+            set_variables(&mut self.scope, variables);
             return After::STEP;
         }
         if !work.budget.take() {
@@ -178,23 +179,5 @@ impl User {
         let label = step.source.label.rendered(&mut self.scope);
         let says = self.hindrance().unwrap_or_default();
         self.finish_made(step, started, Made::failed(label, says))
-    }
-
-    /// Takes all values, then sets the variables; of one name the first counts.
-    fn set_variables(&mut self, variables: &[Variable<Text>]) {
-        let scope = &mut self.scope;
-        let mut taken: Vec<(String, String)> = Vec::with_capacity(variables.len());
-        for variable in variables {
-            let (name, value) = (
-                variable.name.rendered(scope),
-                variable.value.rendered(scope),
-            );
-            if !taken.iter().any(|(known, _)| *known == name) {
-                taken.push((name, value));
-            }
-        }
-        for (name, value) in &taken {
-            scope.variables.set(name, value);
-        }
     }
 }

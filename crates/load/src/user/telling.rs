@@ -1,5 +1,7 @@
 //! Who is told of samples and transactions, and when.
 
+use std::sync::Arc;
+
 use weir_plan::ControllerKind;
 use weir_record::SampleRow;
 
@@ -117,12 +119,17 @@ impl User {
     /// Writes into a transaction's row whose it is, and who else is alive.
     pub(crate) fn sign(&self, row: &mut SampleRow) {
         row.thread_name = self.thread_name();
-        // A transaction inside that was left early learns its user's name only now.
-        for part in &mut row.children {
-            if part.thread_name.is_empty() {
-                part.thread_name = self.thread_name();
-            }
-        }
+        // Transactions inside that were left early learn their user's name only now.
+        name_nameless(&mut row.children, &row.thread_name);
         (row.group_threads, row.all_threads) = self.alive();
+    }
+}
+
+fn name_nameless(parts: &mut [SampleRow], name: &Arc<str>) {
+    for part in parts {
+        if part.thread_name.is_empty() {
+            part.thread_name = Arc::clone(name);
+        }
+        name_nameless(&mut part.children, name);
     }
 }

@@ -213,6 +213,12 @@ fn ways_out_of_loops() {
     check("flow", &[]);
 }
 
+/// What plans of other people asked for that no other case here does.
+#[test]
+fn found_in_other_plans() {
+    check("found", &[]);
+}
+
 #[test]
 fn a_test_that_is_stopped_by_its_plan() {
     check("stops", &[]);
@@ -262,6 +268,13 @@ fn bsf_elements() {
 #[test]
 fn plugin_elements() {
     check("plugins", &[]);
+}
+
+/// Recorded with the jp@gc plugin 0.4 of this controller alone; that in the Extras set 1.4.0 sets its
+/// variables once an iteration.
+#[test]
+fn parameterized_controllers() {
+    check("parameterized", &[]);
 }
 
 #[test]
