@@ -88,6 +88,7 @@ impl Launch {
         command
             .args(&self.java.options)
             .args(gc_log::java_options(&self.gc_log()))
+            .args(OPENED)
             .arg("-Djava.awt.headless=true")
             .arg("-jar")
             .arg(self.home.launcher())
@@ -120,6 +121,16 @@ impl Launch {
         command
     }
 }
+
+/// What of Java plugins look into (the Parallel Controller into threads), as JMeter's own start
+/// script opens it. A Java that is too old to know these words ignores them.
+const OPENED: [&str; 5] = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang.invoke=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",
+];
 
 /// A JMeter whose test has begun, not followed yet.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use Kind::{
     After, Assertion, Before, Config, Controller, Fragment, Group, Iteration, Listener, Nowhere,
     Plan, Sampler, Timer, Variables,
 };
-use Runs::{InVain, Natively, Never, NotYet, Unheard};
+use Runs::{InVain, Natively, Never, Unheard};
 
 /// What an element is for: where the reader takes it, and what is lost without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,6 @@ impl Kind {
 pub(crate) enum Runs {
     /// As JMeter does.
     Natively,
-    /// It is read, but the engine does not run it yet.
-    NotYet,
     /// Not an element that Weir runs; with what to do instead.
     Never(&'static str),
     /// It only watches: the load is the same without it. With what does not happen.
@@ -146,7 +144,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("CriticalSectionController", Controller, Natively),
     ("ModuleController", Controller, Natively),
     ("IncludeController", Controller, Natively),
-    ("com.blazemeter.jmeter.controller.ParallelSampler", Controller, NotYet),
+    ("com.blazemeter.jmeter.controller.ParallelSampler", Controller, Natively),
     ("com.blazemeter.jmeter.control.WeightedSwitchController", Controller, Never(ELSEWHERE)),
     ("kg.apc.jmeter.control.ParameterizedController", Controller, Natively),
 

@@ -238,11 +238,6 @@ impl<'p> Reader<'p> {
         let known = native::element(element.class())?;
         match known.runs {
             Runs::Natively => return Some(known),
-            Runs::NotYet => {
-                let says = format!("{} is not supported yet", element.class());
-                self.refuse(element, says, known.kind, native::ELSEWHERE);
-                return Some(known);
-            }
             Runs::Never(instead) => {
                 let says = format!("{} is not supported", element.class());
                 self.refuse(element, says, known.kind, instead);

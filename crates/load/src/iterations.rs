@@ -59,6 +59,11 @@ impl Data {
         self.group_iterations += 1;
     }
 
+    /// Of a user that goes on in an iteration of its group that another began.
+    pub(crate) fn goes_on_in(&mut self, iteration: u64) {
+        self.group_iterations = iteration.saturating_sub(1);
+    }
+
     /// How many iterations of the group have started.
     pub(crate) fn group_iterations(&self) -> u64 {
         self.group_iterations

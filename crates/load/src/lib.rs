@@ -52,6 +52,7 @@ mod groups;
 mod http;
 mod iterations;
 mod java_random;
+mod kin;
 mod left_by_scripts;
 mod listener_files;
 mod next;

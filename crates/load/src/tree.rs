@@ -110,7 +110,7 @@ impl Tree {
     pub(crate) fn of(
         group: &mut ResolvedGroup,
         publishes_indices: bool,
-        sampler: &mut impl FnMut(Sampler<Text>, Place),
+        sampler: &mut impl FnMut(Sampler<Text>, Place, Vec<Node<Text>>),
     ) -> Self {
         let own_loop = Controller {
             id: ElementId::default(),
@@ -126,6 +126,38 @@ impl Tree {
             children: std::mem::take(&mut group.nodes),
             at: group.at,
         };
+        Self::of_loop(own_loop, publishes_indices, sampler)
+    }
+
+    /// The tree of one child of a Parallel Controller, which runs once.
+    pub(crate) fn of_branch(
+        child: Node<Text>,
+        publishes_indices: bool,
+        sampler: &mut impl FnMut(Sampler<Text>, Place, Vec<Node<Text>>),
+    ) -> Self {
+        let at = match &child {
+            Node::Sampler(sampler) => sampler.at,
+            Node::Controller(controller) => controller.at,
+        };
+        let own_loop = Controller {
+            id: ElementId::default(),
+            name: Text::literal(""),
+            kind: ControllerKind::Loop {
+                count: Text::literal("1"),
+                only_once: true,
+            },
+            on_iteration: Vec::new(),
+            children: vec![child],
+            at,
+        };
+        Self::of_loop(own_loop, publishes_indices, sampler)
+    }
+
+    fn of_loop(
+        own_loop: Controller<Text>,
+        publishes_indices: bool,
+        sampler: &mut impl FnMut(Sampler<Text>, Place, Vec<Node<Text>>),
+    ) -> Self {
         let mut building = Building {
             controllers: Vec::new(),
             sampler_names: Vec::new(),
@@ -167,7 +199,19 @@ struct Building<'a, F> {
     sampler: &'a mut F,
 }
 
-impl<F: FnMut(Sampler<Text>, Place)> Building<'_, F> {
+impl<F: FnMut(Sampler<Text>, Place, Vec<Node<Text>>)> Building<'_, F> {
+    /// Takes a sampler; one that is a Parallel Controller comes with its children.
+    fn take_sampler(
+        &mut self,
+        sampler: Sampler<Text>,
+        place: Place,
+        branches: Vec<Node<Text>>,
+    ) -> Child {
+        self.sampler_names.push(sampler.label.clone());
+        (self.sampler)(sampler, place, branches);
+        Child::Sampler(self.sampler_names.len() as u32 - 1)
+    }
+
     fn controller(&mut self, controller: Controller<Text>, parent: u32, around: Around) -> u32 {
         let around = around.inside(&controller);
         let number = self.controllers.len();
@@ -182,19 +226,14 @@ impl<F: FnMut(Sampler<Text>, Place)> Building<'_, F> {
         });
         let mut children = Vec::with_capacity(controller.children.len());
         for child in controller.children {
+            let parent = number as u32;
+            let place = Place { parent, around };
             children.push(match child {
-                Node::Sampler(sampler) => {
-                    self.sampler_names.push(sampler.label.clone());
-                    let place = Place {
-                        parent: number as u32,
-                        around,
-                    };
-                    (self.sampler)(*sampler, place);
-                    Child::Sampler(self.sampler_names.len() as u32 - 1)
-                }
-                Node::Controller(child) => {
-                    Child::Controller(self.controller(*child, number as u32, around))
-                }
+                Node::Sampler(sampler) => self.take_sampler(*sampler, place, Vec::new()),
+                Node::Controller(child) => match child.kind {
+                    ControllerKind::Parallel(own) => self.take_sampler(*own, place, child.children),
+                    _ => Child::Controller(self.controller(*child, parent, around)),
+                },
             });
         }
         self.controllers[number].children = children;

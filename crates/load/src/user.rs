@@ -12,6 +12,7 @@ mod look_into;
 mod made_up;
 mod managed;
 mod pace;
+mod parallel;
 mod rows;
 mod sampling;
 mod scripts;
@@ -24,17 +25,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_script::Scope;
+use weir_script::{Ends, Scope};
 
 use crate::audience::Audience;
 use crate::clock::Moment;
 use crate::core::Core;
 use crate::http::client::Client;
 use crate::iterations::Data;
+use crate::kin::Kin;
 use crate::pacing::Paces;
 use crate::session::SharedSession;
 use crate::walk::Walk;
 use crate::work::{Group, UserStart, Work};
+
+/// The variable that says whether the last sample was a success.
+const LAST_OK: &str = "JMeterThread.last_sample_ok";
 
 /// A virtual user.
 #[derive(Debug)]
@@ -70,6 +75,10 @@ pub(crate) struct User {
     /// An extractor that cannot work as it is set up has taken the sample away: nobody hears of it,
     /// and nothing follows from it (JMeter).
     pub(crate) sample_is_lost: bool,
+    /// Whom it runs with, if it runs a child of a Parallel Controller.
+    pub(crate) kin: Option<Box<Kin>>,
+    /// Where the children of a Parallel Controller have led.
+    led: Option<Ends>,
 }
 
 impl User {
@@ -96,6 +105,8 @@ impl User {
             intended: None,
             has_begun: false,
             paces: None,
+            kin: None,
+            led: None,
             core: Rc::clone(core),
         }
     }
@@ -121,7 +132,9 @@ impl User {
 
     /// Users alive in the group and in all groups.
     pub(crate) fn alive(&self) -> (u32, u32) {
-        self.core.census.alive(self.group)
+        let (group, all) = self.core.census.alive(self.group);
+        let kin = self.kin.as_ref();
+        (kin.map_or(group, |kin| kin.running()), all)
     }
 
     /// Sleeps, but no longer than the test runs.
@@ -162,9 +175,7 @@ impl User {
     pub(crate) fn publish_last_ok(&mut self, group: &Group) {
         if group.tree.publishes_indices {
             let text = if self.last_ok { "true" } else { "false" };
-            self.scope
-                .variables
-                .set("JMeterThread.last_sample_ok", text);
+            self.scope.variables.set(LAST_OK, text);
         }
     }
 

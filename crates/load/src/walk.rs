@@ -244,9 +244,11 @@ impl Walk {
                 set_variables(outside.scope, variables);
                 self.generic_next(at, outside)
             }
-            ControllerKind::Simple | ControllerKind::OnceOnly | ControllerKind::RandomOrder => {
-                self.generic_next(at, outside)
-            }
+            // A Parallel Controller is a sampler in the tree.
+            ControllerKind::Simple
+            | ControllerKind::OnceOnly
+            | ControllerKind::RandomOrder
+            | ControllerKind::Parallel(_) => self.generic_next(at, outside),
         }
     }
 }

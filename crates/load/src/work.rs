@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use weir_plan::{
-    ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError,
+    ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, Node, OnSampleError,
     PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, Script, UserLife,
 };
 use weir_script::{
@@ -107,6 +107,15 @@ pub(crate) struct Group {
     pub(crate) tree: Tree,
     /// The samplers of the tree, by their places.
     pub(crate) steps: Vec<Step>,
+    /// It is no group of the plan, but a child of a Parallel Controller: nobody starts in it.
+    pub(crate) is_branch: bool,
+}
+
+/// The children of Parallel Controllers, which become groups behind those of the plan.
+struct Branches {
+    /// How many groups the plan has.
+    first: usize,
+    groups: Vec<Group>,
 }
 
 /// Where the users of a group come from.
@@ -179,9 +188,16 @@ pub(crate) struct Step {
     pub(crate) script_listeners: Arc<[usize]>,
     /// Its request has a manager of cookies, answers or logins.
     pub(crate) is_managed: bool,
+    /// What it runs at once, as places among [`Work::groups`].
+    pub(crate) branches: Vec<usize>,
 }
 
 impl Step {
+    /// Whether it runs others at once.
+    pub(crate) fn is_parallel(&self) -> bool {
+        matches!(self.source.kind, SamplerKind::Parallel(_))
+    }
+
     /// Whether this is the request of the plan, and not one that a script made of it.
     pub(crate) fn is_planned(&self, request: &HttpRequest<Text>) -> bool {
         matches!(&self.source.kind, SamplerKind::Http(planned)
@@ -291,17 +307,29 @@ impl Work {
         };
         let groups = std::mem::take(&mut work.plan.groups);
         let phases = phases(&groups, work.plan.serialized);
+        let mut branches = Branches {
+            first: groups.len(),
+            groups: Vec::new(),
+        };
         for (group, phase) in groups.into_iter().zip(phases) {
-            let group = work.group(group, length);
+            let group = work.group(group, length, &mut branches);
             work.groups.push(Group { phase, ..group });
         }
+        work.groups.append(&mut branches.groups);
         if work.users() == 0 {
             return Err(LoadError::NoUsers);
         }
         Ok(work)
     }
 
-    fn group(&mut self, mut group: ResolvedGroup, length: Length) -> Group {
+    fn group(
+        &mut self,
+        mut group: ResolvedGroup,
+        length: Length,
+        branches: &mut Branches,
+    ) -> Group {
+        let outlives_stop = group.kind == GroupKind::TearDown && self.plan.tear_down_on_shutdown;
+        let same_user = group.same_user;
         let planned = length == Length::AsPlanned;
         let starts = std::mem::replace(&mut group.starts, ResolvedStarts::Ramp);
         let is_supplied = matches!(
@@ -313,7 +341,22 @@ impl Work {
         let mut tree = Tree::of(
             &mut group,
             self.plan.reads_own_variables,
-            &mut |sampler, place| steps.push(self.step(sampler, place)),
+            &mut |sampler, place, nodes| {
+                let mut step = self.step(sampler, place);
+                let nodes = nodes.into_iter();
+                step.branches = nodes
+                    .map(|node| {
+                        let branch = self.branch(node, &step);
+                        branches.groups.push(Group {
+                            outlives_stop,
+                            same_user,
+                            ..branch
+                        });
+                        branches.first + branches.groups.len() - 1
+                    })
+                    .collect();
+                steps.push(step);
+            },
         );
         tree.stops_between_iterations = is_supplied;
         for controller in &mut tree.controllers {
@@ -329,7 +372,7 @@ impl Work {
             name: group.name.into(),
             number: group.number,
             phase: 0,
-            outlives_stop: group.kind == GroupKind::TearDown && self.plan.tear_down_on_shutdown,
+            outlives_stop,
             users: group.users,
             ramp_up: group.ramp_up,
             start,
@@ -341,9 +384,57 @@ impl Work {
             },
             supply,
             on_error: group.on_error,
-            same_user: group.same_user,
+            same_user,
             tree,
             steps,
+            is_branch: false,
+        }
+    }
+
+    /// A child of a Parallel Controller as a group; failures in it lead nowhere by themselves
+    /// (JMeter).
+    fn branch(&mut self, node: Node<Text>, parallel: &Step) -> Group {
+        let is_parent =
+            matches!(&parallel.source.kind, SamplerKind::Parallel(own) if own.is_parent);
+        let reads_own = self.plan.reads_own_variables;
+        let mut steps = Vec::new();
+        let mut tree = Tree::of_branch(node, reads_own, &mut |mut sampler, place, _| {
+            if is_parent {
+                // Only the whole is told of.
+                sampler.on_failure.clear();
+                sampler.listeners.clear();
+                sampler.script_listeners.clear();
+                sampler.auto_stops.clear();
+            }
+            let mut step = self.step(sampler, place);
+            step.is_looked_at |= is_parent || parallel.is_looked_at;
+            steps.push(step);
+        });
+        for controller in &mut tree.controllers {
+            if let ControllerKind::Transaction(transaction) = &mut controller.kind {
+                if is_parent {
+                    transaction.on_failure.clear();
+                    transaction.listeners.clear();
+                    transaction.script_listeners.clear();
+                }
+                controller.audience = self.audience(true, &transaction.listeners);
+            }
+        }
+        Group {
+            name: "".into(),
+            number: 0,
+            phase: 0,
+            outlives_stop: false,
+            users: 0,
+            ramp_up: Duration::ZERO,
+            start: Duration::ZERO,
+            end: None,
+            supply: Supply::Users(None),
+            on_error: OnSampleError::Continue,
+            same_user: true,
+            tree,
+            steps,
+            is_branch: true,
         }
     }
 
@@ -450,6 +541,7 @@ impl Work {
             follows_link,
             shows_request: false,
             script_listeners: Arc::default(),
+            branches: Vec::new(),
         };
         step.script_listeners = step.source.script_listeners.as_slice().into();
         step.is_looked_at |= !step.script_listeners.is_empty();
@@ -481,7 +573,7 @@ impl Work {
         let steps = self.groups.iter().flat_map(|group| &group.steps);
         let at_once = steps.map(|step| match &step.source.kind {
             SamplerKind::Http(request) => at_once(request),
-            _ => 1,
+            _ => step.branches.len().max(1) as u64,
         });
         at_once.max().unwrap_or(1) * self.servers.len() as u64
     }
@@ -511,7 +603,7 @@ impl Work {
 
     fn active_groups(&self) -> impl Iterator<Item = (usize, &Group)> {
         let groups = self.groups.iter().enumerate();
-        groups.filter(|(_, group)| !group.steps.is_empty())
+        groups.filter(|(_, group)| !group.steps.is_empty() && !group.is_branch)
     }
 
     /// The groups of a phase that start users by themselves.

@@ -117,6 +117,9 @@ pub enum ControllerKind<T = Template> {
         /// What it sets; of one name the first counts.
         variables: Vec<Variable<T>>,
     },
+    /// Runs its children at once, each like a user of its own: the plugin's Parallel Controller.
+    /// To whoever walks the tree it is a sampler: this one, of [`crate::SamplerKind::Parallel`].
+    Parallel(Box<Sampler<T>>),
 }
 
 /// How many passes a Throughput Controller lets through.
@@ -255,6 +258,7 @@ impl<T> ControllerKind<T> {
             Self::Parameterized { variables } => ControllerKind::Parameterized {
                 variables: variables.iter().map(|v| v.map(&mut *f)).collect(),
             },
+            Self::Parallel(own) => ControllerKind::Parallel(Box::new(own.map(f))),
         }
     }
 }

@@ -52,7 +52,7 @@ pub use processors::{
 pub use rate::{RateError, RatePiece, RateProfile};
 pub use requirement::{Comparison, Metric, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};
-pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Sampler, SamplerKind};
+pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Parallel, Sampler, SamplerKind};
 pub use starts::{
     ArrivalProcess, ArrivalSchedule, ArrivalStep, Arrivals, Starts, UserLevel, UserLife, UserRow,
     UserSteps, WhenFull,

@@ -63,6 +63,19 @@ pub enum SamplerKind<T = Template> {
     Dummy(Box<Dummy<T>>),
     /// A script whose value is the response.
     Script(Box<Script<T>>),
+    /// Runs the children of its controller at once.
+    Parallel(Parallel<T>),
+}
+
+/// The Parallel Controller of the bzm plugins, which is a sampler.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parallel<T = Template> {
+    /// It is a sample with those of its children inside; else it gives none itself.
+    pub is_parent: bool,
+    /// How many children run at a time; `None`: all.
+    pub at_once: Option<T>,
+    /// The names of its children.
+    pub items: Vec<T>,
 }
 
 /// A Flow Control Action.
@@ -230,6 +243,11 @@ impl<T> SamplerKind<T> {
                 url: f(&dummy.url),
             })),
             Self::Script(script) => SamplerKind::Script(Box::new(script.map(f))),
+            Self::Parallel(parallel) => SamplerKind::Parallel(Parallel {
+                is_parent: parallel.is_parent,
+                at_once: parallel.at_once.as_ref().map(&mut *f),
+                items: parallel.items.iter().map(f).collect(),
+            }),
         }
     }
 }

@@ -149,6 +149,22 @@ impl Variables {
         }
     }
 
+    /// Takes over the changes that lead from `before` to `after`, a later state of the same
+    /// variables.
+    pub fn take_changes(&mut self, before: &Self, after: &Self) {
+        // A name that was set stays in the list for good.
+        for (name, value) in &after.own {
+            let was = before.find(name).ok().map(|at| &before.own[at].1);
+            if was == Some(value) {
+                continue;
+            }
+            match value {
+                Some(value) => self.set(name, value),
+                None => self.remove(name),
+            }
+        }
+    }
+
     /// What the user itself has set.
     pub fn own(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.own.iter();

@@ -1,6 +1,6 @@
 //! Controllers: which steps run, in what order, how often.
 
-use weir_plan::{ControllerKind, Share, Template, Transaction};
+use weir_plan::{ControllerKind, Node, Parallel, Share, Template, Transaction};
 
 use crate::element::Element;
 use crate::elements::arguments;
@@ -75,6 +75,22 @@ pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
         }
         _ => return None,
     })
+}
+
+/// What a Parallel Controller says of itself.
+pub(crate) fn parallel(element: &Element<'_>, children: &[Node]) -> Parallel {
+    let is_limited = element.is("LIMIT_MAX_THREAD_NUMBER");
+    Parallel {
+        is_parent: element.is("PARENT_SAMPLE"),
+        at_once: is_limited.then(|| element.text_or("MAX_THREAD_NUMBER", "6")),
+        items: children
+            .iter()
+            .map(|child| match child {
+                Node::Sampler(sampler) => sampler.label.clone(),
+                Node::Controller(controller) => controller.name.clone(),
+            })
+            .collect(),
+    }
 }
 
 /// The last index of a `ForEach` controller. JMeter, measured: one that is there but empty is 0, and

@@ -247,14 +247,7 @@ impl Reader<'_> {
             self.findings.ignored(element, "its script is empty");
             return false;
         }
-        match known.runs {
-            Runs::NotYet => {
-                let says = format!("scripts in {} are not supported yet", script.language);
-                self.refuse(element, says, known.kind, native::ELSEWHERE);
-                true
-            }
-            _ => self.admit(element).is_some(),
-        }
+        self.admit(element).is_some()
     }
 }
 

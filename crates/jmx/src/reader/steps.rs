@@ -13,6 +13,9 @@ use crate::finding::Refusal;
 use crate::native::{self, Feature, Kind};
 use crate::scope::{Level, Scope};
 
+/// The class of the Parallel Controller.
+const PARALLEL: &str = "com.blazemeter.jmeter.controller.ParallelSampler";
+
 impl Reader<'_> {
     /// The steps of a level, and what advances with the iterations of the controller that has
     /// them: the last of the file first, measured on JMeter 5.6.3.
@@ -196,6 +199,11 @@ impl Reader<'_> {
         let below = self.enabled(&branch.below);
         let inner = scope.inner(self.level(&below));
         let steps = self.steps(tree, &below, &inner);
+        if element.class() == PARALLEL {
+            let own = self.parallel(branch, steps.nodes.as_slice(), &inner);
+            let steps = self.without_iteration_elements(element, steps);
+            return (own, steps);
+        }
         let mut kind = controller::read(element);
         if let Some(ControllerKind::Transaction(transaction)) = &mut kind
             && self.expand(element, inner.bytes)
@@ -206,6 +214,42 @@ impl Reader<'_> {
             transaction.script_listeners = inner.script_listeners();
         }
         (kind, steps)
+    }
+
+    /// The sampler that a Parallel Controller is to JMeter, with all that is in scope for it.
+    fn parallel(
+        &mut self,
+        branch: &Branch<'_>,
+        children: &[Node],
+        scope: &Scope<'_, '_>,
+    ) -> Option<ControllerKind> {
+        let element = &branch.element;
+        if branch.below.iter().any(has_parallel) {
+            let says = "Parallel Controllers in each other are not supported: JMeter 5.6.3 does \
+                        not run the inner one"
+                .to_owned();
+            self.refuse(element, says, Kind::Controller, native::ELSEWHERE);
+            return None;
+        }
+        if !self.expand(element, scope.bytes) {
+            return None;
+        }
+        let kind = SamplerKind::Parallel(controller::parallel(element, children));
+        let own = sampler_of(element, kind, scope);
+        Some(ControllerKind::Parallel(Box::new(own)))
+    }
+
+    /// JMeter 5.6.3, measured: what stands directly below a Parallel Controller never advances.
+    fn without_iteration_elements(&mut self, element: &Element<'_>, steps: Steps) -> Steps {
+        if !steps.on_iteration.is_empty() {
+            let says = "data sets, counters and the like directly below it never advance: as in \
+                        JMeter, their variables are not set";
+            self.findings.warning(element, says);
+        }
+        Steps {
+            on_iteration: Vec::new(),
+            ..steps
+        }
     }
 
     fn check_condition(&mut self, element: &Element<'_>) {
@@ -242,19 +286,8 @@ impl Reader<'_> {
                 }
             }
         };
-        Some(Node::Sampler(Box::new(Sampler {
-            label: element.name_template(),
-            kind,
-            before: scope.before(),
-            timers: scope.timers(),
-            after: scope.after(),
-            assertions: scope.assertions(),
-            on_failure: scope.on_failure(),
-            listeners: scope.listeners(),
-            auto_stops: scope.auto_stops(),
-            script_listeners: scope.script_listeners(),
-            at: element.at(),
-        })))
+        let sampler = sampler_of(element, kind, scope);
+        Some(Node::Sampler(Box::new(sampler)))
     }
 
     fn request(&mut self, element: &Element<'_>, scope: &Scope<'_, '_>) -> HttpRequest {
@@ -367,5 +400,28 @@ impl Reader<'_> {
             self.findings.warning(&superseded, &says);
         }
         Some(counts)
+    }
+}
+
+/// Whether this is a Parallel Controller, or has one inside.
+fn has_parallel(branch: &Branch<'_>) -> bool {
+    let is_parallel = branch.element.class() == PARALLEL;
+    branch.element.is_enabled() && (is_parallel || branch.below.iter().any(has_parallel))
+}
+
+/// A sampler with all that is in scope for it.
+fn sampler_of(element: &Element<'_>, kind: SamplerKind, scope: &Scope<'_, '_>) -> Sampler {
+    Sampler {
+        label: element.name_template(),
+        kind,
+        before: scope.before(),
+        timers: scope.timers(),
+        after: scope.after(),
+        assertions: scope.assertions(),
+        on_failure: scope.on_failure(),
+        listeners: scope.listeners(),
+        auto_stops: scope.auto_stops(),
+        script_listeners: scope.script_listeners(),
+        at: element.at(),
     }
 }

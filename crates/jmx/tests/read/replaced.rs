@@ -238,3 +238,22 @@ fn files_that_multiply() {
     let error = read(&folder.0.join("plans/main.jmx")).unwrap_err();
     assert!(error.to_string().contains("split the plan"), "{error}");
 }
+
+/// JMeter 5.6.3 with the plugin 0.12 does not run the inner one.
+#[test]
+fn steps_at_once_in_each_other() {
+    let class = "com.blazemeter.jmeter.controller.ParallelSampler";
+    let inner = element(class, "inner", "", &named("a"));
+    let reading = read_text_of(&element(class, "outer", "", &named("a")));
+    assert_eq!(reading.unsupported().count(), 0);
+    let reading = read_text_of(&element(class, "outer", "", &inner));
+    let said: String = reading.unsupported().map(ToString::to_string).collect();
+    assert!(
+        said.contains("Parallel Controllers in each other"),
+        "{said}"
+    );
+}
+
+fn read_text_of(below_group: &str) -> Reading {
+    weir_jmx::read_text(&group(below_group), std::path::Path::new("x.jmx")).unwrap()
+}

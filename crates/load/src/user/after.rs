@@ -130,6 +130,9 @@ impl User {
         transaction: Option<u32>,
     ) -> After {
         let from = step.parent;
+        if let Some(kin) = &self.kin {
+            kin.leads(after.ends, after.leaves == Leaves::GroupIteration);
+        }
         match after.leaves {
             Leaves::Nothing => {
                 if after.ends {

@@ -23,7 +23,7 @@ use crate::user::leg::{Way, with_location};
 use crate::user::rows::{Outcome, row_of, row_of_known};
 use crate::user::seen::part_details;
 
-pub(crate) use embed::Embedding;
+pub(crate) use embed::{Embedding, all};
 
 /// Frames in frames that are looked into: JMeter's default (`httpsampler.max_frame_depth`).
 const FRAMES_MAX: u32 = 5;

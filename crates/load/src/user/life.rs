@@ -28,7 +28,7 @@ impl User {
         }
     }
 
-    async fn iterate(&mut self) {
+    pub(super) async fn iterate(&mut self) {
         let work = Arc::clone(&self.core.work);
         let group = &work.groups[self.group];
         self.publish_last_ok(group);
@@ -76,6 +76,7 @@ impl User {
 
     /// Asks what comes next and does it; false when the user ends.
     async fn advance(&mut self, work: &Work, group: &Group) -> bool {
+        self.meet();
         let (next, is_over) = self.look(group, |walk, outside| {
             let next = walk.next(outside);
             (next, outside.is_over)

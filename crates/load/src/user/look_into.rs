@@ -73,6 +73,7 @@ impl weir_response::Variables for OfUser<'_> {
 impl User {
     /// Runs what stands after a sampler; changes the row as its listeners will see it.
     pub(crate) fn look_into(&mut self, step: &Step, row: &mut SampleRow, seen: &mut Seen<'_>) {
+        self.meet();
         let mut outcomes = Vec::new();
         for processor in &step.source.after {
             match processor {

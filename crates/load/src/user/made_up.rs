@@ -11,6 +11,7 @@ use crate::clock::Moment;
 use crate::details::note_text;
 use crate::user::User;
 use crate::user::debug::Shown;
+use crate::user::parallel::take_parts;
 use crate::user::sampling::Sampled;
 use crate::user::seen::Seen;
 use crate::user::seen_by_scripts::data_type;
@@ -42,9 +43,25 @@ pub(crate) struct Made {
     elapsed_ms: Option<u64>,
     latency_ms: u64,
     connect_ms: u64,
+    /// The samples that it stands for, if it is a whole.
+    parts: Option<Vec<SampleRow>>,
 }
 
 impl Made {
+    /// A whole that stands for its parts, and ends with the last of them.
+    pub(crate) fn whole(label: String, request: String, parts: Vec<SampleRow>) -> Self {
+        Self {
+            label,
+            code: "200".to_owned(),
+            message: "OK".to_owned(),
+            success: parts.iter().all(|part| part.success),
+            request,
+            data_type: DataType::Empty,
+            parts: Some(parts),
+            ..Self::default()
+        }
+    }
+
     /// What a script made.
     pub(crate) fn of_script(sample: &ScriptSample) -> Self {
         Self {
@@ -172,7 +189,7 @@ impl User {
         }
     }
 
-    pub(crate) fn finish_made(&mut self, step: &Step, started: Moment, made: Made) -> Sampled {
+    pub(crate) fn finish_made(&mut self, step: &Step, started: Moment, mut made: Made) -> Sampled {
         let clock = self.core.clock;
         let ended = clock.now();
         let (class, label) = self.core.class_of(&made.label);
@@ -209,6 +226,11 @@ impl User {
             connect_ms: made.connect_ms,
             ..SampleRow::default()
         };
+        let parts = made.parts.take();
+        let is_whole = parts.is_some();
+        if let Some(parts) = parts {
+            take_parts(&mut row, parts);
+        }
         let mut rewritten = None;
         if step.looks_into() {
             let mut seen = Seen::text(made.request.clone(), made.body.as_bytes());
@@ -233,6 +255,13 @@ impl User {
             if let Some(rewritten) = rewritten {
                 rewritten.note(&mut row, step.wanted);
             }
+        }
+        if is_whole {
+            // Its parts are counted.
+            return Sampled {
+                success: row.success,
+                row: Some(Box::new(row)),
+            };
         }
         let response_us = self.response_us(started, ended);
         let code = Arc::clone(&row.response_code);

@@ -93,6 +93,17 @@ impl User {
         Some(self.conclude(row, answered, step, ready.sent(step), sample))
     }
 
+    /// Begins the user's memory, if its plan has a use for one.
+    pub(crate) fn open_session(&mut self, work: &Work) {
+        let plan = &work.plan;
+        let managers =
+            plan.cookie_managers.len() + plan.cache_managers.len() + plan.auth_managers.len();
+        if managers > 0 && self.session.is_none() {
+            let session = Session::of(plan, &mut self.scope);
+            self.session = Some(Rc::new(RefCell::new(session)));
+        }
+    }
+
     /// The user's memory, ready for a sample of this request.
     fn enter_session(&mut self, way: Way<'_>) -> SharedSession {
         let plan = &way.work.plan;

@@ -95,6 +95,9 @@ impl User {
             } => self.debug(step, *variables, *properties),
             SamplerKind::Dummy(dummy) => self.dummy(step, dummy).await,
             SamplerKind::Script(script) => self.sample_script(step, script).await,
+            SamplerKind::Parallel(parallel) => {
+                return self.run_parallel(work, step, parallel).await;
+            }
             // They give no sample.
             SamplerKind::FlowControl(_) | SamplerKind::SetVariables(_) => Sampled {
                 success: true,
@@ -391,7 +394,7 @@ impl User {
     }
 }
 
-fn name_all(row: &mut SampleRow, name: &Arc<str>) {
+pub(crate) fn name_all(row: &mut SampleRow, name: &Arc<str>) {
     row.thread_name = Arc::clone(name);
     for part in &mut row.children {
         name_all(part, name);

@@ -485,6 +485,7 @@ fn class_of(kind: &SamplerKind<Text>) -> &'static str {
             "org.apache.jmeter.protocol.java.sampler.BeanShellSampler"
         }
         SamplerKind::SetVariables(_) => "kg.apc.jmeter.control.sampler.SetVariablesAction",
+        SamplerKind::Parallel(_) => "com.blazemeter.jmeter.controller.ParallelSampler",
         SamplerKind::Script(_) => "org.apache.jmeter.protocol.java.sampler.JSR223Sampler",
     }
 }

@@ -45,9 +45,11 @@ impl User {
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
         }
+        self.meet();
         if !self.think(work, group, step).await {
             return After::END;
         }
+        self.meet();
         if let Some(ends) = self.ends_before_sample() {
             return self.end_for_script(ends);
         }
@@ -61,7 +63,7 @@ impl User {
             set_variables(&mut self.scope, variables);
             return After::STEP;
         }
-        if !work.budget.take() {
+        if !step.is_parallel() && !work.budget.take() {
             return After::END;
         }
         let sampled = if self.is_hindered() {
@@ -75,8 +77,10 @@ impl User {
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
         }
+        self.meet();
         let Some(sampled) = sampled else {
-            return After::STEP;
+            let ends = self.led.take();
+            return ends.map_or(After::STEP, |ends| self.end_for_script(ends));
         };
         if std::mem::take(&mut self.sample_is_lost) {
             tokio::task::yield_now().await;
@@ -95,7 +99,8 @@ impl User {
                 .sample_occurred(&group.tree, step.parent, transaction, &row);
             self.tell_of(step, *row, transaction);
         }
-        if let Some(ends) = self.ends_for_script() {
+        self.meet();
+        if let Some(ends) = self.led.take().or_else(|| self.ends_for_script()) {
             return self.end_for_script(ends);
         }
         if sampled.success {

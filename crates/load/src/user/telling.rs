@@ -16,6 +16,9 @@ impl User {
     /// Tells these of a sample.
     pub(crate) fn tell(&self, mut row: SampleRow, audience: Audience) {
         note_variables(&mut row, &self.core.work.shown_variables, &self.scope);
+        let Some(row) = self.hand_to_kin(row) else {
+            return;
+        };
         self.core.row(row, audience);
     }
 
@@ -24,7 +27,10 @@ impl User {
         if transaction.is_none() {
             return self.tell(row, step.audience);
         }
-        if let Some(audience) = step.hears_part {
+        if self.kin.as_ref().is_some_and(|kin| kin.is_whole()) {
+            // JMeter: it is a part of the whole, and once more of the transaction.
+            self.tell(row.clone(), step.audience);
+        } else if let Some(audience) = step.hears_part {
             self.tell(row.clone(), audience);
         }
         if let Some(whole) = transaction.and_then(|at| self.walk.whole(at)) {
@@ -35,6 +41,9 @@ impl User {
     /// Tells of a transaction beside its children that has come to its end while the user walked.
     /// Those in earshot of the last sampler hear of it: without one, nobody (JMeter).
     pub(crate) fn tell_of_closed(&mut self, mut row: SampleRow) {
+        if self.kin.as_ref().is_some_and(|kin| kin.is_whole()) {
+            return;
+        }
         self.tell_scripts_in_earshot(&mut row);
         if let Some(audience) = self.earshot {
             self.core.row(row, audience);

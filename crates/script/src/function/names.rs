@@ -7,7 +7,11 @@ use crate::Scope;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("__threadNum", (0, 0), Answer::OfUser, |_, scope, out| {
-        push(out, scope.user);
+        // As in JMeter: what stands behind the last hyphen of the name.
+        match scope.thread_name.rsplit('-').next() {
+            Some(number) if !number.is_empty() => out.push_str(number),
+            _ => push(out, scope.user),
+        }
     }),
     Function::new(
         "__threadGroupName",

@@ -21,6 +21,7 @@ pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
     let mut jmeter = Command::new("java");
     jmeter
         .args([
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-Xmx512m",
             "-Djava.awt.headless=true",
             "-Duser.timezone=UTC",

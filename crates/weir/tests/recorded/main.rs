@@ -277,6 +277,13 @@ fn parameterized_controllers() {
     check("parameterized", &[]);
 }
 
+/// Recorded with version 0.12 of the plugin in JMeter. The steps end one after the other, so that it
+/// is the order of their samples too.
+#[test]
+fn steps_at_once() {
+    check("parallel", &[]);
+}
+
 #[test]
 fn waits() {
     check("timers", &[]);

@@ -145,7 +145,7 @@ impl Common<'_> {
 }
 
 /// Waits until all are done. There are few: looking at each whenever one moves costs nothing.
-async fn all(mut lanes: Vec<Pin<Box<dyn Future<Output = ()> + '_>>>) {
+pub(crate) async fn all(mut lanes: Vec<Pin<Box<dyn Future<Output = ()> + '_>>>) {
     poll_fn(|context| {
         lanes.retain_mut(|lane| lane.as_mut().poll(context).is_pending());
         if lanes.is_empty() {
