@@ -26,6 +26,7 @@ mod sampler;
 mod starts;
 mod template;
 mod timer;
+mod variable;
 
 pub use assertions::{
     Assertion, DurationAssertion, JsonAssertion, Md5HexAssertion, ResponseAssertion, ResponseTest,
@@ -43,7 +44,7 @@ pub use extractors::{
 };
 pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
 pub use listener::{AutoStop, AutoStopLimit, Listener, Logged};
-pub use load::{ElementId, GroupKind, Iterations, LoadPlan, Schedule, ThreadGroup, Variable};
+pub use load::{ElementId, GroupKind, Iterations, LoadPlan, Schedule, ThreadGroup};
 pub use on_sample_error::OnSampleError;
 pub use open_model::{OpenModelError, open_model_steps};
 pub use processors::{
@@ -59,3 +60,4 @@ pub use starts::{
 };
 pub use template::{Position, Template};
 pub use timer::{PreciseThroughput, ShapingRow, ThroughputShare, Timer, TimerKind};
+pub use variable::Variable;

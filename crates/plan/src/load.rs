@@ -21,6 +21,7 @@ use crate::processors::{PostProcessor, PreProcessor, Script};
 use crate::sampler::SamplerKind;
 use crate::starts::Starts;
 use crate::timer::TimerKind;
+use crate::variable::Variable;
 use crate::{Position, Template};
 
 /// Identity of an element that keeps state while the test runs. Samplers that have the same
@@ -102,15 +103,6 @@ fn set_proxy<T: Clone>(nodes: &mut [Node<T>], proxy: &Proxy<T>) {
             }
         }
     }
-}
-
-/// One user-defined variable.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable<T = Template> {
-    /// Its name.
-    pub name: T,
-    /// Its value, evaluated once before any user starts.
-    pub value: T,
 }
 
 /// When a group runs.
@@ -270,16 +262,6 @@ fn scripts_of<'a, T>(nodes: &'a [Node<T>], visit: &mut dyn FnMut(&'a Script<T>))
                 }
                 scripts_of(&controller.children, visit);
             }
-        }
-    }
-}
-
-impl<T> Variable<T> {
-    /// The same with each text replaced.
-    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Variable<U> {
-        Variable {
-            name: f(&self.name),
-            value: f(&self.value),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::assertions::Assertion;
 use crate::http::HttpRequest;
-use crate::load::Variable;
 use crate::processors::{PostProcessor, PreProcessor, ResultAction, Script};
 use crate::timer::Timer;
+use crate::variable::Variable;
 use crate::{Position, Template};
 
 /// One step and all that is in scope for it.

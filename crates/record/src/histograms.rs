@@ -11,9 +11,7 @@ use hdrhistogram::serialization::interval_log::{
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 
 use crate::load_second::LoadSecond;
-
-/// Significant decimal digits that every histogram of response times keeps.
-const SIGNIFICANT_DIGITS: u8 = 3;
+use crate::response_histogram::response_histogram;
 
 /// Response times in microseconds, by second and sample label.
 ///
@@ -22,14 +20,6 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 #[derive(Debug, Clone, Default)]
 pub struct IntervalHistograms {
     seconds: Vec<BTreeMap<String, Vec<u8>>>,
-}
-
-/// A new empty histogram of response times in microseconds, up to an hour.
-pub fn response_histogram() -> Histogram<u64> {
-    let mut histogram =
-        Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are within the library's bounds");
-    histogram.auto(true);
-    histogram
 }
 
 impl IntervalHistograms {

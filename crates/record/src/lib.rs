@@ -20,6 +20,7 @@ mod jtl;
 mod load_second;
 mod recording;
 mod replay;
+mod response_histogram;
 mod result;
 mod run_dir;
 mod runner;
@@ -31,13 +32,14 @@ mod trial;
 pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{Context, EvaluateError, STEAL_MAX, disturbance, evaluate};
 pub use failed_to::failed_to;
-pub use histograms::{HistogramError, IntervalHistograms, response_histogram};
+pub use histograms::{HistogramError, IntervalHistograms};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, SaveConfiguration, TimestampFormat, open_jtl,
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use recording::{Recording, names};
 pub use replay::Replay;
+pub use response_histogram::response_histogram;
 pub use result::{
     Answer, Column, Figure, Finding, Held, RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult,
     SettingDetail, Status, StudyResult, SweepRow, SweepTable,

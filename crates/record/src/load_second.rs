@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use crate::histograms::response_histogram;
+use crate::response_histogram::response_histogram;
 
 /// One second of load, all runtimes together, counted from the time origin of the trial.
 #[derive(Debug, Clone)]

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 
-use crate::histograms::{HistogramError, IntervalHistograms, response_histogram};
+use crate::histograms::{HistogramError, IntervalHistograms};
 use crate::load_second::{LoadSecond, OpenSecond};
+use crate::response_histogram::response_histogram;
 use crate::timeline::{Reading, Timeline};
 
 /// A virtual user that wakes later than this after its think time is late.

@@ -12,8 +12,10 @@ use serde::Deserialize;
 use weir_script::is_private;
 
 use crate::error::ExpectedError;
-use crate::jmeter::ANY_HOST;
 use crate::output;
+
+/// The word that allows hosts which cannot be known before the run.
+pub(crate) const ANY_HOST: &str = "*";
 
 /// A host that a plan names, and where it names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,12 +8,9 @@ use weir_record::failed_to;
 use weir_script::{Properties, Target};
 
 use crate::error::ExpectedError;
-use crate::hosts::{self, NamedHost};
+use crate::hosts::{self, ANY_HOST, NamedHost};
 use crate::output;
 use crate::progress::Counter;
-
-/// The word that allows hosts which cannot be known before the run.
-pub(crate) const ANY_HOST: &str = "*";
 
 /// A JMeter that can be started.
 pub(crate) struct Jmeter {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::decide::{Decision, WindowProgress, decide};
-use crate::histograms::response_histogram;
 use crate::load_second::{ClassSecond, LoadSecond};
+use crate::response_histogram::response_histogram;
 use crate::timeline::Reading;
 use crate::treatment::{Levels, Role, Window};
 
