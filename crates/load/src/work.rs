@@ -1,5 +1,7 @@
 //! The plan as all runtimes share it: who starts when, what is sent, whose texts are known.
 
+mod branches;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use weir_plan::{
-    ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, Node, OnSampleError,
+    ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError,
     PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, Script, UserLife,
 };
 use weir_script::{
@@ -33,6 +35,7 @@ use crate::parallel::at_once;
 use crate::session::is_managed;
 use crate::settings::Length;
 use crate::tree::{Place, Tree};
+use branches::Branches;
 
 /// Everything that does not change while a load runs.
 #[derive(Debug)]
@@ -109,13 +112,6 @@ pub(crate) struct Group {
     pub(crate) steps: Vec<Step>,
     /// It is no group of the plan, but a child of a Parallel Controller: nobody starts in it.
     pub(crate) is_branch: bool,
-}
-
-/// The children of Parallel Controllers, which become groups behind those of the plan.
-struct Branches {
-    /// How many groups the plan has.
-    first: usize,
-    groups: Vec<Group>,
 }
 
 /// Where the users of a group come from.
@@ -388,53 +384,6 @@ impl Work {
             tree,
             steps,
             is_branch: false,
-        }
-    }
-
-    /// A child of a Parallel Controller as a group; failures in it lead nowhere by themselves
-    /// (JMeter).
-    fn branch(&mut self, node: Node<Text>, parallel: &Step) -> Group {
-        let is_parent =
-            matches!(&parallel.source.kind, SamplerKind::Parallel(own) if own.is_parent);
-        let reads_own = self.plan.reads_own_variables;
-        let mut steps = Vec::new();
-        let mut tree = Tree::of_branch(node, reads_own, &mut |mut sampler, place, _| {
-            if is_parent {
-                // Only the whole is told of.
-                sampler.on_failure.clear();
-                sampler.listeners.clear();
-                sampler.script_listeners.clear();
-                sampler.auto_stops.clear();
-            }
-            let mut step = self.step(sampler, place);
-            step.is_looked_at |= is_parent || parallel.is_looked_at;
-            steps.push(step);
-        });
-        for controller in &mut tree.controllers {
-            if let ControllerKind::Transaction(transaction) = &mut controller.kind {
-                if is_parent {
-                    transaction.on_failure.clear();
-                    transaction.listeners.clear();
-                    transaction.script_listeners.clear();
-                }
-                controller.audience = self.audience(true, &transaction.listeners);
-            }
-        }
-        Group {
-            name: "".into(),
-            number: 0,
-            phase: 0,
-            outlives_stop: false,
-            users: 0,
-            ramp_up: Duration::ZERO,
-            start: Duration::ZERO,
-            end: None,
-            supply: Supply::Users(None),
-            on_error: OnSampleError::Continue,
-            same_user: true,
-            tree,
-            steps,
-            is_branch: true,
         }
     }
 
