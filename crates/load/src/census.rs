@@ -63,6 +63,12 @@ impl Census {
         self.phases[phase].fetch_add(1, Ordering::AcqRel);
     }
 
+    /// Users of a phase were cut off, and groups that would have started more.
+    pub(crate) fn cut(&self, phase: usize, users: u32, supplies: u32) {
+        self.all.fetch_sub(users, Ordering::Relaxed);
+        self.phases[phase].fetch_sub(users + supplies, Ordering::AcqRel);
+    }
+
     /// How many phases there are.
     pub(crate) fn phases(&self) -> usize {
         self.phases.len()

@@ -9,9 +9,13 @@ use tokio::sync::watch;
 pub(crate) enum Stage {
     /// Users go on.
     Running,
-    /// No user starts another sample; samples that run finish.
+    /// No user starts another sample; samples that run finish. Tear-down groups may follow.
     Stopping,
-    /// Samples that run are cut off.
+    /// Samples that run are cut off. Tear-down groups may follow.
+    Cutting,
+    /// No user of any group starts another sample; samples that run finish.
+    Ending,
+    /// Samples of any group are cut off.
     Aborting,
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 use weir_record::SampleRow;
 use weir_script::SentRequest;
 
@@ -62,16 +63,21 @@ pub(crate) struct Core {
     /// What extractors and assertions have compiled.
     pub(crate) patterns: RefCell<weir_response::Patterns>,
     stage: Cell<Stage>,
-    users: Cell<u32>,
+    /// The phase of the users that are alive.
+    pub(crate) phase: Cell<usize>,
+    pub(crate) users: Cell<u32>,
     /// Groups on this runtime that may still start users by themselves.
-    supplies: Cell<u32>,
-    in_flight: Cell<u32>,
+    pub(crate) supplies: Cell<u32>,
+    pub(crate) in_flight: Cell<u32>,
+    /// Tasks that end when the test is stopped now, although the test goes on.
+    pub(crate) cut_by_stop: RefCell<JoinSet<()>>,
+    has_cut: Cell<bool>,
     all_started: Cell<bool>,
     /// Told when the runtime may have come to its end.
     changed: Notify,
     counts: RefCell<Counts>,
     tally: RefCell<Tally>,
-    rows: Option<RowBatch>,
+    pub(crate) rows: Option<RowBatch>,
     /// Requests that are not in use, for samples whose texts differ.
     #[expect(clippy::vec_box, reason = "a user's task has room for a pointer")]
     requests: RefCell<Vec<Box<SentRequest>>>,
@@ -96,9 +102,12 @@ impl Core {
             census: setup.census,
             io,
             patterns: RefCell::default(),
+            phase: Cell::new(0),
             users: Cell::new(0),
             supplies: Cell::new(0),
             in_flight: Cell::new(0),
+            cut_by_stop: RefCell::default(),
+            has_cut: Cell::new(false),
             all_started: Cell::new(false),
             changed: Notify::new(),
             tally: RefCell::default(),
@@ -136,7 +145,7 @@ impl Core {
         let last = self.counts.borrow_mut().take(self.gauges());
         self.report(Report::Second(last));
         let mut tally = std::mem::take(&mut *self.tally.borrow_mut());
-        tally.cut = u64::from(cut);
+        tally.cut += u64::from(cut);
         let io = &self.io.counts;
         tally.resent = io.resent.get();
         tally.blocked_sends = io.blocked_sends.get();
@@ -169,14 +178,14 @@ impl Core {
     pub(crate) fn runs(&self, outlives_stop: bool) -> bool {
         match self.stage.get() {
             Stage::Running => true,
-            Stage::Stopping => outlives_stop,
-            Stage::Aborting => false,
+            Stage::Stopping | Stage::Cutting => outlives_stop,
+            Stage::Ending | Stage::Aborting => false,
         }
     }
 
     /// Hears of an order that is on its way as a message.
     pub(crate) fn hear_now(&self) {
-        self.stage.set(self.stage.get().max(self.control.stage()));
+        self.heed(self.control.stage());
     }
 
     /// Whether samples are cut off.
@@ -349,7 +358,7 @@ impl Core {
         let mut orders = self.control.listen();
         loop {
             let ordered = *orders.borrow_and_update();
-            self.stage.set(self.stage.get().max(ordered));
+            self.heed(ordered);
             if ordered != Stage::Running {
                 self.io.timers.wake_all();
                 self.changed.notify_one();
@@ -357,6 +366,14 @@ impl Core {
             if orders.changed().await.is_err() {
                 return;
             }
+        }
+    }
+
+    /// Does what was ordered anywhere. Users who order something go to their end by themselves.
+    fn heed(&self, ordered: Stage) {
+        self.stage.set(self.stage.get().max(ordered));
+        if ordered == Stage::Cutting && !self.has_cut.replace(true) {
+            self.cut_users();
         }
     }
 

@@ -46,6 +46,7 @@ mod core;
 mod counts;
 mod data_file;
 mod details;
+mod ending;
 mod error;
 mod executions;
 mod groups;

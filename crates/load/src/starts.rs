@@ -26,6 +26,7 @@ pub(crate) async fn start_users(core: Rc<Core>, users: Vec<UserStart>, begin: Mo
         }
         // Whoever ended the phase before may have stopped the test, which comes as a message.
         core.hear_now();
+        core.phase.set(phase);
         supply_groups(&core, phase, phase_begin);
         while let Some(start) = users.next_if(|start| start.phase == phase) {
             start_user(&core, &mut timer, start, phase_begin).await;
@@ -61,7 +62,7 @@ async fn start_user(core: &Rc<Core>, timer: &mut Timer, start: UserStart, begin:
     // Users who begin with their group have no schedule that they could be late for: with many
     // of them the burst itself takes its time.
     let is_scheduled = start.at > core.work.groups[start.group].start;
-    tokio::task::spawn_local(user.live(is_scheduled.then_some(meant)));
+    core.spawn(start.group, user.live(is_scheduled.then_some(meant)));
 }
 
 /// Waits until the phases before have ended in all runtimes. Nobody is measured meanwhile, so

@@ -63,21 +63,19 @@ pub(crate) struct Work {
     pub(crate) shown_variables: Vec<String>,
 }
 
-/// Which phase each group runs in: set-up groups together, then the main groups together or one
-/// after another, then the tear-down groups together.
+/// Which phase each group runs in: set-up groups, then the main groups, then the tear-down groups;
+/// those of a kind together or one after another.
 fn phases(groups: &[ResolvedGroup], serialized: bool) -> Vec<usize> {
-    let main = groups.iter().filter(|group| group.kind == GroupKind::Main);
-    let main_phases = if serialized { main.count().max(1) } else { 1 };
-    let mut next_main = 0;
-    let phase = |group: &ResolvedGroup| match group.kind {
-        GroupKind::SetUp => 0,
-        GroupKind::TearDown => 1 + main_phases,
-        GroupKind::Main => {
-            next_main += usize::from(serialized);
-            if serialized { next_main } else { 1 }
+    let mut phases = vec![0; groups.len()];
+    let mut next = 0;
+    for kind in [GroupKind::SetUp, GroupKind::Main, GroupKind::TearDown] {
+        let of_kind = (0..groups.len()).filter(|at| groups[*at].kind == kind);
+        for (earlier, at) in of_kind.enumerate() {
+            phases[at] = next + if serialized { earlier } else { 0 };
         }
-    };
-    groups.iter().map(phase).collect()
+        next = phases.iter().max().map_or(0, |last| last + 1);
+    }
+    phases
 }
 
 /// The folder of the plan's file.
@@ -94,6 +92,7 @@ pub(crate) struct Group {
     pub(crate) number: u32,
     /// Which phase of the test it runs in.
     pub(crate) phase: usize,
+    pub(crate) kind: GroupKind,
     /// Its users run although the test was stopped.
     pub(crate) outlives_stop: bool,
     pub(crate) users: u32,
@@ -324,7 +323,8 @@ impl Work {
         length: Length,
         branches: &mut Branches,
     ) -> Group {
-        let outlives_stop = group.kind == GroupKind::TearDown && self.plan.tear_down_on_shutdown;
+        let kind = group.kind;
+        let outlives_stop = kind == GroupKind::TearDown && self.plan.tear_down_on_shutdown;
         let same_user = group.same_user;
         let planned = length == Length::AsPlanned;
         let starts = std::mem::replace(&mut group.starts, ResolvedStarts::Ramp);
@@ -344,6 +344,7 @@ impl Work {
                     .map(|node| {
                         let branch = self.branch(node, &step);
                         branches.groups.push(Group {
+                            kind,
                             outlives_stop,
                             same_user,
                             ..branch
@@ -368,6 +369,7 @@ impl Work {
             name: group.name.into(),
             number: group.number,
             phase: 0,
+            kind,
             outlives_stop,
             users: group.users,
             ramp_up: group.ramp_up,
@@ -548,6 +550,12 @@ impl Work {
             };
         }
         users
+    }
+
+    /// Whether others run after a group although it has stopped the test.
+    pub(crate) fn is_followed(&self, group: usize) -> bool {
+        let is_main = self.groups[group].kind == GroupKind::Main;
+        is_main && self.groups.iter().any(|group| group.outlives_stop)
     }
 
     fn active_groups(&self) -> impl Iterator<Item = (usize, &Group)> {

@@ -41,7 +41,7 @@ fn add_seat(core: &Rc<Core>, here: &Rc<Here>, open: &OpenGroup) -> bool {
         here.seats.set(here.seats.get() + 1);
         // It waits from here on, although its task has not run yet.
         here.waiting.set(here.waiting.get() + 1);
-        tokio::task::spawn_local(seat(Rc::clone(core), Rc::clone(here)));
+        core.spawn(here.group, seat(Rc::clone(core), Rc::clone(here)));
     }
     taken
 }

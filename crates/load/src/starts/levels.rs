@@ -33,7 +33,7 @@ struct Here {
 pub(super) fn keep_level(core: &Rc<Core>, group: usize, level: &LevelGroup, begin: Moment) {
     level.begins(begin.after(core.work.groups[group].start));
     core.supply_begins();
-    tokio::task::spawn_local(supply(Rc::clone(core), group));
+    core.spawn(group, supply(Rc::clone(core), group));
 }
 
 async fn supply(core: Rc<Core>, at: usize) {
@@ -95,7 +95,7 @@ fn add_user(core: &Rc<Core>, here: &Rc<Here>, level: &LevelGroup) {
     core.user_joins(here.group);
     here.users.set(here.users.get() + 1);
     let user = User::new(core, start, level.begin());
-    tokio::task::spawn_local(live(Rc::clone(core), Rc::clone(here), user));
+    core.spawn(here.group, live(Rc::clone(core), Rc::clone(here), user));
 }
 
 /// A user's life: iterations, until it is one too many.

@@ -5,7 +5,6 @@ use std::time::Duration;
 use weir_plan::{FlowAction, FlowControl, OnSampleError, ResultAction};
 use weir_script::{Ends, Text};
 
-use crate::control::Stage;
 use crate::user::User;
 use crate::work::{Group, Step};
 
@@ -69,11 +68,11 @@ impl User {
             }
             FlowAction::Stop | FlowAction::StopNow if !flow.whole_test => After::END,
             FlowAction::Stop => {
-                self.core.order(Stage::Stopping);
+                self.core.stop_test(self.group);
                 After::END
             }
             FlowAction::StopNow => {
-                self.core.order(Stage::Aborting);
+                self.core.stop_test_now(self.group);
                 After::END
             }
             FlowAction::StartNextGroupLoop => After::leaving(Leaves::GroupIteration),
@@ -88,8 +87,8 @@ impl User {
             Ends::LoopIteration => return After::leaving(Leaves::LoopIteration),
             Ends::GroupIteration => return After::leaving(Leaves::GroupIteration),
             Ends::User => {}
-            Ends::Test => self.core.order(Stage::Stopping),
-            Ends::TestNow => self.core.order(Stage::Aborting),
+            Ends::Test => self.core.stop_test(self.group),
+            Ends::TestNow => self.core.stop_test_now(self.group),
         }
         After::END
     }
@@ -111,11 +110,11 @@ impl User {
             OnSampleError::StartNextLoop => After::leaving(Leaves::GroupIteration),
             OnSampleError::StopThread => After::END,
             OnSampleError::StopTest => {
-                self.core.order(Stage::Stopping);
+                self.core.stop_test(self.group);
                 After::END
             }
             OnSampleError::StopTestNow => {
-                self.core.order(Stage::Aborting);
+                self.core.stop_test_now(self.group);
                 After::END
             }
         }

@@ -182,10 +182,11 @@ impl User {
         self.finish_made(step, started, made)
     }
 
+    /// Sleeps as a part of a sample, which a stop lets finish.
     async fn sleep_ms(&mut self, from: Moment, milliseconds: u64) {
         if milliseconds > 0 {
             let until = from.after(Duration::from_millis(milliseconds));
-            self.sleep_until(until).await;
+            self.client.timer.until(until, || false).await;
         }
     }
 

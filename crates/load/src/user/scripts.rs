@@ -271,7 +271,7 @@ impl User {
         let ms = left.map_or(0, |left| std::mem::take(&mut left.sleep_ms));
         if ms > 0 {
             let until = self.core.clock.now().after(Duration::from_millis(ms));
-            self.sleep_until(until).await;
+            self.client.timer.until(until, || false).await;
         }
     }
 

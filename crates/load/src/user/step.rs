@@ -8,7 +8,6 @@ use weir_record::SampleRow;
 use weir_script::delay_ms;
 
 use crate::auto_stop::Watched;
-use crate::control::Stage;
 use crate::iterations::set_parameters;
 use crate::set_variables::set_variables;
 use crate::user::User;
@@ -172,7 +171,7 @@ impl User {
                 success: row.success,
             };
             if work.watchers[*place].stops(sample, &mut self.scope) {
-                self.core.order(Stage::Aborting);
+                self.core.stop_test_now(self.group);
             }
         }
     }

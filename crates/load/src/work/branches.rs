@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_plan::{ControllerKind, Node, OnSampleError, SamplerKind};
+use weir_plan::{ControllerKind, GroupKind, Node, OnSampleError, SamplerKind};
 use weir_script::Text;
 
 use super::{Group, Step, Supply, Work};
@@ -49,6 +49,7 @@ impl Work {
             name: "".into(),
             number: 0,
             phase: 0,
+            kind: GroupKind::Main,
             outlives_stop: false,
             users: 0,
             ramp_up: Duration::ZERO,

@@ -1,11 +1,11 @@
 //! How a load ends, and why one does not start.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use weir_load::{Length, LoadError, SampleSink, start};
-use weir_plan::Iterations;
+use weir_plan::{FlowAction, FlowControl, GroupKind, Iterations, Sampler, SamplerKind};
 use weir_units::CpuSet;
 
 use crate::server::{Reply, Server, ok};
@@ -80,6 +80,49 @@ fn aborting_cuts_samples_off() {
         (last.users, last.in_flight, last.sockets),
         (0, Some(0), Some(0))
     );
+}
+
+/// What JMeter does when a plan stops its test now: samples of other users are cut off, those of
+/// tear-down groups follow.
+#[test]
+fn a_stop_now_cuts_samples_off_and_tears_down() {
+    let hanging = Arc::new(AtomicU32::new(0));
+    let server = Server::start(move |seen| match seen.path() {
+        "/hang" => {
+            hanging.fetch_add(1, Ordering::SeqCst);
+            Reply::Hang
+        }
+        "/wait" => {
+            wait_until("all hang", || hanging.load(Ordering::SeqCst) == 4);
+            ok()
+        }
+        _ => ok(),
+    });
+    let stop_now = Sampler {
+        kind: SamplerKind::FlowControl(FlowControl {
+            action: FlowAction::StopNow,
+            whole_test: true,
+            pause_ms: text(0),
+        }),
+        ..get("/")
+    };
+    let mut stopper = group(1, vec![get("/wait"), stop_now, get("/never")]);
+    stopper.iterations = Iterations::Forever;
+    let busy = group(4, vec![get("/hang"), get("/never")]);
+    let mut down = group(1, vec![get("/down"), after_ms(20, get("/down"))]);
+    down.kind = GroupKind::TearDown;
+    let done = run(settings(&server, vec![stopper, busy, down]));
+    let summary = &done.summary;
+    assert_eq!((summary.samples, summary.cut), (3, 4));
+    assert_eq!((summary.users_started, summary.users_finished), (6, 2));
+    let last = done.seconds.last().unwrap();
+    assert_eq!(
+        (last.users, last.in_flight, last.sockets),
+        (0, Some(0), Some(0))
+    );
+    let mut paths = server.paths();
+    paths.retain(|path| path != "/hang");
+    assert_eq!(paths, ["/wait", "/down", "/down"]);
 }
 
 #[test]

@@ -223,6 +223,14 @@ fn found_in_other_plans() {
 fn a_test_that_is_stopped_by_its_plan() {
     check("stops", &[]);
     check("stops-without-teardown", &[]);
+    check("stops-now", &[]);
+}
+
+/// After a stop in a set-up or tear-down group nothing follows, whatever the plan says of tear-down.
+#[test]
+fn a_test_that_is_stopped_before_or_after_its_main_groups() {
+    check("stops-in-set-up", &[]);
+    check("stops-in-tear-down", &[]);
 }
 
 #[test]
