@@ -32,7 +32,7 @@ pub(crate) fn search(expression: &str, document: &str) -> Result<Searched, Strin
         return Err("the expression is too long or too deep".into());
     }
     let compiled = jmespath::compile(expression).map_err(|error| error.to_string())?;
-    let document_value = Variable::from_json(document)?;
+    let document_value = first_value(document)?;
     let value = compiled.search(document_value);
     let value = value.map_err(|error| error.to_string())?;
     let mut order = HashMap::new();
@@ -43,6 +43,21 @@ pub(crate) fn search(expression: &str, document: &str) -> Result<Searched, Strin
         value,
         order,
         expression: expression.to_owned(),
+    })
+}
+
+/// The first value of a document: what follows it is not read (Jackson).
+fn first_value(document: &str) -> Result<Variable, String> {
+    Variable::from_json(document).or_else(|says| {
+        let place = says.strip_prefix("trailing characters at line ");
+        let place = place.and_then(|place| place.split_once(" column "));
+        let place = place.and_then(|(line, column)| {
+            let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+            let before = document.split_inclusive('\n').take(line.checked_sub(1)?);
+            Some(before.map(str::len).sum::<usize>() + column.checked_sub(1)?)
+        });
+        let first = place.and_then(|place| document.get(..place));
+        first.map_or(Err(says), Variable::from_json)
     })
 }
 
@@ -154,6 +169,20 @@ fn write_text(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_follows_the_first_value_is_not_read() {
+        for document in [
+            "{\"a\":1} x",
+            "{\"a\":1}{\"a\":2}",
+            "{\"a\":1}]",
+            "\n{\"a\":\n1}\nü",
+        ] {
+            let found = search("a", document).map(|found| found.texts());
+            assert_eq!(found.as_deref(), Ok(&["1".to_owned()][..]), "{document}");
+        }
+        assert!(search("a", "{\"a\":1,}").is_err());
+    }
 
     proptest::proptest! {
         #[test]

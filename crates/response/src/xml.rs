@@ -10,7 +10,9 @@ mod functions;
 mod page;
 mod read;
 mod search;
+mod write;
 
 pub(crate) use page::read_page;
 pub(crate) use read::{Doctype, Malformed, Names, read};
-pub(crate) use search::{Dialect, Searched, fragment, is_understood, search};
+pub(crate) use search::{Dialect, Searched, is_understood, search};
+pub(crate) use write::{Layout, attribute, fragment};

@@ -160,6 +160,8 @@ impl<'a> Seen<'a> {
     }
 
     pub(crate) fn view<'s>(&'s self, row: &'s SampleRow) -> SampleView<'s> {
+        let children: Vec<_> = row.children.iter().map(part_view).collect();
+        let header_bytes = header_bytes(&children).unwrap_or(self.header_bytes);
         SampleView {
             url: (!row.url.is_empty()).then_some(&*row.url),
             response_code: &row.response_code,
@@ -173,9 +175,9 @@ impl<'a> Seen<'a> {
             successful: row.success,
             elapsed_ms: row.elapsed_ms,
             received_bytes: row.received_bytes,
-            header_bytes: self.header_bytes,
-            body_bytes: row.received_bytes.saturating_sub(self.header_bytes),
-            children: row.children.iter().map(part_view).collect(),
+            header_bytes,
+            body_bytes: row.received_bytes.saturating_sub(header_bytes),
+            children,
             ..SampleView::default()
         }
     }
@@ -215,6 +217,12 @@ pub(crate) fn part_details(sent: &SentRequest, kept: Option<&Kept>) -> SampleDet
     }
 }
 
+/// A sample that has parts has the sizes of all of them (JMeter).
+fn header_bytes(parts: &[SampleView<'_>]) -> Option<u64> {
+    let sum = || parts.iter().map(|part| part.header_bytes).sum();
+    (!parts.is_empty()).then(sum)
+}
+
 /// A part of a sample as extractors and assertions see it.
 fn part_view(row: &SampleRow) -> SampleView<'_> {
     let mut view = SampleView {
@@ -230,7 +238,8 @@ fn part_view(row: &SampleRow) -> SampleView<'_> {
     if let Some(details) = &row.details {
         let headers = &details.response_headers;
         // On the wire each line had one byte more, and an empty line followed.
-        view.header_bytes = (headers.len() + headers.lines().count() + 2) as u64;
+        let own = (headers.len() + headers.lines().count() + 2) as u64;
+        view.header_bytes = header_bytes(&view.children).unwrap_or(own);
         view.body_bytes = row.received_bytes.saturating_sub(view.header_bytes);
         view.response_headers = headers;
         view.request_headers = &details.request_headers;

@@ -45,7 +45,7 @@ pub(super) fn xpath(
     let searched = search(
         query,
         package.as_document(),
-        &declared(&package),
+        &declared(&package, element.reading),
         Dialect::One,
     );
     let (failure, message) = match searched {

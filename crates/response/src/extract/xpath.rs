@@ -7,7 +7,10 @@ use weir_plan::{SampleScope, XPath2Extractor, XPathExtractor, XmlReading};
 
 use super::{Extraction, number};
 use crate::scope::samples;
-use crate::xml::{Dialect, Doctype, Malformed, Names, Searched, fragment, read, read_page, search};
+use crate::xml::{
+    Dialect, Doctype, Layout, Malformed, Names, Searched, attribute, fragment, read, read_page,
+    search,
+};
 use crate::{AssertionOutcome, SampleView, Variables};
 
 /// The values that were found; nothing for a node without one.
@@ -25,13 +28,18 @@ pub(super) fn extract(
     let mut one = |text: &str| -> Result<(), String> {
         let package = Package::new();
         read_for(text, element.reading, &package)?;
-        let namespaces = declared(&package);
+        let namespaces = declared(&package, element.reading);
         let searched = search(
             &element.query,
             package.as_document(),
             &namespaces,
             Dialect::One,
         )?;
+        if !matches!(searched, Searched::Nodes(_)) {
+            // A value that is no node is taken whatever number is wanted (JMeter).
+            found.extend(values(searched, element.fragment));
+            return Ok(());
+        }
         let values = values(searched, element.fragment);
         if wanted == 0 && !values.is_empty() {
             wanted = i32::try_from(random(values.len())).unwrap_or(0) + 1;
@@ -124,6 +132,10 @@ pub(crate) fn search2<'d>(
     dialect: Dialect,
 ) -> Result<Searched<'d>, String> {
     let document = package.as_document();
+    let pairs = namespaces.lines().filter_map(|line| line.split_once('='));
+    let pairs: Vec<(String, String)> = pairs
+        .map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned()))
+        .collect();
     read(text, Doctype::Allowed, Names::Namespaces, document).map_err(|error| {
         let Malformed { says, at } = error;
         let at = at.map_or(String::new(), |(line, column)| {
@@ -131,10 +143,6 @@ pub(crate) fn search2<'d>(
         });
         format!("org.xml.sax.SAXParseException; {at}{says}")
     })?;
-    let pairs = namespaces.lines().filter_map(|line| line.split_once('='));
-    let pairs: Vec<(String, String)> = pairs
-        .map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned()))
-        .collect();
     search(query, document, &pairs, dialect)
         .map_err(|says| format!("net.sf.saxon.s9api.SaxonApiException: {}", as_saxon(&says)))
 }
@@ -165,14 +173,17 @@ pub(crate) fn read_for(text: &str, reading: XmlReading, package: &Package) -> Re
     read(text, Doctype::Allowed, names, document).map_err(|error| error.says)
 }
 
-/// The prefixes that the root element declares.
-pub(crate) fn declared(package: &Package) -> Vec<(String, String)> {
+/// The prefixes that the root element declares. Where a document is read without regard to
+/// namespaces they are known, but nothing is in their namespaces (JMeter).
+pub(crate) fn declared(package: &Package, reading: XmlReading) -> Vec<(String, String)> {
+    const NOWHERE: &str = "\0";
     let children = package.as_document().root().children();
     let root = children.into_iter().find_map(ChildOfRoot::element);
     let Some(root) = root else { return Vec::new() };
+    let uri = |uri: &str| if reading.namespaces { uri } else { NOWHERE }.to_owned();
     root.namespaces_in_scope()
         .into_iter()
-        .map(|namespace| (namespace.prefix().to_owned(), namespace.uri().to_owned()))
+        .map(|namespace| (namespace.prefix().to_owned(), uri(namespace.uri())))
         .filter(|(prefix, _)| prefix != "xml")
         .collect()
 }
@@ -188,7 +199,7 @@ fn values(searched: Searched<'_>, as_xml: bool) -> Values {
 /// What JMeter takes of a node: of an element only the text that it begins with.
 pub(crate) fn value(node: &Node<'_>, as_xml: bool) -> Option<String> {
     match node {
-        Node::Element(_) if as_xml => Some(fragment(node)),
+        Node::Element(_) if as_xml => Some(fragment(node, Layout::AsRead)),
         Node::Element(_) => match node.children().first()? {
             Node::Element(_) => None,
             first => value(first, false),
@@ -201,14 +212,8 @@ pub(crate) fn value(node: &Node<'_>, as_xml: bool) -> Option<String> {
 
 fn values2(searched: Searched<'_>, as_xml: bool) -> Values {
     let show = |node: &Node<'_>| match node {
-        Node::Attribute(attribute) if as_xml => {
-            format!(
-                "{}=\"{}\"",
-                attribute.name().local_part(),
-                attribute.value()
-            )
-        }
-        node if as_xml => fragment(node),
+        Node::Attribute(found) if as_xml => attribute(found.name().local_part(), found.value()),
+        node if as_xml => fragment(node, Layout::Indented),
         Node::Comment(comment) => comment.text().to_owned(),
         node => node.string_value(),
     };

@@ -1,8 +1,6 @@
 //! Evaluating expressions, with errors in the words of JMeter's libraries.
 
-use std::fmt::Write as _;
-
-use sxd_document::dom::{ChildOfElement, ChildOfRoot, Document, Element};
+use sxd_document::dom::Document;
 use sxd_xpath::nodeset::Node;
 use sxd_xpath::{Context, ExecutionError, Factory, Value};
 
@@ -102,6 +100,9 @@ pub(crate) fn search<'d>(
     if query.len() > LENGTH || is_too_deep(query) {
         return Err("The XPath expression is too long or too deep.".into());
     }
+    if query.is_empty() {
+        return Err("Empty expression!".into());
+    }
     let built = Factory::new().build(query);
     let built = built.map_err(|_| expected.to_owned())?;
     let built = built.ok_or(expected)?;
@@ -164,93 +165,12 @@ fn is_too_deep(query: &str) -> bool {
     })
 }
 
-/// A node as XML.
-pub(crate) fn fragment(node: &Node<'_>) -> String {
-    let mut out = String::new();
-    match node {
-        Node::Root(root) => {
-            for child in root.children() {
-                match child {
-                    ChildOfRoot::Element(element) => write_element(element, &[], &mut out),
-                    ChildOfRoot::Comment(comment) => {
-                        let _ = write!(out, "<!--{}-->", comment.text());
-                    }
-                    ChildOfRoot::ProcessingInstruction(_) => {}
-                }
-            }
-        }
-        Node::Element(element) => write_element(*element, &[], &mut out),
-        Node::Text(text) => escape(text.text(), &mut out),
-        Node::Comment(comment) => {
-            let _ = write!(out, "<!--{}-->", comment.text());
-        }
-        node => out.push_str(&node.string_value()),
-    }
-    out
-}
-
-fn write_element(element: Element<'_>, above: &[(String, String)], out: &mut String) {
-    let mut declared = above.to_vec();
-    let name = element.name();
-    let tag = match (name.namespace_uri(), element.preferred_prefix()) {
-        (Some(_), Some(prefix)) => format!("{prefix}:{}", name.local_part()),
-        _ => name.local_part().to_owned(),
-    };
-    let _ = write!(out, "<{tag}");
-    if let Some(uri) = name.namespace_uri() {
-        let prefix = element.preferred_prefix().unwrap_or_default().to_owned();
-        let entry = (prefix, uri.to_owned());
-        if !declared.contains(&entry) {
-            let colon = if entry.0.is_empty() { "" } else { ":" };
-            let _ = write!(out, " xmlns{colon}{}=\"{uri}\"", entry.0);
-            declared.push(entry);
-        }
-    }
-    let mut attributes = element.attributes();
-    attributes.sort_by_key(|attribute| attribute.name().local_part().to_owned());
-    for attribute in attributes {
-        let _ = write!(out, " {}=\"", attribute.name().local_part());
-        escape(attribute.value(), out);
-        out.push('"');
-    }
-    let children = element.children();
-    if children.is_empty() {
-        out.push_str("/>");
-        return;
-    }
-    out.push('>');
-    for child in children {
-        match child {
-            ChildOfElement::Element(element) => write_element(element, &declared, out),
-            ChildOfElement::Text(text) => escape(text.text(), out),
-            ChildOfElement::Comment(comment) => {
-                let _ = write!(out, "<!--{}-->", comment.text());
-            }
-            ChildOfElement::ProcessingInstruction(instruction) => {
-                let value = instruction.value().unwrap_or_default();
-                let _ = write!(out, "<?{} {value}?>", instruction.target());
-            }
-        }
-    }
-    let _ = write!(out, "</{tag}>");
-}
-
-fn escape(text: &str, out: &mut String) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            c => out.push(c),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use sxd_document::Package;
 
     use super::super::read::{Doctype, Names, read};
+    use super::super::write::{Layout, fragment};
     use super::*;
 
     fn evaluate(query: &str, text: &str) {
@@ -260,7 +180,8 @@ mod tests {
                 search(query, package.as_document(), &[], Dialect::Two)
         {
             for node in nodes {
-                drop(fragment(&node));
+                drop(fragment(&node, Layout::AsRead));
+                drop(fragment(&node, Layout::Indented));
             }
         }
     }

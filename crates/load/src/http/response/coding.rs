@@ -89,6 +89,7 @@ impl Coding {
             kept.is_cut = true;
         }
         std::mem::swap(&mut kept.body, decoded);
+        kept.note_decoded();
         Ok(())
     }
 

@@ -36,6 +36,28 @@ impl Kept {
         self.head.extend_from_slice(head);
     }
 
+    /// The body was decoded: fields of what was on the wire stand last, as JMeter shows them.
+    pub(super) fn note_decoded(&mut self) {
+        const LAST: [&[u8]; 3] = [b"content-length:", b"content-encoding:", b"content-md5:"];
+        let is = |line: &[u8], name: &[u8]| {
+            line.get(..name.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(name))
+        };
+        let Some(fields) = self.head.strip_suffix(b"\r\n") else {
+            return;
+        };
+        let lines: Vec<&[u8]> = fields.split_inclusive(|byte| *byte == b'\n').collect();
+        let first = lines
+            .iter()
+            .filter(|line| !LAST.iter().any(|name| is(line, name)));
+        let last = LAST
+            .iter()
+            .flat_map(|name| lines.iter().filter(move |line| is(line, name)));
+        let mut head: Vec<u8> = first.chain(last).copied().flatten().copied().collect();
+        head.extend_from_slice(b"\r\n");
+        self.head = head;
+    }
+
     pub(crate) fn took_body(&mut self, bytes: &[u8]) {
         let room = self.body_max.saturating_sub(self.body.len());
         self.is_cut |= bytes.len() > room;
@@ -72,6 +94,15 @@ impl KeptStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_of_the_wire_stand_last_when_decoded() {
+        let mut kept = Kept::default();
+        kept.took_head(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nA: 1\r\ncontent-length: 9\r\nB: 2\r\n\r\n");
+        kept.note_decoded();
+        let expect = "HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\ncontent-length: 9\r\nContent-Encoding: gzip\r\n\r\n";
+        assert_eq!(kept.head_text(), expect);
+    }
 
     #[test]
     fn buffers_come_back_empty_and_large_ones_are_freed() {
