@@ -10,12 +10,13 @@ pub(crate) fn read(element: &Element<'_>) -> Option<Listener> {
     let file = element
         .text("filename")
         .filter(|file| !file.text.trim().is_empty())?;
-    let only = if element.is("ResultCollector.error_logging") {
-        Some(Logged::Failed)
-    } else {
-        element
-            .is("ResultCollector.success_only_logging")
-            .then_some(Logged::Succeeded)
+    let failed = element.is("ResultCollector.error_logging");
+    let succeeded = element.is("ResultCollector.success_only_logging");
+    // With both, JMeter logs all.
+    let only = match (failed, succeeded) {
+        (true, false) => Some(Logged::Failed),
+        (false, true) => Some(Logged::Succeeded),
+        (true, true) | (false, false) => None,
     };
     Some(Listener {
         id: element.id(),
