@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use weir_charset::Charset;
 
 use crate::quoted::record;
 
 /// The longest line that is read; a longer one ends the file.
-const LINE_MAX: u64 = 16 * 1024 * 1024;
+const LINE_MAX: usize = 16 * 1024 * 1024;
 /// How much is read of a file in UTF-16, which is read at once.
 const WIDE_MAX: u64 = 256 * 1024 * 1024;
 
@@ -17,7 +17,8 @@ const WIDE_MAX: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(crate) struct Format {
     pub(crate) path: PathBuf,
-    pub(crate) charset: Charset,
+    /// None for a name that is unknown: nothing can be read.
+    pub(crate) charset: Option<Charset>,
     pub(crate) delimiter: String,
     pub(crate) quoted: bool,
     /// The first line holds names, or is left out.
@@ -54,7 +55,11 @@ impl Cursor {
         self.rest.clear();
         if self.format.has_header {
             // One line, whatever is quoted in it; its quotes always count.
-            let mut line = self.line().unwrap_or_default();
+            let Some(mut line) = self.line(true) else {
+                // JMeter fails without the line that it was promised.
+                self.reader = None;
+                return;
+            };
             trim_end(&mut line);
             self.header = record(&mut line, || None, self.format.quoted_by()).unwrap_or_default();
         }
@@ -82,11 +87,11 @@ impl Cursor {
         if self.format.quoted {
             let mut rest = std::mem::take(&mut self.rest);
             let delimiter = self.format.quoted_by();
-            let fields = record(&mut rest, || self.line(), delimiter);
+            let fields = record(&mut rest, || self.line(false), delimiter);
             self.rest = rest;
             return fields;
         }
-        let mut text = self.line()?;
+        let mut text = self.line(true)?;
         trim_end(&mut text);
         // JMeter finds no field in an empty line, and takes it for the end of the file.
         if text.is_empty() {
@@ -96,14 +101,34 @@ impl Cursor {
         Some(fields.map(str::to_owned).collect())
     }
 
-    /// The next line with its end.
-    fn line(&mut self) -> Option<String> {
+    /// The next line with its end: a line feed, or also a carriage return.
+    fn line(&mut self, also_return: bool) -> Option<String> {
         let reader = self.reader.as_mut()?;
         let mut bytes = Vec::new();
-        let mut limited = reader.take(LINE_MAX);
-        let read = limited.read_until(b'\n', &mut bytes).ok()?;
-        (read > 0).then(|| self.format.charset.decoded(bytes))
+        read_line(reader.as_mut(), also_return, &mut bytes).ok()?;
+        let text = || self.format.line_charset().decode(&bytes).into_owned();
+        (!bytes.is_empty()).then(text)
     }
+}
+
+/// Reads up to a line's end; of a carriage return with a line feed, only the first is kept.
+fn read_line(reader: &mut dyn Lines, also_return: bool, line: &mut Vec<u8>) -> io::Result<()> {
+    while line.len() < LINE_MAX {
+        let read = reader.fill_buf()?;
+        let ends = |byte: &u8| *byte == b'\n' || (also_return && *byte == b'\r');
+        let end = read.iter().position(ends);
+        let length = end.map_or(read.len(), |end| end + 1);
+        line.extend_from_slice(&read[..length]);
+        reader.consume(length);
+        if end.is_none() && length > 0 {
+            continue;
+        }
+        if also_return && line.ends_with(b"\r") && reader.fill_buf()?.starts_with(b"\n") {
+            reader.consume(1);
+        }
+        break;
+    }
+    Ok(())
 }
 
 fn trim_end(line: &mut String) {
@@ -115,69 +140,33 @@ trait Lines: io::BufRead + std::fmt::Debug + Send {}
 
 impl<T: io::BufRead + std::fmt::Debug + Send> Lines for T {}
 
-/// A character set by Java's name; UTF-8 for one that is empty or unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Charset {
-    /// Each byte is a character, unlike in the web's ISO-8859-1.
-    Latin1,
-    /// One of the others.
-    Named(&'static Encoding),
-}
-
-impl Charset {
-    /// The character set of this name.
-    pub(crate) fn named(name: &str) -> Self {
-        let name = name.trim();
-        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
-        if is(&["iso-8859-1", "iso8859_1", "latin1", "l1"]) {
-            return Self::Latin1;
-        }
-        // Java's own names of what others call windows-1252 and the like.
-        let web = name
-            .to_ascii_lowercase()
-            .replacen("cp125", "windows-125", 1);
-        let found = match web.as_str() {
-            // Java decides by the byte order mark, and without one for the greater end first.
-            "utf-16" | "utf16" | "utf-16be" => Some(UTF_16BE),
-            "us-ascii" | "ascii" => Some(encoding_rs::UTF_8),
-            web => Encoding::for_label(web.as_bytes()),
-        };
-        Self::Named(found.unwrap_or(encoding_rs::UTF_8))
-    }
-
-    fn decoded(self, bytes: Vec<u8>) -> String {
-        match self {
-            Self::Latin1 => bytes.into_iter().map(char::from).collect(),
-            // Wide files were decoded as a whole.
-            Self::Named(encoding)
-                if [UTF_16BE, UTF_16LE, encoding_rs::UTF_8].contains(&encoding) =>
-            {
-                String::from_utf8_lossy(&bytes).into_owned()
-            }
-            Self::Named(encoding) => encoding.decode_without_bom_handling(&bytes).0.into_owned(),
-        }
-    }
-}
-
 impl Format {
     /// What stands between fields that may be quoted: one letter (JMeter).
     fn quoted_by(&self) -> char {
         self.delimiter.chars().next().unwrap_or(',')
     }
 
+    /// How a line's bytes become text: wide files have become UTF-8 when they were opened.
+    fn line_charset(&self) -> Charset {
+        self.charset
+            .filter(|set| !set.is_wide())
+            .unwrap_or_default()
+    }
+
     /// The file behind its byte order mark.
     fn open(&self) -> io::Result<Box<dyn Lines>> {
         let mut file = BufReader::new(File::open(&self.path)?);
-        if let Charset::Named(wide) = self.charset
-            && [UTF_16BE, UTF_16LE].contains(&wide)
-        {
-            let mut bytes = Vec::new();
-            file.take(WIDE_MAX).read_to_end(&mut bytes)?;
-            let text = wide.decode(&bytes).0.into_owned();
-            return Ok(Box::new(io::Cursor::new(text.into_bytes())));
-        }
+        let Some(charset) = self.charset else {
+            return Ok(Box::new(io::empty()));
+        };
         if file.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
             file.consume(3);
+        }
+        if charset.is_wide() {
+            let mut bytes = Vec::new();
+            file.take(WIDE_MAX).read_to_end(&mut bytes)?;
+            let text = charset.decode(&bytes).into_owned();
+            return Ok(Box::new(io::Cursor::new(text.into_bytes())));
         }
         Ok(Box::new(file))
     }
@@ -197,7 +186,7 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             let mut cursor = Cursor::open(Format {
                 path: path.clone(),
-                charset: Charset::named(name),
+                charset: Charset::named(name).ok(),
                 delimiter: ",".to_owned(),
                 quoted: false,
                 has_header: false,
@@ -206,7 +195,11 @@ mod tests {
             let lines = std::iter::from_fn(|| cursor.next());
             lines.map(|fields| fields.join("|")).collect::<Vec<_>>()
         };
-        assert_eq!(read("", b"\xef\xbb\xbf\xc3\xa9,1\n2"), ["\u{e9}|1", "2"]);
+        assert_eq!(
+            read("UTF-8", b"\xef\xbb\xbf\xc3\xa9,1\n2"),
+            ["\u{e9}|1", "2"]
+        );
+        assert_eq!(read("UTF-8", b"1,2\r3,4\r\n5\r"), ["1|2", "3|4", "5"]);
         assert_eq!(read("ISO-8859-1", b"\xe9\x80,1\r\n"), ["\u{e9}\u{80}|1"]);
         assert_eq!(read("Cp1252", b"\x80,1\n"), ["\u{20ac}|1"]);
         assert_eq!(read("Shift_JIS", b"\x82\xa0,1\n"), ["\u{3042}|1"]);
@@ -215,6 +208,29 @@ mod tests {
             ["a|\u{20ac}", "b"]
         );
         assert_eq!(read("UTF-16LE", b"a\x00,\x00\xac\x20"), ["a|\u{20ac}"]);
-        assert_eq!(read("no such", "\u{e9}".as_bytes()), ["\u{e9}"]);
+        assert_eq!(read("no such", b"a"), [""; 0]);
+    }
+
+    /// JMeter's user ends where a first line with names was promised.
+    #[test]
+    fn a_header_that_is_not_there_makes_a_file_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.csv");
+        let open = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Cursor::open(Format {
+                path: path.clone(),
+                charset: Some(Charset::UTF_8),
+                delimiter: ",".to_owned(),
+                quoted: false,
+                has_header: true,
+                recycle: true,
+            })
+        };
+        assert!(open("").is_missing());
+        let mut only_names = open("a,b\n");
+        assert!(!only_names.is_missing());
+        assert_eq!(only_names.header, ["a", "b"]);
+        assert_eq!(only_names.next(), None);
     }
 }

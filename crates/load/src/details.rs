@@ -81,22 +81,16 @@ fn set_variables(row: &mut SampleRow, values: &[Option<String>]) {
 
 /// As JMeter shows it: cookies are not among the header's lines, the body is the query.
 fn note_request(details: &mut SampleDetails, sent: &SentRequest) {
-    let text: String = sent.bytes.iter().copied().map(char::from).collect();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let mut lines = head.lines();
-    let first = lines.next().unwrap_or_default();
-    first
-        .split(' ')
-        .next()
-        .unwrap_or_default()
-        .clone_into(&mut details.method);
-    for line in lines {
+    let head = sent.head().iter().copied().map(char::from);
+    let head: String = head.collect();
+    sent.method().clone_into(&mut details.method);
+    for line in head.lines().skip(1) {
         match field(line, "cookie") {
             Some(cookies) => cookies.clone_into(&mut details.cookies),
             None => details.request_headers.extend([line, "\n"]),
         }
     }
-    body.clone_into(&mut details.query);
+    details.query = sent.shown_body().into_owned();
 }
 
 fn note_response_head(details: &mut SampleDetails, head: &str) {
@@ -170,12 +164,31 @@ mod tests {
 
     #[test]
     fn cookies_are_not_among_the_request_headers() {
-        let mut sent = SentRequest::default();
-        sent.bytes = b"POST /a HTTP/1.1\r\nHost: h\r\nCookie: a=b; c=d\r\n\r\nk=v".to_vec();
+        let text = weir_script::Text::literal;
+        let request = weir_plan::HttpRequest {
+            host: text("h"),
+            path: text("/a"),
+            method: text("POST"),
+            raw_body: true,
+            encoding: text("ISO-8859-1"),
+            arguments: vec![weir_plan::Argument {
+                name: text(""),
+                value: text("k=é€"),
+                always_encode: false,
+                use_equals: true,
+                content_type: text(""),
+            }],
+            headers: vec![(text("Cookie"), text("a=b; c=d"))],
+            ..weir_plan::HttpRequest::default()
+        };
+        let sent = weir_script::prepare_request(&request, None);
+        let sent = sent.expect("it is constant").expect("it can be sent");
         let mut details = SampleDetails::default();
         note_request(&mut details, &sent);
-        assert_eq!(details.request_headers, "Host: h\n");
+        let expected = "Connection: close\nContent-Length: 4\n\
+                        Content-Type: text/plain; charset=ISO-8859-1\nHost: h\nUser-Agent: ";
+        assert!(details.request_headers.starts_with(expected));
         assert_eq!(details.cookies, "a=b; c=d");
-        assert_eq!((&*details.method, &*details.query), ("POST", "k=v"));
+        assert_eq!((&*details.method, &*details.query), ("POST", "k=é€"));
     }
 }

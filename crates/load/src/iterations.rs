@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rand_xoshiro::rand_core::Rng as _;
+use weir_charset::Charset;
 use weir_plan::{Counter, CsvDataSet, IterationElement, RandomVariable, UserParameters};
 use weir_script::{Scope, Text};
 
 use crate::across_users::Shared;
-use crate::data_file::{Charset, Cursor, Format};
+use crate::data_file::{Cursor, Format};
 use crate::java_random::JavaRandom;
 use crate::left_by_scripts::Left;
 
@@ -116,7 +117,11 @@ impl Data {
             "\\t" => "\t".to_owned(),
             other => other.to_owned(),
         };
-        let charset = Charset::named(&csv.encoding.rendered(scope));
+        let encoding = csv.encoding.rendered(scope);
+        let charset = match encoding.trim() {
+            "" => Some(Charset::UTF_8),
+            _ => Charset::named(&encoding).ok(),
+        };
         let format = Format {
             path: self.path(&name),
             charset,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use weir_charset::Charset;
 use weir_plan::SampleField;
 
 use crate::json::Json;
@@ -112,25 +113,7 @@ fn charset_of_page(body: &[u8]) -> Option<String> {
 
 /// Decodes as Java does: broken sequences become U+FFFD, an unknown charset reads as UTF-8.
 fn decode<'a>(body: &'a [u8], charset: &str) -> Cow<'a, str> {
-    let is = |names: &[&str]| names.iter().any(|name| charset.eq_ignore_ascii_case(name));
-    if charset.is_empty() || is(&["utf-8", "utf8"]) {
-        return String::from_utf8_lossy(body);
-    }
-    // The web's Latin-1 is Windows-1252; Java's is not.
-    if is(&["iso-8859-1", "latin1", "iso8859_1", "l1"]) {
-        return Cow::Owned(body.iter().copied().map(char::from).collect());
-    }
-    if is(&["us-ascii", "ascii"]) {
-        let char_of = |byte: &u8| match byte {
-            0..=0x7f => char::from(*byte),
-            _ => char::REPLACEMENT_CHARACTER,
-        };
-        return Cow::Owned(body.iter().map(char_of).collect());
-    }
-    match encoding_rs::Encoding::for_label(charset.as_bytes()) {
-        Some(encoding) => encoding.decode_without_bom_handling(body).0,
-        None => String::from_utf8_lossy(body),
-    }
+    Charset::named(charset).unwrap_or_default().decode(body)
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ impl ResolvedPlan {
         for request in self.groups.iter().flat_map(ResolvedGroup::requests) {
             let server = match target {
                 Some(target) => Ok(target.clone()),
+                None if asks_nobody(&request.protocol, &request.path) => continue,
                 None => server_of(request),
             };
             let route = server.and_then(|server| Ok((proxy_of(request, &server)?, server)));
@@ -127,6 +128,12 @@ pub fn is_private(address: IpAddr) -> bool {
                 || v6.is_unspecified()
         }
     }
+}
+
+/// Whether each sample fails before anything is sent, because of its protocol.
+pub(crate) fn asks_nobody(protocol: &Text, path: &Text) -> bool {
+    let is_whole = url::is_whole(path.start()) || path.constant().is_none();
+    url::is_no_server(protocol.constant().unwrap_or_default()) && !is_whole
 }
 
 const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";

@@ -22,6 +22,7 @@
 //! that are there for it, and by nothing else.
 
 mod condition;
+mod content_type;
 mod date;
 mod decimal_format;
 mod encode;

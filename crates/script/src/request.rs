@@ -6,10 +6,12 @@
 mod edit;
 mod head;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use self::head::{host_field, push_field, write_head};
-use crate::encode::{decode_form, push_form};
+use crate::encode::{decode_form, push_form, push_text};
+use weir_charset::{Charset, NoCharset};
 use weir_plan::{Argument, HttpRequest, Proxy};
 
 use crate::resolved::ResolvedPlan;
@@ -38,8 +40,13 @@ pub struct SentRequest {
     pub is_head: bool,
     /// Which of the plan's tables of hosts the host is looked up in first.
     pub table: Option<usize>,
+    /// The method of the plan, once there was a URL.
+    method: String,
     plan: PlanFields,
+    /// The body as text, unless it has files or parts.
     body: String,
+    /// How the body's text becomes bytes.
+    charset: Charset,
     /// The body up to the first file, when it has files or parts.
     start: Vec<u8>,
     /// What the head says of the body.
@@ -63,11 +70,23 @@ pub enum FieldsAt {
 }
 
 impl SentRequest {
-    /// The request's method.
+    /// The request's method; empty if it did not come to that, because it has no URL.
     pub fn method(&self) -> &str {
+        if self.bytes.is_empty() {
+            return &self.method;
+        }
         let end = self.bytes.iter().position(|byte| *byte == b' ');
         let method = &self.bytes[..end.unwrap_or(0)];
         str::from_utf8(method).expect("a method is ASCII")
+    }
+
+    /// The URL as the request line has it: without name and fragment, its path written anew.
+    fn asked_url(&self) -> String {
+        let parts = Parts::of(&self.url).expect("the URL has been checked");
+        let authority = parts.authority.rsplit('@').next().unwrap_or_default();
+        let origin = format!("{}://{authority}", parts.scheme.name());
+        let uri = self.uri();
+        format!("{origin}{}", uri.strip_prefix(&origin).unwrap_or(uri))
     }
 
     /// How many bytes go out, files included.
@@ -94,10 +113,27 @@ impl SentRequest {
         self.bytes.clear();
         self.uploads.clear();
         self.url.clear();
+        self.method.clear();
         self.body.clear();
         self.start.clear();
         self.content = Content::None;
         self.repeats_body = false;
+        self.charset = Charset::UTF_8;
+    }
+
+    /// The body as results show it: text in place of files' content.
+    pub fn shown_body(&self) -> Cow<'_, str> {
+        const FILE: &str = "<actual file content, not shown here>";
+        let mut shown = self.start.clone();
+        for upload in &self.uploads {
+            shown.extend_from_slice(FILE.as_bytes());
+            shown.extend_from_slice(&upload.after);
+        }
+        match &self.content {
+            Content::Parts(_) => Cow::Owned(self.charset.decode(&shown).into_owned()),
+            _ if self.uploads.is_empty() => Cow::Borrowed(&self.body),
+            _ => Cow::Borrowed(FILE),
+        }
     }
 }
 
@@ -204,6 +240,13 @@ impl Unsendable {
         }
     }
 
+    pub(crate) fn unsupported_scheme(scheme: &str) -> Self {
+        Self {
+            class: "org.apache.http.conn.UnsupportedSchemeException",
+            message: format!("{scheme} protocol is not supported"),
+        }
+    }
+
     pub(crate) fn uri_syntax(message: String) -> Self {
         Self {
             class: "java.net.URISyntaxException",
@@ -239,6 +282,17 @@ impl Unsendable {
         }
     }
 
+    pub(crate) fn no_charset(why: NoCharset, name: &str) -> Self {
+        let class = match why {
+            NoCharset::Illegal => "java.nio.charset.IllegalCharsetNameException",
+            NoCharset::Unsupported => "java.nio.charset.UnsupportedCharsetException",
+        };
+        Self {
+            class,
+            message: name.to_owned(),
+        }
+    }
+
     pub(crate) fn illegal_argument(message: String) -> Self {
         Self {
             class: "java.lang.IllegalArgumentException",
@@ -263,11 +317,16 @@ pub fn write_request(
     sent.table = request.dns.filter(|_| target.is_none());
     let method = request.method.as_rendered(scope);
     let fields = std::mem::take(&mut sent.fields);
-    let fields = render_arguments(&request.arguments, scope, fields);
+    let texts = render_arguments(&request.arguments, scope, fields);
     let files = upload::render_files(&request.files, scope);
-    let arguments = (&*request.arguments, &*fields);
-    let written = write_with(request, target, scope, sent, &method, arguments, &files);
-    sent.fields = fields;
+    let encoding = request.encoding.as_rendered(scope);
+    let fields = Fields {
+        arguments: &request.arguments,
+        texts: &texts,
+        encoding: &encoding,
+    };
+    let written = write_with(request, target, scope, sent, &method, fields, &files);
+    sent.fields = texts;
     written
 }
 
@@ -281,22 +340,24 @@ fn write_with(
     files: &[NamedFile],
 ) -> Result<(), Unsendable> {
     write_url(request, target, scope, method, fields, &mut sent.url)?;
+    sent.method.push_str(method);
     if !is_token(method) {
         let says = format!("Unexpected method: '{method}'");
         return Err(Unsendable::illegal_argument(says));
     }
+    url::check_scheme(&sent.url)?;
     url::check(&sent.url)?;
-    if request.auto_redirects {
-        // Results show what the library has asked for.
-        sent.url
-            .truncate(sent.url.find('#').unwrap_or(sent.url.len()));
-    }
     sent.plan.render(request, scope);
     sent.is_head = method == "HEAD";
     let body = Body::of(request, method, fields, files);
     sent.repeats_body = matches!(body, Body::Raw | Body::File(_));
     sent.content = body.write(request, fields, files, scope, sent)?;
-    write_head(sent, method).inspect_err(|_| sent.uploads.clear())
+    write_head(sent, method).inspect_err(|_| sent.uploads.clear())?;
+    if request.auto_redirects {
+        // Results show what the library has asked for.
+        sent.url = sent.asked_url();
+    }
+    Ok(())
 }
 
 /// Writes a request that follows from another of the same sample: a redirect, a page's resource.
@@ -328,6 +389,7 @@ pub fn write_follow_up(
         sent.start.extend_from_slice(&first.start);
         sent.uploads.clone_from(&first.uploads);
         sent.content.clone_from(&first.content);
+        sent.charset = first.charset;
     }
     write_head(sent, method)
 }
@@ -363,12 +425,12 @@ impl<'a> Body<'a> {
         let raw = is_raw(request, fields);
         let file = upload::whole_body(files);
         match (method, file) {
-            ("GET", Some(file)) if fields.1.is_empty() => Self::File(file),
+            ("GET", Some(file)) if fields.texts.is_empty() => Self::File(file),
             ("GET", _) if raw => Self::Raw,
             ("GET" | "HEAD" | "OPTIONS" | "TRACE", _) => Self::None,
-            (_, None) if !files.is_empty() => Self::Multipart,
+            (_, None) if upload::are_parts(files) => Self::Multipart,
             _ if request.multipart => Self::Multipart,
-            (_, Some(file)) if fields.1.is_empty() => Self::File(file),
+            (_, Some(file)) if fields.texts.is_empty() => Self::File(file),
             _ if raw => Self::Raw,
             _ => Self::Form,
         }
@@ -385,17 +447,22 @@ impl<'a> Body<'a> {
     ) -> Result<Content, Unsendable> {
         let media_type = files.first().map(|file| file.media_type.as_str());
         let media_type = media_type.filter(|text| !text.is_empty());
+        if matches!(self, Self::None) {
+            return Ok(Content::None);
+        }
+        let charset = fields.charset();
+        sent.charset = charset.map_err(|why| Unsendable::no_charset(why, fields.encoding))?;
         match self {
             Self::None => Ok(Content::None),
             Self::Raw => {
-                write_raw_body(fields, &mut sent.body);
+                write_raw_body(fields, sent.charset, &mut sent.body);
                 Ok(match media_type {
                     Some(media_type) => Content::Own(Some(media_type.to_owned())),
                     None => Content::Usual("text/plain"),
                 })
             }
             Self::Form => {
-                write_form_body(fields, &mut sent.body)?;
+                write_form_body(fields, sent.charset, &mut sent.body)?;
                 Ok(Content::Usual(FORM))
             }
             Self::File(file) => {
@@ -403,10 +470,9 @@ impl<'a> Body<'a> {
                 Ok(Content::Own(media_type.map(str::to_owned)))
             }
             Self::Multipart => {
-                let (arguments, texts) = fields;
-                let parts = arguments.iter().zip(texts);
-                let parts = parts.filter(|(_, (name, _))| !is_skipped(name));
-                let written = upload::multipart(request, parts, files, scope)?;
+                let parts = fields.iter().filter(|(_, (name, _))| !is_skipped(name));
+                let charset = sent.charset;
+                let written = upload::multipart(request, parts, files, charset, scope)?;
                 sent.start = written.start;
                 sent.uploads = written.uploads;
                 Ok(Content::Parts(written.content_type))
@@ -431,8 +497,36 @@ enum Content {
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The arguments with their rendered names and values.
-type Fields<'a> = (&'a [Argument<Text>], &'a [(String, String)]);
+/// The arguments, and the character set in which they go out.
+#[derive(Debug, Clone, Copy)]
+struct Fields<'a> {
+    arguments: &'a [Argument<Text>],
+    /// Their rendered names and values.
+    texts: &'a [(String, String)],
+    /// The name of the character set; empty for the usual one.
+    encoding: &'a str,
+}
+
+impl<'a> Fields<'a> {
+    fn iter(self) -> impl Iterator<Item = (&'a Argument<Text>, &'a (String, String))> {
+        self.arguments.iter().zip(self.texts)
+    }
+
+    fn charset(self) -> Result<Charset, NoCharset> {
+        match self.encoding {
+            "" => Ok(Charset::UTF_8),
+            name => Charset::named(name),
+        }
+    }
+
+    /// That of a query: the usual one also where the name is blank.
+    fn charset_of_query(self) -> Result<Charset, NoCharset> {
+        match self.encoding.trim() {
+            "" => Ok(Charset::UTF_8),
+            _ => self.charset(),
+        }
+    }
+}
 
 fn render_arguments(
     arguments: &[Argument<Text>],
@@ -450,9 +544,10 @@ fn render_arguments(
 }
 
 /// The values are the body as they are: on demand, or when no argument has a name.
-fn is_raw(request: &HttpRequest<Text>, (_, fields): Fields<'_>) -> bool {
-    let nameless = fields.iter().all(|(name, _)| name.is_empty());
-    request.raw_body || (!fields.is_empty() && nameless)
+fn is_raw(request: &HttpRequest<Text>, fields: Fields<'_>) -> bool {
+    let texts = fields.texts;
+    let nameless = texts.iter().all(|(name, _)| name.is_empty());
+    request.raw_body || (!texts.is_empty() && nameless)
 }
 
 fn is_token(method: &str) -> bool {
@@ -514,37 +609,46 @@ fn write_whole_url(
     Ok(())
 }
 
-fn push_query((arguments, fields): Fields<'_>, mut after_first: bool, out: &mut String) {
-    for (argument, (name, value)) in arguments.iter().zip(fields) {
+/// Names are UTF-8 whatever the character set, and what cannot be encoded is left out.
+fn push_query(fields: Fields<'_>, mut after_first: bool, out: &mut String) {
+    for (argument, (name, value)) in fields.iter() {
         if name.is_empty() {
             continue;
         }
         out.push(if after_first { '&' } else { '?' });
         after_first = true;
-        push_encoded(argument, name, out);
+        push_encoded(argument, name, Charset::UTF_8, out);
         if argument.use_equals {
             out.push('=');
         }
-        push_encoded(argument, value, out);
+        match fields.charset_of_query() {
+            Ok(charset) => push_encoded(argument, value, charset, out),
+            Err(_) if argument.always_encode => {}
+            Err(_) => out.push_str(value),
+        }
     }
 }
 
-fn push_encoded(argument: &Argument<Text>, text: &str, out: &mut String) {
+fn push_encoded(argument: &Argument<Text>, text: &str, charset: Charset, out: &mut String) {
     if argument.always_encode {
-        push_form(out, text);
+        push_text(out, text, charset);
     } else {
         out.push_str(text);
     }
 }
 
-fn write_raw_body((arguments, fields): Fields<'_>, body: &mut String) {
-    for (argument, (_, value)) in arguments.iter().zip(fields) {
-        push_encoded(argument, value, body);
+fn write_raw_body(fields: Fields<'_>, charset: Charset, body: &mut String) {
+    for (argument, (_, value)) in fields.iter() {
+        push_encoded(argument, value, charset, body);
     }
 }
 
-fn write_form_body((arguments, fields): Fields<'_>, body: &mut String) -> Result<(), Unsendable> {
-    for (argument, (name, value)) in arguments.iter().zip(fields) {
+fn write_form_body(
+    fields: Fields<'_>,
+    charset: Charset,
+    body: &mut String,
+) -> Result<(), Unsendable> {
+    for (argument, (name, value)) in fields.iter() {
         if is_skipped(name) {
             continue;
         }
@@ -553,11 +657,11 @@ fn write_form_body((arguments, fields): Fields<'_>, body: &mut String) -> Result
         }
         for (text, separator) in [(name, "="), (value, "")] {
             if argument.always_encode {
-                push_form(body, text);
+                push_form(body, text, charset);
             } else {
-                let decoded = decode_form(text)
+                let decoded = decode_form(text, charset)
                     .map_err(|error| Unsendable::illegal_argument(error.to_string()))?;
-                push_form(body, &decoded);
+                push_form(body, &decoded, charset);
             }
             body.push_str(separator);
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use weir_charset::Charset;
 use weir_plan::{
     ControllerKind, DnsCache, FlowAction, GroupKind, HttpRequest, LoadPlan, Node, Position,
     Sampler, SamplerKind, Template, ThreadGroup, Timer, TimerKind, Variable,
@@ -18,7 +19,7 @@ use crate::resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
 use crate::{
     GlobalVariables, Problem, Properties, ResolveError, Scope, SessionProperties, Text, Variables,
-    parse, scripting, set_by_elements, visit,
+    hosts, parse, scripting, set_by_elements, visit,
 };
 
 /// Most users in one group; more are more likely a slip of the pen than a plan.
@@ -338,6 +339,15 @@ impl Resolver {
 
     fn check_request(&mut self, request: &HttpRequest) {
         self.check_encoding(&request.encoding);
+        let (protocol, path) = (self.seen(&request.protocol), self.seen(&request.path));
+        if hosts::asks_nobody(&protocol, &path) {
+            let says = format!(
+                "the protocol is \"{}\": nothing is sent, and the sample fails, as in JMeter",
+                protocol.constant().unwrap_or_default()
+            );
+            let at = request.protocol.at;
+            self.compiler.warnings.push(Problem::new(at, says));
+        }
         self.check_number(&request.connect_timeout_ms, "connect time-out", NO_TIMEOUT);
         self.check_number(
             &request.response_timeout_ms,
@@ -346,13 +356,26 @@ impl Resolver {
         );
     }
 
+    /// A text as it will be; what is wrong with it is told elsewhere.
+    fn seen(&mut self, template: &Template) -> Text {
+        let known = self.compiler.problems.len();
+        let text = self.compiler.compile(template);
+        self.compiler.problems.truncate(known);
+        text
+    }
+
     fn check_encoding(&mut self, encoding: &Template) {
-        let name = self.fixed(encoding, "content encoding");
-        let utf8 = ["", "utf-8", "utf8"];
-        if !utf8.contains(&name.to_ascii_lowercase().as_str()) {
-            let says = format!("the content encoding \"{name}\" is not supported");
-            self.problem(encoding.at, says, "write UTF-8 or nothing");
-        }
+        let compiled = self.seen(encoding);
+        let Some(name) = compiled.constant().filter(|name| !name.is_empty()) else {
+            return;
+        };
+        let says = match Charset::named(name) {
+            Ok(charset) if charset.is_exact() => return,
+            Ok(_) => "rare characters may become other bytes than with JMeter",
+            Err(_) => "Weir does not know it: what has a body fails, as in JMeter without it",
+        };
+        let says = format!("the content encoding is \"{name}\": {says}");
+        self.compiler.warnings.push(Problem::new(encoding.at, says));
     }
 
     fn check_timer(&mut self, timer: &TimerKind) {

@@ -3,13 +3,15 @@
 //! A file is never read here. What goes out is the bytes before it, its name with its length at
 //! this moment, and the bytes after it; whoever sends reads the file piece by piece, so that its
 //! size does not matter. The forms of the parts are those of Apache `HttpClient` 4.5 as JMeter 5.6.3
-//! drives it, measured byte by byte; all of it is UTF-8, as other encodings are refused before the test.
+//! drives it, measured byte by byte, also in other character sets.
 
 use std::path::PathBuf;
 
 use rand_xoshiro::rand_core::Rng as _;
+use weir_charset::Charset;
 use weir_plan::{Argument, FileUpload, HttpRequest};
 
+use crate::content_type::ContentType;
 use crate::{Scope, Text, Unsendable};
 
 /// A file that is sent, and what comes after it.
@@ -31,22 +33,27 @@ pub(crate) struct NamedFile {
     pub(crate) media_type: String,
 }
 
-/// The files of a request; an entry without a path is none.
+/// The files of a request.
 pub(crate) fn render_files(files: &[FileUpload<Text>], scope: &mut Scope) -> Vec<NamedFile> {
     let files = files.iter().map(|file| NamedFile {
         path: file.path.rendered(scope),
         parameter: file.parameter.rendered(scope),
         media_type: file.media_type.rendered(scope),
     });
-    files.filter(|file| !file.path.is_empty()).collect()
+    files.collect()
 }
 
 /// The one file that is the body as it is: it has no parameter's name.
 pub(crate) fn whole_body(files: &[NamedFile]) -> Option<&NamedFile> {
     match files {
-        [file] if file.parameter.is_empty() => Some(file),
+        [file] if file.parameter.is_empty() && !file.path.is_empty() => Some(file),
         _ => None,
     }
+}
+
+/// Whether the files make a form of parts by themselves: not if one has no path.
+pub(crate) fn are_parts(files: &[NamedFile]) -> bool {
+    !files.is_empty() && files.iter().all(|file| !file.path.is_empty())
 }
 
 /// The file with its length now; where it is missing, JMeter's failure.
@@ -81,32 +88,27 @@ pub(crate) fn multipart<'a>(
     request: &HttpRequest<Text>,
     arguments: impl Iterator<Item = (&'a Argument<Text>, &'a (String, String))>,
     files: &[NamedFile],
+    charset: Charset,
     scope: &mut Scope,
 ) -> Result<Multipart, Unsendable> {
     let boundary = boundary(scope);
     let mut writer = Parts {
         is_plain: request.browser_multipart,
+        charset,
         boundary,
         start: Vec::new(),
         uploads: Vec::new(),
     };
     for (argument, (name, value)) in arguments {
         let media_type = argument.content_type.rendered(scope);
-        if media_type.trim().is_empty() {
-            let says = "MIME type may not be blank";
-            return Err(Unsendable::illegal_argument(says.to_owned()));
-        }
-        writer.text(name, value, &media_type);
+        writer.text(name, value, &media_type)?;
     }
     for named in files {
-        if named.media_type.trim().is_empty() {
-            let says = format!("Invalid content type: {}", named.media_type);
-            return Err(Unsendable::parse(says));
-        }
-        if named.parameter.is_empty() {
+        let content_type = ContentType::parse(&named.media_type)?;
+        if named.parameter.trim().is_empty() {
             return Err(Unsendable::illegal_state("Name is blank".to_owned()));
         }
-        writer.file(named, file(named, scope)?);
+        writer.file(named, &content_type, file(named, scope)?);
     }
     Ok(writer.end())
 }
@@ -115,6 +117,7 @@ pub(crate) fn multipart<'a>(
 struct Parts {
     /// Only the fields that browsers write.
     is_plain: bool,
+    charset: Charset,
     boundary: String,
     start: Vec<u8>,
     uploads: Vec<Upload>,
@@ -129,56 +132,87 @@ impl Parts {
         }
     }
 
-    fn line(&mut self, text: &str) {
+    fn line(&mut self, bytes: &[u8]) {
         let out = self.out();
-        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(bytes);
         out.extend_from_slice(b"\r\n");
     }
 
+    /// A boundary is in the character set of all, which matters for those of more than one byte.
+    fn delimiter(&mut self, end: &str) {
+        let mut line = b"--".to_vec();
+        line.extend_from_slice(&self.charset.encode(&self.boundary));
+        line.extend_from_slice(end.as_bytes());
+        self.line(&line);
+    }
+
+    /// What browsers write is in the character set of all; else fields are UTF-8.
+    fn field(&mut self, name: &str, value: &str) {
+        let charset = if self.is_plain {
+            self.charset
+        } else {
+            Charset::UTF_8
+        };
+        let line = [&*charset.encode(name), b": ", &*charset.encode(value)].concat();
+        self.line(&line);
+    }
+
     fn begin(&mut self, disposition: &str) {
-        let delimiter = format!("--{}", self.boundary);
-        self.line(&delimiter);
-        self.line(&format!("Content-Disposition: form-data; {disposition}"));
+        self.delimiter("");
+        self.field("Content-Disposition", &format!("form-data; {disposition}"));
     }
 
-    fn text(&mut self, name: &str, value: &str, media_type: &str) {
+    fn text(&mut self, name: &str, value: &str, media_type: &str) -> Result<(), Unsendable> {
         self.begin(&format!("name=\"{}\"", escaped(name)));
+        let content_type = if media_type.contains(';') {
+            ContentType::parse(media_type)?
+        } else {
+            ContentType::of(media_type, self.charset)?
+        };
         if !self.is_plain {
-            if media_type.contains(';') {
-                self.line(&format!("Content-Type: {media_type}"));
-            } else {
-                self.line(&format!("Content-Type: {media_type}; charset=UTF-8"));
-            }
-            self.line("Content-Transfer-Encoding: 8bit");
+            self.field("Content-Type", &content_type.text);
+            self.field("Content-Transfer-Encoding", "8bit");
         }
-        self.line("");
-        self.line(value);
+        self.line(b"");
+        // Without a character set, ASCII.
+        let bytes = match content_type.charset {
+            Some(charset) => charset.encode(value),
+            None => Charset::US_ASCII.encode(value),
+        };
+        self.line(&bytes);
+        Ok(())
     }
 
-    fn file(&mut self, named: &NamedFile, upload: Upload) {
+    fn file(&mut self, named: &NamedFile, content_type: &ContentType, upload: Upload) {
         let file_name = upload.path.file_name().unwrap_or_default();
+        let file_name = percent_encoded(&file_name.to_string_lossy());
+        let file_name = if self.is_plain {
+            numbered(&file_name, self.charset)
+        } else {
+            file_name
+        };
         let disposition = format!(
             "name=\"{}\"; filename=\"{}\"",
             escaped(&named.parameter),
-            escaped(&percent_encoded(&file_name.to_string_lossy()))
+            escaped(&file_name)
         );
         self.begin(&disposition);
-        self.line(&format!("Content-Type: {}", named.media_type));
+        self.field("Content-Type", &content_type.text);
         if !self.is_plain {
-            self.line("Content-Transfer-Encoding: binary");
+            self.field("Content-Transfer-Encoding", "binary");
         }
-        self.line("");
+        self.line(b"");
         self.uploads.push(upload);
-        self.line("");
+        self.line(b"");
     }
 
     fn end(mut self) -> Multipart {
-        let delimiter = format!("--{}--", self.boundary);
-        self.line(&delimiter);
+        self.delimiter("--");
         Multipart {
             content_type: format!(
-                "multipart/form-data; boundary={}; charset=UTF-8",
-                self.boundary
+                "multipart/form-data; boundary={}; charset={}",
+                self.boundary,
+                self.charset.name()
             ),
             start: self.start,
             uploads: self.uploads,
@@ -194,6 +228,19 @@ fn escaped(name: &str) -> String {
             out.push('\\');
         }
         out.push(c);
+    }
+    out
+}
+
+/// What the character set lacks as its number, without the semicolon that would end it.
+fn numbered(name: &str, charset: Charset) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        if charset.has(c) {
+            out.push(c);
+        } else {
+            out.extend(["&#", &u32::from(c).to_string()]);
+        }
     }
     out
 }

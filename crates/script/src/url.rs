@@ -165,7 +165,9 @@ pub(crate) fn push_origin(
     } else {
         protocol
     };
-    let Some(scheme) = Scheme::parse(protocol) else {
+    let scheme = Scheme::parse(protocol);
+    let Some(name) = scheme.map(Scheme::name).or_else(|| of_java(protocol)) else {
+        let protocol = protocol.to_lowercase();
         return Err(Unsendable::malformed_url(format!(
             "unknown protocol: {protocol}"
         )));
@@ -180,18 +182,44 @@ pub(crate) fn push_origin(
             "Invalid port number :{port}"
         )));
     }
-    url.push_str(scheme.name());
+    url.push_str(name);
     url.push_str("://");
     if host.contains(':') && !host.starts_with('[') {
         url.extend(["[", host, "]"]);
     } else {
         url.push_str(host);
     }
-    if port > 0 && port != i32::from(scheme.default_port()) {
+    let usual = scheme.map(|scheme| i32::from(scheme.default_port()));
+    if port > 0 && Some(port) != usual {
         url.push(':');
         url.push_str(&port.to_string());
     }
     Ok(())
+}
+
+/// A protocol that Java has URLs for, and its HTTP client nothing else.
+fn of_java(protocol: &str) -> Option<&'static str> {
+    let known = ["ftp", "mailto", "jar"];
+    known
+        .into_iter()
+        .find(|name| name.eq_ignore_ascii_case(protocol))
+}
+
+/// Whether the HTTP client speaks the protocol that a URL starts with.
+pub(crate) fn check_scheme(url: &str) -> Result<(), Unsendable> {
+    let scheme = url.split("://").next().unwrap_or_default();
+    match of_java(scheme) {
+        Some(scheme) => Err(Unsendable::unsupported_scheme(scheme)),
+        None => Ok(()),
+    }
+}
+
+/// Whether requests for a protocol fail before anything is sent, in JMeter too. It reads files
+/// where a URL says `file`.
+pub(crate) fn is_no_server(protocol: &str) -> bool {
+    !protocol.is_empty()
+        && Scheme::parse(protocol).is_none()
+        && !protocol.eq_ignore_ascii_case("file")
 }
 
 /// Starts a URL with a target.

@@ -399,6 +399,7 @@ fn failures_before_sending() {
     const SYNTAX: &str = "java.net.URISyntaxException";
     const ARGUMENT: &str = "java.lang.IllegalArgumentException";
     const MALFORMED: &str = "java.net.MalformedURLException";
+    const SCHEME: &str = "org.apache.http.conn.UnsupportedSchemeException";
     let origin = "http://127.0.0.1:19741";
     for (path, says) in [
         ("/a|b", "Illegal character in path at index 24"),
@@ -439,6 +440,13 @@ fn failures_before_sending() {
     let mut foo = request("GET", "/p");
     foo.protocol = Template::literal("foo");
     check_failure(foo, MALFORMED, "unknown protocol: foo", "");
+    let ftp = "ftp://127.0.0.1:19741/p";
+    check_failure(
+        at("ftp", "127.0.0.1", "19741"),
+        SCHEME,
+        "ftp protocol is not supported",
+        ftp,
+    );
 }
 
 fn at(protocol: &str, host: &str, port: &str) -> HttpRequest {
@@ -702,4 +710,230 @@ fn requests_through_a_proxy() {
     let hosts = plan.hosts(None).unwrap();
     let proxies: Vec<bool> = hosts.iter().map(|host| host.proxy.is_some()).collect();
     assert_eq!(proxies, [true, true, false]);
+}
+
+const LETTERS: &str = "aé€日😀 +&%41";
+
+fn encoded(mut request: HttpRequest, encoding: &str) -> HttpRequest {
+    request.encoding = Template::literal(encoding);
+    request
+}
+
+#[test]
+fn query_values_are_in_the_content_encoding() {
+    for (encoding, value) in [
+        ("", "a%C3%A9%E2%82%AC%E6%97%A5%F0%9F%98%80+%2B%26%2541"),
+        ("ISO-8859-1", "a%E9%3F%3F%3F+%2B%26%2541"),
+        ("windows-1252", "a%E9%80%3F%3F+%2B%26%2541"),
+        ("US-ASCII", "a%3F%3F%3F%3F+%2B%26%2541"),
+        ("Shift_JIS", "a%3F%3F%93%FA%3F+%2B%26%2541"),
+        ("GBK", "a%A8%A6%A2%E3%C8%D5%3F+%2B%26%2541"),
+        (
+            "UTF-16",
+            "a%FE%FF%00%E9%20%AC%65%E5%D8%3D%DE%00+%FE%FF%00%2B%00%26%00%2541",
+        ),
+        (
+            "UTF-32",
+            "a%00%00%00%E9%00%00%20%AC%00%00%65%E5%00%01%F6%00+%00%00%00%2B%00%00%00%26%00%00%00%2541",
+        ),
+        ("nosuch", ""),
+        (" ISO-8859-1 ", ""),
+    ] {
+        let argument = format!("!né={LETTERS}");
+        let request = with_arguments(request("GET", "/echo"), &[&argument]);
+        let url = format!("/echo?n%C3%A9={value}");
+        check_url(encoded(request, encoding), &format!("GET {url}"), &url);
+    }
+    let plain = with_arguments(request("GET", "/echo"), &["né=é€x"]);
+    let line = "GET /echo?n%C3%A9=%C3%A9%E2%82%ACx";
+    check_url(encoded(plain, "nosuch"), line, "/echo?né=é€x");
+}
+
+#[test]
+fn bodies_are_in_the_content_encoding() {
+    let form = |charset: &str| {
+        format!("Content-Type: application/x-www-form-urlencoded; charset={charset}\n")
+    };
+    let text = |charset: &str| format!("Content-Type: text/plain; charset={charset}\n");
+    for (encoding, name, sent_form, sent_decoded, sent_raw) in [
+        (
+            "latin1",
+            "ISO-8859-1",
+            "n%E9=a%E9%3F%3F%3F+%2B%26%2541&b=c+d",
+            "n%E9=a%E9%3F%E9%C3%A9+x+y",
+            "a\u{e9}??? +&%41",
+        ),
+        (
+            "windows-1252",
+            "windows-1252",
+            "n%E9=a%E9%80%3F%3F+%2B%26%2541&b=c+d",
+            "n%E9=a%E9%80%E9%C3%A9+x+y",
+            "a\u{e9}\u{80}?? +&%41",
+        ),
+        (
+            "Shift_JIS",
+            "Shift_JIS",
+            "n%3F=a%3F%3F%93%FA%3F+%2B%26%2541&b=c+d",
+            "n%3F=a%3F%3F%E9%C3%A9+x+y",
+            "a??\u{93}\u{fa}? +&%41",
+        ),
+    ] {
+        let argument = format!("!né={LETTERS}");
+        let arguments = [&*argument, "b=c d"];
+        let request = |method| encoded(request(method, "/echo"), encoding);
+        let fields = with_arguments(request("POST"), &arguments);
+        check(fields, &expect("POST /echo", &form(name), sent_form));
+        let decoded = with_arguments(request("PUT"), &["né=aé€%E9%C3%A9+x y"]);
+        check(decoded, &expect("PUT /echo", &form(name), sent_decoded));
+        let body = raw(with_arguments(request("PATCH"), &[&format!("={LETTERS}")]));
+        check(body, &expect("PATCH /echo", &text(name), sent_raw));
+    }
+    let wide = |method: &str, arguments: &[&str]| {
+        encoded(
+            with_arguments(request(method, "/echo"), arguments),
+            "UTF-16LE",
+        )
+    };
+    let units = |text: &str| -> String { text.chars().flat_map(|c| [c, '\0']).collect() };
+    let sent_form = units("n%00%E9%00=a%00%E9%00%AC+%E9%C3%FD%FF+%00x%00+%00y%00");
+    let expected = expect("POST /echo", &form("UTF-16LE"), &sent_form);
+    check(wide("POST", &["né=aé€%E9%C3%A9+x y"]), &expected);
+    let sent_raw = "a\0\u{e9}\0\u{ac} \u{e5}e=\u{d8}\0\u{de} \0+\0&\0%\x004\x001\0";
+    let expected = expect("GET /echo", &text("UTF-16LE"), sent_raw);
+    check(wide("GET", &[&format!("={LETTERS}")]), &expected);
+}
+
+#[test]
+fn a_body_in_no_encoding_fails() {
+    let url = "http://127.0.0.1:19741/echo";
+    let blank = with_arguments(request("GET", "/echo"), &["!a=é"]);
+    check_url(encoded(blank, " "), "GET /echo?a=%C3%A9", "/echo?a=%C3%A9");
+    for (method, encoding, class) in [
+        (
+            "POST",
+            "nosuch",
+            "java.nio.charset.UnsupportedCharsetException",
+        ),
+        (
+            "DELETE",
+            "nosuch",
+            "java.nio.charset.UnsupportedCharsetException",
+        ),
+        (
+            "PUT",
+            "no such",
+            "java.nio.charset.IllegalCharsetNameException",
+        ),
+        ("POST", " ", "java.nio.charset.IllegalCharsetNameException"),
+    ] {
+        check_failure(
+            encoded(request(method, "/echo"), encoding),
+            class,
+            encoding,
+            url,
+        );
+    }
+    for method in ["GET", "HEAD", "TRACE", "OPTIONS"] {
+        let line = format!("{method} /echo");
+        check_url(encoded(request(method, "/echo"), "nosuch"), &line, "/echo");
+    }
+}
+
+/// A part's argument with its type.
+fn part(name: &str, value: &str, media_type: &str) -> Argument<Template> {
+    Argument {
+        name: Template::literal(name),
+        value: Template::literal(value),
+        always_encode: false,
+        use_equals: true,
+        content_type: Template::literal(media_type),
+    }
+}
+
+/// The body of a request of parts, with characters for bytes and `B` for its boundary.
+fn parts(request: HttpRequest) -> String {
+    let (sent, written) = send(request, None);
+    assert_eq!(written, Ok(()));
+    let text: String = sent.bytes.iter().copied().map(char::from).collect();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let (_, boundary) = head.split_once("boundary=").unwrap();
+    let boundary = boundary.split(';').next().unwrap();
+    let charset = head.split("charset=").nth(1).unwrap();
+    let charset = charset.lines().next().unwrap();
+    format!(
+        "{charset}\n{}",
+        body.replace(boundary, "B").replace("\r\n", "\n")
+    )
+}
+
+#[test]
+fn parts_are_in_the_content_encoding() {
+    let mut request = encoded(request("POST", "/echo"), "ISO-8859-1");
+    request.multipart = true;
+    request.arguments = vec![
+        part("né", "é€", "text/plain"),
+        part("ct", "v€é", "text/x; charset=UTF-8"),
+        part("c2", "é€", "text/x; a=b"),
+    ];
+    assert_eq!(
+        parts(request.clone()),
+        "ISO-8859-1\n--B\nContent-Disposition: form-data; name=\"n\u{c3}\u{a9}\"\n\
+         Content-Type: text/plain; charset=ISO-8859-1\nContent-Transfer-Encoding: 8bit\n\n\
+         \u{e9}?\n--B\nContent-Disposition: form-data; name=\"ct\"\n\
+         Content-Type: text/x; charset=UTF-8\nContent-Transfer-Encoding: 8bit\n\n\
+         v\u{e2}\u{82}\u{ac}\u{c3}\u{a9}\n--B\nContent-Disposition: form-data; name=\"c2\"\n\
+         Content-Type: text/x; a=b\nContent-Transfer-Encoding: 8bit\n\n??\n--B--\n"
+    );
+    request.browser_multipart = true;
+    request.arguments.truncate(1);
+    assert_eq!(
+        parts(request),
+        "ISO-8859-1\n--B\nContent-Disposition: form-data; name=\"n\u{e9}\"\n\n\u{e9}?\n--B--\n"
+    );
+}
+
+/// A form with files, named by browsers' rules.
+#[test]
+fn file_names_of_browsers_have_numbers_for_what_the_encoding_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f€é日.txt");
+    std::fs::write(&path, "x").unwrap();
+    let name = |encoding: &str, browser: bool| {
+        let mut request = encoded(request("POST", "/echo"), encoding);
+        request.browser_multipart = browser;
+        request.files = vec![weir_plan::FileUpload {
+            path: Template::literal(path.to_str().unwrap()),
+            parameter: Template::literal("p€"),
+            media_type: Template::literal("text/plain"),
+        }];
+        let sent = parts(request);
+        let (_, name) = sent.split_once("name=").unwrap();
+        name.lines().next().unwrap().to_owned()
+    };
+    let utf8 = "\"p\u{e2}\u{82}\u{ac}\"; filename=\"f\u{e2}\u{82}\u{ac}\u{c3}\u{a9}\u{e6}\u{97}\u{a5}.txt\"";
+    assert_eq!(name("ISO-8859-1", false), utf8);
+    assert_eq!(name("", true), utf8);
+    assert_eq!(
+        name("ISO-8859-1", true),
+        "\"p?\"; filename=\"f&#8364\u{e9}&#26085.txt\""
+    );
+    assert_eq!(
+        name("US-ASCII", true),
+        "\"p?\"; filename=\"f&#8364&#233&#26085.txt\""
+    );
+}
+
+#[test]
+fn results_show_the_library_s_url_of_automatic_redirects() {
+    for (path, shown) in [
+        ("//echo/a?b#c", "/echo/a?b"),
+        ("/a#frag", "/a"),
+        ("/ftp://x/y", "/ftp:/x/y"),
+        ("http://u:p@127.0.0.1:19741/a", "/a"),
+        ("http://127.0.0.1:19741?q", "/?q"),
+    ] {
+        let mut request = request("GET", path);
+        request.auto_redirects = true;
+        check_url(request, &format!("GET {shown}"), shown);
+    }
 }

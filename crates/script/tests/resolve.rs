@@ -274,7 +274,6 @@ fn all_problems_at_once_with_line_and_value() {
         });
         only(&mut group.nodes).label =
             on_line(10, "${__groovy(1+2)} ${__P} ${__P(a} ${__jm__Loop__idx}");
-        request(&mut group.nodes).encoding = on_line(11, "Shift_JIS");
         request(&mut group.nodes).path =
             on_line(12, "/${__Random(1)}/${__Random(9,1)}/${__time(jjjj)}");
         only(&mut group.nodes).timers = vec![timer(TimerKind::ConstantThroughput {
@@ -293,7 +292,6 @@ fn all_problems_at_once_with_line_and_value() {
         "line 8, column 1: the scheduler is on, but the duration is 0",
         "line 9, column 1: the start-up delay is -3 (",
         "line 10, column 1: the call of __P has no }",
-        "line 11, column 1: the content encoding \"Shift_JIS\" is not supported",
         "line 12, column 1: the function __Random has 1 arguments, but takes 2 to 3 arguments",
         "line 12, column 1: __Random has a minimum of 9 above its maximum of 1",
         "line 12, column 1: the format \"jjjj\" of __time cannot be read: the letter j is not supported",
@@ -583,4 +581,30 @@ proptest! {
             delays(&resolved, &mut scope);
         }
     }
+}
+
+#[test]
+fn what_fails_as_in_jmeter_is_told_before() {
+    let warned = |encoding: &str, protocol: &str| {
+        let plan = with(|_, group| {
+            request(&mut group.nodes).encoding = on_line(3, encoding);
+            request(&mut group.nodes).protocol = on_line(4, protocol);
+        });
+        let warnings = resolved(&plan, &[]).unwrap().warnings;
+        let warnings = warnings.iter().map(ToString::to_string);
+        warnings.collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(warned("", ""), "");
+    assert_eq!(warned("latin1", "HTTPS"), "");
+    assert_eq!(
+        warned("GBK", "http"),
+        "line 3, column 1: the content encoding is \"GBK\": rare characters may become other bytes \
+         than with JMeter"
+    );
+    assert_eq!(
+        warned("nosuch", "ftp"),
+        "line 3, column 1: the content encoding is \"nosuch\": Weir does not know it: what has a body \
+         fails, as in JMeter without it; line 4, column 1: the protocol is \"ftp\": nothing is sent, \
+         and the sample fails, as in JMeter"
+    );
 }

@@ -211,6 +211,12 @@ impl User {
         };
         let outcome = Outcome::failed(&failure, Place::named(&sent));
         let exchange = Exchange::unsent(self.core.clock.now(), failure);
+        // JMeter names no sample that has not even a URL.
+        let label = if sent.url.is_empty() {
+            Arc::default()
+        } else {
+            label
+        };
         let (label, url) = (&label, &url);
         let sample = Sample { class, label, url };
         let sampled = self.finish(exchange, outcome, step, &sent, sample);

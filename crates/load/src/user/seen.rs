@@ -253,14 +253,9 @@ fn part_view(row: &SampleRow) -> SampleView<'_> {
 
 /// Header fields, and method, URL and body, as JMeter shows them: without the content of files.
 fn request_texts(sent: &SentRequest) -> (String, String) {
-    let characters = |bytes: &[u8]| -> String { bytes.iter().copied().map(char::from).collect() };
-    let mut text = characters(&sent.bytes);
-    for upload in &sent.uploads {
-        text.push_str("<actual file content, not shown here>");
-        text.push_str(&characters(&upload.after));
-    }
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let (first, fields) = head.split_once("\r\n").unwrap_or((head, ""));
+    let head: String = sent.head().iter().copied().map(char::from).collect();
+    let body = sent.shown_body();
+    let (first, fields) = head.split_once("\r\n").unwrap_or((&head, ""));
     let method = first.split(' ').next().unwrap_or_default();
     // JMeter shows cookies after the data.
     let is_cookie = |line: &&str| {

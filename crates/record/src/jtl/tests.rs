@@ -263,3 +263,35 @@ fn settings_that_make_no_sense_are_refused() {
     }
     assert_eq!(properties(&[("default_delimiter", "\\t")]).delimiter, '\t');
 }
+
+/// What JMeter 5.6.3 writes of a request for `gopher`, and of a body that XML has no place for.
+#[test]
+fn requests_without_a_url_have_an_empty_element() {
+    let every = [
+        ("output_format", "xml"),
+        ("samplerData", "true"),
+        ("url", "true"),
+        ("response_data", "true"),
+    ];
+    let details = crate::SampleDetails {
+        encoding: "ISO-8859-1".to_owned(),
+        response_data: Some(b"\xe9".to_vec()),
+        ..crate::SampleDetails::default()
+    };
+    let row = SampleRow {
+        label: "\u{fffe}".into(),
+        is_http: true,
+        details: Some(Box::new(details)),
+        ..row()
+    };
+    let text = written(properties(&every), &[row]);
+    assert!(text.contains(" lb=\"&#xfffe;\" "), "{text}");
+    assert!(
+        text.contains(
+            "  <responseData class=\"java.lang.String\">é</responseData>\n  \
+         <cookies class=\"java.lang.String\"></cookies>\n  \
+         <queryString class=\"java.lang.String\"></queryString>\n  <null/>\n</httpSample>\n"
+        ),
+        "{text}"
+    );
+}

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use weir_charset::Charset;
+
 use super::configuration::{Field, SaveConfiguration};
 use crate::sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 
@@ -139,8 +141,8 @@ impl Elements<'_> {
         if configuration.has(Field::SamplerData) {
             self.sent(sample, details);
         }
-        if sample.is_http && configuration.has(Field::Url) && !sample.url.is_empty() {
-            self.plain("java.net.URL", &sample.url);
+        if sample.is_http && configuration.has(Field::Url) {
+            self.url(&sample.url);
         }
     }
 
@@ -157,10 +159,22 @@ impl Elements<'_> {
         }
     }
 
+    fn url(&mut self, url: &str) {
+        if url.is_empty() {
+            self.indent();
+            self.out.push_str("<null/>\n");
+        } else {
+            self.plain("java.net.URL", url);
+        }
+    }
+
     fn sent(&mut self, sample: &SampleRow, details: &SampleDetails) {
         if sample.is_http {
             self.string("cookies", &details.cookies);
-            self.string("method", &details.method);
+            // A request that has no URL has none either.
+            if !details.method.is_empty() {
+                self.string("method", &details.method);
+            }
             self.string("queryString", &details.query);
             if !details.redirect_location.is_empty() {
                 self.string("redirectLocation", &details.redirect_location);
@@ -219,14 +233,16 @@ impl Elements<'_> {
     }
 }
 
-/// A body as text: in ISO-8859-1 when the response says so, else in UTF-8, with a replacement
-/// character for what is neither.
+/// A body as text, with a replacement character for what is none; in UTF-8 unless the response says
+/// otherwise.
 fn decoded<'a>(body: &'a [u8], encoding: &str) -> std::borrow::Cow<'a, str> {
-    let latin = ["iso-8859-1", "latin1", "us-ascii"];
-    if latin.iter().any(|name| encoding.eq_ignore_ascii_case(name)) {
-        return body.iter().map(|byte| char::from(*byte)).collect();
-    }
-    String::from_utf8_lossy(body)
+    Charset::named(encoding).unwrap_or_default().decode(body)
+}
+
+/// Whether Unicode will never give a meaning to it; XML has no place for some of them.
+fn is_no_character(letter: char) -> bool {
+    let code = u32::from(letter);
+    code & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&code)
 }
 
 fn escape(text: &str, in_attribute: bool, out: &mut String) {
@@ -238,7 +254,7 @@ fn escape(text: &str, in_attribute: bool, out: &mut String) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&apos;"),
             '\t' | '\n' if !in_attribute => out.push(letter),
-            letter if letter.is_control() => {
+            letter if letter.is_control() || is_no_character(letter) => {
                 let _ = write!(out, "&#x{:x};", u32::from(letter));
             }
             letter => out.push(letter),

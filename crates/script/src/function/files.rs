@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use encoding_rs::Encoding;
+use weir_charset::Charset;
 
 use super::{Answer, Argument, Call, CallError, Function, Name, Prepared, remember};
 use crate::{Scope, java_decimal_format};
@@ -208,84 +208,17 @@ impl Lines {
     }
 }
 
-/// The encodings of files.
-#[derive(Debug, Clone, Copy)]
-enum Charset {
-    Utf8,
-    Latin1,
-    Ascii,
-    Other(&'static Encoding),
-}
-
-impl Charset {
-    fn named(name: &str) -> Option<Self> {
-        match name.to_ascii_uppercase().as_str() {
-            "" | "UTF-8" | "UTF8" => Some(Self::Utf8),
-            // On the web these two are Windows-1252.
-            "ISO-8859-1" | "ISO8859_1" | "LATIN1" => Some(Self::Latin1),
-            "US-ASCII" | "ASCII" => Some(Self::Ascii),
-            // Here Java and the web differ in the order of the bytes.
-            "UTF-16" => None,
-            _ => Encoding::for_label(name.as_bytes()).map(Self::Other),
-        }
+/// The encoding of a file: UTF-8 where none is named.
+fn charset(name: &str) -> Option<Charset> {
+    match name {
+        "" => Some(Charset::UTF_8),
+        name => Charset::named(name).ok(),
     }
-
-    fn decode(self, bytes: &[u8]) -> String {
-        match self {
-            Self::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
-            Self::Latin1 => bytes.iter().copied().map(char::from).collect(),
-            Self::Ascii => {
-                let ascii = |b: u8| {
-                    if b.is_ascii() {
-                        char::from(b)
-                    } else {
-                        '\u{fffd}'
-                    }
-                };
-                bytes.iter().copied().map(ascii).collect()
-            }
-            Self::Other(encoding) => {
-                let (text, _) = encoding.decode_without_bom_handling(bytes);
-                text.into_owned()
-            }
-        }
-    }
-
-    fn encode(self, text: &str) -> Vec<u8> {
-        let largest = match self {
-            Self::Utf8 => return text.as_bytes().to_vec(),
-            Self::Latin1 => 0xff,
-            Self::Ascii => 0x7f,
-            Self::Other(encoding) => return encode(text, encoding),
-        };
-        let byte = |c| u8::try_from(u32::from(c)).ok().filter(|b| *b <= largest);
-        text.chars().map(|c| byte(c).unwrap_or(b'?')).collect()
-    }
-}
-
-/// A character that the encoding does not have is a question mark.
-fn encode(text: &str, encoding: &'static Encoding) -> Vec<u8> {
-    let utf16 = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
-    if encoding == encoding_rs::UTF_16LE {
-        return utf16(u16::to_le_bytes);
-    }
-    if encoding == encoding_rs::UTF_16BE {
-        return utf16(u16::to_be_bytes);
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut buffer = [0; 4];
-    for c in text.chars() {
-        match encoding.encode(c.encode_utf8(&mut buffer)) {
-            (bytes, _, false) => out.extend_from_slice(&bytes),
-            _ => out.push(b'?'),
-        }
-    }
-    out
 }
 
 fn check_charset(name: Option<&Argument>) -> Result<Prepared, CallError> {
     match name.and_then(Argument::constant) {
-        Some(name) if Charset::named(name).is_none() => {
+        Some(name) if charset(name).is_none() => {
             let says = format!("the encoding \"{name}\" of a file is not supported");
             Err(CallError::new(says).instead("use UTF-8 or ISO-8859-1"))
         }
@@ -296,12 +229,12 @@ fn check_charset(name: Option<&Argument>) -> Result<Prepared, CallError> {
 fn whole_file(call: &Call, scope: &mut Scope, out: &mut String) {
     let name = call.argument(0, scope);
     let charset = call.argument(1, scope);
-    let Some(charset) = Charset::named(&charset) else {
+    let Some(known) = self::charset(&charset) else {
         let says = "java.nio.charset.UnsupportedCharsetException";
         return scope.fail(format!("{says}: {charset}"));
     };
     match read_whole(Path::new(&*name)) {
-        Ok(bytes) => out.push_str(&charset.decode(&bytes)),
+        Ok(bytes) => out.push_str(&known.decode(&bytes)),
         Err(_) => out.push_str(ERROR),
     }
 }
@@ -314,7 +247,7 @@ fn write_file(call: &Call, scope: &mut Scope, out: &mut String) {
     let append = call.argument(2, scope);
     let appends = append.is_empty() || append.eq_ignore_ascii_case("true");
     let charset = call.argument(3, scope);
-    let written = Charset::named(&charset)
+    let written = self::charset(&charset)
         .is_some_and(|charset| write(&name, &charset.encode(&text), appends).is_ok());
     super::push(out, written);
 }

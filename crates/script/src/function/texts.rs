@@ -6,6 +6,8 @@ use fancy_regex::Regex;
 
 use super::{Answer, Call, Function, MANY, Name, digest, html, push};
 use crate::Scope;
+use weir_charset::Charset;
+
 use crate::encode::{decode_form, push_form};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -38,13 +40,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "__urldecode",
         (1, 1),
         Answer::Same,
-        |call, scope, out| match decode_form(&call.argument(0, scope)) {
+        |call, scope, out| match decode_form(&call.argument(0, scope), Charset::UTF_8) {
             Ok(text) => out.push_str(&text),
             Err(error) => scope.fail(format!("java.lang.IllegalArgumentException: {error}")),
         },
     ),
     Function::new("__urlencode", (1, 1), Answer::Same, |call, scope, out| {
-        push_form(out, &call.argument(0, scope));
+        push_form(out, &call.argument(0, scope), Charset::UTF_8);
     }),
 ];
 

@@ -58,6 +58,11 @@ impl SentRequest {
         str::from_utf8(words.nth(1).unwrap_or_default()).expect("a request line is ASCII")
     }
 
+    /// Request line and header fields, without the empty line.
+    pub fn head(&self) -> &[u8] {
+        &self.bytes[..self.head_end.min(self.bytes.len())]
+    }
+
     /// The body, up to the first file.
     pub fn written_body(&self) -> &[u8] {
         self.bytes.get(self.head_end + 2..).unwrap_or_default()
@@ -72,7 +77,7 @@ impl SentRequest {
 
     /// The lines after the first, each with its line end.
     fn lines(&self) -> impl Iterator<Item = Range<usize>> {
-        let head = &self.bytes[..self.head_end.min(self.bytes.len())];
+        let head = self.head();
         let mut start = 0;
         let lines = head
             .split_inclusive(|byte| *byte == b'\n')

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use weir_charset::Charset;
+
 use super::{Content, SentRequest, Unsendable};
 use crate::encode::{push_ascii, push_header_text, push_path};
 use crate::url::{self, Parts};
@@ -49,13 +51,13 @@ pub(super) fn write_head(sent: &mut SentRequest, method: &str) -> Result<(), Uns
     sent.fields_end = head.len();
     let uploads = sent.uploads.iter();
     let files: u64 = uploads.map(|u| u.length + u.after.len() as u64).sum();
-    let length = (sent.body.len() + sent.start.len()) as u64 + files;
-    push_content(
-        head,
-        &sent.content,
-        length,
-        sent.plan.content_type.is_some(),
-    );
+    let body = sent.charset.encode(&sent.body);
+    let length = (body.len() + sent.start.len()) as u64 + files;
+    if sent.plan.content_type.is_some() {
+        push_content(head, &sent.content, length, None);
+    } else {
+        push_content(head, &sent.content, length, Some(sent.charset));
+    }
     if sent.plan.host.is_none() {
         push_field(head, "Host", authority);
     }
@@ -67,12 +69,14 @@ pub(super) fn write_head(sent: &mut SentRequest, method: &str) -> Result<(), Uns
     }
     sent.head_end = head.len();
     head.extend_from_slice(b"\r\n");
-    head.extend_from_slice(sent.body.as_bytes());
+    head.extend_from_slice(&body);
     head.extend_from_slice(&sent.start);
     Ok(())
 }
 
-fn push_content(head: &mut Vec<u8>, content: &Content, length: u64, plan_has_type: bool) {
+/// What the head says of the body; with its type only if a character set is given, as the plan has
+/// none of its own.
+fn push_content(head: &mut Vec<u8>, content: &Content, length: u64, typed: Option<Charset>) {
     let push_length = |head: &mut Vec<u8>| {
         write!(head, "Content-Length: {length}\r\n").expect("a Vec takes all bytes");
     };
@@ -80,13 +84,14 @@ fn push_content(head: &mut Vec<u8>, content: &Content, length: u64, plan_has_typ
         Content::None => {}
         Content::Usual(content_type) => {
             push_length(head);
-            if !plan_has_type {
-                write!(head, "Content-Type: {content_type}; charset=UTF-8\r\n")
+            if let Some(charset) = typed {
+                let name = charset.name();
+                write!(head, "Content-Type: {content_type}; charset={name}\r\n")
                     .expect("a Vec takes all bytes");
             }
         }
         Content::Own(content_type) => {
-            if let Some(content_type) = content_type.as_ref().filter(|_| !plan_has_type) {
+            if let Some(content_type) = content_type.as_ref().filter(|_| typed.is_some()) {
                 push_field(head, "Content-Type", content_type);
             }
             push_length(head);
