@@ -295,6 +295,7 @@ fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
         (Thing::Date(left), Thing::Date(right)) | (Thing::Counter(left), Thing::Counter(right)) => {
             left.get() == right.get()
         }
+        (Thing::Instant(left), Thing::Instant(right)) => left == right,
         (Thing::Uuid(left), Thing::Uuid(right)) | (Thing::File(left), Thing::File(right)) => {
             left == right
         }
@@ -343,6 +344,7 @@ pub(crate) fn compare(left: &Value, right: &Value) -> Result<Ordering, Stop> {
         (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
         (Value::Object(left), Value::Object(right)) => match (&left.0, &right.0) {
             (Thing::Date(left), Thing::Date(right)) => Some(left.get().cmp(&right.get())),
+            (Thing::Instant(left), Thing::Instant(right)) => Some(left.cmp(right)),
             _ => None,
         },
         (left, right) => match (Number::of(left), Number::of(right)) {

@@ -19,6 +19,7 @@ mod bury;
 mod check;
 mod class;
 mod host;
+mod instant;
 mod javascript;
 mod language;
 mod library;

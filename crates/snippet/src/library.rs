@@ -139,6 +139,7 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Random(_) => &numbers::RANDOM,
         Thing::Counter(_) => &numbers::COUNTER,
         Thing::Date(_) => &time::DATE,
+        Thing::Instant(_) => &time::INSTANT,
         Thing::DateFormat(_) => &time::FORMAT,
         Thing::Zone(_) => &time::ZONE,
         Thing::Uuid(_) => &codec::UUID,

@@ -63,6 +63,8 @@ pub(crate) enum Thing {
     Builder(Rc<RefCell<String>>),
     Random(Rc<Cell<u64>>),
     Date(Rc<Cell<i64>>),
+    /// A moment of `java.time`, in milliseconds since 1970.
+    Instant(i64),
     /// A pattern, and the name of a time zone.
     DateFormat(Rc<(Arc<str>, Zone)>),
     /// A time zone by its name.
@@ -368,6 +370,7 @@ impl Thing {
             Self::Builder(text) => out.push_str(&text.borrow()),
             Self::Counter(number) => out.push_str(&number.get().to_string()),
             Self::Uuid(text) | Self::File(text) | Self::Zone(text) => out.push_str(text),
+            Self::Instant(at) => out.push_str(&crate::instant::text(*at)),
             Self::Pattern(pattern) => out.push_str(pattern.source()),
             Self::Url(url) => out.push_str(url.whole()),
             // A sample is shown by its label; who writes it has none at hand.
@@ -385,6 +388,7 @@ impl Thing {
             Self::Closure(_) => "groovy.lang.Closure",
             Self::Random(_) => "java.util.Random",
             Self::Date(_) => "java.util.Date",
+            Self::Instant(_) => "java.time.Instant",
             Self::DateFormat(_) => "java.text.SimpleDateFormat",
             Self::Matcher(_) => "java.util.regex.Matcher",
             Self::Iterator(_) => "java.util.Iterator",

@@ -139,6 +139,12 @@ fn decoded(text: &str) -> Result<Vec<u8>, Stop> {
     })
 }
 
+/// The bytes behind a text in Base64.
+pub(super) fn from_base64(machine: &mut Machine<'_>, text: &str) -> Answer {
+    let bytes = decoded(text)?;
+    made_bytes(machine, &bytes)
+}
+
 fn decode(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
     let bytes = bytes_of(&arguments[0])?;
     let bytes = decoded(&String::from_utf8_lossy(&bytes))?;

@@ -309,6 +309,11 @@ const WRITE: &[Routine] = &[
         sample.changed = true;
         Ok(Value::Void)
     }),
+    // JMeter counts what head and body have, and what is set only where they have nothing.
+    routine("setBytes", 1, |_, _, to| match integer(&to[0])? {
+        0 => Ok(Value::Void),
+        _ => Err(Stop::unknown("setting the bytes that were received")),
+    }),
     routine("setSuccessful", 1, |machine, of, to| {
         let success = is_set(&to[0]);
         let sample = sample(machine, of)?;

@@ -447,6 +447,9 @@ const GROOVY: &[Routine] = &[
     routine("toBigInteger", 0, |_, of, _| {
         numbers::parsed(trimmed(&text_of(of)?), "BigDecimal")
     }),
+    routine("decodeBase64", 0, |machine, of, _| {
+        super::codec::from_base64(machine, &text_of(of)?)
+    }),
     routine("toBoolean", 0, |_, of, _| {
         let text = text_of(of)?.trim().to_lowercase();
         Ok(Value::Bool(matches!(&*text, "true" | "y" | "1")))

@@ -82,10 +82,32 @@ static THREAD: Class = Class {
     ..Class::named("java.lang.Thread")
 };
 
-static INSTANT: Class = Class {
-    statics: &[routine("now", 0, |machine, _, _| {
-        Ok(Value::thing(Thing::Date(Rc::new(Cell::new(now(machine))))))
-    })],
+fn later(of: &Value, by: &Value, unit_ms: i64) -> Answer {
+    let by_ms = integer(by)?.saturating_mul(unit_ms);
+    let at = thing!(of, Instant).saturating_add(by_ms);
+    Ok(Value::thing(Thing::Instant(at)))
+}
+
+pub(super) static INSTANT: Class = Class {
+    statics: &[
+        routine("now", 0, |machine, _, _| {
+            Ok(Value::thing(Thing::Instant(now(machine))))
+        }),
+        routine("ofEpochMilli", 1, |_, _, arguments| {
+            Ok(Value::thing(Thing::Instant(integer(&arguments[0])?)))
+        }),
+    ],
+    methods: &[&[
+        routine("toEpochMilli", 0, |_, of, _| {
+            Ok(Value::Long(*thing!(of, Instant)))
+        }),
+        routine("getEpochSecond", 0, |_, of, _| {
+            Ok(Value::Long(thing!(of, Instant).div_euclid(1_000)))
+        }),
+        routine("plusMillis", 1, |_, of, by| later(of, &by[0], 1)),
+        routine("plusSeconds", 1, |_, of, by| later(of, &by[0], 1_000)),
+        routine("minusSeconds", 1, |_, of, by| later(of, &by[0], -1_000)),
+    ]],
     ..Class::named("java.time.Instant")
 };
 
@@ -125,12 +147,6 @@ pub(super) static DATE: Class = Class {
     methods: &[&[
         routine("getTime", 0, |_, of, _| {
             Ok(Value::Long(thing!(of, Date).get()))
-        }),
-        routine("toEpochMilli", 0, |_, of, _| {
-            Ok(Value::Long(thing!(of, Date).get()))
-        }),
-        routine("getEpochSecond", 0, |_, of, _| {
-            Ok(Value::Long(thing!(of, Date).get().div_euclid(1_000)))
         }),
         routine("setTime", 1, |_, of, arguments| {
             thing!(of, Date).set(integer(&arguments[0])?);
