@@ -14,7 +14,7 @@ use weir_plan::{
 };
 use weir_script::{
     Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, ScriptRun,
-    SentRequest, Target, Text, prepare_request,
+    SentRequest, Target, Text, finds_server, prepare_request,
 };
 
 use crate::across_users::Shared;
@@ -177,6 +177,8 @@ pub(crate) struct Step {
     pub(crate) is_remembered: bool,
     /// It follows a link of the response before.
     pub(crate) follows_link: bool,
+    /// Its server is known only when it is asked (see [`finds_server`]).
+    pub(crate) finds_server: bool,
     /// Scripts after it may look at its request.
     pub(crate) shows_request: bool,
     /// Listeners that are scripts and hear of its samples, by their places in the plan.
@@ -472,10 +474,12 @@ impl Work {
             _ => Waits::default(),
         };
         let is_watched = !source.auto_stops.is_empty();
-        let is_managed = match &source.kind {
-            SamplerKind::Http(request) => is_managed(request),
-            _ => false,
+        let request = match &source.kind {
+            SamplerKind::Http(request) => Some(&**request),
+            _ => None,
         };
+        let finds_server = self.target.is_none() && request.is_some_and(finds_server);
+        let is_managed = request.is_some_and(is_managed);
         let mut step = Step {
             is_paced: pacing::paces(&source.timers),
             is_managed,
@@ -490,6 +494,7 @@ impl Work {
             wanted: Wanted::default(),
             is_remembered: self.plan.reads_previous,
             follows_link,
+            finds_server,
             shows_request: false,
             script_listeners: Arc::default(),
             branches: Vec::new(),

@@ -24,19 +24,29 @@ pub struct Host {
 
 impl ResolvedPlan {
     /// Every server that the plan loads, each once for each proxy, in the order of the file; only
-    /// the target, if one is given.
+    /// the target, if one is given. Servers that are known only at run time are not among them.
     ///
     /// # Errors
-    /// Samplers whose server is known only at run time, or is none: all of them at once.
+    /// Samplers whose server is none, or whose proxy is known only at run time: all of them at once.
     pub fn hosts(&self, target: Option<&Target>) -> Result<Vec<Host>, ResolveError> {
         let mut hosts = Vec::new();
         let mut problems = Vec::new();
         let mut seen = BTreeSet::new();
         for request in self.groups.iter().flat_map(ResolvedGroup::requests) {
             let server = match target {
-                Some(target) => Ok(target.clone()),
+                Some(target) => Ok(Some(target.clone())),
                 None if asks_nobody(&request.protocol, &request.path) => continue,
                 None => server_of(request),
+            };
+            let server = match server {
+                Ok(Some(server)) => Ok(server),
+                Ok(None) if request.proxy.is_none() => continue,
+                Ok(None) => Err(Problem::new(
+                    request.at,
+                    "the server behind a proxy changes while the test runs",
+                )
+                .instead(INSTEAD)),
+                Err(problem) => Err(problem),
             };
             let route = server.and_then(|server| Ok((proxy_of(request, &server)?, server)));
             let table = request.dns.filter(|_| target.is_none());
@@ -89,9 +99,21 @@ impl ResolvedPlan {
     /// A redirect to one of them goes to the target, if one is given.
     pub fn named_hosts(&self) -> BTreeSet<String> {
         let requests = self.groups.iter().flat_map(ResolvedGroup::requests);
-        let servers = requests.filter_map(|request| server_of(request).ok());
+        let servers = requests.filter_map(|request| server_of(request).ok()?);
         servers.map(|server| server.host).collect()
     }
+
+    /// Where the samplers stand whose server is known only at run time.
+    pub fn later_hosts(&self) -> Vec<Position> {
+        let requests = self.groups.iter().flat_map(ResolvedGroup::requests);
+        let later = requests.filter(|request| finds_server(request));
+        later.map(|request| request.at).collect()
+    }
+}
+
+/// Whether the server of a request is known only at run time.
+pub fn finds_server(request: &HttpRequest<Text>) -> bool {
+    !asks_nobody(&request.protocol, &request.path) && matches!(server_of(request), Ok(None))
 }
 
 /// The URL at the target, when its host is one of these.
@@ -138,23 +160,23 @@ pub(crate) fn asks_nobody(protocol: &Text, path: &Text) -> bool {
 
 const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";
 
-fn server_of(request: &HttpRequest<Text>) -> Result<Target, Problem> {
+/// The server of a request; none if that is known only at run time.
+fn server_of(request: &HttpRequest<Text>) -> Result<Option<Target>, Problem> {
     let problem = |says: &str| Problem::new(request.at, says).instead(INSTEAD);
     let start = request.path.start();
     if url::is_whole(start) {
         // The server is known if its name ends inside the part of the text that never changes.
         let ends = Parts::of(start).is_some_and(|parts| !parts.tail.is_empty());
         if ends || request.path.constant().is_some() {
-            return server_of_url(start).map_err(|says| problem(&says));
+            return server_of_url(start)
+                .map(Some)
+                .map_err(|says| problem(&says));
         }
-        return Err(problem(
-            "the server in the path changes while the test runs",
-        ));
+        return Ok(None);
     }
+    // It may turn out to be a whole URL.
     if request.path.constant().is_none() && "http".starts_with(start.get(..4).unwrap_or(start)) {
-        return Err(problem(
-            "the path may turn out to be a whole URL while the test runs",
-        ));
+        return Ok(None);
     }
     let fixed = (
         request.protocol.constant(),
@@ -162,7 +184,7 @@ fn server_of(request: &HttpRequest<Text>) -> Result<Target, Problem> {
         request.port.constant(),
     );
     let (Some(protocol), Some(host), Some(port)) = fixed else {
-        return Err(problem("the server changes while the test runs"));
+        return Ok(None);
     };
     if host.is_empty() {
         return Err(problem("the request names no server"));
@@ -173,7 +195,7 @@ fn server_of(request: &HttpRequest<Text>) -> Result<Target, Problem> {
     let mut url = String::new();
     url::push_origin(&mut url, protocol, host, port).map_err(|e| problem(e.message()))?;
     url::check_host(host, &url).map_err(|error| problem(error.message()))?;
-    server_of_url(&url).map_err(|says| problem(&says))
+    server_of_url(&url).map(Some).map_err(|says| problem(&says))
 }
 
 fn server_of_url(url: &str) -> Result<Target, String> {

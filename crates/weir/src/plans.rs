@@ -126,6 +126,18 @@ pub(crate) fn hosts(
 ) -> Result<Vec<NamedHost>, ExpectedError> {
     let file = plan.source.as_ref().map(|path| path.display().to_string());
     let mut named = Vec::new();
+    let later = match target {
+        Some(_) => Vec::new(),
+        None => plan.later_hosts(),
+    };
+    for at in later {
+        let of_file = file.as_deref().unwrap_or_default();
+        output::talk(&format!(
+            "warning: {of_file}:{}: the server is known only when the request is sent; a public one is not asked \
+             unless it is allowed (--allow-host)",
+            at.line
+        ));
+    }
     for host in plan.hosts(target).map_err(input)? {
         let named_in = match (&file, target) {
             (Some(file), None) => format!("{file}:{}", host.at.line),

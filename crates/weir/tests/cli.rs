@@ -6,7 +6,10 @@
 
 mod support;
 
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use rustix::process::Signal;
 use weir_record::IntervalHistograms;
@@ -228,6 +231,124 @@ fn a_public_host_is_refused_with_the_line_of_the_plan() {
         .ends(2)
         .says(&["the command line", "`203.0.113.7`"]);
     assert_eq!(place.names(), ["plans"], "no samples were written");
+}
+
+/// Servers from a response and from a file; one line of the file names a documentation address (RFC
+/// 5737), which is public. It is not even connected to.
+#[test]
+fn servers_that_are_found_at_run_time_are_asked_unless_they_are_public() {
+    let second = Answering::start("second".to_owned());
+    let first = Answering::start(format!("next={}.", second.port));
+    let place = Place::new();
+    let plan = found_servers(first.port);
+    place.write("plan.jmx", &plan);
+    let servers = format!("127.0.0.1,{}\n203.0.113.7,80\n", second.port);
+    place.write("servers.csv", &servers);
+    let warning = |part: &str| {
+        let line = line_of(&plan, part);
+        format!("plan.jmx:{line}: the server is known only when the request is sent")
+    };
+    let known = format!("load goes to 127.0.0.1:{}", first.port);
+    let done = place
+        .weir(&["run", "plan.jmx", "-l", "out.jtl"])
+        .ends(0)
+        .says(&[&known, &warning("\"by file\""), &warning("\"by answer\"")]);
+    assert!(!done.stderr.contains(&warning("\"first\"")), "{done}");
+    assert_eq!(first.asked(), ["/first", "/first"]);
+    assert_eq!(second.asked(), ["/file", "/answer", "/answer"]);
+    let jtl = place.read("out.jtl");
+    let refused: Vec<&str> = jtl.lines().filter(|line| !line.contains(",200,")).collect();
+    assert_eq!(refused.len(), 2, "a header and a refused sample: {jtl}");
+    assert!(
+        refused[1].contains("by file,Non HTTP response code: weir.NotAllowed,")
+            && refused[1].contains("203.0.113.7 has the public address"),
+        "{jtl}"
+    );
+    // A target gets everything, and there is nothing to warn of.
+    let target = format!("http://127.0.0.1:{}", first.port);
+    let done = place
+        .weir(&["run", "plan.jmx", "--target", &target])
+        .ends(0);
+    assert!(!done.stderr.contains("is known only"), "{done}");
+    let asked = first.asked();
+    let expected = ["/first", "/file", "/answer", "/first", "/file", "/answer"];
+    assert_eq!(asked[2..], expected);
+}
+
+/// Two loops: a server that the plan names, one from a file, one from the first server's answer.
+fn found_servers(port: u16) -> String {
+    let request = |name: &str, host: &str, port: &str, path: &str| {
+        format!(
+            r#"<HTTPSamplerProxy testname="{name}"><stringProp name="HTTPSampler.domain">{host}</stringProp>
+<stringProp name="HTTPSampler.port">{port}</stringProp><stringProp name="HTTPSampler.path">{path}</stringProp>
+<stringProp name="HTTPSampler.method">GET</stringProp></HTTPSamplerProxy>
+"#
+        )
+    };
+    let first = request("first", "127.0.0.1", &port.to_string(), "/first");
+    let by_file = request("by file", "${server}", "${at}", "/file");
+    let by_answer = request("by answer", "127.0.0.1", "${next}", "/answer");
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="plan"></TestPlan><hashTree>
+<ThreadGroup testname="group"><stringProp name="ThreadGroup.num_threads">1</stringProp>
+<stringProp name="ThreadGroup.ramp_time">0</stringProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+<boolProp name="LoopController.continue_forever">false</boolProp><stringProp name="LoopController.loops">2</stringProp>
+</elementProp></ThreadGroup><hashTree>
+<CSVDataSet testname="servers"><stringProp name="filename">servers.csv</stringProp>
+<stringProp name="fileEncoding">UTF-8</stringProp><stringProp name="variableNames">server,at</stringProp>
+<stringProp name="delimiter">,</stringProp><boolProp name="recycle">true</boolProp></CSVDataSet><hashTree/>
+{first}<hashTree>
+<RegexExtractor testname="next"><stringProp name="RegexExtractor.refname">next</stringProp>
+<stringProp name="RegexExtractor.regex">next=(\d+)\.</stringProp><stringProp name="RegexExtractor.template">$1$</stringProp>
+<stringProp name="RegexExtractor.default">none</stringProp><stringProp name="RegexExtractor.match_number">1</stringProp>
+</RegexExtractor><hashTree/></hashTree>
+{by_file}<hashTree/>
+{by_answer}<hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>
+"#
+    )
+}
+
+/// A server that answers everything alike and notes what it was asked.
+struct Answering {
+    port: u16,
+    paths: Arc<Mutex<Vec<String>>>,
+}
+
+impl Answering {
+    fn start(body: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let paths = Arc::default();
+        let noted = Arc::clone(&paths);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (body, noted) = (body.clone(), Arc::clone(&noted));
+                thread::spawn(move || answer_alike(&stream.unwrap(), &body, &noted));
+            }
+        });
+        Self { port, paths }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.paths.lock().unwrap().clone()
+    }
+}
+
+fn answer_alike(mut stream: &TcpStream, body: &str, noted: &Mutex<Vec<String>>) {
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some(rest) = line.strip_prefix("GET ") {
+            let path = rest.split(' ').next().unwrap();
+            noted.lock().unwrap().push(path.to_owned());
+        }
+        if line.is_empty() {
+            let length = body.len();
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    }
 }
 
 #[test]

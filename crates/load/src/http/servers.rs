@@ -1,7 +1,7 @@
-//! The servers of a load: those that the plan names, and those that responses lead to.
+//! The servers of a load: those that the plan names, and those that are found while it runs.
 //!
-//! What the plan names is known, shown and looked up before the first request. A redirect or a page
-//! may name another server. It is asked only if all its addresses are private ones or its host is
+//! What the plan names is known, shown and looked up before the first request. A redirect, a page,
+//! or a variable in a sampler may name another server. It is asked only if all its addresses are private ones or its host is
 //! allowed by name, and only so many of them: everything else is a failed sample that says so. With
 //! a target that gets all requests, redirects to the plan's own hosts lead to the target too.
 
@@ -18,7 +18,7 @@ use crate::http::outcome::Failure;
 use crate::http::server::Server;
 use crate::http::tls;
 
-/// The most servers that responses may lead to.
+/// The most servers that may be found.
 const FOUND_MAX: usize = 64;
 
 /// Every host is allowed.
@@ -36,7 +36,7 @@ pub(crate) struct Servers {
     tls: ClientConfig,
 }
 
-/// Where responses may lead.
+/// Which servers may be found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach {
     /// Hosts that may be asked although their addresses are public.
@@ -94,7 +94,7 @@ impl Servers {
         moved.map_or(Cow::Borrowed(url), Cow::Owned)
     }
 
-    /// The place of a server that a response leads to.
+    /// The place of a server that is found now.
     pub(crate) async fn reach(&self, sent: &SentRequest) -> Result<usize, Failure> {
         if let Some(place) = self.place(sent) {
             return Ok(place);
@@ -145,7 +145,7 @@ impl Servers {
             }
         }
         Err(Failure::NotAllowed(format!(
-            "{} is one of more than {FOUND_MAX} servers that responses lead to",
+            "{} is one of more than {FOUND_MAX} servers that the plan does not name",
             server.host
         )))
     }

@@ -71,7 +71,10 @@ impl User {
     pub(crate) fn plain_request<'a>(&self, step: &'a Step) -> Option<&'a HttpRequest<Text>> {
         match &step.source.kind {
             SamplerKind::Http(source)
-                if !step.is_managed && !step.follows_link && !self.has_changed_request() =>
+                if !step.is_managed
+                    && !step.follows_link
+                    && !step.finds_server
+                    && !self.has_changed_request() =>
             {
                 Some(source)
             }
@@ -86,6 +89,9 @@ impl User {
                 let changed = self.changed_request()?;
                 self.find_server(work, &changed).await;
                 return self.send_any(work, step, &changed).await;
+            }
+            SamplerKind::Http(source) if step.finds_server => {
+                return Box::pin(self.send_found(work, step, source)).await;
             }
             SamplerKind::Http(source) => return self.send_any(work, step, source).await,
             SamplerKind::JavaTest(test) => self.java_test(step, test).await,
@@ -104,6 +110,19 @@ impl User {
                 row: None,
             },
         })
+    }
+
+    /// Sends a request whose server is known only now, if it may be asked.
+    async fn send_found(
+        &mut self,
+        work: &Work,
+        step: &Step,
+        source: &HttpRequest<Text>,
+    ) -> Option<Sampled> {
+        // What was looked at is what is sent: a function gives another text each time.
+        let fixed = source.map(&mut |text| Text::literal(&text.rendered(&mut self.scope)));
+        self.find_server(work, &fixed).await;
+        self.send_any(work, step, &fixed).await
     }
 
     /// Sends a request that managers look at, or that may lead where a link does.

@@ -32,7 +32,8 @@ pub(crate) struct SharedArguments {
     /// Override host and port of every request.
     #[arg(long, value_name = "http://HOST:PORT")]
     pub(crate) target: Option<String>,
-    /// Allow sending load to this public host; may be given several times.
+    /// Allow sending load to this public host, also where the host is found only at run time (in a
+    /// file, a response, a redirect); may be given several times.
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
     /// Write the result as JSON to this file; `-` is standard output.
