@@ -1,5 +1,6 @@
 //! From the plan as written to the plan as run, or to everything that is wrong with it.
 
+mod expressions;
 mod numbers;
 mod starts;
 
@@ -320,6 +321,9 @@ impl Resolver {
                 self.check_number(seconds, "run time", NO_STEPS);
             }
             ControllerKind::Throughput { share, .. } => self.check_share(share),
+            ControllerKind::Transaction(transaction) => {
+                self.check_assertions(&transaction.assertions);
+            }
             _ => {}
         }
     }
@@ -335,6 +339,7 @@ impl Resolver {
         for timer in &sampler.timers {
             self.check_timer(&timer.kind);
         }
+        self.check_after(sampler);
     }
 
     fn check_request(&mut self, request: &HttpRequest) {

@@ -11,12 +11,13 @@ use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{
-    ElementId, HttpRequest, Iterations, LoadPlan, Node, Position, Sampler, SamplerKind, Schedule,
-    Template, ThreadGroup, ThroughputShare, Timer, TimerKind, Variable,
+    CssExtractor, ElementId, Extractor, HttpRequest, Iterations, LoadPlan, Node, Position,
+    PostProcessor, SampleScope, Sampler, SamplerKind, Schedule, Template, ThreadGroup,
+    ThroughputShare, Timer, TimerKind, Variable, XPath2Extractor,
 };
 use weir_script::{
-    Origin, Properties, ResolveError, ResolvedPlan, Scope, Target, Text, delay_ms, properties_used,
-    resolve,
+    Origin, Problem, Properties, ResolveError, ResolvedPlan, Scope, Target, Text, delay_ms,
+    properties_used, resolve,
 };
 
 /// A text on a line of its own, so that problems can be told apart.
@@ -261,6 +262,66 @@ fn numbers_of_a_group() {
         ),
         (1, 1)
     );
+}
+
+/// What only XPath 2 has is refused where it stands; a text that is known only later is not.
+#[test]
+fn expressions_that_cannot_be_read_are_named_before_the_test() {
+    let asking = |query: &str| {
+        let extractor = Extractor::XPath2(XPath2Extractor {
+            name: on_line(20, "ids"),
+            scope: SampleScope::default(),
+            variable: on_line(21, "id"),
+            query: on_line(22, query),
+            match_number: on_line(23, "1"),
+            default: on_line(24, ""),
+            fragment: false,
+            namespaces: on_line(25, ""),
+            at: Position {
+                line: 20,
+                column: 1,
+            },
+        });
+        with(|_, group| {
+            let sampler = only(&mut group.nodes);
+            let extractor = PostProcessor::Extractor(Box::new(extractor));
+            sampler.after.push(extractor);
+        })
+    };
+    let [said] = &*problems(&asking("for $i in //a return $i"), &[]) else {
+        panic!("one problem was expected");
+    };
+    assert!(
+        said.contains("line 20") && said.contains("XPath 2") && said.contains("--engine jmeter"),
+        "{said}"
+    );
+    assert!(resolved(&asking("//a[1]"), &[]).is_ok());
+    assert!(resolved(&asking("${query}"), &[]).is_ok());
+}
+
+#[test]
+fn selectors_that_cannot_be_read_are_warned_of() {
+    let plan = with(|_, group| {
+        let extractor = Extractor::Css(CssExtractor {
+            name: on_line(20, "ids"),
+            scope: SampleScope::default(),
+            variable: on_line(21, "id"),
+            selector: on_line(22, "a[["),
+            attribute: on_line(23, ""),
+            match_number: on_line(24, "1"),
+            default: on_line(25, ""),
+            default_empty: false,
+            at: Position {
+                line: 20,
+                column: 1,
+            },
+        });
+        let extractor = PostProcessor::Extractor(Box::new(extractor));
+        only(&mut group.nodes).after.push(extractor);
+    });
+    let warnings = resolved(&plan, &[]).unwrap().warnings;
+    let warned = |warning: &&Problem| warning.to_string().contains("it finds nothing");
+    assert_eq!(warnings.iter().filter(warned).count(), 1);
 }
 
 #[test]

@@ -273,6 +273,11 @@ impl SaveConfiguration {
         self.format == JtlFormat::Xml
             && (self.has(Field::ResponseData) || (!success && self.has(Field::ResponseDataOnError)))
     }
+
+    /// Whether what was sent is written; with the response of a failed sample it always is (JMeter).
+    pub fn wants_request(&self, success: bool) -> bool {
+        self.has(Field::SamplerData) || !success && self.has(Field::ResponseDataOnError)
+    }
 }
 
 fn delimiter(given: &str) -> Result<char, JtlError> {

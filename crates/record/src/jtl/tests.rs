@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 
 use super::*;
-use crate::sample::{DataType, SampleRow};
+use crate::sample::{DataType, SampleDetails, SampleRow};
 
 fn properties(set: &[(&str, &str)]) -> SaveConfiguration {
     let property = |name: &str| {
@@ -169,6 +169,35 @@ fn listeners_say_what_their_file_holds() {
         written(configuration, &[row()]),
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n\
          <sample s=\"true\" lb=\"a, &quot;b&quot;\"/>\n\n</testResults>\n"
+    );
+}
+
+/// JMeter 5.6.3 writes what was sent beside the response of a failed sample.
+#[test]
+fn failed_samples_show_their_request_with_their_response() {
+    let xml = [("xml", "true"), ("responseDataOnError", "true")];
+    let configuration = SaveConfiguration::of_listener(xml, &SaveConfiguration::default());
+    let details = SampleDetails {
+        sampler_data: Some("asked".to_owned()),
+        response_data: Some(b"answered".to_vec()),
+        ..SampleDetails::default()
+    };
+    let sample = |success| SampleRow {
+        success,
+        is_http: false,
+        data_type: DataType::Text,
+        details: Some(Box::new(details.clone())),
+        ..row()
+    };
+    let failed = written(configuration.clone(), &[sample(false)]);
+    assert!(
+        failed.contains(">answered<") && failed.contains(">asked<"),
+        "{failed}"
+    );
+    let fine = written(configuration, &[sample(true)]);
+    assert!(
+        !fine.contains("answered") && !fine.contains("asked"),
+        "{fine}"
     );
 }
 

@@ -138,7 +138,7 @@ impl Elements<'_> {
         if configuration.has(Field::FileName) {
             self.string("responseFile", &details.file_name);
         }
-        if configuration.has(Field::SamplerData) {
+        if configuration.wants_request(sample.success) {
             self.sent(sample, details);
         }
         if sample.is_http && configuration.has(Field::Url) {
