@@ -2,7 +2,7 @@
 //!
 //! `rate(N/unit)` says the rate from here on; `random_arrivals(time)`, `even_arrivals(time)` and
 //! `pause(time)` are stretches of time. A rate that stands right before and another right after a
-//! stretch make a ramp. Comments are `//` to the end of the line and `/* … */`; words are written in
+//! stretch make a ramp. A time may have several parts (`1 min 30 s`). Comments are `//` to the end of the line and `/* … */`; words are written in
 //! any case, and `per` may stand for `/`. Tried with JMeter 5.6.3.
 
 use crate::rate::RatePiece;
@@ -116,11 +116,29 @@ impl<'t> Reader<'t> {
                 ));
             }
         };
+        Ok(Word::Stretch(process, self.seconds()?))
+    }
+
+    /// The sum of all parts of a time; a 0 at its end needs no unit.
+    fn seconds(&mut self) -> Result<f64, OpenModelError> {
         self.expect('(')?;
-        let number = self.number()?;
-        let unit_s = self.unit()?;
+        let mut sum_s = 0.0;
+        loop {
+            let number = self.number()?;
+            self.skip_blank()?;
+            if number > 0.0 || !self.rest.starts_with(')') {
+                sum_s += number * self.unit()?;
+                self.skip_blank()?;
+            }
+            if !self
+                .rest
+                .starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            {
+                break;
+            }
+        }
         self.expect(')')?;
-        Ok(Word::Stretch(process, number * unit_s))
+        Ok(sum_s)
     }
 
     fn rate(&mut self) -> Result<Word, OpenModelError> {
@@ -240,6 +258,23 @@ mod tests {
     }
 
     #[test]
+    fn a_time_is_the_sum_of_its_parts() {
+        for (time, seconds) in [
+            ("1 min 30 s", 90.0),
+            ("30 s 1 min", 90.0),
+            ("0 min 30 s", 30.0),
+            ("1 min 0", 60.0),
+            ("1 h 2 min 3 s", 3_723.0),
+            ("0.5 s 0.5 s", 1.0),
+            ("0.0", 0.0),
+            ("0", 0.0),
+        ] {
+            let steps = read(&format!("rate(1/s) even_arrivals({time})"));
+            assert_eq!(steps, [(1.0, 1.0, seconds, ArrivalProcess::FixedEven)]);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_says_where() {
         for (text, part) in [
             ("rate(1/s) hurry(5 s)", "(5 s)"),
@@ -253,6 +288,9 @@ mod tests {
             ("pause 5", "5"),
             ("/* pause(1 s)", "comment has no end"),
             ("pause(5 s", "expected )"),
+            ("pause()", ")"),
+            ("pause(1 min 30)", ")"),
+            ("pause(0 1 min)", "1 min)"),
         ] {
             let error = open_model_steps(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
