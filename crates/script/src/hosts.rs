@@ -24,10 +24,11 @@ pub struct Host {
 
 impl ResolvedPlan {
     /// Every server that the plan loads, each once for each proxy, in the order of the file; only
-    /// the target, if one is given. Servers that are known only at run time are not among them.
+    /// the target, if one is given. Servers that are known only at run time are not among them, nor
+    /// are those that are none: such samples fail.
     ///
     /// # Errors
-    /// Samplers whose server is none, or whose proxy is known only at run time: all of them at once.
+    /// Samplers that read files, or whose proxy is known only at run time: all of them at once.
     pub fn hosts(&self, target: Option<&Target>) -> Result<Vec<Host>, ResolveError> {
         let mut hosts = Vec::new();
         let mut problems = Vec::new();
@@ -36,7 +37,10 @@ impl ResolvedPlan {
             let server = match target {
                 Some(target) => Ok(Some(target.clone())),
                 None if asks_nobody(&request.protocol, &request.path) => continue,
-                None => server_of(request),
+                None => match server_of(request) {
+                    Err(_) if !reads_file(request) => continue,
+                    found => found,
+                },
             };
             let server = match server {
                 Ok(Some(server)) => Ok(server),
@@ -158,6 +162,28 @@ pub(crate) fn asks_nobody(protocol: &Text, path: &Text) -> bool {
     url::is_no_server(protocol.constant().unwrap_or_default()) && !is_whole
 }
 
+/// Whether JMeter would read a file.
+fn reads_file(request: &HttpRequest<Text>) -> bool {
+    let protocol = request.protocol.constant().unwrap_or_default();
+    protocol.eq_ignore_ascii_case("file") && !url::is_whole(request.path.start())
+}
+
+/// Samplers whose URL names no server, which is known before they run.
+pub(crate) fn without_server(groups: &[ResolvedGroup]) -> Vec<Problem> {
+    let requests = groups.iter().flat_map(ResolvedGroup::requests);
+    requests
+        .filter(|request| !asks_nobody(&request.protocol, &request.path) && !reads_file(request))
+        .filter_map(|request| server_of(request).err())
+        .map(|problem| {
+            let says = format!(
+                "{}: nothing is sent, and the sample fails, as in JMeter",
+                problem.says
+            );
+            Problem::new(problem.at, says).instead(INSTEAD)
+        })
+        .collect()
+}
+
 const INSTEAD: &str = "use a property or a user-defined variable, or override it with --target";
 
 /// The server of a request; none if that is known only at run time.
@@ -186,21 +212,18 @@ fn server_of(request: &HttpRequest<Text>) -> Result<Option<Target>, Problem> {
     let (Some(protocol), Some(host), Some(port)) = fixed else {
         return Ok(None);
     };
-    if host.is_empty() {
-        return Err(problem("the request names no server"));
-    }
-    if !port.trim().is_empty() && port.trim().parse::<u16>().is_err() {
-        return Err(problem(&format!("the port is \"{port}\"")));
-    }
     let mut url = String::new();
     url::push_origin(&mut url, protocol, host, port).map_err(|e| problem(e.message()))?;
     url::check_host(host, &url).map_err(|error| problem(error.message()))?;
+    url.push('/');
     server_of_url(&url).map(Some).map_err(|says| problem(&says))
 }
 
 fn server_of_url(url: &str) -> Result<Target, String> {
     let parts = Parts::of(url).ok_or("the path is not a URL")?;
-    let origin = &url[..url.len() - parts.tail.len()];
+    // With the character that ends it: what else the URL holds is not about the server.
+    let ends = parts.tail.len().min(1);
+    let origin = &url[..url.len() - parts.tail.len() + ends];
     url::check(origin).map_err(|error| error.message().to_owned())?;
     let (host, port) = url::host_and_port(&parts).map_err(|e| e.message().to_owned())?;
     Ok(Target {

@@ -100,6 +100,7 @@ pub fn resolve(
         mut warnings,
         ..
     } = resolver.compiler;
+    warnings.extend(hosts::without_server(&groups));
     warnings.sort_by_key(|warning| warning.at);
     warnings.dedup();
     ResolveError::check(plan.source.as_deref(), problems, &warnings)?;
@@ -353,6 +354,7 @@ impl Resolver {
             let at = request.protocol.at;
             self.compiler.warnings.push(Problem::new(at, says));
         }
+        self.check_number(&request.port, "port", "the protocol's usual one is taken");
         self.check_number(&request.connect_timeout_ms, "connect time-out", NO_TIMEOUT);
         self.check_number(
             &request.response_timeout_ms,

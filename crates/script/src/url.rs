@@ -269,8 +269,7 @@ pub(crate) fn check(url: &str) -> Result<(), Unsendable> {
 
 fn check_authority(url: &str, authority: &str, start: usize) -> Result<(), Unsendable> {
     if authority.is_empty() || authority.starts_with(':') {
-        let message = format!("URI does not specify a valid host name: {url}");
-        return Err(Unsendable::client_protocol(message));
+        return Err(no_host(url, authority, start));
     }
     if let Some(address) = authority.strip_prefix('[') {
         let address = address.split(']').next().unwrap_or_default();
@@ -293,6 +292,19 @@ fn check_authority(url: &str, authority: &str, start: usize) -> Result<(), Unsen
     } else {
         Err(syntax(url, "Illegal character in authority", start))
     }
+}
+
+/// Java writes no `//` where no authority follows it.
+fn no_host(url: &str, authority: &str, start: usize) -> Unsendable {
+    let shown = match authority {
+        "" => format!("{}{}", &url[..start - 2], &url[start..]),
+        _ => url.to_owned(),
+    };
+    if shown.ends_with(':') {
+        let says = "Expected scheme-specific part at index";
+        return Unsendable::uri_syntax(format!("{says} {}: {shown}", shown.len()));
+    }
+    Unsendable::client_protocol(format!("URI does not specify a valid host name: {shown}"))
 }
 
 fn check_characters(
@@ -358,7 +370,8 @@ pub(crate) fn host_and_port<'a>(parts: &Parts<'a>) -> Result<(&'a str, Option<u1
         return Ok((host, None));
     };
     let Ok(number) = port.parse::<u32>() else {
-        let says = format!("For input string: \"{port}\"");
+        let at = port.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        let says = format!("Error at index {at} in: \"{port}\"");
         return Err(Unsendable::malformed_url(says));
     };
     u16::try_from(number)

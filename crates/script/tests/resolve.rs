@@ -545,26 +545,64 @@ fn hosts_before_the_first_request() {
         assert_eq!(later(&path(text)).len(), 1, "{text}");
         assert_eq!(hosts(&path(text), Some(&target)), ok("http://other:82"));
     }
-    let error = hosts(&path("http:///x"), None).unwrap_err();
-    assert!(error[0].contains("URI does not specify a valid host name"));
     assert_eq!(
         hosts(&path("http:///x"), Some(&target)),
         ok("http://other:82")
     );
-    for (host, port, says) in [
-        ("", "80", "names no server"),
-        ("h", "http", "the port is \"http\""),
-        ("h", "70000", "the port is \"70000\""),
-        ("a/b", "80", "Illegal character found in host"),
-        ("user@h", "80", "Illegal character found in host"),
+}
+
+/// What JMeter 5.6.3 on Java 17 says of such samples, and sends nothing.
+#[test]
+fn servers_that_are_none_are_warned_of() {
+    for (host, port, path, says) in [
+        ("", "80", "/x", "valid host name: http:/"),
+        (" ", "81", "/x", "Illegal character in authority at index 7"),
+        ("h", "70000", "/x", "port out of range:70000"),
+        ("a/b", "80", "/x", "Illegal character found in host"),
+        ("user@h", "80", "/x", "Illegal character found in host"),
+        (
+            "h",
+            "80",
+            "http://",
+            "scheme-specific part at index 5: http:",
+        ),
+        ("h", "80", "http:///x", "valid host name: http:/"),
+        ("h", "80", "http://h:x/", "Error at index 0 in: \"x\""),
+        ("h", "80", "http://h:99999/", "port out of range:99999"),
     ] {
         let plan = with(|_, group| {
-            request(&mut group.nodes).host = on_line(5, host);
-            request(&mut group.nodes).port = on_line(6, port);
+            let request = request(&mut group.nodes);
+            request.host = on_line(5, host);
+            request.port = on_line(6, port);
+            request.path = on_line(7, path);
         });
-        let error = hosts(&plan, None).unwrap_err();
-        assert!(error[0].contains(says), "{host}: {error:?}");
+        let resolved = resolved(&plan, &[]).unwrap();
+        assert_eq!(resolved.hosts(None).unwrap(), [], "{host}:{port}{path}");
+        let warnings = resolved.warnings.iter().map(ToString::to_string);
+        let warnings: Vec<String> = warnings.collect();
+        assert!(
+            warnings[0].contains(says),
+            "{host}:{port}{path}: {warnings:?}"
+        );
+        assert!(warnings[0].contains("nothing is sent, and the sample fails"));
     }
+}
+
+/// JMeter 5.6.3 takes a port that is no number for none.
+#[test]
+fn a_port_that_is_no_number_is_the_usual_one() {
+    let plan = with(|_, group| {
+        request(&mut group.nodes).host = on_line(5, "h");
+        request(&mut group.nodes).port = on_line(6, "http");
+    });
+    let resolved = resolved(&plan, &[]).unwrap();
+    let hosts = resolved.hosts(None).unwrap();
+    assert_eq!(hosts[0].server.to_string(), "http://h:80");
+    assert!(
+        resolved.warnings[0]
+            .to_string()
+            .contains("the protocol's usual one")
+    );
 }
 
 /// |N(m,s)| cut to whole milliseconds, against its distribution function at nine points.
