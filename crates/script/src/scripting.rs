@@ -4,18 +4,22 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{ElementId, Script as Element};
 use weir_snippet::{
-    Bindings, Failure, Host, Language, Place, Sample, Script, State, SyntaxError, Value, WriteMode,
+    Bindings, DateWriter, Failure, Host, Language, Place, Sample, Script, State, SyntaxError,
+    Value, WriteMode,
 };
 
-use crate::date::{DatePattern, Defaults, Fields};
+use crate::date::{DatePattern, Defaults, Fields, format_epoch};
 use crate::{Scope, Text};
 
+/// How Java writes a date that is shown as a text.
+const DATE_TEXT: &str = "EEE MMM dd HH:mm:ss z yyyy";
 /// Largest file that a script may read.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Most scripts that are kept once they were read; more of them than a plan has are made of
@@ -419,6 +423,11 @@ impl Host for OfUser<'_> {
         let fields = Fields::at(epoch_ms, self.zone(zone));
         let text = fields.and_then(|fields| compiled.format(&fields));
         text.ok_or_else(|| "the time is beyond the calendar".to_owned())
+    }
+
+    fn date_writer(&self) -> DateWriter {
+        let zone = self.zone(None);
+        Rc::new(move |epoch_ms| format_epoch(epoch_ms, DATE_TEXT, zone.clone()))
     }
 
     fn parse_date(&self, text: &str, pattern: &str, zone: Option<&str>) -> Option<i64> {

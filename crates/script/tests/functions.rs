@@ -442,6 +442,25 @@ fn random_answers_have_their_form() {
     );
 }
 
+/// As Java 17 writes them in the time zone UTC, wherever a date becomes a text.
+#[test]
+fn dates_of_scripts_have_javas_text() {
+    for script in [
+        "new Date(0L)",
+        "new Date(0L).toString()",
+        "'' + new Date(0L)",
+        "String.valueOf(new Date(0L))",
+        "'' + (new Date(-86400000L) + 1)",
+    ] {
+        let text = answer(
+            &format!("${{__groovy({script})}}"),
+            &[("user.timezone", "UTC")],
+        );
+        let expect = "Thu Jan 01 00:00:00 UTC 1970";
+        assert_eq!(text, expect, "{script}");
+    }
+}
+
 #[test]
 fn what_is_always_wrong_is_a_problem() {
     for (text, part) in [

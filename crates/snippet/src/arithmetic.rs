@@ -292,9 +292,8 @@ fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
                     })
                 })
         }
-        (Thing::Date(left), Thing::Date(right)) | (Thing::Counter(left), Thing::Counter(right)) => {
-            left.get() == right.get()
-        }
+        (Thing::Date(left), Thing::Date(right)) => left.get() == right.get(),
+        (Thing::Counter(left), Thing::Counter(right)) => left.get() == right.get(),
         (Thing::Instant(left), Thing::Instant(right)) => left == right,
         (Thing::Uuid(left), Thing::Uuid(right)) | (Thing::File(left), Thing::File(right)) => {
             left == right

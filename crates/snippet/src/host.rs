@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::Value;
+use crate::{DateWriter, Value};
 
 /// The world around a script.
 ///
@@ -41,6 +41,8 @@ pub trait Host {
         pattern: &str,
         zone: Option<&str>,
     ) -> Result<String, String>;
+    /// What writes dates that are shown as texts.
+    fn date_writer(&self) -> DateWriter;
     /// The time that a text in a pattern of Java says; `None` when it does not fit.
     fn parse_date(&self, text: &str, pattern: &str, zone: Option<&str>) -> Option<i64>;
     /// The user's number in its group, from 1.

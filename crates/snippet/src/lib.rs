@@ -18,6 +18,7 @@ mod arithmetic;
 mod bury;
 mod check;
 mod class;
+mod date;
 mod host;
 mod instant;
 mod javascript;
@@ -35,6 +36,7 @@ mod url;
 mod value;
 mod work;
 
+pub use date::DateWriter;
 pub use host::{
     ArgumentView, Bindings, Ends, Host, Judgement, Place, Sample, SamplerView, WriteMode,
 };

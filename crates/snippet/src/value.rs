@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::bury::bury;
 use crate::class::Class;
+use crate::date::Date;
 use crate::number::{Decimal, java_double};
 use crate::pattern::{Matcher, Pattern};
 use crate::work;
@@ -62,7 +63,7 @@ pub(crate) enum Thing {
     Thrown(Rc<Throwable>),
     Builder(Rc<RefCell<String>>),
     Random(Rc<Cell<u64>>),
-    Date(Rc<Cell<i64>>),
+    Date(Rc<Date>),
     /// A moment of `java.time`, in milliseconds since 1970.
     Instant(i64),
     /// A pattern, and the name of a time zone.
@@ -370,6 +371,7 @@ impl Thing {
             Self::Builder(text) => out.push_str(&text.borrow()),
             Self::Counter(number) => out.push_str(&number.get().to_string()),
             Self::Uuid(text) | Self::File(text) | Self::Zone(text) => out.push_str(text),
+            Self::Date(date) => out.push_str(&date.text()),
             Self::Instant(at) => out.push_str(&crate::instant::text(*at)),
             Self::Pattern(pattern) => out.push_str(pattern.source()),
             Self::Url(url) => out.push_str(url.whole()),

@@ -553,9 +553,8 @@ pub(crate) fn operator(
         }
         (Operator::Plus, _, Some(Thing::Date(date))) => {
             let days = integer(right)?;
-            Value::thing(Thing::Date(Rc::new(std::cell::Cell::new(
-                date.get().saturating_add(days.saturating_mul(86_400_000)),
-            ))))
+            let at = date.get().saturating_add(days.saturating_mul(86_400_000));
+            Value::thing(Thing::Date(Rc::new(date.at(at))))
         }
         _ => return Ok(None),
     };

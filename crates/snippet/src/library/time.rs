@@ -1,12 +1,13 @@
 //! Time: `System`, `Thread.sleep`, `Date`, `SimpleDateFormat`.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{integer, jmeter, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, between, routine};
+use crate::date::Date;
 use crate::machine::{Machine, Stop};
 use crate::value::Thing;
 
@@ -142,7 +143,7 @@ pub(super) static DATE: Class = Class {
             Some(at) => integer(at)?,
             None => now(machine),
         };
-        Ok(Value::thing(Thing::Date(Rc::new(Cell::new(at)))))
+        Ok(date(machine, at))
     })),
     methods: &[&[
         routine("getTime", 0, |_, of, _| {
@@ -158,9 +159,8 @@ pub(super) static DATE: Class = Class {
             let zone = zone_of(arguments.get(1));
             written(machine, at, &pattern, zone.as_deref())
         }),
-        routine("toString", 0, |machine, of, _| {
-            let at = thing!(of, Date).get();
-            written(machine, at, "EEE MMM dd HH:mm:ss z yyyy", None)
+        routine("toString", 0, |_, of, _| {
+            Ok(Value::text(thing!(of, Date).text()))
         }),
         routine("before", 1, |_, of, arguments| {
             let other = thing!(arguments[0], Date).get();
@@ -178,10 +178,17 @@ pub(super) static DATE: Class = Class {
     ..Class::named("java.util.Date")
 };
 
+fn date(machine: &Machine<'_>, at: i64) -> Value {
+    Value::thing(Thing::Date(Rc::new(Date::new(
+        at,
+        machine.host.date_writer(),
+    ))))
+}
+
 fn read(machine: &mut Machine<'_>, text: &Value, pattern: &str, zone: Option<&str>) -> Answer {
     let text = text_of(text)?;
     match machine.host.parse_date(&text, pattern, zone) {
-        Some(at) => Ok(Value::thing(Thing::Date(Rc::new(Cell::new(at))))),
+        Some(at) => Ok(date(machine, at)),
         None => Err(Stop::thrown(
             "java.text.ParseException",
             format!("Unparseable date: \"{text}\""),

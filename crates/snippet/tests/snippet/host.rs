@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use weir_snippet::{Host, Value, WriteMode};
+use weir_snippet::{DateWriter, Host, Value, WriteMode};
 
 #[derive(Default)]
 pub(crate) struct World {
@@ -79,6 +80,10 @@ impl Host for World {
             "yyyy-MM-dd" => Ok(format!("{year}-01-01")),
             other => Err(format!("{other} is not known here")),
         }
+    }
+
+    fn date_writer(&self) -> DateWriter {
+        Rc::new(|epoch_ms| format!("date {epoch_ms}"))
     }
 
     fn parse_date(&self, text: &str, pattern: &str, _: Option<&str>) -> Option<i64> {
