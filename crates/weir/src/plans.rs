@@ -11,6 +11,10 @@ use crate::error::ExpectedError;
 use crate::hosts::NamedHost;
 use crate::output;
 
+/// What there is to know of a sampler whose server is not known before the test.
+const LATER_HOST: &str = "the server is known only when the request is sent; a public one is not \
+                          asked unless it is allowed (--allow-host)";
+
 /// What `weir check` says of a plan.
 pub(crate) struct PlanCheck {
     /// One line for each finding.
@@ -70,6 +74,11 @@ pub(crate) fn check(path: &Path) -> Result<PlanCheck, ExpectedError> {
     check
         .lines
         .extend(warnings.map(|warning| format!("{file}: warning: {warning}")));
+    if let Ok(plan) = &resolved {
+        let later = plan.later_hosts().into_iter();
+        let said = later.map(|at| format!("{file}: warning: line {}: {LATER_HOST}", at.line));
+        check.lines.extend(said);
+    }
     if let Err(error) = &resolved {
         let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
         let problems = error.problems.iter();
@@ -132,11 +141,7 @@ pub(crate) fn hosts(
     };
     for at in later {
         let of_file = file.as_deref().unwrap_or_default();
-        output::talk(&format!(
-            "warning: {of_file}:{}: the server is known only when the request is sent; a public one is not asked \
-             unless it is allowed (--allow-host)",
-            at.line
-        ));
+        output::talk(&format!("warning: {of_file}:{}: {LATER_HOST}", at.line));
     }
     for host in plan.hosts(target).map_err(input)? {
         let named_in = match (&file, target) {
