@@ -11,7 +11,7 @@ use crate::clock::Moment;
 use crate::details::note_text;
 use crate::user::User;
 use crate::user::debug::Shown;
-use crate::user::parallel::take_parts;
+use crate::user::rows::take_parts;
 use crate::user::sampling::Sampled;
 use crate::user::seen::Seen;
 use crate::user::seen_by_scripts::data_type;

@@ -24,7 +24,7 @@ use weir_script::Text;
 use crate::kin::{Family, Kin};
 use crate::user::fetch::all;
 use crate::user::made_up::Made;
-use crate::user::sampling::{Sampled, name_all};
+use crate::user::sampling::Sampled;
 use crate::user::{LAST_OK, User};
 use crate::work::{Step, UserStart, Work};
 
@@ -132,29 +132,6 @@ impl User {
             met: self.scope.variables.clone(),
         }));
         child
-    }
-}
-
-/// Puts parts into a whole, which ends with the last of them and has their bytes; all of them
-/// are the user's own.
-pub(crate) fn take_parts(whole: &mut SampleRow, parts: Vec<SampleRow>) {
-    let end = |row: &SampleRow| row.timestamp_ms + row.elapsed_ms + row.idle_ms;
-    if let Some(last) = parts.iter().map(end).max() {
-        whole.elapsed_ms = last.saturating_sub(whole.timestamp_ms);
-    }
-    whole.received_bytes = parts.iter().map(|part| part.received_bytes).sum();
-    whole.sent_bytes = parts.iter().map(|part| part.sent_bytes).sum();
-    whole.children = parts;
-    for part in &mut whole.children {
-        name_all(part, &whole.thread_name);
-        count_all(part, (whole.group_threads, whole.all_threads));
-    }
-}
-
-fn count_all(row: &mut SampleRow, alive: (u32, u32)) {
-    (row.group_threads, row.all_threads) = alive;
-    for part in &mut row.children {
-        count_all(part, alive);
     }
 }
 

@@ -92,3 +92,34 @@ pub(crate) fn row_of_known(
         ..SampleRow::default()
     }
 }
+
+/// Gives a row and its parts the name of their user.
+pub(crate) fn name_all(row: &mut SampleRow, name: &Arc<str>) {
+    row.thread_name = Arc::clone(name);
+    for part in &mut row.children {
+        name_all(part, name);
+    }
+}
+
+/// Puts parts into a whole, which ends with the last of them and has their bytes; all of them
+/// are the user's own.
+pub(crate) fn take_parts(whole: &mut SampleRow, parts: Vec<SampleRow>) {
+    let end = |row: &SampleRow| row.timestamp_ms + row.elapsed_ms + row.idle_ms;
+    if let Some(last) = parts.iter().map(end).max() {
+        whole.elapsed_ms = last.saturating_sub(whole.timestamp_ms);
+    }
+    whole.received_bytes = parts.iter().map(|part| part.received_bytes).sum();
+    whole.sent_bytes = parts.iter().map(|part| part.sent_bytes).sum();
+    whole.children = parts;
+    for part in &mut whole.children {
+        name_all(part, &whole.thread_name);
+        count_all(part, (whole.group_threads, whole.all_threads));
+    }
+}
+
+fn count_all(row: &mut SampleRow, alive: (u32, u32)) {
+    (row.group_threads, row.all_threads) = alive;
+    for part in &mut row.children {
+        count_all(part, alive);
+    }
+}

@@ -15,7 +15,7 @@ use crate::http::response::Kept;
 use crate::user::User;
 use crate::user::fetch::{Common, Embedding, Hands};
 use crate::user::leg::{Way, lacks_location};
-use crate::user::rows::{Outcome, row_of};
+use crate::user::rows::{Outcome, name_all, row_of};
 use crate::user::seen::Seen;
 use crate::work::{Step, Work};
 
@@ -416,13 +416,6 @@ impl User {
             tally.received_bytes += counted.received;
             tally.sent_bytes += counted.sent;
         });
-    }
-}
-
-pub(crate) fn name_all(row: &mut SampleRow, name: &Arc<str>) {
-    row.thread_name = Arc::clone(name);
-    for part in &mut row.children {
-        name_all(part, name);
     }
 }
 
