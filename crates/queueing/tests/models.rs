@@ -51,17 +51,18 @@ proptest! {
         prop_assert!((small.response_time_s / large.response_time_s - 1.0).abs() < 1e-7);
     }
 
-    /// The approximation is a search's first guess. Where users think for at least five times the CPU time of a request its
-    /// root is off by less than 15 %, or by less than a user per CPU for tiny systems.
+    /// The approximation is a search's first guess. Where users think for at least five times the CPU time of a request and
+    /// the CPU is busy for at most 85 %, its root is off by less than 15 %. Nearer to saturation it is not: at 90 % and one
+    /// CPU it has been seen two users off.
     #[test]
     fn the_approximation_inverts_itself_and_comes_close(
-        ratio in 5.0..100.0_f64, demand_s in 0.002..0.2_f64, servers in 1..9_u32, target in 0.3..0.9_f64
+        ratio in 5.0..100.0_f64, demand_s in 0.002..0.2_f64, servers in 1..9_u32, target in 0.3..0.85_f64
     ) {
         let model = ClosedCpu { think_s: ratio * demand_s, demand_s, servers };
         let root = model.users_approximate(target);
         prop_assert!((model.utilization_approximate(root) - target).abs() < 1e-9);
         let exact = model.users_exact(target).unwrap();
-        prop_assert!((root - exact).abs() <= (0.15 * exact).max(f64::from(servers)), "{root} {exact}");
+        prop_assert!((root - exact).abs() <= 0.15 * exact, "{root} {exact}");
     }
 
     #[test]

@@ -186,14 +186,24 @@ fn planned_ends_are_known() {
     load.join(PATIENCE);
 }
 
+/// Documentation addresses (RFC 5737) are public; nothing is ever sent to them, here neither.
 #[test]
-fn a_host_that_changes_needs_a_target() {
+fn a_host_that_changes_is_found_when_it_is_asked() {
     let server = Server::good();
-    let mut step = get("/");
-    request_of(&mut step).host = text("host-${__Random(1,9)}");
-    let mut settings = settings(&server, vec![group(1, vec![step])]);
-    settings.target = None;
-    assert!(matches!(start_error(settings), LoadError::Hosts(_)));
+    let asking = |host: &str| {
+        let mut step = get("/");
+        let request = request_of(&mut step);
+        request.host = text(host);
+        request.port = text(&server.address.port().to_string());
+        let mut settings = settings(&server, vec![group(1, vec![step])]);
+        settings.target = None;
+        run(settings).rows.remove(0)
+    };
+    assert!(asking("127.0.0.${__Random(1,1)}").success);
+    assert_eq!(server.seen().len(), 1);
+    let refused = asking("203.0.113.${__Random(7,7)}");
+    let code = "Non HTTP response code: weir.NotAllowed";
+    assert_eq!(&*refused.response_code, code);
 }
 
 #[test]
