@@ -194,7 +194,7 @@ fn a_host_that_changes_is_found_when_it_is_asked() {
         let mut step = get("/");
         let request = request_of(&mut step);
         request.host = text(host);
-        request.port = text(&server.address.port().to_string());
+        request.port = text(server.address.port().to_string());
         let mut settings = settings(&server, vec![group(1, vec![step])]);
         settings.target = None;
         run(settings).rows.remove(0)
