@@ -116,7 +116,7 @@ fn note_response_head(details: &mut SampleDetails, head: &str) {
 }
 
 /// The value of a header line, if it is of this field.
-fn field<'a>(line: &'a str, wanted: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(line: &'a str, wanted: &str) -> Option<&'a str> {
     let (name, value) = line.split_once(':')?;
     name.trim()
         .eq_ignore_ascii_case(wanted)

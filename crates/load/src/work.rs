@@ -1,6 +1,7 @@
 //! The plan as all runtimes share it: who starts when, what is sent, whose texts are known.
 
 mod branches;
+mod step;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +10,12 @@ use std::time::Duration;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use weir_plan::{
-    ArrivalStep, Assertion, ControllerKind, DnsCache, GroupKind, HttpRequest, OnSampleError,
-    PostProcessor, PreProcessor, RatePiece, Sampler, SamplerKind, Script, UserLife,
+    ArrivalStep, ControllerKind, DnsCache, GroupKind, OnSampleError, RatePiece, SamplerKind,
+    UserLife,
 };
 use weir_script::{
-    Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, ScriptRun,
-    SentRequest, Target, Text, finds_server, prepare_request,
+    Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
+    Target, Text,
 };
 
 use crate::across_users::Shared;
@@ -26,16 +27,14 @@ use crate::error::LoadError;
 use crate::groups::arrival_times::ArrivalTimes;
 use crate::groups::level::LevelGroup;
 use crate::groups::open::{ArrivalCounts, OpenGroup, OpenRules};
-use crate::http::request::BODY_MAX;
 use crate::http::server::Server;
 use crate::http::servers::{Reach, Servers};
 use crate::open_files;
-use crate::pacing;
 use crate::parallel::at_once;
-use crate::session::is_managed;
 use crate::settings::Length;
-use crate::tree::{Place, Tree};
+use crate::tree::Tree;
 use branches::Branches;
+pub(crate) use step::{Step, Waits, sees_sampler};
 
 /// Everything that does not change while a load runs.
 #[derive(Debug)]
@@ -146,105 +145,6 @@ impl Supply {
     pub(crate) fn cuts_waits(&self) -> bool {
         matches!(self, Self::Users(_))
     }
-}
-
-/// One sample of a group.
-#[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says something else of the step"
-)]
-pub(crate) struct Step {
-    pub(crate) source: Sampler<Text>,
-    /// Place of the label among [`Work::labels`], when it is always the same.
-    pub(crate) label: Option<usize>,
-    /// The request, when it is always the same.
-    pub(crate) prepared: Option<Prepared>,
-    pub(crate) waits: Waits,
-    /// The controller that it stands in.
-    pub(crate) parent: u32,
-    /// Somebody in the plan looks at its samples.
-    pub(crate) is_looked_at: bool,
-    /// Some of its timers keep a schedule or wait for other users.
-    pub(crate) is_paced: bool,
-    /// Who is in earshot.
-    pub(crate) audience: Audience,
-    /// Who hears of its samples although they are parts of a transaction's.
-    pub(crate) hears_part: Option<Audience>,
-    /// What result files show of its samples beside their rows.
-    pub(crate) wanted: Wanted,
-    /// Something may look at its response when the next sample begins.
-    pub(crate) is_remembered: bool,
-    /// It follows a link of the response before.
-    pub(crate) follows_link: bool,
-    /// Its server is known only when it is asked (see [`finds_server`]).
-    pub(crate) finds_server: bool,
-    /// Scripts after it may look at its request.
-    pub(crate) shows_request: bool,
-    /// Listeners that are scripts and hear of its samples, by their places in the plan.
-    pub(crate) script_listeners: Arc<[usize]>,
-    /// Its request has a manager of cookies, answers or logins.
-    pub(crate) is_managed: bool,
-    /// What it runs at once, as places among [`Work::groups`].
-    pub(crate) branches: Vec<usize>,
-}
-
-impl Step {
-    /// Whether it runs others at once.
-    pub(crate) fn is_parallel(&self) -> bool {
-        matches!(self.source.kind, SamplerKind::Parallel(_))
-    }
-
-    /// Whether this is the request of the plan, and not one that a script made of it.
-    pub(crate) fn is_planned(&self, request: &HttpRequest<Text>) -> bool {
-        matches!(&self.source.kind, SamplerKind::Http(planned)
-            if std::ptr::eq(planned.as_ref(), request))
-    }
-
-    /// Whether somebody looks into its responses.
-    pub(crate) fn looks_into(&self) -> bool {
-        self.is_remembered || !self.source.after.is_empty() || !self.source.assertions.is_empty()
-    }
-
-    /// How much of the bodies of its responses is kept; `None`: not even their heads.
-    pub(crate) fn keeps(&self) -> Option<usize> {
-        if self.looks_into() || self.wanted.any_body() || self.is_remembered {
-            Some(BODY_MAX)
-        } else {
-            self.wanted.details.then_some(0)
-        }
-    }
-}
-
-/// The longest times that a request may take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Waits {
-    pub(crate) connect: Option<Duration>,
-    pub(crate) response: Option<Duration>,
-}
-
-impl Waits {
-    /// The times of a request in which they do not change.
-    fn of(request: &HttpRequest<Text>) -> Self {
-        let milliseconds = |text: &Text| {
-            let number = text.constant()?.parse::<i32>().ok()?;
-            let milliseconds = u64::try_from(number).ok().filter(|ms| *ms > 0)?;
-            Some(Duration::from_millis(milliseconds))
-        };
-        Self {
-            connect: milliseconds(&request.connect_timeout_ms),
-            response: milliseconds(&request.response_timeout_ms),
-        }
-    }
-}
-
-/// A request that is built before the test.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) sent: SentRequest,
-    pub(crate) url: Arc<str>,
-    /// Place of the server among [`Work::servers`].
-    pub(crate) server: usize,
 }
 
 /// A user that is going to start.
@@ -433,79 +333,6 @@ impl Work {
         })
     }
 
-    fn step(&mut self, mut source: Sampler<Text>, place: Place) -> Step {
-        let hears_part = place.around.whole.and_then(|whole| {
-            // Whoever hears of the transaction hears of its parts with it.
-            let only_part = |all: usize, whole: usize| all.saturating_sub(whole);
-            let acting = only_part(source.on_failure.len(), whole.on_failure);
-            source.on_failure.truncate(acting);
-            let scripts = only_part(source.script_listeners.len(), whole.script_listeners);
-            source.script_listeners.truncate(scripts);
-            let listening = only_part(source.listeners.len(), whole.listeners);
-            (listening > 0).then(|| self.audience(false, &source.listeners[..listening]))
-        });
-        let audience = self.audience(true, &source.listeners);
-        let label = source.label.constant().map(|label| {
-            let known = self.labels.iter().position(|known| **known == *label);
-            known.unwrap_or_else(|| {
-                self.labels.push(label.into());
-                self.labels.len() - 1
-            })
-        });
-        let mut before = source.before.iter();
-        let follows_link = before.any(|processor| matches!(processor, PreProcessor::Link));
-        let prepared = match &source.kind {
-            SamplerKind::Http(request) if !follows_link => {
-                prepare_request(request, self.target.as_ref())
-            }
-            _ => None,
-        };
-        let prepared = prepared.and_then(|built| {
-            // What cannot be sent fails again at each sample, and is not worth preparing.
-            let sent = built.ok()?;
-            Some(Prepared {
-                url: sent.url.as_str().into(),
-                server: self.server(&sent)?,
-                sent,
-            })
-        });
-        let waits = match &source.kind {
-            SamplerKind::Http(request) => Waits::of(request),
-            _ => Waits::default(),
-        };
-        let is_watched = !source.auto_stops.is_empty();
-        let request = match &source.kind {
-            SamplerKind::Http(request) => Some(&**request),
-            _ => None,
-        };
-        let finds_server = self.target.is_none() && request.is_some_and(finds_server);
-        let is_managed = request.is_some_and(is_managed);
-        let mut step = Step {
-            is_paced: pacing::paces(&source.timers),
-            is_managed,
-            source,
-            label,
-            prepared,
-            waits,
-            parent: place.parent,
-            is_looked_at: place.around.transaction || is_watched,
-            audience,
-            hears_part,
-            wanted: Wanted::default(),
-            is_remembered: self.plan.reads_previous,
-            follows_link,
-            finds_server,
-            shows_request: false,
-            script_listeners: Arc::default(),
-            branches: Vec::new(),
-        };
-        step.script_listeners = step.source.script_listeners.as_slice().into();
-        step.is_looked_at |= !step.script_listeners.is_empty();
-        step.shows_request = shows_request(&step.source);
-        step.is_looked_at |= step.looks_into();
-        step
-    }
-
     /// Place of a request's server among [`Work::servers`].
     pub(crate) fn server(&self, sent: &SentRequest) -> Option<usize> {
         self.servers.place(sent)
@@ -676,24 +503,6 @@ fn open_group(arrivals: ResolvedArrivals, seed: u64, endless: bool, users_max: u
     };
     let arrivals_max = arrivals.arrivals_max.filter(|_| !endless);
     OpenGroup::new(ArrivalTimes::new(steps, seed), arrivals_max, rules)
-}
-
-/// Whether scripts after a sampler may look at its request.
-fn shows_request(sampler: &Sampler<Text>) -> bool {
-    let after = sampler.after.iter().filter_map(|after| match after {
-        PostProcessor::Script(script) => Some(script),
-        _ => None,
-    });
-    let asserting = sampler.assertions.iter().filter_map(|of| match of {
-        Assertion::Script(script) => Some(script),
-        _ => None,
-    });
-    after.chain(asserting).any(|script| sees_sampler(script))
-}
-
-/// Whether a script may look at the sampler.
-pub(crate) fn sees_sampler(script: &Script<Text>) -> bool {
-    ScriptRun::mentions(script, "ampler")
 }
 
 #[cfg(test)]

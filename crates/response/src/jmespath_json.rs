@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use jmespath::{Rcvar, Variable};
+use serde::Deserialize as _;
 
 use crate::json::{Json, Number};
 
@@ -48,17 +49,8 @@ pub(crate) fn search(expression: &str, document: &str) -> Result<Searched, Strin
 
 /// The first value of a document: what follows it is not read (Jackson).
 fn first_value(document: &str) -> Result<Variable, String> {
-    Variable::from_json(document).or_else(|says| {
-        let place = says.strip_prefix("trailing characters at line ");
-        let place = place.and_then(|place| place.split_once(" column "));
-        let place = place.and_then(|(line, column)| {
-            let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
-            let before = document.split_inclusive('\n').take(line.checked_sub(1)?);
-            Some(before.map(str::len).sum::<usize>() + column.checked_sub(1)?)
-        });
-        let first = place.and_then(|place| document.get(..place));
-        first.map_or(Err(says), Variable::from_json)
-    })
+    let mut reader = serde_json::Deserializer::from_str(document);
+    Variable::deserialize(&mut reader).map_err(|error| error.to_string())
 }
 
 /// The first place of each name.

@@ -8,29 +8,38 @@ use crate::xml;
 
 /// What of an extractor cannot be evaluated, in a few words; to be asked before anything runs.
 ///
-/// Texts that hold variables can only be judged once they are rendered: leave those elements out.
-pub fn unsupported_extractor(extractor: &Extractor<String>) -> Option<String> {
+/// `known` says what a text will be; of one that is known only when it is rendered, nothing is said.
+pub fn unsupported_extractor<T>(
+    extractor: &Extractor<T>,
+    known: impl FnOnce(&T) -> Option<String>,
+) -> Option<String> {
     match extractor {
-        Extractor::XPath2(element) => xpath2(&element.query),
-        Extractor::Css(element) => CssSelector::compile(&element.selector)
-            .err()
-            .map(|says| format!("selector {:?}: {says}", element.selector)),
+        Extractor::XPath2(element) => xpath2(&known(&element.query)?),
+        Extractor::Css(element) => {
+            let selector = known(&element.selector)?;
+            let error = CssSelector::compile(&selector).err()?;
+            Some(format!("selector {selector:?}: {error}"))
+        }
         _ => None,
     }
 }
 
 /// What of an assertion cannot be evaluated, in a few words; to be asked before anything runs.
 ///
-/// Texts that hold variables can only be judged once they are rendered: leave those elements out.
-pub fn unsupported_assertion(assertion: &Assertion<String>) -> Option<String> {
+/// `known` says what a text will be; of one that is known only when it is rendered, nothing is said.
+pub fn unsupported_assertion<T>(
+    assertion: &Assertion<T>,
+    known: impl FnOnce(&T) -> Option<String>,
+) -> Option<String> {
     match assertion {
-        Assertion::XPath2(element) => xpath2(&element.query),
-        Assertion::JsonPath(element) => match JsonPath::compile(&element.path) {
-            Err(error) if error.says().contains("is not supported") => {
-                Some(format!("path {:?}: {}", element.path, error.says()))
-            }
-            _ => None,
-        },
+        Assertion::XPath2(element) => xpath2(&known(&element.query)?),
+        Assertion::JsonPath(element) => {
+            let path = known(&element.path)?;
+            let error = JsonPath::compile(&path).err()?;
+            let says = error.says();
+            says.contains("is not supported")
+                .then(|| format!("path {path:?}: {says}"))
+        }
         _ => None,
     }
 }

@@ -46,6 +46,7 @@ mod settable;
 mod static_hosts;
 mod text;
 mod timer;
+mod unsendable;
 mod upload;
 mod url;
 mod visit;
@@ -60,7 +61,7 @@ pub use problem::{Problem, ResolveError};
 pub use properties::Properties;
 pub use proxy::ProxyServer;
 pub use request::{
-    Carries, FieldsAt, SentRequest, Unsendable, prepare_request, write_follow_up, write_request,
+    Carries, FieldsAt, SentRequest, prepare_request, write_follow_up, write_request,
 };
 pub use resolve::{Origin, resolve};
 pub use resolved::{
@@ -73,6 +74,7 @@ pub use settable::{Changes, Settable};
 pub use static_hosts::static_addresses;
 pub use text::Text;
 pub use timer::delay_ms;
+pub use unsendable::Unsendable;
 pub use upload::Upload;
 pub use url::{Scheme, Target, TargetError};
 pub use visit::{PropertyUse, properties_used};

@@ -132,7 +132,7 @@ impl Client {
             });
         }
         if failure.is_local() {
-            self.io.counts.local_failures.add_one();
+            self.io.counts.local_failures.update(|count| count + 1);
         }
         Err(failure)
     }
@@ -203,7 +203,7 @@ impl Client {
             let until = request.response_timeout.map(|t| self.io.now().after(t));
             let written = self.timer.within(until, write).await;
             if blocked {
-                self.io.counts.blocked_sends.add_one();
+                self.io.counts.blocked_sends.update(|count| count + 1);
             }
             match written {
                 Some(Ok(length)) => {

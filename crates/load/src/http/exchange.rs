@@ -113,7 +113,7 @@ impl Client {
                 Err(failure)
                     if is_kept && failure.is_closed_connection() && notes.received == 0 =>
                 {
-                    self.io.counts.resent.add_one();
+                    self.io.counts.resent.update(|count| count + 1);
                 }
                 Err(failure) => return Err(failure),
                 Ok(Answered { head, is_free }) => {

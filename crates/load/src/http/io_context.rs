@@ -35,27 +35,11 @@ pub(crate) struct IoContext {
 #[derive(Debug, Default)]
 pub(crate) struct IoCounts {
     /// Requests that were sent a second time.
-    pub(crate) resent: Count,
+    pub(crate) resent: Cell<u64>,
     /// Writes that had to wait for room in the socket.
-    pub(crate) blocked_sends: Count,
+    pub(crate) blocked_sends: Cell<u64>,
     /// Connections that this machine could not open.
-    pub(crate) local_failures: Count,
-}
-
-/// A number that only grows.
-#[derive(Debug, Default)]
-pub(crate) struct Count(Cell<u64>);
-
-impl Count {
-    /// One more.
-    pub(crate) fn add_one(&self) {
-        self.0.set(self.0.get() + 1);
-    }
-
-    /// How many.
-    pub(crate) fn get(&self) -> u64 {
-        self.0.get()
-    }
+    pub(crate) local_failures: Cell<u64>,
 }
 
 impl IoContext {

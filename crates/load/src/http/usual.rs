@@ -98,7 +98,7 @@ impl Client {
         let received = reader.received();
         let is_closed = matches!(&read, Err(failure) if failure.is_closed_connection());
         if connected.is_none() && is_closed && received == 0 {
-            self.io.counts.resent.add_one();
+            self.io.counts.resent.update(|count| count + 1);
             self.io.put_reader(reader);
             return None;
         }
@@ -152,7 +152,7 @@ impl Usual {
             let written = Pin::new(&mut self.socket.stream).poll_write(context, rest);
             if written.is_pending() && !self.is_blocked {
                 self.is_blocked = true;
-                io.counts.blocked_sends.add_one();
+                io.counts.blocked_sends.update(|count| count + 1);
             }
             match ready!(written) {
                 Ok(length) => self.written += length,

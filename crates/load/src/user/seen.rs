@@ -7,7 +7,7 @@ use weir_response::SampleView;
 use weir_script::{ScriptSample, SentRequest};
 
 use crate::audience::Wanted;
-use crate::details::of_part;
+use crate::details::{self, of_part};
 use crate::http::response::Kept;
 
 /// What can be seen of a sample beside its row.
@@ -185,11 +185,7 @@ impl<'a> Seen<'a> {
 
 /// The value of a header field.
 pub(crate) fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    head.lines().find_map(|line| {
-        let (found, value) = line.split_once(':')?;
-        let found = found.trim().eq_ignore_ascii_case(name);
-        found.then(|| value.trim())
-    })
+    head.lines().find_map(|line| details::field(line, name))
 }
 
 /// The media type in a content type, without its parameters.

@@ -1,7 +1,9 @@
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
 use statrs::distribution::{ContinuousCDF as _, Normal};
-use weir_plan::{ElementId, HttpRequest, LoadPlan, Template, ThreadGroup, Timer, TimerKind};
+use weir_plan::{
+    ElementId, HttpRequest, LoadPlan, Sampler, Template, ThreadGroup, Timer, TimerKind,
+};
 use weir_script::{Origin, Properties, delay_ms, resolve};
 
 use super::*;

@@ -9,9 +9,6 @@ use weir_response::{unsupported_assertion, unsupported_extractor};
 use super::Resolver;
 use crate::Problem;
 
-/// Stands where a text is not known yet: it means something in every language of expressions.
-const UNKNOWN: &str = "a";
-
 impl Resolver {
     /// Checks what stands after a sampler.
     pub(super) fn check_after(&mut self, sampler: &Sampler) {
@@ -26,20 +23,15 @@ impl Resolver {
     /// Checks assertions of samplers and transactions.
     pub(super) fn check_assertions(&mut self, assertions: &[Assertion<Template>]) {
         for assertion in assertions {
-            // Scripts are checked as scripts.
-            if matches!(assertion, Assertion::Script(_)) {
-                continue;
-            }
-            let known = assertion.map(|text| self.text_or_unknown(text));
-            if let Some(says) = unsupported_assertion(&known) {
+            let says = unsupported_assertion(assertion, |text| self.known_before(text));
+            if let Some(says) = says {
                 self.not_understood(assertion.at(), says);
             }
         }
     }
 
     fn check_extractor(&mut self, extractor: &Extractor<Template>) {
-        let known = extractor.map(|text| self.text_or_unknown(text));
-        let Some(says) = unsupported_extractor(&known) else {
+        let Some(says) = unsupported_extractor(extractor, |text| self.known_before(text)) else {
             return;
         };
         match extractor {
@@ -58,10 +50,11 @@ impl Resolver {
         self.problem(at, says, "write it in other words, or use --engine jmeter");
     }
 
-    fn text_or_unknown(&mut self, template: &Template) -> String {
+    /// What a text will be, if that is known before the test.
+    fn known_before(&mut self, template: &Template) -> Option<String> {
         let text = self.seen(template);
         // What has no value is warned of elsewhere.
         let known = text.constant().filter(|known| !known.contains("${"));
-        known.unwrap_or(UNKNOWN).to_owned()
+        known.map(str::to_owned)
     }
 }
