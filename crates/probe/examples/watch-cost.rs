@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
-use weir_probe::{WatchPlan, WatchThread, Watcher};
+use weir_probe::{Source, WatchPlan, WatchThread, Watcher};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -156,7 +156,9 @@ fn measure(connections: usize, threads: usize, seconds: usize, budget: Option<f6
     let plan = WatchPlan {
         target_pids: vec![target.id()],
         ports: vec![port],
-        metrics_url: Some(format!("http://127.0.0.1:{metrics}/metrics").parse()?),
+        sources: vec![Source::Prometheus(
+            format!("http://127.0.0.1:{metrics}/metrics").parse()?,
+        )],
         own_process: true,
         ..WatchPlan::default()
     };

@@ -10,7 +10,7 @@ use crate::kept_file::{KeptFile, Scratch};
 use crate::own::OwnProcess;
 use crate::pressure::Pressure;
 use crate::reading::Reading;
-use crate::stages::{MetricsUrl, Stages};
+use crate::source::{Source, SourceReader};
 use crate::target::Target;
 use crate::tcp::Tcp;
 
@@ -26,7 +26,7 @@ pub struct WatchPlan {
     /// Ports on which the target listens on this machine.
     pub ports: Vec<u16>,
     /// Where the target tells about its stages.
-    pub metrics_url: Option<MetricsUrl>,
+    pub sources: Vec<Source>,
     /// Whether this process is watched too, as the load tool.
     pub own_process: bool,
     /// Processes that send the load for this one, and count as the load tool with it.
@@ -44,7 +44,7 @@ pub struct Watcher {
     counters: Counters,
     target: Option<Target>,
     tcp: Option<Tcp>,
-    stages: Option<Stages>,
+    sources: Vec<SourceReader>,
     own: Option<OwnProcess>,
 }
 
@@ -60,7 +60,7 @@ impl Watcher {
             counters: Counters::new(),
             target: (!plan.target_pids.is_empty()).then(|| Target::new(&plan.target_pids)),
             tcp: (!plan.ports.is_empty()).then(|| Tcp::new(&plan.ports)),
-            stages: plan.metrics_url.map(Stages::new),
+            sources: plan.sources.into_iter().map(SourceReader::new).collect(),
             own: plan.own_process.then(|| OwnProcess::new(&plan.load_pids)),
         }
     }
@@ -72,7 +72,7 @@ impl Watcher {
     /// which nothing is read that the wait could falsify.
     pub fn sample(&mut self, now: Instant) -> Reading {
         let mut reading = Reading::new();
-        let asked = self.stages.as_mut().map(Stages::ask);
+        let asked: Vec<_> = self.sources.iter_mut().map(SourceReader::ask).collect();
         let forks = self.sample_cpu(now, &mut reading);
         self.pressure.sample(now, &mut self.scratch, &mut reading);
         self.counters.sample(now, &mut self.scratch, &mut reading);
@@ -85,8 +85,8 @@ impl Watcher {
         if let Some(own) = &mut self.own {
             own.sample(now, forks, &mut self.scratch, &mut reading);
         }
-        if let (Some(stages), Some(asked)) = (&mut self.stages, asked) {
-            stages.read(&asked, now, &mut reading);
+        for (source, asked) in self.sources.iter_mut().zip(asked) {
+            source.read(&asked, now, &mut reading);
         }
         reading
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket_with,
 };
-use weir_probe::{ProbeError, Reading, WatchPlan, WatchThread, Watcher, describe};
+use weir_probe::{ProbeError, Reading, Source, WatchPlan, WatchThread, Watcher, describe};
 
 /// How long a test asks again for a state; only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -356,7 +356,7 @@ fn tell_pages(mut connection: &TcpStream, pages: &mut impl Iterator<Item = u32>)
 #[test]
 fn stages_are_read_from_a_server_that_tells_them() {
     let plan = WatchPlan {
-        metrics_url: Some(metrics_server().parse().unwrap()),
+        sources: vec![Source::Prometheus(metrics_server().parse().unwrap())],
         ..WatchPlan::default()
     };
     // Two answers in a row within the time that they may take, however busy the machine is.
@@ -370,7 +370,7 @@ fn a_server_that_does_not_answer_only_makes_its_stages_absent() {
     let (_listener, port) = listener(16);
     let url = format!("http://127.0.0.1:{port}/metrics");
     let mut watcher = Watcher::new(WatchPlan {
-        metrics_url: Some(url.parse().unwrap()),
+        sources: vec![Source::Prometheus(url.parse().unwrap())],
         own_process: true,
         ..WatchPlan::default()
     });

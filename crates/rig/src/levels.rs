@@ -1,4 +1,5 @@
-//! What the levels of a treatment mean: users, limits of stages, parameters of requests.
+//! What the levels of a treatment mean: users, limits of stages, properties of the plan, parameters of
+//! requests.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,17 @@ use weir_script::Properties;
 const OF_THE_PLAN: [&str; 2] = ["users", "rate"];
 /// Factors with this prefix set a request parameter of every sampler.
 const PARAMETER: &str = "param.";
+/// Factors with this prefix set a property of the plan by its own name.
+const PROPERTY: &str = "property.";
 
 /// The limits that levels set, by stage.
 pub(crate) fn limits(levels: &Levels) -> Result<BTreeMap<String, f64>, String> {
     levels
         .iter()
         .filter(|(factor, _)| {
-            !OF_THE_PLAN.contains(&factor.as_str()) && !factor.starts_with(PARAMETER)
+            !OF_THE_PLAN.contains(&factor.as_str())
+                && !factor.starts_with(PARAMETER)
+                && !factor.starts_with(PROPERTY)
         })
         .map(|(stage, level)| match level {
             Level::Number(limit) => Ok((stage.clone(), *limit)),
@@ -37,20 +42,22 @@ pub(crate) fn properties(
             properties.set(name, level.to_string());
         }
     }
+    for (name, value) in named(levels, PROPERTY) {
+        properties.set(&name, value);
+    }
     properties
 }
 
 /// The request parameters that levels set, by name.
 pub(crate) fn parameters(levels: &Levels) -> Vec<(String, String)> {
-    levels
-        .iter()
-        .filter_map(|(factor, level)| {
-            Some((
-                factor.strip_prefix(PARAMETER)?.to_owned(),
-                level.to_string(),
-            ))
-        })
-        .collect()
+    named(levels, PARAMETER).collect()
+}
+
+/// The levels of the factors with a prefix, by what follows it.
+fn named<'a>(levels: &'a Levels, prefix: &'a str) -> impl Iterator<Item = (String, String)> + 'a {
+    levels.iter().filter_map(move |(factor, level)| {
+        Some((factor.strip_prefix(prefix)?.to_owned(), level.to_string()))
+    })
 }
 
 /// The plan with request parameters set in every sampler, added where a sampler has none of that
@@ -114,6 +121,7 @@ mod tests {
             ("threads", Level::Number(50.0)),
             ("pool.db", Level::Number(10.0)),
             ("param.form", Level::Text("as-published".into())),
+            ("property.size", Level::Number(4.0)),
         ]))
         .unwrap();
         assert_eq!(
@@ -141,11 +149,13 @@ mod tests {
             &levels(&[
                 ("users", Level::Number(41.0)),
                 ("threads", Level::Number(9.0)),
+                ("property.size", Level::Number(4.0)),
             ]),
             &Properties::new(),
             &of_factors.into_iter().collect(),
         );
         assert_eq!(set.get("THREAD_NUMBER"), Some("41"));
         assert_eq!(set.get("RATE"), None);
+        assert_eq!(set.get("size"), Some("4"));
     }
 }

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weir_load::SampleSink;
-use weir_probe::{MetricsUrl, WatchPlan};
+use weir_probe::WatchPlan;
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
     TrialRecord, TrialRunner, disturbance, evaluate, failed_to,
 };
 use weir_script::{Properties, Target};
-use weir_target::{Builtin, TargetError};
+use weir_target::{Server, TargetError};
 
 use crate::cpus::CpuPlan;
 use crate::levels;
@@ -30,7 +29,7 @@ const REPEATS_WHEN_DISTURBED: u32 = 2;
 #[derive(Debug)]
 pub struct RigOptions {
     /// The server, running.
-    pub target: Builtin,
+    pub target: Box<dyn Server>,
     /// The load.
     pub load: TrialLoad,
     /// Properties of the plan that no factor sets.
@@ -64,9 +63,9 @@ impl Rig {
         Self { options, facts }
     }
 
-    /// Stops the server.
-    pub fn stop(self) {
-        self.options.target.stop();
+    /// Puts the server back to what was found and stops it, if Weir started it.
+    pub fn stop(self) -> Result<(), TargetError> {
+        self.options.target.stop()
     }
 
     fn attempt(
@@ -91,8 +90,7 @@ impl Rig {
             options
                 .load
                 .population(&treatment.levels, &options.properties, of_factors)?;
-        let address = options.target.address();
-        let server = Target::from(address);
+        let server = Target::from(options.target.address());
         let engine = options.load.engine(&TrialSetup {
             treatment,
             properties: &options.properties,
@@ -107,7 +105,7 @@ impl Rig {
             allowed_hosts: options.allowed_hosts.clone(),
             load_cpus: Some(options.cpus.load.clone()),
             seed: treatment.seed,
-            watch: watch_plan(&options.target, &options.cpus, address),
+            watch: watch_plan(options.target.as_ref(), &options.cpus),
             samples_max: None,
             samples: Some(SampleSink::new(files.samples())),
             length: Length::Window(treatment.window),
@@ -194,12 +192,13 @@ impl TrialRunner for Rig {
     }
 }
 
-fn watch_plan(target: &Builtin, cpus: &CpuPlan, address: SocketAddr) -> WatchPlan {
+fn watch_plan(target: &dyn Server, cpus: &CpuPlan) -> WatchPlan {
+    let watched = target.watched();
     WatchPlan {
-        target_pids: vec![target.pid()],
+        target_pids: watched.pids,
         target_cpus: Some(cpus.target.clone()),
-        ports: vec![address.port()],
-        metrics_url: target.metrics_url().parse::<MetricsUrl>().ok(),
+        ports: watched.ports,
+        sources: watched.sources,
         own_process: true,
         load_pids: Vec::new(),
     }

@@ -11,11 +11,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde::Deserialize;
+use weir_probe::Source;
 use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
 use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;
+use crate::server::{Server, Watched};
 
 /// How long the server may take to fill its table and listen.
 const START_PATIENCE: Duration = Duration::from_secs(60);
@@ -92,23 +94,30 @@ impl Builtin {
         Ok(server)
     }
 
-    /// Address of the application.
-    pub fn address(&self) -> SocketAddr {
-        self.addresses.listen
+    /// The source of its stages' figures.
+    fn source(&self) -> Option<Source> {
+        let url = format!("http://{}/metrics", self.addresses.admin);
+        url.parse().ok().map(Source::Prometheus)
     }
 
-    /// Its process id.
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
+    fn restart(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        self.process.stop();
+        // The load already knows the port, so the new server gets the same one.
+        self.options.port = self.addresses.listen.port();
+        (self.process, self.addresses) = launch(&self.options, limits)?;
+        self.current = self.read_limits()?;
+        Ok(())
     }
 
-    /// URL of its metrics.
-    pub fn metrics_url(&self) -> String {
-        format!("http://{}/metrics", self.addresses.admin)
+    fn read_limits(&self) -> Result<BTreeMap<String, f64>, TargetError> {
+        let url = format!("http://{}/limits", self.addresses.admin);
+        let answer = self.agent.get(&url).call();
+        read_answer(&url, answer)
     }
+}
 
-    /// Its funnel, with the limits as found.
-    pub fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+impl Server for Builtin {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
         let stage = |name: &str, settable: bool, when_full| Stage {
             name: name.to_owned(),
             native: SETTINGS
@@ -135,8 +144,19 @@ impl Builtin {
         }
     }
 
-    /// Sets the limits that are named and puts all others back to what was found.
-    pub fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+    fn address(&self) -> SocketAddr {
+        self.addresses.listen
+    }
+
+    fn watched(&self) -> Watched {
+        Watched {
+            pids: vec![self.process.pid()],
+            ports: vec![self.addresses.listen.port()],
+            sources: self.source().into_iter().collect(),
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
         let mut wanted = self.found.clone();
         for (stage, limit) in limits {
             known_stage(stage)?;
@@ -168,39 +188,21 @@ impl Builtin {
         Ok(())
     }
 
-    fn restart(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
-        self.process.stop();
-        // The load already knows the port, so the new server gets the same one.
-        self.options.port = self.addresses.listen.port();
-        (self.process, self.addresses) = launch(&self.options, limits)?;
-        self.current = self.read_limits()?;
-        Ok(())
-    }
-
-    fn read_limits(&self) -> Result<BTreeMap<String, f64>, TargetError> {
-        let url = format!("http://{}/limits", self.addresses.admin);
-        let answer = self.agent.get(&url).call();
-        read_answer(&url, answer)
-    }
-
-    /// An error when the server has ended by itself.
-    pub fn check_alive(&mut self) -> Result<(), TargetError> {
+    fn check_alive(&mut self) -> Result<(), TargetError> {
         self.process.check_alive()
     }
 
-    /// Where its log stands now, in bytes.
-    pub fn log_length(&self) -> u64 {
+    fn log_length(&self) -> u64 {
         self.process.log_length()
     }
 
-    /// Copies what it has printed since `from` into a file.
-    pub fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
         self.process.copy_log(from, to)
     }
 
-    /// Stops the server and waits until it has ended.
-    pub fn stop(mut self) {
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
         self.process.stop();
+        Ok(())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The servers under test: what stages they have, how to start, set and stop them.
 //!
 //! Each kind of server has a file of its own that describes its funnel (stage, limit, what happens
-//! when full) and knows how to start it, change its limits and put them back. Today there is one:
-//! [`Builtin`], the sample server, run as a child process.
+//! when full) and knows how to start it, change its limits and put them back. All of them are a
+//! [`Server`] to the trials. [`Builtin`] is the sample server, run as a child process.
 //!
 //! Invariants: a server that Weir started is never left running (the child ends when Weir does,
 //! whatever way it ends); limits that a trial does not name are as they were found; nothing here
@@ -11,6 +11,8 @@
 mod builtin;
 mod child;
 mod error;
+mod server;
 
 pub use builtin::{Builtin, BuiltinOptions};
 pub use error::TargetError;
+pub use server::{NATIVE, Server, Watched};

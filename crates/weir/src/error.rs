@@ -50,6 +50,11 @@ impl ExpectedError {
     }
 }
 
+/// Something that the machine refuses or lacks: `what` says what could not be done.
+pub(crate) fn environment(what: &str) -> ExpectedError {
+    ExpectedError::Environment(format!("failed to {what}"))
+}
+
 /// All problems of one file, each with the place where it stands.
 #[derive(Debug)]
 pub(crate) struct FileProblems {

@@ -15,6 +15,7 @@ mod output;
 mod plans;
 mod progress;
 mod stored;
+mod targets;
 
 use std::process::ExitCode;
 

@@ -19,8 +19,10 @@ const LIMIT_MAX: f64 = 10_000_000.0;
 enum Kind {
     /// A whole number from 1: `users`, `rate`, or the limit of a stage.
     Count,
-    /// The value of a request parameter.
-    Parameter,
+    /// A setting by the server's own word, a whole number from 0: `native.WORD`.
+    Native,
+    /// A value of the load: `param.NAME` of requests, `property.NAME` of the plan.
+    OfTheLoad,
 }
 
 fn kind(name: &str) -> Option<Kind> {
@@ -28,8 +30,10 @@ fn kind(name: &str) -> Option<Kind> {
         name.strip_prefix(prefix)
             .is_some_and(|rest: &str| !rest.is_empty())
     };
-    if named("param.") {
-        Some(Kind::Parameter)
+    if named("param.") || named("property.") {
+        Some(Kind::OfTheLoad)
+    } else if named("native.") {
+        Some(Kind::Native)
     } else if OF_THE_LOAD.contains(&name) || STAGES.contains(&name) || named("pool.") {
         Some(Kind::Count)
     } else {
@@ -40,7 +44,7 @@ fn kind(name: &str) -> Option<Kind> {
 /// Which factors may stand where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowed {
-    /// Only limits of stages: `[target.*.settings]`.
+    /// Only what the server takes: `[target.*.settings]`.
     Limits,
     /// Everything: levels of a sweep.
     All,
@@ -54,13 +58,14 @@ pub(crate) fn check_name(
     problems: &Problems,
 ) -> bool {
     let fits = kind(name).is_some_and(|kind| {
-        allowed == Allowed::All || (kind == Kind::Count && !OF_THE_LOAD.contains(&name))
+        allowed == Allowed::All || (kind != Kind::OfTheLoad && !OF_THE_LOAD.contains(&name))
     });
     if !fits {
         let mut known = STAGES.to_vec();
+        known.push("native.WORD");
         if allowed == Allowed::All {
             known.extend(OF_THE_LOAD);
-            known.push("param.NAME");
+            known.extend(["param.NAME", "property.NAME"]);
         }
         let what = if allowed == Allowed::All {
             "factor"
@@ -76,9 +81,10 @@ pub(crate) fn check_name(
 pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Option<Level> {
     let read = level(value.get_ref());
     let fits = match (kind(name), &read) {
-        (Some(Kind::Parameter), Some(_)) => true,
-        (_, Some(Level::Number(number))) => {
-            number.fract() == 0.0 && (1.0..=LIMIT_MAX).contains(number)
+        (Some(Kind::OfTheLoad), Some(_)) => true,
+        (kind, Some(Level::Number(number))) => {
+            let least = if kind == Some(Kind::Native) { 0.0 } else { 1.0 };
+            number.fract() == 0.0 && (least..=LIMIT_MAX).contains(number)
         }
         _ => false,
     };
@@ -86,7 +92,8 @@ pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Opti
         return read;
     }
     let wanted = match kind(name) {
-        Some(Kind::Parameter) => "a number or a text in quotes",
+        Some(Kind::OfTheLoad) => "a number or a text in quotes",
+        Some(Kind::Native) => "a whole number from 0",
         _ => "a whole number from 1",
     };
     problems.add(value.span(), format!("`{name}` has to be {wanted}"));

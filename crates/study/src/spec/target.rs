@@ -1,14 +1,18 @@
 //! `[target.KIND]`: the server under load.
+//!
+//! Every kind has a file of its own with the keys that only it has; `cpus` and `settings` stand in all.
+
+mod builtin;
 
 use std::collections::BTreeMap;
 
 use toml::Spanned;
-use weir_record::WhenFull;
 use weir_units::CpuSet;
 
 use super::factor::{Allowed, check_name, flat, read_level};
-use super::section::Section;
+use super::section::{At, Section};
 use super::suggest::hint;
+pub use builtin::BuiltinSpec;
 
 /// Kinds that exist in the design and are not there yet.
 const NOT_BUILT: [&str; 6] = [
@@ -38,15 +42,6 @@ pub enum TargetKind {
     Builtin(BuiltinSpec),
 }
 
-/// Options of the sample server.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BuiltinSpec {
-    /// What happens to a connection above the limit; `None`: the server's default (it waits).
-    pub when_full: Option<WhenFull>,
-    /// Port to listen on, on the loopback address; `None`: a free one.
-    pub port: Option<u16>,
-}
-
 impl Default for TargetSpec {
     /// The sample server as it is.
     fn default() -> Self {
@@ -70,62 +65,52 @@ pub(crate) fn read(target: &Section<'_>) -> Option<TargetSpec> {
     }
     let mut read = None;
     for (kind, span, value) in entries {
-        if kind == "builtin" {
-            let section = target.section_of("[target.builtin]", value)?;
-            read = Some(read_builtin(&section));
-        } else if NOT_BUILT.contains(&kind) {
-            target.problems().add_with_help(
+        match kind {
+            "builtin" => {
+                read = read_kind(target, kind, value, |s| {
+                    Some(TargetKind::Builtin(builtin::read(s)))
+                })
+            }
+            kind if NOT_BUILT.contains(&kind) => target.problems().add_with_help(
                 span,
                 format!("targets of the kind `{kind}` are not built yet"),
                 "use `[target.builtin]`; to load a server that runs already, `weir run` takes \
                  its URL or plan",
-            );
-        } else {
-            let known = [&["builtin"][..], &NOT_BUILT[..]].concat();
-            target.problems().add_with_help(
-                span,
-                format!("`{kind}` is no kind of target"),
-                hint(kind, &known),
-            );
+            ),
+            kind => {
+                let known = [&["builtin"][..], &NOT_BUILT[..]].concat();
+                target.problems().add_with_help(
+                    span,
+                    format!("`{kind}` is no kind of target"),
+                    hint(kind, &known),
+                );
+            }
         }
     }
     read
 }
 
-fn read_builtin(section: &Section<'_>) -> TargetSpec {
+/// Reads the table of one kind: the keys of all, and with `own` those that only it has.
+fn read_kind(
+    target: &Section<'_>,
+    kind: &str,
+    value: At<'_>,
+    own: impl FnOnce(&Section<'_>) -> Option<TargetKind>,
+) -> Option<TargetSpec> {
+    let name = format!("[target.{kind}]");
+    let section = target.section_of(&name, value)?;
     let cpus = section.parsed("cpus", str::parse::<CpuSet>);
     let settings = section
-        .section("settings", "[target.builtin.settings]")
+        .section("settings", &format!("[target.{kind}.settings]"))
         .map(|settings| read_settings(&settings))
         .unwrap_or_default();
-    let when_full = read_when_full(section);
-    let port = section.whole("port", 1..=65_535);
+    let kind = own(&section);
     section.finish();
-    TargetSpec {
-        kind: TargetKind::Builtin(BuiltinSpec {
-            when_full,
-            port: port.map(|port| u16::try_from(*port.get_ref()).expect("the range is checked")),
-        }),
+    Some(TargetSpec {
+        kind: kind?,
         cpus,
         settings,
-    }
-}
-
-fn read_when_full(section: &Section<'_>) -> Option<WhenFull> {
-    let text = section.text("when-full")?;
-    match text.get_ref().as_str() {
-        "close" => Some(WhenFull::Refuse),
-        "wait" => Some(WhenFull::Wait),
-        other => {
-            section.problems().add_with_help(
-                text.span(),
-                format!("`{other}` is nothing a full server does"),
-                "write \"close\" (a connection above the limit is closed at once) or \"wait\" \
-                 (it waits in the backlog)",
-            );
-            None
-        }
-    }
+    })
 }
 
 fn read_settings(section: &Section<'_>) -> BTreeMap<String, f64> {

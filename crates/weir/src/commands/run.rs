@@ -139,7 +139,7 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
         target_pids: shared.target_pid.into_iter().collect(),
         target_cpus: shared.target_cpus.clone(),
         ports,
-        metrics_url: None,
+        sources: Vec::new(),
         own_process: true,
         load_pids: Vec::new(),
     }

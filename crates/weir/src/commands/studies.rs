@@ -7,19 +7,18 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use weir_record::{
     RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
-    Treatment, TrialError, TrialObserver, TrialRecord, WhenFull, failed_to,
+    Treatment, TrialError, TrialObserver, TrialRecord, failed_to,
 };
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
-use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
-use weir_target::{Builtin, BuiltinOptions, TargetError};
+use weir_study::{Ask, Outcome, StudyFile, StudyObserver};
 use weir_units::CpuSet;
 
-use crate::error::{ExpectedError, FileProblem, FileProblems};
+use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
-use crate::{hosts, interrupt, jmeter, output};
+use crate::{hosts, interrupt, jmeter, output, targets};
 
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
 
@@ -71,7 +70,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
     let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
-    let target = start_target(job, &cpus, &directory)?;
+    let target = targets::start(job, &cpus.target, &directory)?;
     let address = target.address();
     let allowed: Vec<String> = allowed_hosts(job, arguments);
     check_hosts(job, &load, &Target::from(address), &allowed)?;
@@ -92,8 +91,10 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
         interrupted: Arc::clone(&interrupted),
     });
     let outcome = answer(job, &mut rig, finished);
-    rig.stop();
-    conclude(outcome, &directory, &manifest, arguments)
+    let stopped = rig.stop();
+    let code = conclude(outcome, &directory, &manifest, arguments)?;
+    stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+    Ok(code)
 }
 
 /// What sends the load; a JMeter is found or assembled here.
@@ -242,34 +243,6 @@ fn machine() -> std::collections::BTreeMap<String, String> {
             other => (name, other.to_string()),
         })
         .collect()
-}
-
-fn start_target(
-    job: &Job,
-    cpus: &CpuPlan,
-    directory: &RunDirectory,
-) -> Result<Builtin, ExpectedError> {
-    let program = std::env::current_exe()
-        .map_err(|error| environment(&format!("find this program's own file: {error}")))?;
-    let TargetKind::Builtin(builtin) = &job.study.target.kind;
-    Builtin::start(BuiltinOptions {
-        program,
-        port: builtin.port.unwrap_or(0),
-        cpus: Some(cpus.target.clone()),
-        settings: job.study.target.settings.clone(),
-        when_connections_full: builtin.when_full.unwrap_or(WhenFull::Wait),
-        log: directory.path().join("target.log"),
-    })
-    .map_err(|error| match error {
-        TargetError::NoSuchStage { .. } | TargetError::Limit { .. } => {
-            ExpectedError::Input(format!("{}: failed to {error}", job.file))
-        }
-        other => ExpectedError::Environment(failed_to(&other)),
-    })
-}
-
-fn environment(what: &str) -> ExpectedError {
-    ExpectedError::Environment(format!("failed to {what}"))
 }
 
 fn allowed_hosts(job: &Job, arguments: &StudyArguments) -> Vec<String> {

@@ -1,0 +1,58 @@
+//! What every kind of server under load can do: the seam between a trial and a server.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use weir_probe::Source;
+use weir_record::{CpuScope, TargetFacts};
+
+use crate::error::TargetError;
+
+/// A server that is ready to be loaded.
+///
+/// A limit goes by the name of its stage (`threads`, `pool.db`, `connections`, `backlog`) or, for
+/// settings that limit no stage, by `native.` and the server's own word (`native.minSpareThreads`).
+/// Dropping a server ends what Weir started of it; [`stop`](Self::stop) does so in order and tells
+/// when something could not be put back.
+pub trait Server: fmt::Debug {
+    /// Its funnel, with the limits as found. `cpus` is how many it may use.
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts;
+
+    /// Where the load goes.
+    fn address(&self) -> SocketAddr;
+
+    /// What is to be watched of it; asked before every trial, because a new start changes it.
+    fn watched(&self) -> Watched;
+
+    /// Sets the limits that are named and puts all others back to what was found. Starts the server
+    /// again where it cannot take a limit while it runs, on the same address.
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError>;
+
+    /// An error when the server has ended by itself.
+    fn check_alive(&mut self) -> Result<(), TargetError>;
+
+    /// Where its log stands now, in bytes.
+    fn log_length(&self) -> u64;
+
+    /// Copies what it has logged since `from` into a file.
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError>;
+
+    /// Puts back what was changed and stops what was started.
+    fn stop(self: Box<Self>) -> Result<(), TargetError>;
+}
+
+/// What is to be watched of a server.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    /// Its processes; those that descend from them are found.
+    pub pids: Vec<u32>,
+    /// Ports on which it listens on this machine.
+    pub ports: Vec<u16>,
+    /// Where the figures of its stages are read.
+    pub sources: Vec<Source>,
+}
+
+/// The prefix of settings by the server's own word.
+pub const NATIVE: &str = "native.";
