@@ -1,0 +1,74 @@
+package weir.stress;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.w3c.dom.Document;
+import org.w3c.dom.Node;
+import org.xml.sax.SAXException;
+
+/**
+ * {@code /heavy}: parses an XML file and walks its tree again and again, work with memory and a file behind it.
+ *
+ * <p>{@code pause-ms} sleeps at the end of each walk: the application-level scheduling by which heavy requests leave room for
+ * light ones.
+ */
+final class Heavy implements Endpoint {
+    private static final NumberParameter WALKS = new NumberParameter("walks", "times", 1, 10_000, 100);
+    private static final NumberParameter PAUSE = new NumberParameter("pause-ms", "ms after each walk", 0, 60_000, 0);
+
+    private final Path file;
+
+    Heavy(Path file) {
+        this.file = file;
+    }
+
+    @Override
+    public Answer answer(Parameters parameters) throws BadParameter, Unavailable, InterruptedException {
+        parameters.expectOnly(WALKS.name(), PAUSE.name());
+        long walks = parameters.number(WALKS);
+        long pauseMs = parameters.number(PAUSE);
+
+        Document document = parse();
+        Tally tally = new Tally();
+        for (long walk = 0; walk < walks; walk++) {
+            tally = new Tally();
+            tally.walk(document.getDocumentElement());
+            if (pauseMs > 0) {
+                Thread.sleep(pauseMs);
+            }
+        }
+        return Answer.json("{\"walks\":" + walks + ",\"elements\":" + tally.elements + ",\"attributes\":" + tally.attributes
+                + ",\"text_bytes\":" + tally.textBytes + "}");
+    }
+
+    private Document parse() throws Unavailable {
+        try {
+            return DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(file.toFile());
+        } catch (IOException | SAXException | ParserConfigurationException e) {
+            throw new Unavailable(500, "failed to read the XML file: " + e.getMessage(), e);
+        }
+    }
+
+    /** What a walk counts. */
+    static final class Tally {
+        long elements;
+        long attributes;
+        long textBytes;
+
+        /** Visits {@code node} and every node below it, depth first. */
+        void walk(Node node) {
+            if (node.getNodeType() != Node.ELEMENT_NODE) {
+                textBytes += node.getNodeValue().getBytes(StandardCharsets.UTF_8).length;
+                return;
+            }
+            elements++;
+            attributes += node.getAttributes().getLength();
+            for (Node child = node.getFirstChild(); child != null; child = child.getNextSibling()) {
+                walk(child);
+            }
+        }
+    }
+}
