@@ -8,23 +8,6 @@ use weir_units::CpuSet;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// The address of the metrics is not one that can be read.
-    #[error("use `{url}` as the address of metrics: {why}")]
-    MetricsUrl {
-        /// The address as given.
-        url: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// The host of the metrics has no address.
-    #[error("find the host of the metrics at `{url}`")]
-    MetricsHost {
-        /// The address as given.
-        url: String,
-        /// What the resolver said.
-        #[source]
-        source: io::Error,
-    },
     /// The system gave no thread.
     #[error("start the thread that watches")]
     Thread(#[source] io::Error),

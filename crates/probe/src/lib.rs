@@ -49,6 +49,6 @@ pub use error::ProbeError;
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};
 pub use source::Source;
-pub use stages::MetricsUrl;
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, Watcher};
+pub use weir_exchange::{MetricsUrl, UrlError};

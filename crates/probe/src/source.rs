@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
+use weir_exchange::MetricsUrl;
+
 use crate::reading::Reading;
-use crate::stages::{Asked, MetricsUrl, Stages};
+use crate::stages::{Asked, Stages};
 
 /// A place where a target tells about its stages.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,16 +6,13 @@
 //! pool says little about the second.
 
 mod exposition;
-mod scrape;
-mod url;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::reading::{Reading, put};
+use weir_exchange::{Exchange, MetricsUrl};
 
-use scrape::Scraper;
-pub use url::MetricsUrl;
+use crate::reading::{Reading, put};
 
 /// How long an answer may take, from the question: well below the second that it has to fit in.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -134,7 +131,8 @@ fn parse(page: &str) -> BTreeMap<String, Stage> {
 /// The server's metrics and what they said last.
 #[derive(Debug)]
 pub(crate) struct Stages {
-    scraper: Scraper,
+    url: MetricsUrl,
+    exchange: Exchange,
     last: Option<(Instant, BTreeMap<String, Stage>)>,
 }
 
@@ -147,7 +145,8 @@ pub(crate) struct Asked {
 impl Stages {
     pub(crate) fn new(url: MetricsUrl) -> Self {
         Self {
-            scraper: Scraper::new(url),
+            exchange: Exchange::new(url.address()),
+            url,
             last: None,
         }
     }
@@ -155,14 +154,15 @@ impl Stages {
     /// Sends the question. Other things are read while the server answers.
     pub(crate) fn ask(&mut self) -> Asked {
         let deadline = Instant::now() + PATIENCE;
-        self.scraper.ask(deadline);
+        self.exchange.ask(self.url.get(), deadline);
         Asked { deadline }
     }
 
     /// Reads the answer to what was asked at `now`. No answer in time makes the stages absent.
     pub(crate) fn read(&mut self, asked: &Asked, now: Instant, reading: &mut Reading) {
         let deadline = asked.deadline.max(Instant::now() + GRACE);
-        let page = self.scraper.answer(deadline);
+        let page = self.exchange.answer(deadline).ok();
+        let page = page.and_then(|page| String::from_utf8(page).ok());
         let stages = page.as_deref().map(parse);
         if let Some(stages) = &stages {
             for (name, stage) in stages {

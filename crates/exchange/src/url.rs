@@ -1,10 +1,31 @@
-//! Where a server's metrics are read: plain HTTP on this machine or a private network.
+//! Where a server tells about itself: plain HTTP on this machine or a private network.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
-use crate::error::ProbeError;
+/// An address that cannot be asked; each message fits after "failed to ...".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// It is not one that may be asked.
+    #[error("use `{url}` as the address of metrics: {why}")]
+    Form {
+        /// The address as given.
+        url: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Its host has no address.
+    #[error("find the host of the metrics at `{url}`")]
+    Host {
+        /// The address as given.
+        url: String,
+        /// What the resolver said.
+        #[source]
+        source: std::io::Error,
+    },
+}
 
 /// The address of a page of metrics, found and checked: `http://127.0.0.1:9081/metrics`.
 ///
@@ -14,15 +35,51 @@ use crate::error::ProbeError;
 pub struct MetricsUrl {
     authority: String,
     path: String,
-    pub(super) address: SocketAddr,
+    address: SocketAddr,
 }
 
 impl MetricsUrl {
-    /// The request that is sent, as bytes.
-    pub(super) fn request(&self) -> Vec<u8> {
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Host and port as given.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// Its path and query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The same with a slash at the end of its path.
+    #[must_use]
+    pub fn as_folder(mut self) -> Self {
+        if !self.path.ends_with('/') {
+            self.path.push('/');
+        }
+        self
+    }
+
+    /// The request for the page, as bytes.
+    pub fn get(&self) -> Vec<u8> {
         format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nUser-Agent: weir\r\n\r\n",
             self.path, self.authority
+        )
+        .into_bytes()
+    }
+
+    /// A request that posts a JSON text there, as bytes.
+    pub fn post_json(&self, json: &str) -> Vec<u8> {
+        format!(
+            "POST {} HTTP/1.1\r\nHost: {}\r\nAccept: application/json\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nUser-Agent: weir\r\n\r\n{json}",
+            self.path,
+            self.authority,
+            json.len()
         )
         .into_bytes()
     }
@@ -35,10 +92,10 @@ impl fmt::Display for MetricsUrl {
 }
 
 impl FromStr for MetricsUrl {
-    type Err = ProbeError;
+    type Err = UrlError;
 
-    fn from_str(url: &str) -> Result<Self, ProbeError> {
-        let wrong = |why| ProbeError::MetricsUrl {
+    fn from_str(url: &str) -> Result<Self, UrlError> {
+        let wrong = |why| UrlError::Form {
             url: url.to_owned(),
             why,
         };
@@ -58,7 +115,7 @@ impl FromStr for MetricsUrl {
         if authority.is_empty() || authority.contains('@') {
             return Err(wrong("it has no plain host"));
         }
-        let address = resolve(authority).map_err(|source| ProbeError::MetricsHost {
+        let address = resolve(authority).map_err(|source| UrlError::Host {
             url: url.to_owned(),
             source,
         })?;
@@ -122,8 +179,8 @@ mod tests {
             ("http://[fd00::7]/m", "[fd00::7]:80", "GET /m HTTP/1.1"),
         ] {
             let read: MetricsUrl = url.parse().unwrap();
-            assert_eq!(read.address.to_string(), address, "{url}");
-            assert!(read.request().starts_with(request.as_bytes()), "{url}");
+            assert_eq!(read.address().to_string(), address, "{url}");
+            assert!(read.get().starts_with(request.as_bytes()), "{url}");
         }
     }
 

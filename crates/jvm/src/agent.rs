@@ -1,0 +1,120 @@
+//! Jolokia's agent in a running virtual machine: the one that is there, or one that is loaded and stopped again.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use weir_exchange::MetricsUrl;
+
+use crate::attach::Attach;
+use crate::error::JvmError;
+use crate::jolokia::Jolokia;
+use crate::process::Vm;
+
+/// In which an agent says where it listens.
+const PROPERTY: &str = "jolokia.agent";
+/// Its own port, on this machine only, and two threads: with one, a second reader would wait for the first.
+const OPTIONS: &str = "host=127.0.0.1,port=0,executor=fixed,threadNr=2,discoveryEnabled=false";
+/// How often the address is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A Jolokia agent in a virtual machine.
+#[derive(Debug)]
+pub struct Agent {
+    attach: Attach,
+    url: MetricsUrl,
+    /// The jar from which it was loaded by us; `None` when it was there before.
+    loaded: Option<PathBuf>,
+}
+
+impl Agent {
+    /// Finds the agent of a virtual machine, or loads it from the jar, `jolokia-agent-jvm` with classifier `javaagent`.
+    pub fn provide(vm: &Vm, jar: &Path, patience: Duration) -> Result<Self, JvmError> {
+        let attach = Attach::to(vm)?;
+        if let Some(url) = address(&attach)? {
+            let loaded = None;
+            return Ok(Self {
+                attach,
+                url,
+                loaded,
+            });
+        }
+        let until = Instant::now() + patience;
+        attach.load_agent(jar, OPTIONS)?;
+        let url = loop {
+            match address(&attach)? {
+                Some(url) => break url,
+                None if Instant::now() >= until => {
+                    return Err(JvmError::Agent {
+                        pid: vm.pid(),
+                        jar: jar.to_owned(),
+                        why: format!("it did not say where it listens within {patience:?}"),
+                    });
+                }
+                None => std::thread::sleep(LOOK),
+            }
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        Jolokia::new(url.clone()).wait_until_ready(left)?;
+        Ok(Self {
+            attach,
+            url,
+            loaded: Some(jar.to_owned()),
+        })
+    }
+
+    /// Where it listens.
+    pub fn url(&self) -> &MetricsUrl {
+        &self.url
+    }
+
+    /// Whether it was loaded by [`provide`](Self::provide), and not there before.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded.is_some()
+    }
+
+    /// A client of it.
+    pub fn client(&self) -> Jolokia {
+        Jolokia::new(self.url.clone())
+    }
+
+    /// Stops the agent if it was loaded by us. Its classes stay in the virtual machine until that ends.
+    pub fn stop(self) -> Result<(), JvmError> {
+        match &self.loaded {
+            Some(jar) => self.attach.load_agent(jar, "mode=stop"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where an agent in the virtual machine listens, if there is one.
+fn address(attach: &Attach) -> Result<Option<MetricsUrl>, JvmError> {
+    let properties = attach.jcmd("VM.system_properties")?;
+    Ok(property(&properties, PROPERTY).and_then(|url| url.parse().ok()))
+}
+
+/// The value of a property in a text of `java.util.Properties`, in which a backslash stands before `:`, `=` and itself.
+fn property(text: &str, name: &str) -> Option<String> {
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+    let mut escaped = false;
+    let kept = value.chars().filter(|&c| {
+        escaped = c == '\\' && !escaped;
+        !escaped
+    });
+    Some(kept.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_read_from_the_properties_as_java_writes_them() {
+        let text = "#Sat Nov 21 17:55:05 UTC 2026\njava.specification.version=17\n\
+            jolokia.agentId=x\njolokia.agent=http\\://127.0.0.1\\:18790/jolokia\n";
+        let address = property(text, PROPERTY);
+        assert_eq!(address.as_deref(), Some("http://127.0.0.1:18790/jolokia"));
+        assert_eq!(property(text, "jolokia"), None);
+        assert_eq!(property("a=b\\\\c\\=d", "a").as_deref(), Some("b\\c=d"));
+    }
+}

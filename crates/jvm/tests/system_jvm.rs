@@ -1,0 +1,212 @@
+//! A real virtual machine, spoken with from outside. Needs Java and, for its agent, Maven: runs in the system profile
+//! only.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use weir_jvm::{Agent, Attach, Jolokia, JvmError, ObjectName, PerfFile, Request, Vm};
+
+/// Only a failing test waits that long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn is_skipped() -> bool {
+    let skipped = std::env::var_os("WEIR_SYSTEM_TESTS").is_none();
+    if skipped {
+        eprintln!("skipped: needs Java; the system profile of `cargo xtask test` runs it");
+    }
+    skipped
+}
+
+/// `Watched.java`, running; it ends with the test, however that goes.
+struct Watched(Child);
+
+impl Watched {
+    fn start() -> Self {
+        let child = Command::new(java())
+            .args(["-Xmx64m", "-XX:+UseG1GC"])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Watched.java"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut watched = Self(child.unwrap());
+        let mut line = String::new();
+        let told = watched.0.stdout.as_mut().unwrap();
+        BufReader::new(told).read_line(&mut line).unwrap();
+        assert_eq!(line, format!("ready {}\n", watched.0.id()));
+        watched
+    }
+
+    fn vm(&self) -> Vm {
+        Vm::of(self.0.id()).unwrap().unwrap()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn java() -> PathBuf {
+    std::env::var_os("JAVA_HOME").map_or_else(
+        || PathBuf::from("java"),
+        |home| Path::new(&home).join("bin/java"),
+    )
+}
+
+/// Jolokia's agent, fetched once by Maven.
+fn jolokia() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let jar = folder.join("jolokia-agent-jvm-2.5.1-javaagent.jar");
+    if !jar.is_file() {
+        let status = Command::new("mvn")
+            .args(["--quiet", "--batch-mode"])
+            .arg("org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy")
+            .arg("-Dartifact=org.jolokia:jolokia-agent-jvm:2.5.1:jar:javaagent")
+            .arg(format!("-DoutputDirectory={}", folder.display()))
+            .stdin(Stdio::null())
+            .status();
+        assert!(status.unwrap().success(), "Maven fetched no agent");
+    }
+    jar
+}
+
+fn name(text: &str) -> ObjectName {
+    text.parse().unwrap()
+}
+
+#[test]
+fn counters_are_read_while_it_runs() {
+    if is_skipped() {
+        return;
+    }
+    let watched = Watched::start();
+    let mut file = PerfFile::of(&watched.vm()).unwrap();
+    let before = file.read().unwrap();
+    let full = |counters: &weir_jvm::PerfCounters| {
+        let mut collectors = counters.collectors.iter();
+        let full = collectors.find(|c| c.name == "G1 full collection pauses");
+        full.unwrap().count
+    };
+    assert_eq!(full(&before), 3, "the program asks for three");
+    assert!(before.threads.unwrap() >= before.daemon_threads.unwrap());
+    let attach = Attach::to(&watched.vm()).unwrap();
+    attach.jcmd("GC.run").unwrap();
+    let after = file.read().unwrap();
+    assert_eq!(full(&after), 4);
+    assert!(after.safepoint_s > before.safepoint_s);
+}
+
+#[test]
+fn commands_run_and_refusals_are_told() {
+    if is_skipped() {
+        return;
+    }
+    let watched = Watched::start();
+    let attach = Attach::to(&watched.vm()).unwrap();
+    let threads = attach.jcmd("Thread.print").unwrap();
+    assert!(threads.contains("\"main\""), "{threads}");
+    let again = Attach::to(&watched.vm()).unwrap();
+    let error = again.jcmd("No.such").unwrap_err();
+    assert!(matches!(error, JvmError::Command { .. }));
+    assert!(error.to_string().contains("Unknown diagnostic command"));
+    let error = attach
+        .load_agent(Path::new("/nowhere.jar"), "")
+        .unwrap_err();
+    assert!(error.to_string().contains("sees no file"), "{error}");
+}
+
+#[test]
+fn an_agent_is_loaded_found_again_asked_and_stopped() {
+    if is_skipped() {
+        return;
+    }
+    let jar = jolokia();
+    let watched = Watched::start();
+    let agent = Agent::provide(&watched.vm(), &jar, PATIENCE).unwrap();
+    assert!(agent.is_loaded());
+    let found = Agent::provide(&watched.vm(), &jar, PATIENCE).unwrap();
+    assert!(!found.is_loaded());
+    assert_eq!(found.url(), agent.url());
+    found.stop().unwrap();
+
+    let mut jolokia = agent.client();
+    reads_and_writes(&mut jolokia);
+    calls_and_searches(&mut jolokia);
+
+    let vm = watched.vm();
+    let url = agent.url().clone();
+    agent.stop().unwrap();
+    let mut stopped = Jolokia::new(url);
+    assert!(
+        stopped
+            .read(&name("java.lang:type=Runtime"), &["Name"])
+            .is_err()
+    );
+    let anew = Agent::provide(&vm, &jar, PATIENCE).unwrap();
+    assert!(anew.is_loaded(), "it can be loaded again");
+}
+
+fn reads_and_writes(jolokia: &mut Jolokia) {
+    let connector = name("Catalina:name=\"http-nio-127.0.0.1-8080\",type=ThreadPool");
+    let read = |jolokia: &mut Jolokia| jolokia.read(&connector, &["MaxThreads"]).unwrap();
+    assert_eq!(read(jolokia)["MaxThreads"], 50);
+    assert_eq!(
+        jolokia.write(&connector, "MaxThreads", json!(20)).unwrap(),
+        50
+    );
+    assert_eq!(read(jolokia)["MaxThreads"], 20);
+    let error = jolokia
+        .read(&connector, &["MaxThreads", "None"])
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("No such attribute: None"),
+        "{error}"
+    );
+    let error = jolokia.write(&connector, "MaxThreads", json!("many"));
+    let mut error: &dyn std::error::Error = &error.unwrap_err();
+    while let Some(cause) = error.source() {
+        error = cause;
+    }
+    assert!(error.to_string().contains("For input string"), "{error}");
+
+    let both = [
+        Request::Read {
+            name: name("Catalina:type=ThreadPool,*"),
+            attributes: vec!["CurrentThreadsBusy".to_owned()],
+        },
+        Request::Read {
+            name: name("no:type=Such,*"),
+            attributes: vec!["None".to_owned()],
+        },
+    ];
+    let deadline = Instant::now() + PATIENCE;
+    jolokia.ask(&both, deadline);
+    let answers = jolokia.answers(deadline).unwrap();
+    let found = both[0].values(answers[0].as_ref().unwrap());
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().any(|(name, _)| *name == connector));
+    assert_eq!(answers[1].as_ref().unwrap_err().status, 404);
+}
+
+fn calls_and_searches(jolokia: &mut Jolokia) {
+    let pools = jolokia.search(&name("WebSphere:type=Pool,*")).unwrap();
+    let pool = name("WebSphere:type=Pool,name=dataSource[db]/connectionManager[default-0]");
+    assert_eq!(pools, std::slice::from_ref(&pool));
+    let contents = jolokia.exec(&pool, "showPoolContents", Vec::new()).unwrap();
+    assert!(contents.as_str().unwrap().contains("waiting=15"));
+    let sum = jolokia
+        .exec(&pool, "add", vec![json!(2), json!(3)])
+        .unwrap();
+    assert_eq!(sum, 5);
+    let error = jolokia.exec(&pool, "drain", Vec::new()).unwrap_err();
+    assert!(matches!(error, JvmError::Refused { .. }), "{error}");
+    assert!(error.to_string().contains("drain"), "{error}");
+}
