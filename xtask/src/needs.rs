@@ -85,6 +85,16 @@ pub(crate) const MAVEN: Need = Need {
     packages: &["maven"],
 };
 
+/// The database behind servers under test.
+pub(crate) const POSTGRESQL: Need = Need {
+    what: "PostgreSQL",
+    why: "tests start one of their own",
+    // Debian keeps `initdb` out of the search path; the other comes with the server's package.
+    programs: &["initdb", "pg_ctlcluster"],
+    variable: "POSTGRESQL_BIN",
+    packages: &["postgresql"],
+};
+
 impl Need {
     fn is_met(&self) -> bool {
         env::var_os(self.variable).is_some()

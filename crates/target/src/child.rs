@@ -5,16 +5,16 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
 use weir_units::CpuSet;
 
 use crate::error::TargetError;
 
-/// How long a child may take to end by itself after SIGTERM.
+/// How long a child may take to end by itself when it is asked to.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 /// How often a child that should end is looked at.
 const STOP_LOOK: Duration = Duration::from_millis(20);
@@ -30,6 +30,11 @@ const LAST_WORDS: u64 = 2_000;
 pub(crate) struct ServerProcess {
     child: Child,
     _alive: Option<ChildStdin>,
+    /// The thread that started a child which is told of the end of Weir by the kernel: the kernel
+    /// takes the end of that thread for it.
+    _starter: Option<SyncSender<()>>,
+    /// What asks it to end.
+    end: Signal,
     log: PathBuf,
 }
 
@@ -41,14 +46,7 @@ impl ServerProcess {
         log: &Path,
         patience: Duration,
     ) -> Result<(Self, String), TargetError> {
-        let stderr = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(log)
-            .map_err(|source| TargetError::Log {
-                path: log.to_owned(),
-                source,
-            })?;
+        let stderr = open_log(log)?;
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -60,6 +58,8 @@ impl ServerProcess {
         let mut started = Self {
             child,
             _alive: alive,
+            _starter: None,
+            end: Signal::TERM,
             log: log.to_owned(),
         };
         let (send, first_line) = mpsc::channel();
@@ -75,6 +75,61 @@ impl ServerProcess {
         }
         let line = started.wait_for_line(&first_line, patience)?;
         Ok((started, line))
+    }
+
+    /// Starts a program that does not watch its standard input. What it prints goes to the log.
+    ///
+    /// `end` is the signal that asks it to end; the kernel sends it when Weir ends without having
+    /// stopped it.
+    pub(crate) fn launch(
+        end: Signal,
+        mut command: Command,
+        cpus: Option<&CpuSet>,
+        log: &Path,
+    ) -> Result<Self, TargetError> {
+        let output = open_log(log)?;
+        let errors = output.try_clone().map_err(|source| TargetError::Log {
+            path: log.to_owned(),
+            source,
+        })?;
+        command
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors)
+            .process_group(0);
+        let (child, starter) = spawn_held(command, cpus, end)?;
+        Ok(Self {
+            child,
+            _alive: None,
+            _starter: Some(starter),
+            end,
+            log: log.to_owned(),
+        })
+    }
+
+    /// Waits until it is ready, however that shows.
+    pub(crate) fn wait_until(
+        &mut self,
+        patience: Duration,
+        mut ready: impl FnMut() -> bool,
+    ) -> Result<(), TargetError> {
+        let until = Instant::now() + patience;
+        while !ready() {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(TargetError::EndedAtStart {
+                    status: status.to_string(),
+                    last_words: self.last_words(),
+                });
+            }
+            if Instant::now() >= until {
+                return Err(TargetError::NotReady {
+                    seconds: patience.as_secs(),
+                    log: self.log.clone(),
+                });
+            }
+            thread::sleep(STOP_LOOK);
+        }
+        Ok(())
     }
 
     fn wait_for_line(
@@ -168,7 +223,7 @@ impl ServerProcess {
         }
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             // It may have ended in between; then there is nothing left to do.
-            let _ = kill_process(pid, Signal::TERM);
+            let _ = kill_process(pid, self.end);
         }
         if self.wait_for_end(STOP_PATIENCE).is_none() {
             let _ = self.child.kill();
@@ -183,21 +238,69 @@ impl Drop for ServerProcess {
     }
 }
 
+fn open_log(log: &Path) -> Result<File, TargetError> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(log)
+        .map_err(|source| TargetError::Log {
+            path: log.to_owned(),
+            source,
+        })
+}
+
+/// Starts a process that the kernel ends when the thread that started it ends, which it does when
+/// what comes back beside the child is dropped.
+fn spawn_held(
+    mut command: Command,
+    cpus: Option<&CpuSet>,
+    end: Signal,
+) -> Result<(Child, SyncSender<()>), TargetError> {
+    let parent = rustix::process::getpid();
+    let hold = move || {
+        set_parent_process_death_signal(Some(end))?;
+        // Weir may have ended before the kernel was asked to tell.
+        if rustix::process::getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(std::io::ErrorKind::NotConnected.into())
+        }
+    };
+    // SAFETY: between fork and exec the child only makes two system calls, which neither allocate
+    // nor take a lock.
+    unsafe {
+        command.pre_exec(hold);
+    }
+    let cpus = cpus.cloned();
+    let (tell, started) = mpsc::sync_channel(1);
+    let (release, released) = mpsc::sync_channel::<()>(0);
+    thread::spawn(move || {
+        // The receiver waits for exactly this.
+        let _ = tell.send(spawn_here(command, cpus.as_ref()));
+        let _ = released.recv();
+    });
+    let child = started.recv().expect("the starter tells before it ends")?;
+    Ok((child, release))
+}
+
 /// Starts a process on CPUs other than our own: a child inherits the CPUs of the thread that
 /// starts it, so a thread goes there first.
-fn spawn_on(mut command: Command, cpus: Option<&CpuSet>) -> Result<Child, TargetError> {
-    let program = PathBuf::from(command.get_program());
+fn spawn_on(command: Command, cpus: Option<&CpuSet>) -> Result<Child, TargetError> {
     let cpus = cpus.cloned();
-    let starter = thread::spawn(move || {
-        if let Some(cpus) = &cpus {
-            cpus.pin_this_thread().map_err(|source| TargetError::Cpus {
-                cpus: cpus.to_string(),
-                source,
-            })?;
-        }
-        command
-            .spawn()
-            .map_err(|source| TargetError::Spawn { program, source })
-    });
+    let starter = thread::spawn(move || spawn_here(command, cpus.as_ref()));
     starter.join().expect("the starter does not panic")
+}
+
+/// Moves this thread to the CPUs and starts a process from it.
+fn spawn_here(mut command: Command, cpus: Option<&CpuSet>) -> Result<Child, TargetError> {
+    if let Some(cpus) = cpus {
+        cpus.pin_this_thread().map_err(|source| TargetError::Cpus {
+            cpus: cpus.to_string(),
+            source,
+        })?;
+    }
+    let program = PathBuf::from(command.get_program());
+    command
+        .spawn()
+        .map_err(|source| TargetError::Spawn { program, source })
 }

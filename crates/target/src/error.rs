@@ -74,6 +74,37 @@ pub enum TargetError {
         /// The value as given.
         value: String,
     },
+    /// The server or its configuration does not take a setting.
+    #[error("set `{name}`: {says}")]
+    Setting {
+        /// The setting.
+        name: String,
+        /// Why not, and what can be done.
+        says: String,
+    },
+    /// A file that the target needs cannot be read or written.
+    #[error("use `{path}` for the target: {source}")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// There is no free port.
+    #[error("find a free port for the target: {0}")]
+    Port(#[source] io::Error),
+    /// A program of PostgreSQL fails.
+    #[error("{doing} for the private PostgreSQL: {says}")]
+    Postgresql {
+        /// What was to be done.
+        doing: String,
+        /// What came back.
+        says: String,
+    },
+    /// It was stopped from outside.
+    #[error("start the target: interrupted")]
+    Interrupted,
     /// The CPUs cannot be used.
     #[error("run on the CPUs {cpus}: {source}")]
     Cpus {

@@ -11,8 +11,10 @@
 mod builtin;
 mod child;
 mod error;
+mod postgresql;
 mod server;
 
 pub use builtin::{Builtin, BuiltinOptions};
 pub use error::TargetError;
+pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use server::{NATIVE, Server, Watched};

@@ -1,0 +1,221 @@
+//! A private PostgreSQL, really run: filled, kept, limited, gone.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests state what must hold, or say that they did not run"
+)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use weir_target::{Filled, Postgresql, PostgresqlOptions, PostsTable, TargetError};
+
+/// Where PostgreSQL's programs are; `None` when the test may be skipped.
+fn programs() -> Option<PathBuf> {
+    if std::env::var_os("WEIR_SYSTEM_TESTS").is_none() {
+        eprintln!("skipped: it needs PostgreSQL; WEIR_SYSTEM_TESTS=1 runs it");
+        return None;
+    }
+    if let Some(named) = std::env::var_os("POSTGRESQL_BIN") {
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH").unwrap();
+    let in_path = std::env::split_paths(&path).filter_map(|directory| {
+        let program = fs::canonicalize(directory.join("initdb")).ok()?;
+        Some(program.parent()?.to_owned())
+    });
+    let of_debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut all = in_path.chain(
+        of_debian
+            .flatten()
+            .map(|version| version.path().join("bin")),
+    );
+    let found = all.find(|bin| bin.join("postgres").is_file());
+    Some(found.expect("PostgreSQL is installed (Debian: postgresql)"))
+}
+
+fn start(
+    programs: &Path,
+    place: &Path,
+    table: Option<PostsTable>,
+    progress: &mut dyn FnMut(Filled),
+) -> Result<Postgresql, TargetError> {
+    let options = PostgresqlOptions {
+        programs: programs.to_owned(),
+        libraries: Vec::new(),
+        connections: 2,
+        table,
+        kept: place.join("kept"),
+        cpus: None,
+        log: place.join("postgresql.log"),
+    };
+    Postgresql::start(&options, &AtomicBool::new(false), progress)
+}
+
+/// What the application gets to see: over TCP, as itself.
+fn as_application(programs: &Path, server: &Postgresql, statement: &str) -> Output {
+    Command::new(programs.join("psql"))
+        .args(["-X", "-A", "-t", "-q", "-w", "-h", "127.0.0.1"])
+        .args(["-p", &server.address().port().to_string()])
+        .args([
+            "-U",
+            server.user(),
+            "-d",
+            server.database(),
+            "-c",
+            statement,
+        ])
+        .output()
+        .unwrap()
+}
+
+fn answer(programs: &Path, server: &Postgresql, statement: &str) -> String {
+    let output = as_application(programs, server, statement);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_filled_table_is_kept_and_is_that_of_the_sample_server() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let table = Some(PostsTable { rows: 2_000 });
+    let mut heard = Vec::new();
+    let server = start(&programs, place.path(), table, &mut |filled| {
+        heard.push(filled);
+    })
+    .unwrap();
+    assert_eq!(
+        heard,
+        [Filled {
+            rows: 2_000,
+            of: 2_000
+        }]
+    );
+    server.stop();
+
+    let server = start(&programs, place.path(), table, &mut |_| {
+        panic!("it was filled already")
+    })
+    .unwrap();
+    // What `weir sample-server` answers to /posts?board=2, word for word.
+    let row = "991|2|Post 991 of the day|writer991|water river bridge stone flow gate river bridge stone flow gate wall \
+               bridge stone flow gate wall level stone flow gate wall level water river gate wall level water river \
+               bridge wall |2020-01-01 16:31:00";
+    let statement = "SELECT * FROM posts WHERE id = 991";
+    // The answer is trimmed at its ends only.
+    assert_eq!(answer(&programs, &server, statement), row);
+    assert_eq!(
+        answer(&programs, &server, "SELECT count(*) FROM posts"),
+        "2000"
+    );
+    let page = "EXPLAIN SELECT * FROM posts WHERE board_id = 2 ORDER BY id DESC LIMIT 10";
+    assert!(answer(&programs, &server, page).contains("Index Scan Backward"));
+    server.stop();
+}
+
+#[test]
+fn an_empty_table_is_there_and_empty() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let table = Some(PostsTable { rows: 0 });
+    let server = start(&programs, place.path(), table, &mut |_| ()).unwrap();
+    assert_eq!(
+        answer(&programs, &server, "SELECT count(*) FROM posts"),
+        "0"
+    );
+    server.stop();
+}
+
+#[test]
+fn the_application_gets_its_connections_and_no_more() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let mut server = start(&programs, place.path(), None, &mut |_| ()).unwrap();
+    assert_eq!(server.stage().limit, Some(2.0));
+    server.check_alive().unwrap();
+    let mut held: Vec<_> = (0..2)
+        .map(|_| {
+            Command::new(programs.join("psql"))
+                .args([
+                    "-X",
+                    "-A",
+                    "-t",
+                    "-w",
+                    "-h",
+                    "127.0.0.1",
+                    "-U",
+                    "app",
+                    "-d",
+                    "app",
+                ])
+                .args(["-p", &server.address().port().to_string()])
+                .args(["-c", "SELECT 'held'", "-c", "SELECT pg_sleep(60)"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in &mut held {
+        let mut line = String::new();
+        let output = child.stdout.as_mut().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        assert_eq!(line, "held\n");
+    }
+    let refused = as_application(&programs, &server, "SELECT 1").stderr;
+    let refused = String::from_utf8(refused).unwrap();
+    assert!(refused.contains("remaining connection slots"), "{refused}");
+    let no_way_in = Command::new(programs.join("psql"))
+        .args([
+            "-X",
+            "-w",
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "weir",
+            "-d",
+            "app",
+            "-c",
+            "SELECT 1",
+        ])
+        .args(["-p", &server.address().port().to_string()])
+        .output()
+        .unwrap();
+    let says = String::from_utf8(no_way_in.stderr).unwrap();
+    assert!(says.contains("no pg_hba.conf entry"), "{says}");
+    // With clients connected, too, it stops at once.
+    server.stop();
+    for mut child in held {
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_stopped_server_leaves_nothing() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let server = start(&programs, place.path(), None, &mut |_| ()).unwrap();
+    let prefix = format!("weir-postgresql-{}-", std::process::id());
+    let directory_of = |pid: u32| {
+        let arguments = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+        let data = arguments.split('\0').find(|part| part.contains(&prefix));
+        Path::new(data.unwrap()).parent().unwrap().to_owned()
+    };
+    let (pid, directory) = (server.pid(), directory_of(server.pid()));
+    assert!(directory.join("data").is_dir());
+    // It never runs as root.
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let uid = status
+        .lines()
+        .find(|line| line.starts_with("Uid:"))
+        .unwrap();
+    assert_ne!(uid.split_whitespace().nth(1), Some("0"));
+    server.stop();
+    assert!(!directory.exists());
+    assert!(!Path::new(&format!("/proc/{pid}")).exists());
+}
