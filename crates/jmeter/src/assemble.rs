@@ -6,25 +6,17 @@
 //! (`--strict-checksums`). Everything happens in a directory beside the place; renaming it is the
 //! last step, so that the place either holds a whole JMeter or nothing.
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::process::CommandExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
-use rustix::process::{Pid, Signal, kill_process};
-use sha2::{Digest as _, Sha256};
+use weir_shelf::{MavenError, maven, sha256};
 
 use crate::error::JmeterError;
 use crate::home::Home;
 
 /// The version that is assembled: the one whose behaviour Weir reproduces.
 pub(crate) const VERSION: &str = "5.6.3";
-/// How often an interrupt is looked at.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// A jar of JMeter itself.
 struct Jar {
@@ -109,18 +101,19 @@ pub fn assemble(
     let pom = work.path().join("pom.xml");
     fs::write(&pom, pom_text()).map_err(JmeterError::file("write", &pom))?;
     let (jars, config) = (work.path().join("jars"), work.path().join("config"));
-    let mut fetched = 0;
-    let mut count = || {
-        fetched += 1;
-        progress(fetched);
-    };
     let copy = ["dependency:copy-dependencies", "-DincludeScope=runtime"];
-    maven(work.path(), &copy, &jars, interrupted, &mut count)?;
+    let mut fetched = 0;
+    fetch(work.path(), &copy, &jars, interrupted, &mut |files| {
+        fetched = files;
+        progress(files);
+    })?;
     let unpack = [
         "dependency:unpack-dependencies",
         "-DincludeArtifactIds=ApacheJMeter_config",
     ];
-    maven(work.path(), &unpack, &config, interrupted, &mut count)?;
+    fetch(work.path(), &unpack, &config, interrupted, &mut |files| {
+        progress(fetched + files);
+    })?;
     let home = work.path().join("home");
     arrange(&jars, &config, &home)?;
     let place = place(cache);
@@ -150,65 +143,27 @@ fn pom_text() -> String {
     )
 }
 
-/// Runs Maven to its end; `fetched` is called for every file that it says it has fetched.
-fn maven(
+fn fetch(
     directory: &Path,
-    goal: &[&str],
+    goal: &[&str; 2],
     output: &Path,
     interrupted: &AtomicBool,
-    fetched: &mut dyn FnMut(),
+    fetched: &mut dyn FnMut(usize),
 ) -> Result<(), JmeterError> {
-    let mut child = Command::new("mvn")
-        .current_dir(directory)
-        .args(["--batch-mode", "--strict-checksums"])
-        .args(goal)
-        .arg(format!("-DoutputDirectory={}", output.display()))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(|_| JmeterError::NoMaven { version: VERSION })?;
-    let (send, lines) = mpsc::channel();
-    let stdout = child.stdout.take().expect("its output was piped");
-    // Ends with Maven's output.
-    std::thread::spawn(move || {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    let mut error = None;
-    loop {
-        match lines.recv_timeout(LOOK) {
-            Ok(line) if line.contains("Downloaded from") => fetched(),
-            Ok(line) => {
-                let says = line.strip_prefix("[ERROR]").map(str::trim);
-                error = error.or_else(|| says.filter(|says| !says.is_empty()).map(str::to_owned));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
-                // It has not been waited for, so the id is still its own.
-                let _ = kill_process(pid, Signal::TERM);
-            }
-            let _ = child.wait();
-            return Err(JmeterError::Interrupted);
-        }
-    }
-    let status = child
-        .wait()
-        .map_err(JmeterError::file("wait for", PathBuf::from("mvn")))?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(JmeterError::Maven {
-        version: VERSION,
-        status: status.to_string(),
-        says: error.unwrap_or_else(|| "it gave no reason".to_owned()),
+    let output = format!("-DoutputDirectory={}", output.display());
+    maven(
+        directory,
+        &[goal[0], goal[1], &output],
+        interrupted,
+        fetched,
+    )
+    .map_err(|error| match error {
+        MavenError::Interrupted => JmeterError::Interrupted,
+        MavenError::Missing(_) => JmeterError::NoMaven { version: VERSION },
+        source @ MavenError::Failed { .. } => JmeterError::Maven {
+            version: VERSION,
+            source,
+        },
     })
 }
 
@@ -254,22 +209,6 @@ fn check(jar: &Jar, path: &Path) -> Result<(), JmeterError> {
         expected: jar.sha256,
         found,
     })
-}
-
-fn sha256(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut digest = Sha256::new();
-    let mut part = vec![0; 1 << 16];
-    loop {
-        let read = file.read(&mut part)?;
-        if read == 0 {
-            break;
-        }
-        digest.update(&part[..read]);
-    }
-    let bytes = digest.finalize();
-    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(digits.concat())
 }
 
 #[cfg(test)]

@@ -33,14 +33,13 @@ pub enum JmeterError {
         version: &'static str,
     },
     /// Maven could not fetch something.
-    #[error("assemble JMeter {version} with Maven ({status}): {says}")]
+    #[error("assemble JMeter {version} with Maven")]
     Maven {
         /// The version that is wanted.
         version: &'static str,
-        /// How it ended.
-        status: String,
-        /// Its first line of error.
-        says: String,
+        /// What Maven said.
+        #[source]
+        source: weir_shelf::MavenError,
     },
     /// A jar is not the one that was published.
     #[error(

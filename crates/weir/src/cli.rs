@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     check::CheckArguments, report::ReportArguments, sample_server::SampleServerArguments,
-    sweep::SweepArguments, tune::TuneArguments,
+    sweep::SweepArguments, target::TargetArguments, tune::TuneArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Write the report of a stored run again.
     Report(ReportArguments),
+    /// The servers that Weir can start: what is in its cache, and getting it there.
+    Target(TargetArguments),
     /// Run the built-in application server.
     SampleServer(SampleServerArguments),
 }

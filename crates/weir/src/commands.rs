@@ -6,6 +6,7 @@ pub(crate) mod run;
 pub(crate) mod sample_server;
 mod studies;
 pub(crate) mod sweep;
+pub(crate) mod target;
 pub(crate) mod tune;
 
 use crate::cli::Command;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Run(typed) => run::run(&typed.rest),
         Command::Check(arguments) => check::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Target(arguments) => target::run(&arguments),
         Command::SampleServer(arguments) => sample_server::run(&arguments),
     }
 }

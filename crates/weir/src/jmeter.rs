@@ -1,6 +1,6 @@
 //! JMeter as the engine of a load: found or assembled, its plan looked at, its servers allowed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use weir_jmeter::{Environment, Home, Java, JmeterError, PlanFacts, PlanFile};
@@ -9,8 +9,8 @@ use weir_script::{Properties, Target};
 
 use crate::error::ExpectedError;
 use crate::hosts::{self, ANY_HOST, NamedHost};
-use crate::output;
 use crate::progress::Counter;
+use crate::{output, places};
 
 /// A JMeter that can be started.
 pub(crate) struct Jmeter {
@@ -64,34 +64,13 @@ fn assemble(environment: &Environment, interrupted: &AtomicBool) -> Result<Home,
 
 /// What the user's environment says about JMeter, Java and the cache.
 fn environment() -> Result<Environment, ExpectedError> {
-    let path = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
     let text = |name: &str| std::env::var(name).ok();
     Ok(Environment {
-        jmeter_home: path("JMETER_HOME"),
-        java_home: path("JAVA_HOME"),
+        jmeter_home: places::named_path("JMETER_HOME"),
+        java_home: places::named_path("JAVA_HOME"),
         heap: text("HEAP"),
         jvm_args: text("JVM_ARGS"),
-        cache: cache(path).ok_or_else(|| {
-            ExpectedError::Environment(
-                "failed to find a place for JMeter: there is no home directory; let WEIR_CACHE name one"
-                    .to_owned(),
-            )
-        })?,
-    })
-}
-
-/// Weir's cache: `WEIR_CACHE`, else where the XDG base directory specification puts it, which
-/// ignores a relative path.
-fn cache(path: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    path("WEIR_CACHE").or_else(|| {
-        path("XDG_CACHE_HOME")
-            .filter(|base| base.is_absolute())
-            .or_else(|| std::env::home_dir().map(|home| home.join(".cache")))
-            .map(|base| base.join("weir"))
+        cache: places::cache()?,
     })
 }
 
@@ -186,23 +165,6 @@ pub(crate) fn failed(error: JmeterError) -> ExpectedError {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
-
-    fn cache_of(variables: &[(&str, &str)]) -> Option<PathBuf> {
-        cache(|name| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| PathBuf::from(value))
-        })
-    }
-
-    #[test]
-    fn the_cache_is_where_the_user_says() {
-        let own = ("WEIR_CACHE", "/a");
-        let base = ("XDG_CACHE_HOME", "/b");
-        assert_eq!(cache_of(&[own, base]).unwrap(), Path::new("/a"));
-        assert_eq!(cache_of(&[base]).unwrap(), Path::new("/b/weir"));
-        let relative = cache_of(&[("XDG_CACHE_HOME", "b")]);
-        assert_ne!(relative, Some(PathBuf::from("b/weir")));
-    }
 
     const PLAN: &str = r#"<jmeterTestPlan><hashTree><TestPlan testclass="TestPlan"/><hashTree>
 <HTTPSamplerProxy testname="known"><stringProp name="HTTPSampler.domain">127.0.0.1</stringProp></HTTPSamplerProxy><hashTree/>

@@ -12,8 +12,10 @@ mod interrupt;
 mod jmeter;
 mod job;
 mod output;
+mod places;
 mod plans;
 mod progress;
+mod shelf;
 mod stored;
 mod targets;
 

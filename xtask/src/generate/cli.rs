@@ -50,7 +50,12 @@ fn page_of(help: &dyn Fn(&[&str]) -> Result<String, TaskError>) -> Result<String
                 ));
             }
         } else {
-            text.push_str(&section(&["weir", command], &help(&[command])?));
+            let of_command = help(&[command])?;
+            text.push_str(&section(&["weir", command], &of_command));
+            for part in commands(&of_command) {
+                let of_part = help(&[command, part])?;
+                text.push_str(&section(&["weir", command, part], &of_part));
+            }
         }
     }
     Ok(text)
