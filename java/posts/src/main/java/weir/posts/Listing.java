@@ -1,0 +1,6 @@
+package weir.posts;
+
+import java.util.List;
+
+/** The answer: one page of a board. */
+record Listing(long board, long page, List<Post> posts) {}
