@@ -2,9 +2,19 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::socket_error;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 
 use crate::response::{LARGEST_BODY_BYTES, body, head};
+
+/// How long sending a question waits for a connection, at most: that of this machine or its neighbour is
+/// there by then. A slower one is waited for when the answer is, so that it does not keep others from being
+/// asked.
+const CONNECTS_AT_ONCE: Duration = Duration::from_millis(3);
 
 /// One server that is asked, and the connection to it.
 ///
@@ -26,6 +36,8 @@ use crate::response::{LARGEST_BODY_BYTES, body, head};
 pub struct Exchange {
     address: SocketAddr,
     request: Vec<u8>,
+    /// A connection that is not complete yet; the question is still to be sent.
+    opening: Option<TcpStream>,
     connection: Option<TcpStream>,
     /// Why there is no connection.
     refused: Option<ExchangeError>,
@@ -72,6 +84,7 @@ impl Exchange {
         Self {
             address,
             request: Vec::new(),
+            opening: None,
             connection: None,
             refused: None,
             kept: false,
@@ -82,7 +95,7 @@ impl Exchange {
     /// Sends a request; whether that worked shows when the answer is read.
     pub fn ask(&mut self, request: Vec<u8>, deadline: Instant) {
         self.request = request;
-        self.send(deadline);
+        self.send(deadline.min(Instant::now() + CONNECTS_AT_ONCE), deadline);
     }
 
     /// The same over a new connection, so that it is never sent twice: for requests that change
@@ -95,42 +108,71 @@ impl Exchange {
     /// The body of the answer. No answer until the deadline ends the connection.
     pub fn answer(&mut self, deadline: Instant) -> Result<Vec<u8>, ExchangeError> {
         let was_kept = self.kept;
+        if self.opening.is_some() {
+            self.send(deadline, deadline);
+        }
         let mut answer = self.receive(deadline);
         if was_kept && matches!(answer, Err(ExchangeError::Closed)) {
             self.connection = None;
-            self.send(deadline);
+            self.send(deadline, deadline);
             answer = self.receive(deadline);
         }
         if answer.is_err() {
             self.connection = None;
         }
+        self.opening = None;
         answer
     }
 
-    fn send(&mut self, deadline: Instant) {
+    /// Sends the question over the connection that there is, or over a new one when that is there in time.
+    fn send(&mut self, connected_until: Instant, deadline: Instant) {
         self.refused = None;
-        if self.connection.is_none() {
-            self.kept = false;
-            match connect(self.address, deadline) {
-                Ok(connection) => self.connection = Some(connection),
-                Err(error) => self.refused = Some(error),
-            }
-        }
-        let Some(mut connection) = self.connection.as_ref() else {
-            return;
+        let sent = match self.connected(connected_until) {
+            Ok(()) => self.write(deadline),
+            // It is still opening: tried again when the answer is wanted.
+            Err(ExchangeError::TooLate) if self.opening.is_some() => return,
+            Err(error) => Err(error),
         };
-        let sent = time_left(connection, deadline)
-            .and_then(|()| connection.write_all(&self.request).map_err(failed));
         if let Err(error) = sent {
-            self.connection = None;
+            (self.opening, self.connection) = (None, None);
             self.refused = Some(error);
         }
+    }
+
+    fn connected(&mut self, until: Instant) -> Result<(), ExchangeError> {
+        if self.connection.is_some() {
+            return Ok(());
+        }
+        self.kept = false;
+        let opening = match self.opening.take() {
+            Some(opening) => opening,
+            None => open(self.address).map_err(ExchangeError::Connect)?,
+        };
+        let is_open = opened(&opening, until).map_err(ExchangeError::Connect)?;
+        if is_open {
+            opening
+                .set_nonblocking(false)
+                .map_err(ExchangeError::Connect)?;
+            opening.set_nodelay(true).map_err(ExchangeError::Connect)?;
+            self.connection = Some(opening);
+            return Ok(());
+        }
+        self.opening = Some(opening);
+        Err(ExchangeError::TooLate)
+    }
+
+    fn write(&self, deadline: Instant) -> Result<(), ExchangeError> {
+        let mut connection = self.connection.as_ref().ok_or(ExchangeError::Closed)?;
+        time_left(connection, deadline)?;
+        connection.write_all(&self.request).map_err(failed)
     }
 
     fn receive(&mut self, deadline: Instant) -> Result<Vec<u8>, ExchangeError> {
         self.received.clear();
         let Some(mut connection) = self.connection.as_ref() else {
-            return Err(self.refused.take().unwrap_or(ExchangeError::Closed));
+            let opening = self.opening.take().map(|_| ExchangeError::TooLate);
+            let why = opening.or(self.refused.take());
+            return Err(why.unwrap_or(ExchangeError::Closed));
         };
         let (head, body) = loop {
             let ended = read_some(&mut connection, &mut self.received, deadline)?;
@@ -172,20 +214,37 @@ fn start_of(body: &[u8]) -> String {
     words.join(" ").chars().take(CHARACTERS).collect()
 }
 
-fn connect(address: SocketAddr, deadline: Instant) -> Result<TcpStream, ExchangeError> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return Err(ExchangeError::TooLate);
+/// Begins a connection without waiting for it.
+fn open(address: SocketAddr) -> io::Result<TcpStream> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    match connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(TcpStream::from(socket)),
+        Err(error) => Err(error.into()),
     }
-    let connection =
-        TcpStream::connect_timeout(&address, left).map_err(|error| match error.kind() {
-            ErrorKind::TimedOut => ExchangeError::TooLate,
-            _ => ExchangeError::Connect(error),
-        })?;
-    connection
-        .set_nodelay(true)
-        .map_err(ExchangeError::Connect)?;
-    Ok(connection)
+}
+
+/// Whether a connection is complete, waiting for it until a moment.
+fn opened(connection: &TcpStream, until: Instant) -> io::Result<bool> {
+    let left = until.saturating_duration_since(Instant::now());
+    let left = Timespec {
+        tv_sec: left.as_secs().cast_signed(),
+        tv_nsec: left.subsec_nanos().into(),
+    };
+    let mut wanted = [PollFd::new(connection, PollFlags::OUT)];
+    match poll(&mut wanted, Some(&left)) {
+        // A signal came first; it is asked again when the answer is.
+        Ok(0) | Err(Errno::INTR) => return Ok(false),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    socket_error(connection)?
+        .map(|()| true)
+        .map_err(io::Error::from)
 }
 
 /// Sets what is left until the deadline as the longest wait.
@@ -348,6 +407,33 @@ mod tests {
             "{answer:?}: a third connection would have been refused"
         );
         assert_eq!(server.join().unwrap(), 1);
+    }
+
+    #[test]
+    fn one_that_cannot_be_reached_does_not_keep_the_others_waiting() {
+        // A full accept queue drops what comes: the connection stays half open.
+        let listener = full_listener();
+        let mut asker = Asker::new(&format!("http://{}/", listener.local_addr().unwrap()));
+        let begun = Instant::now();
+        let deadline = begun + Duration::from_millis(100);
+        asker.exchange.ask(asker.url.get(), deadline);
+        assert!(Instant::now() < deadline, "asking waits a few milliseconds");
+        let answer = asker.exchange.answer(deadline);
+        assert!(matches!(answer, Err(ExchangeError::TooLate)), "{answer:?}");
+        assert!(asker.exchange.opening.is_none());
+    }
+
+    /// A listener for one connection more than it has.
+    fn full_listener() -> TcpListener {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+        rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        rustix::net::listen(&socket, 0).unwrap();
+        let listener = TcpListener::from(socket);
+        let first = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        // Stays in the queue, and its end closes with the process.
+        std::mem::forget(first);
+        listener
     }
 
     #[test]

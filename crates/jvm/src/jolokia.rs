@@ -41,6 +41,8 @@ pub enum Request {
         operation: String,
         /// What it is called with.
         arguments: Vec<Value>,
+        /// Whether it only tells something, so that it may be called again when the answer is lost.
+        repeatable: bool,
     },
     /// The names that a pattern covers.
     Search {
@@ -94,7 +96,7 @@ impl Jolokia {
         self.asked = requests.len();
         let request = self.url.post_json(&body.to_string());
         // Sent over a kept connection it may be sent twice.
-        if requests.iter().all(Request::changes_nothing) {
+        if requests.iter().all(Request::is_repeatable) {
             self.exchange.ask(request, deadline);
         } else {
             self.exchange.ask_once(request, deadline);
@@ -167,6 +169,7 @@ impl Jolokia {
             name: name.clone(),
             operation: operation.to_owned(),
             arguments,
+            repeatable: false,
         })
     }
 
@@ -244,8 +247,12 @@ impl Request {
         each.collect()
     }
 
-    fn changes_nothing(&self) -> bool {
-        matches!(self, Self::Read { .. } | Self::Search { .. })
+    fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Read { .. } | Self::Search { .. } => true,
+            Self::Write { .. } => false,
+            Self::Exec { repeatable, .. } => *repeatable,
+        }
     }
 
     fn to_json(&self) -> Value {
@@ -272,6 +279,7 @@ impl Request {
                 name,
                 operation,
                 arguments,
+                ..
             } => json!({
                 "type": "exec",
                 "mbean": name.to_string(),

@@ -156,7 +156,7 @@ fn measure(connections: usize, threads: usize, seconds: usize, budget: Option<f6
     let plan = WatchPlan {
         target_pids: vec![target.id()],
         ports: vec![port],
-        sources: vec![Source::Prometheus(
+        sources: vec![Source::prometheus(
             format!("http://127.0.0.1:{metrics}/metrics").parse()?,
         )],
         own_process: true,

@@ -2,12 +2,12 @@
 //!
 //! Parts of names in capitals stand for what differs from target to target: `PORT` for a port
 //! number, `STAGE` for the name of a stage (`backlog`, `connections`, `request-queue`, `threads`,
-//! `pool.NAME`, `database`).
+//! `pool.NAME`, `database`), `GROUP` for what a pool's threads are called, `OWN` for any name.
 
 /// A signal and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signal {
-    /// Its name, with `PORT` or `STAGE` where names differ.
+    /// Its name, with `PORT`, `STAGE`, `GROUP` or `OWN` where names differ.
     pub name: &'static str,
     /// Its unit: `1` for a share of one, `s`, `By`, `/s`, or what is counted in braces, as in UCUM.
     pub unit: &'static str,
@@ -26,7 +26,7 @@ pub fn describe(name: &str) -> Option<&'static Signal> {
 }
 
 fn fits(pattern: &str, name: &str) -> bool {
-    for place in ["PORT", "STAGE"] {
+    for place in ["PORT", "STAGE", "GROUP", "OWN"] {
         if let Some((before, after)) = pattern.split_once(place) {
             let filled = name
                 .strip_prefix(before)
@@ -40,8 +40,27 @@ fn fits(pattern: &str, name: &str) -> bool {
 fn fills(place: &str, filled: &str) -> bool {
     match place {
         "PORT" => filled.parse::<u16>().is_ok(),
-        _ => crate::stages::is_stage(filled),
+        "STAGE" => is_stage(filled),
+        "GROUP" => is_plain(filled) && !filled.contains('.'),
+        _ => is_plain(filled),
     }
+}
+
+/// Whether a name is that of a stage. Others are passed over: they could pass for other signals.
+fn is_stage(name: &str) -> bool {
+    const STAGES: [&str; 5] = [
+        "backlog",
+        "connections",
+        "request-queue",
+        "threads",
+        "database",
+    ];
+    STAGES.contains(&name) || name.strip_prefix("pool.").is_some_and(is_plain)
+}
+
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    !name.is_empty() && name.bytes().all(plain)
 }
 
 const fn signal(name: &'static str, unit: &'static str, definition: &'static str) -> Signal {
@@ -68,6 +87,7 @@ const CATALOGUE: &[Signal] = &[
     signal("target.cpu.user", "{cpu}", "CPU seconds per second that the target's processes spent in user mode, children that ended included."),
     signal("target.cpu.system", "{cpu}", "CPU seconds per second that the kernel spent for the target's processes, children that ended included."),
     signal("target.memory.rss", "By", "Resident memory of the target's processes; memory that they share counts in each."),
+    signal("target.processes", "{process}", "The target's processes, those that descend from the ones named included."),
     signal("target.threads", "{thread}", "Threads of the target's processes."),
     signal("target.run-queue-wait", "1", "Seconds per second that the target's threads were ready to run and waited for a CPU, summed over the threads; above 500 threads estimated from those read in turn."),
     signal("target.run-queue-wait.coverage", "1", "Share of the target's threads that were read for the run-queue wait of this second."),
@@ -97,6 +117,17 @@ const CATALOGUE: &[Signal] = &[
     signal("STAGE.wait", "s", "Mean time that those who got into the stage in this second had waited for it, 0 for those who did not have to; absent when nobody got in."),
     signal("STAGE.entries", "/s", "How many got into the stage, whether they waited or not."),
     signal("STAGE.refused", "/s", "How many the stage turned away because it was full."),
+    signal("STAGE.idle", "{place}", "How many places of the stage are open and unused: pooled connections that nobody holds, threads without a request, kept connections on which none is under way."),
+    signal("gc.time", "1", "Seconds per second in which the garbage collector ran; for HotSpot those in which it had stopped the application."),
+    signal("gc.count", "/s", "Garbage collections."),
+    signal("safepoints.time", "1", "Seconds per second in which all threads of the virtual machine were stopped, for collections and for anything else."),
+    signal("safepoints.count", "/s", "How often all threads of the virtual machine were stopped."),
+    signal("jvm.threads", "{thread}", "Platform threads of the virtual machine, daemons included."),
+    signal("jvm.threads.daemon", "{thread}", "Daemons among the threads of the virtual machine."),
+    signal("event-loop.lag", "s", "How late the event loop of a Node process ran what was due."),
+    signal("census.GROUP", "{thread}", "Threads of the target with this name, the number at its end left out; the kernel keeps 15 characters of a name. Told for the 16 largest groups of two and more; above 500 threads every so many seconds."),
+    signal("census.GROUP.running", "{thread}", "Those of them that were running, ready to run, or waiting for storage."),
+    signal("app.OWN", "1", "A figure of the application under the name that the study gives it, in the unit that the server has it in."),
     signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool, watching included: Weir's own process, and JMeter when that sends the load."),
     signal("load.memory.rss", "By", "Resident memory of the load tool: Weir's own process, and JMeter when that sends the load."),
     signal("load.sockets", "{socket}", "Sockets that Weir's own process has open, of any kind; absent when JMeter sends the load."),
@@ -116,7 +147,9 @@ mod tests {
             let plain = signal
                 .name
                 .replace("PORT", "80")
-                .replace("STAGE", "threads");
+                .replace("STAGE", "threads")
+                .replace("GROUP", "http-nio")
+                .replace("OWN", "orders");
             let allowed =
                 |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
             assert!(plain.chars().all(allowed), "{}", signal.name);
@@ -139,7 +172,11 @@ mod tests {
             ("target.cpu.user", Some("target.cpu.user")),
             ("tcp.70000.established", None),
             ("tcp.x.established", None),
-            ("pool..wait", None),
+            ("pool.a b.wait", None),
+            ("census.http-nio", Some("census.GROUP")),
+            ("census.http-nio.running", Some("census.GROUP.running")),
+            ("app.orders.open", Some("app.OWN")),
+            ("app.", None),
             ("disks.wait", None),
             ("STAGE.wait", None),
             ("", None),

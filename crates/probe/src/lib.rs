@@ -33,11 +33,11 @@ mod error;
 mod kept_file;
 mod kernel_text;
 mod machine;
+mod origin;
 mod own;
 mod pressure;
 mod reading;
 mod source;
-mod stages;
 mod target;
 mod tcp;
 mod ticks;
@@ -48,7 +48,9 @@ pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};
-pub use source::Source;
+pub use source::{
+    MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, Rule, Source, mbeans,
+};
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, Watcher};
 pub use weir_exchange::{MetricsUrl, UrlError};

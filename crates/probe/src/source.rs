@@ -1,43 +1,154 @@
-//! Where a target's own figures of its stages are read.
+//! Where a target's own figures are read, beside what the operating system says of it.
+//!
+//! All sources are asked before anything else is read and answer meanwhile. One that does not answer in time makes its
+//! own signals absent and no others.
 
+mod census;
+mod exposition;
+mod jolokia;
+pub mod mbeans;
+mod names;
+mod perf_data;
+mod prometheus;
+mod queue;
+mod rule;
+
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use weir_exchange::MetricsUrl;
 
+use crate::kept_file::Scratch;
 use crate::reading::Reading;
-use crate::stages::{Asked, Stages};
 
-/// A place where a target tells about its stages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use census::Census;
+use jolokia::JolokiaSource;
+use perf_data::PerfDataSource;
+use prometheus::PrometheusPage;
+
+pub use jolokia::{MbeanRead, MbeanValue};
+pub use names::{Metric, MetricRow, NameTable};
+pub use rule::Rule;
+
+/// For each signal where it came from.
+pub type Origins = BTreeMap<String, String>;
+
+/// A place where something of a target is told.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// A page in Prometheus's text format with Weir's own names (`weir_stage_…`).
-    Prometheus(MetricsUrl),
+    /// A page in Prometheus's text format.
+    Prometheus {
+        /// Where it is.
+        url: MetricsUrl,
+        /// What its metrics stand for.
+        names: NameTable,
+    },
+    /// MBeans by Jolokia.
+    Jolokia {
+        /// Where the agent listens, such as `http://127.0.0.1:8778/jolokia`.
+        url: MetricsUrl,
+        /// What is read. [`mbeans`] has what is known of common servers.
+        reads: Vec<MbeanRead>,
+    },
+    /// The file of counters of a HotSpot virtual machine on this machine.
+    PerfData {
+        /// Its process.
+        pid: u32,
+    },
+    /// Threads by name.
+    Census {
+        /// The processes whose threads are counted.
+        pids: Vec<u32>,
+    },
+    /// The requests that wait for a thread, derived from the connections of a watched port, for servers that do not
+    /// tell them: established − not accepted yet − busy threads − kept without a request.
+    DerivedQueue {
+        /// The port that the load goes to.
+        port: u16,
+    },
+}
+
+impl Source {
+    /// A page of metrics with the names that are known.
+    pub fn prometheus(url: MetricsUrl) -> Self {
+        Self::Prometheus {
+            url,
+            names: NameTable::default(),
+        }
+    }
 }
 
 /// A source while it is read: each time against the time before.
 #[derive(Debug)]
 pub(crate) enum SourceReader {
-    Prometheus(Stages),
+    Prometheus(Box<PrometheusPage>),
+    Jolokia(Box<JolokiaSource>),
+    PerfData(PerfDataSource),
+    Census(Census),
+    DerivedQueue(u16),
+}
+
+/// What reading a source needs beside it.
+pub(crate) struct Moment<'s> {
+    /// The moment of the reading.
+    pub(crate) now: Instant,
+    /// Until when an answer may come.
+    pub(crate) deadline: Instant,
+    pub(crate) scratch: &'s mut Scratch,
 }
 
 impl SourceReader {
     pub(crate) fn new(source: Source) -> Self {
         match source {
-            Source::Prometheus(url) => Self::Prometheus(Stages::new(url)),
+            Source::Prometheus { url, names } => {
+                Self::Prometheus(Box::new(PrometheusPage::new(url, names)))
+            }
+            Source::Jolokia { url, reads } => {
+                Self::Jolokia(Box::new(JolokiaSource::new(url, reads)))
+            }
+            Source::PerfData { pid } => Self::PerfData(PerfDataSource::new(pid)),
+            Source::Census { pids } => Self::Census(Census::new(pids)),
+            Source::DerivedQueue { port } => Self::DerivedQueue(port),
         }
     }
 
-    /// Sends the question. Other things are read while the target answers.
-    pub(crate) fn ask(&mut self) -> Asked {
+    /// Sends the question, where one is needed. Other things are read while the target answers.
+    pub(crate) fn ask(&mut self, now: Instant, deadline: Instant) {
         match self {
-            Self::Prometheus(stages) => stages.ask(),
+            Self::Prometheus(page) => page.ask(deadline),
+            Self::Jolokia(jolokia) => jolokia.ask(now, deadline),
+            Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) => {}
         }
     }
 
-    /// Reads the answer to what was asked at `now`; without one its signals are absent.
-    pub(crate) fn read(&mut self, asked: &Asked, now: Instant, reading: &mut Reading) {
+    /// Whether it says what others have not said, and is therefore read after them.
+    pub(crate) fn is_derived(&self) -> bool {
+        matches!(self, Self::DerivedQueue(_))
+    }
+
+    /// Reads the answer to what was asked; without one its signals are absent.
+    pub(crate) fn read(&mut self, moment: &mut Moment<'_>, reading: &mut Reading) {
         match self {
-            Self::Prometheus(stages) => stages.read(asked, now, reading),
+            Self::Prometheus(page) => page.read(moment.deadline, moment.now, reading),
+            Self::Jolokia(jolokia) => jolokia.read(moment.deadline, moment.now, reading),
+            Self::PerfData(file) => file.read(moment.now, reading),
+            Self::Census(census) => census.sample(moment.scratch, reading),
+            Self::DerivedQueue(port) => queue::put_derived(*port, reading),
+        }
+    }
+
+    /// Adds where its signals came from, to those that have come from elsewhere.
+    pub(crate) fn add_origins(&self, origins: &mut Origins) {
+        match self {
+            Self::Prometheus(page) => page.add_origins(origins),
+            Self::Jolokia(jolokia) => jolokia.add_origins(origins),
+            Self::PerfData(file) => file.add_origins(origins),
+            Self::Census(census) => census.add_origins(origins),
+            Self::DerivedQueue(port) => {
+                origins
+                    .entry(queue::SIGNAL.to_owned())
+                    .or_insert_with(|| queue::origin(*port));
+            }
         }
     }
 }

@@ -62,6 +62,7 @@ impl Target {
             "target.memory.rss",
             Some(spent.resident_bytes as f64),
         );
+        put(reading, "target.processes", Some(spent.processes as f64));
         put(reading, "target.threads", Some(spent.threads as f64));
         self.threads
             .sample(now, forks, self.family.thread_counts(), scratch, reading);

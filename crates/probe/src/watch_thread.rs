@@ -16,6 +16,7 @@ use weir_units::CpuSet;
 use crate::error::ProbeError;
 use crate::own::{cores, cpu_time};
 use crate::reading::{Reading, put};
+use crate::source::Origins;
 use crate::ticks::{Role, Ticks};
 use crate::watcher::{WatchPlan, Watcher};
 
@@ -38,7 +39,7 @@ pub struct TimedReading {
 #[derive(Debug)]
 pub struct WatchThread {
     stop: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Origins>>,
 }
 
 impl WatchThread {
@@ -60,9 +61,11 @@ impl WatchThread {
                 let goes = bound.is_ok();
                 // The starter waits for this, so it is there to receive it.
                 let _ = started.send(bound);
+                let mut watcher = Watcher::new(plan);
                 if goes {
-                    watch(Watcher::new(plan), origin, &stopped, &tell);
+                    watch(&mut watcher, origin, &stopped, &tell);
                 }
+                watcher.origins()
             })
             .map_err(ProbeError::Thread)?;
         let watch = Self {
@@ -76,22 +79,26 @@ impl WatchThread {
         Ok((watch, readings))
     }
 
-    /// Ends the watch at once; the second that has not ended is not told.
-    pub fn stop(self) {
-        drop(self);
+    /// Ends the watch at once; the second that has not ended is not told. Gives for every signal that was read where
+    /// it came from.
+    pub fn stop(mut self) -> Origins {
+        self.end().unwrap_or_default()
+    }
+
+    fn end(&mut self) -> Option<Origins> {
+        drop(self.stop.take());
+        let ended = self.thread.take()?.join();
+        assert!(
+            ended.is_ok() || std::thread::panicking(),
+            "the watching thread panicked"
+        );
+        ended.ok()
     }
 }
 
 impl Drop for WatchThread {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let ended = thread.join();
-            assert!(
-                ended.is_ok() || std::thread::panicking(),
-                "the watching thread panicked"
-            );
-        }
+        self.end();
     }
 }
 
@@ -110,7 +117,7 @@ fn bind(cpus: &CpuSet) -> Result<(), ProbeError> {
 }
 
 fn watch(
-    mut watcher: Watcher,
+    watcher: &mut Watcher,
     origin: Instant,
     stopped: &Receiver<()>,
     tell: &SyncSender<TimedReading>,

@@ -356,7 +356,7 @@ fn tell_pages(mut connection: &TcpStream, pages: &mut impl Iterator<Item = u32>)
 #[test]
 fn stages_are_read_from_a_server_that_tells_them() {
     let plan = WatchPlan {
-        sources: vec![Source::Prometheus(metrics_server().parse().unwrap())],
+        sources: vec![Source::prometheus(metrics_server().parse().unwrap())],
         ..WatchPlan::default()
     };
     // Two answers in a row within the time that they may take, however busy the machine is.
@@ -366,11 +366,87 @@ fn stages_are_read_from_a_server_that_tells_them() {
 }
 
 #[test]
+fn of_two_sources_the_one_that_answers_tells_and_says_where_from() {
+    let (_listener, silent) = listener(16);
+    let silent = format!("http://127.0.0.1:{silent}/metrics");
+    let telling = metrics_server();
+    let sources = [&silent, &telling].map(|url| Source::prometheus(url.parse().unwrap()));
+    let start = Instant::now();
+    let mut watcher = Watcher::new(WatchPlan {
+        sources: sources.to_vec(),
+        ..WatchPlan::default()
+    });
+    // The one that answers may be late on a busy machine; the other always is.
+    for second in 1_u32.. {
+        let reading = watcher.sample(start + SECOND * second);
+        assert!(reading.contains_key("cpu") || second == 1, "{reading:#?}");
+        let told = reading.contains_key("threads.limit") && second > 1;
+        if told || start.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    let origins = watcher.origins();
+    let expected = format!("{telling} weir_stage_limit");
+    assert_eq!(origins.get("threads.limit"), Some(&expected));
+    assert_eq!(origins["cpu"], "/proc/stat");
+}
+
+#[test]
+fn what_this_machine_tells_does_not_come_from_another() {
+    let page = "node_context_switches_total 5\nweir_stage_limit{stage=\"threads\"} 7\n\
+        node_pressure_cpu_waiting_seconds_total 1\nprocess_resident_memory_bytes 9\n";
+    let read = |elsewhere| {
+        let url = serve_page(page);
+        let start = Instant::now();
+        let mut watcher = Watcher::new(WatchPlan {
+            target_pids: vec![std::process::id()],
+            sources: vec![Source::prometheus(url.parse().unwrap())],
+            elsewhere,
+            ..WatchPlan::default()
+        });
+        for second in 1_u32.. {
+            let reading = watcher.sample(start + SECOND * second);
+            let told = reading.contains_key("threads.limit") && second > 1;
+            if told || start.elapsed() > PATIENCE {
+                return reading;
+            }
+        }
+        unreachable!("the loop only ends by returning")
+    };
+    let here = read(false);
+    assert!(here["target.memory.rss"] > 9.0);
+    let there = read(true);
+    assert!(is(&there, "target.memory.rss", 9.0));
+    assert!(is(&there, "machine.context-switches", 0.0));
+    assert!(!there.contains_key("machine.cpu.idle"), "of this machine");
+    assert!(!there.contains_key("target.threads"));
+}
+
+/// A server that answers every request of one connection after the other with this page.
+fn serve_page(page: &'static str) -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+            while let Some(Ok(line)) = lines.next() {
+                if line.is_empty() {
+                    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
+                    let _ = connection.write_all((head + page).as_bytes());
+                }
+            }
+        }
+    });
+    url
+}
+
+#[test]
 fn a_server_that_does_not_answer_only_makes_its_stages_absent() {
     let (_listener, port) = listener(16);
     let url = format!("http://127.0.0.1:{port}/metrics");
     let mut watcher = Watcher::new(WatchPlan {
-        sources: vec![Source::Prometheus(url.parse().unwrap())],
+        sources: vec![Source::prometheus(url.parse().unwrap())],
         own_process: true,
         ..WatchPlan::default()
     });

@@ -199,6 +199,7 @@ fn watch_plan(target: &dyn Server, cpus: &CpuPlan) -> WatchPlan {
         target_cpus: Some(cpus.target.clone()),
         ports: watched.ports,
         sources: watched.sources,
+        elsewhere: watched.elsewhere,
         own_process: true,
         load_pids: Vec::new(),
     }

@@ -97,7 +97,7 @@ impl Builtin {
     /// The source of its stages' figures.
     fn source(&self) -> Option<Source> {
         let url = format!("http://{}/metrics", self.addresses.admin);
-        url.parse().ok().map(Source::Prometheus)
+        url.parse().ok().map(Source::prometheus)
     }
 
     fn restart(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
@@ -153,6 +153,7 @@ impl Server for Builtin {
             pids: vec![self.process.pid()],
             ports: vec![self.addresses.listen.port()],
             sources: self.source().into_iter().collect(),
+            elsewhere: false,
         }
     }
 

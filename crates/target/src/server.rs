@@ -52,6 +52,8 @@ pub struct Watched {
     pub ports: Vec<u16>,
     /// Where the figures of its stages are read.
     pub sources: Vec<Source>,
+    /// Whether it runs on another machine, so that this one's CPUs say nothing of it.
+    pub elsewhere: bool,
 }
 
 /// The prefix of settings by the server's own word.

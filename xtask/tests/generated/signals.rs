@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_probe::{Signal, catalogue};
+use weir_probe::{MbeanValue, Metric, NameTable, Rule, Signal, catalogue, mbeans};
 use weir_record::names;
 
 use crate::Generated;
@@ -17,7 +17,7 @@ the mean over the measured window), in the column of a sweep and in a report. A 
 never 0; a second that was not watched is missing, never filled in.
 
 `PORT` stands for a port number, `STAGE` for the name of a stage: `backlog`, `connections`, `request-queue`, `threads`,
-`pool.NAME`, `database`. Units are written as in UCUM: `1` is a share of one, `By` bytes, `{cpu}` CPU seconds per second.
+`pool.NAME`, `database`; `GROUP` for what the threads of a pool are called, `OWN` for any name. Units are written as in UCUM: `1` is a share of one, `By` bytes, `{cpu}` CPU seconds per second.
 
 ## What the watch reads
 ";
@@ -26,6 +26,22 @@ const LOAD: &str = "
 ## What the load tool adds
 
 The load tool counts these itself; response times of a second are those of the samples that ended in it.
+";
+
+const METRICS: &str = "
+## Metrics that are known
+
+A page in Prometheus's text format is read under these names. Of several rows that lead to one signal the first counts
+for which there is anything on the page. `Δ` is the growth per second, `Δ a / Δ b` the growth of one over the growth of
+the other, `{pool}` the value of a label; samples that fit the same row are added up. A pool's name loses the folder of
+JNDI: `jdbc/db` is `pool.db`.
+";
+
+const MBEANS: &str = "
+## MBeans that are known
+
+Read by Jolokia. `{name}` is a property of the MBean's name; `operation() mark` the number behind the mark at the start
+of a line of the text that the operation gives.
 ";
 
 /// Figures of the load that stand in a timeline beside the signals.
@@ -108,14 +124,17 @@ fn every_signal_has_one_row() {
         .lines()
         .filter(|line| line.starts_with("| `"))
         .collect();
-    assert_eq!(rows.len(), catalogue().len() + LOAD_FIGURES.len());
+    let sources = NameTable::default().rows().len() + mbeans::all().len();
+    let signals = catalogue().len() + LOAD_FIGURES.len();
+    assert_eq!(rows.len(), signals + sources);
     for signal in catalogue() {
         let begin = format!("| `{}` |", signal.name);
         let count = rows.iter().filter(|row| row.starts_with(&begin)).count();
         assert_eq!(count, 1, "{begin}");
     }
     assert!(
-        rows.iter().all(|row| row.matches(" | ").count() == 2),
+        rows.iter()
+            .all(|row| (1..=2).contains(&row.matches(" | ").count())),
         "a definition holds a bar"
     );
 }
@@ -126,6 +145,10 @@ fn page() -> Generated {
         table(catalogue()),
         LOAD.to_owned(),
         table(&LOAD_FIGURES),
+        METRICS.to_owned(),
+        metrics(),
+        MBEANS.to_owned(),
+        attributes(),
     ];
     Generated {
         path: "docs/reference/signals.md",
@@ -142,6 +165,82 @@ fn table(signals: &[Signal]) -> String {
             signal.name, signal.unit, signal.definition
         )
         .expect("text takes all that is written to it");
+    }
+    text
+}
+
+fn metrics() -> String {
+    let table = NameTable::default();
+    let rows = table.rows().iter();
+    let rows = rows.map(|row| {
+        let [value, less, per] = [Some(&row.metric), row.less.as_ref(), row.per.as_ref()]
+            .map(|metric| metric.map(metric_text));
+        (
+            figure_text(value, less, per, &row.rule),
+            row.rule.signal.clone(),
+        )
+    });
+    sources(rows)
+}
+
+fn attributes() -> String {
+    let rows = mbeans::all().into_iter().map(|read| {
+        let [value, less, per] = [Some(&read.value), read.less.as_ref(), read.per.as_ref()]
+            .map(|value| value.map(value_text));
+        let figure = figure_text(value, less, per, &read.rule);
+        (format!("{} {figure}", read.name), read.rule.signal)
+    });
+    sources(rows)
+}
+
+fn sources(rows: impl Iterator<Item = (String, String)>) -> String {
+    let mut text = "| read | signal |\n|---|---|\n".to_owned();
+    for (figure, signal) in rows {
+        writeln!(text, "| `{figure}` | `{signal}` |")
+            .expect("text takes all that is written to it");
+    }
+    text
+}
+
+fn metric_text(metric: &Metric) -> String {
+    let labels: Vec<String> = metric
+        .labels
+        .iter()
+        .map(|(label, value)| format!("{label}={}", value.replace('|', " or ")))
+        .collect();
+    match labels.join(", ") {
+        none if none.is_empty() => metric.name.clone(),
+        labels => format!("{}{{{labels}}}", metric.name),
+    }
+}
+
+fn value_text(value: &MbeanValue) -> String {
+    match value {
+        MbeanValue::Attribute(attribute) => attribute.clone(),
+        MbeanValue::Text { operation, mark } => format!("{operation}() {mark}"),
+    }
+}
+
+fn figure_text(
+    value: Option<String>,
+    less: Option<String>,
+    per: Option<String>,
+    rule: &Rule,
+) -> String {
+    let mut text = value.unwrap_or_default();
+    if let Some(less) = less {
+        text = format!("{text} − {less}");
+    }
+    if rule.minus > 0.0 {
+        text = format!("{text} − {}", rule.minus);
+    }
+    if let Some(per) = per {
+        text = format!("Δ {text} / Δ {per}");
+    } else if rule.growth {
+        text = format!("Δ {text}");
+    }
+    if (rule.scale - 1.0).abs() > f64::EPSILON {
+        text = format!("{text} × {}", rule.scale);
     }
     text
 }

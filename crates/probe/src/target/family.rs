@@ -25,6 +25,7 @@ pub(crate) struct Spent {
     pub(crate) system_cpus: Option<f64>,
     pub(crate) resident_bytes: u64,
     pub(crate) threads: u64,
+    pub(crate) processes: u64,
 }
 
 /// The processes that belong to the target.
@@ -99,6 +100,7 @@ impl Family {
             system_cpus: cpus(spent.system),
             resident_bytes: live().map(|stat| stat.resident_pages).sum::<u64>() * self.page_bytes,
             threads: live().map(|stat| stat.threads).sum(),
+            processes: live().count() as u64,
         })
     }
 

@@ -140,6 +140,7 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
         target_cpus: shared.target_cpus.clone(),
         ports,
         sources: Vec::new(),
+        elsewhere: false,
         own_process: true,
         load_pids: Vec::new(),
     }

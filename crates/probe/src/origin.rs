@@ -1,0 +1,41 @@
+//! Where the operating system's signals come from.
+
+/// The file or interface that a signal is read from; `None` for one that the operating system does not tell.
+pub(crate) fn of_system(name: &str) -> Option<&'static str> {
+    let first = name.split('.').next().unwrap_or(name);
+    Some(match (first, name) {
+        ("cpu" | "machine", _) => "/proc/stat",
+        ("pressure", _) => "/proc/pressure",
+        (_, "tcp.retransmissions" | "tcp.resets") => "/proc/net/snmp",
+        (_, "tcp.listen-overflows" | "tcp.listen-drops" | "tcp.syn-retries") => "/proc/net/netstat",
+        ("tcp", _) => "sock_diag, or /proc/net/tcp",
+        ("target", name) if name.contains("run-queue-wait") => "/proc/PID/task/*/schedstat",
+        ("target", name) if name.contains("context-switches") => "/proc/PID/task/*/status",
+        ("target", _) => "/proc/PID/stat",
+        ("load", _) => "/proc/self",
+        ("watch", _) => "clock_gettime",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::catalogue;
+
+    #[test]
+    fn every_signal_of_the_operating_system_has_an_origin_and_no_other() {
+        for signal in catalogue() {
+            let name = signal.name.replace("PORT", "80");
+            let first = name.split('.').next().unwrap_or_default();
+            let systems = [
+                "cpu", "machine", "pressure", "tcp", "target", "load", "watch",
+            ];
+            assert_eq!(
+                of_system(&name).is_some(),
+                systems.contains(&first),
+                "{name}"
+            );
+        }
+    }
+}

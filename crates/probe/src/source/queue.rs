@@ -1,0 +1,73 @@
+//! The requests that wait for a thread, of a server that does not tell them.
+//!
+//! Every connection of the port is in one of four places: it waits to be accepted, it is kept without a request, its
+//! request is with a thread, or its request waits for one. The kernel knows all of them, the server the second and the
+//! third; what is left waits. HTTP/1 only: a connection has one request at a time.
+
+use crate::reading::{Reading, put};
+
+/// What the derived signal is called, and where it comes from.
+pub(crate) const SIGNAL: &str = "request-queue.waiting";
+
+/// Puts the derived signal, unless the server told it, or something that is needed is absent.
+pub(crate) fn put_derived(port: u16, reading: &mut Reading) {
+    if reading.contains_key(SIGNAL) {
+        return;
+    }
+    let waiting = waiting(port, reading);
+    put(reading, SIGNAL, waiting);
+}
+
+fn waiting(port: u16, reading: &Reading) -> Option<f64> {
+    let read = |name: &str| reading.get(name).copied();
+    let established = read(&format!("tcp.{port}.established"))?;
+    let not_accepted = read(&format!("tcp.{port}.accept-queue"))?;
+    let busy = read("threads.occupancy")?;
+    // A server that does not keep connections does not tell how many it keeps.
+    let kept = read("connections.idle").unwrap_or(0.0);
+    // The four are not read at one instant, so the difference can fall below nothing.
+    Some((established - not_accepted - busy - kept).max(0.0))
+}
+
+/// What it is made of.
+pub(crate) fn origin(port: u16) -> String {
+    format!(
+        "derived: tcp.{port}.established − tcp.{port}.accept-queue − threads.occupancy − connections.idle"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn derived(signals: &[(&'static str, f64)]) -> Option<f64> {
+        let mut reading: Reading = signals.iter().map(|&(name, v)| (name.into(), v)).collect();
+        put_derived(80, &mut reading);
+        reading.get(SIGNAL).copied()
+    }
+
+    #[test]
+    fn what_is_left_of_the_connections_waits() {
+        let read = [
+            ("tcp.80.established", 60.0),
+            ("tcp.80.accept-queue", 3.0),
+            ("threads.occupancy", 40.0),
+        ];
+        assert_eq!(derived(&read), Some(17.0));
+        let kept = [&read[..], &[("connections.idle", 7.0)]].concat();
+        assert_eq!(derived(&kept), Some(10.0));
+        for missing in 0..read.len() {
+            let mut read = read.to_vec();
+            read.remove(missing);
+            assert_eq!(derived(&read), None);
+        }
+        let told = [&read[..], &[(SIGNAL, 2.0)]].concat();
+        assert_eq!(derived(&told), Some(2.0), "the server knows better");
+        let fewer = [
+            ("tcp.80.established", 39.0),
+            ("tcp.80.accept-queue", 0.0),
+            ("threads.occupancy", 40.0),
+        ];
+        assert_eq!(derived(&fewer), Some(0.0));
+    }
+}
