@@ -5,16 +5,18 @@
 //! [`Server`] to the trials. [`Builtin`] is the sample server, run as a child process.
 //!
 //! Invariants: a server that Weir started is never left running (the child ends when Weir does,
-//! whatever way it ends); limits that a trial does not name are as they were found; nothing here
-//! measures anything.
+//! whatever way it ends); what is changed that was there before stands in the [`Journal`] first;
+//! limits that a trial does not name are as they were found; nothing here measures anything.
 
 mod builtin;
 mod child;
 mod error;
+mod journal;
 mod postgresql;
 mod server;
 
 pub use builtin::{Builtin, BuiltinOptions};
 pub use error::TargetError;
+pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use server::{NATIVE, Server, Watched};

@@ -15,6 +15,7 @@ mod output;
 mod places;
 mod plans;
 mod progress;
+mod put_back;
 mod shelf;
 mod stored;
 mod targets;

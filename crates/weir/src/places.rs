@@ -16,6 +16,11 @@ pub(crate) fn cache() -> Result<PathBuf, ExpectedError> {
     CACHE.find(named_path, std::env::home_dir())
 }
 
+/// Weir's state: what has to be put back.
+pub(crate) fn state() -> Result<PathBuf, ExpectedError> {
+    STATE.find(named_path, std::env::home_dir())
+}
+
 /// A directory of the XDG base directory specification.
 struct BasePlace {
     what: &'static str,
@@ -32,6 +37,13 @@ const CACHE: BasePlace = BasePlace {
     own: "WEIR_CACHE",
     base: "XDG_CACHE_HOME",
     default: ".cache",
+};
+
+const STATE: BasePlace = BasePlace {
+    what: "journal of changes",
+    own: "WEIR_STATE",
+    base: "XDG_STATE_HOME",
+    default: ".local/state",
 };
 
 impl BasePlace {

@@ -18,7 +18,7 @@ use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
-use crate::{hosts, interrupt, jmeter, output, targets};
+use crate::{hosts, interrupt, jmeter, output, put_back, targets};
 
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
 
@@ -70,6 +70,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
     let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
+    let journal = put_back::open()?;
     let target = targets::start(job, &cpus.target, &directory)?;
     let address = target.address();
     let allowed: Vec<String> = allowed_hosts(job, arguments);
@@ -92,9 +93,10 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
     });
     let outcome = answer(job, &mut rig, finished);
     let stopped = rig.stop();
+    let restored = put_back::tell(&journal.put_back());
     let code = conclude(outcome, &directory, &manifest, arguments)?;
     stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    Ok(code)
+    restored.map(|()| code)
 }
 
 /// What sends the load; a JMeter is found or assembled here.

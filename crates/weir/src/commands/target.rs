@@ -2,6 +2,7 @@
 
 mod install;
 mod list;
+mod restore;
 
 use clap::{Args, Subcommand};
 
@@ -24,11 +25,14 @@ enum TargetCommand {
     List,
     /// Fetch packages into the cache, and check them.
     Install(install::InstallArguments),
+    /// Put back what a Weir has changed that was killed.
+    Restore(restore::RestoreArguments),
 }
 
 pub(crate) fn run(arguments: &TargetArguments) -> Result<u8, ExpectedError> {
     match &arguments.command {
         TargetCommand::List => list::run(),
         TargetCommand::Install(arguments) => install::run(arguments),
+        TargetCommand::Restore(arguments) => restore::run(arguments),
     }
 }

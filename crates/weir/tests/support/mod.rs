@@ -93,6 +93,8 @@ impl Place {
             .current_dir(self.directory.path())
             .env("HOME", self.outside.path())
             .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("WEIR_STATE")
             // A JMeter that a test has assembled serves those after it too.
             .env(
                 "WEIR_CACHE",

@@ -1,0 +1,39 @@
+//! `weir target restore`: what a killed Weir has left.
+
+use clap::Args;
+use weir_target::Leftover;
+
+use crate::error::ExpectedError;
+use crate::{output, put_back};
+
+/// Put back what a Weir has changed that was killed.
+///
+/// Files come back byte for byte, settings of running servers get their values back, and processes
+/// that were started are ended. Every `tune` and `sweep` does this before it starts. A Weir that runs
+/// is not disturbed. What was changed stands in journals in Weir's state directory (`WEIR_STATE`, else
+/// `$XDG_STATE_HOME/weir`, else `~/.local/state/weir`).
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArguments {
+    /// Forget what cannot be put back, such as a setting of a server that has gone for good.
+    #[arg(long)]
+    forget: bool,
+}
+
+pub(crate) fn run(arguments: &RestoreArguments) -> Result<u8, ExpectedError> {
+    let leftover = if arguments.forget {
+        Leftover::Forget
+    } else {
+        Leftover::Keep
+    };
+    let restored = put_back::abandoned(leftover)?;
+    if restored.is_empty() {
+        output::talk("there is nothing to put back");
+    }
+    if arguments.forget {
+        for failed in &restored.failed {
+            output::talk(&format!("  forgotten: {failed}"));
+        }
+        return Ok(0);
+    }
+    put_back::tell(&restored).map(|()| 0)
+}
