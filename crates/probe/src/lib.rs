@@ -49,7 +49,8 @@ pub use error::ProbeError;
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};
 pub use source::{
-    MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, Rule, Source, mbeans,
+    MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,
+    mbeans,
 };
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, Watcher};

@@ -9,6 +9,7 @@ mod jolokia;
 pub mod mbeans;
 mod names;
 mod perf_data;
+mod postgresql;
 mod prometheus;
 mod queue;
 mod rule;
@@ -24,10 +25,12 @@ use crate::reading::Reading;
 use census::Census;
 use jolokia::JolokiaSource;
 use perf_data::PerfDataSource;
+use postgresql::PostgresqlSource;
 use prometheus::PrometheusPage;
 
 pub use jolokia::{MbeanRead, MbeanValue};
 pub use names::{Metric, MetricRow, NameTable};
+pub use postgresql::PostgresqlClient;
 pub use rule::Rule;
 
 /// For each signal where it came from.
@@ -50,6 +53,8 @@ pub enum Source {
         /// What is read. [`mbeans`] has what is known of common servers.
         reads: Vec<MbeanRead>,
     },
+    /// The stage `database` from a PostgreSQL.
+    Postgresql(PostgresqlClient),
     /// The file of counters of a HotSpot virtual machine on this machine.
     PerfData {
         /// Its process.
@@ -83,6 +88,7 @@ impl Source {
 pub(crate) enum SourceReader {
     Prometheus(Box<PrometheusPage>),
     Jolokia(Box<JolokiaSource>),
+    Postgresql(Box<PostgresqlSource>),
     PerfData(PerfDataSource),
     Census(Census),
     DerivedQueue(u16),
@@ -106,6 +112,7 @@ impl SourceReader {
             Source::Jolokia { url, reads } => {
                 Self::Jolokia(Box::new(JolokiaSource::new(url, reads)))
             }
+            Source::Postgresql(client) => Self::Postgresql(Box::new(PostgresqlSource::new(client))),
             Source::PerfData { pid } => Self::PerfData(PerfDataSource::new(pid)),
             Source::Census { pids } => Self::Census(Census::new(pids)),
             Source::DerivedQueue { port } => Self::DerivedQueue(port),
@@ -117,6 +124,7 @@ impl SourceReader {
         match self {
             Self::Prometheus(page) => page.ask(deadline),
             Self::Jolokia(jolokia) => jolokia.ask(now, deadline),
+            Self::Postgresql(source) => source.ask(),
             Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) => {}
         }
     }
@@ -131,6 +139,7 @@ impl SourceReader {
         match self {
             Self::Prometheus(page) => page.read(moment.deadline, moment.now, reading),
             Self::Jolokia(jolokia) => jolokia.read(moment.deadline, moment.now, reading),
+            Self::Postgresql(source) => source.read(moment.deadline, moment.now, reading),
             Self::PerfData(file) => file.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
@@ -142,6 +151,7 @@ impl SourceReader {
         match self {
             Self::Prometheus(page) => page.add_origins(origins),
             Self::Jolokia(jolokia) => jolokia.add_origins(origins),
+            Self::Postgresql(source) => source.add_origins(origins),
             Self::PerfData(file) => file.add_origins(origins),
             Self::Census(census) => census.add_origins(origins),
             Self::DerivedQueue(port) => {

@@ -28,6 +28,7 @@
 
 mod autocorrelation;
 mod batch_means;
+mod blocks;
 mod crossing;
 mod error;
 mod estimate;
@@ -41,6 +42,7 @@ mod warmup;
 
 pub use autocorrelation::{autocorrelation, autocorrelation_time};
 pub use batch_means::{BatchMeans, SeriesMean, Support, batch_means, mean_of_series};
+pub use blocks::Blocks;
 pub use crossing::{Crossing, NEAR, Point};
 pub use error::StatsError;
 pub use estimate::{Estimate, Method};

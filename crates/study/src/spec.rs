@@ -17,7 +17,7 @@ mod target;
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
-pub use sweep::{CaseSpec, ColumnSpec, Design, Factor, SweepSpec};
+pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{BuiltinSpec, TargetKind, TargetSpec};
 
 use problem::Problems;

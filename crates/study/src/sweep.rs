@@ -1,5 +1,6 @@
 //! `weir sweep`: every case of a design, replicated in randomised blocks, in one table.
 
+mod comparison;
 mod design;
 mod table;
 
@@ -72,6 +73,9 @@ fn outcome(
     };
     let valid = trials.iter().filter(|trial| trial.valid).count();
     let mut summary = vec![format!("{} cases, {valid} valid trials.", cases.len())];
+    if let Some(compare) = &spec.compare {
+        summary.extend(comparison::sentences(compare, cases, &trials));
+    }
     if !empty.is_empty() {
         summary.push(format!("No valid trial of: {}.", empty.join(", ")));
     }

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
+use weir_probe::Source;
 use weir_record::{Stage, WhenFull};
 use weir_units::CpuSet;
 
@@ -216,6 +217,11 @@ impl Postgresql {
         }
     }
 
+    /// Where its figures are read: over the socket that is Weir's, from the side.
+    pub fn source(&self) -> Source {
+        Source::Postgresql(self.psql.client(APPLICATION))
+    }
+
     /// An error when the server has ended by itself.
     pub fn check_alive(&mut self) -> Result<(), TargetError> {
         self.process.check_alive()
@@ -268,12 +274,18 @@ impl Programs {
         ] {
             command.env_remove(name);
         }
-        if !self.libraries.is_empty() {
-            let libraries = self.libraries.iter().map(|path| path.to_string_lossy());
-            let joined: Vec<_> = libraries.collect();
-            command.env("LD_LIBRARY_PATH", joined.join(":"));
-        }
+        command.envs(self.environment());
         command
+    }
+
+    /// What their environment has to have.
+    fn environment(&self) -> Vec<(String, String)> {
+        if self.libraries.is_empty() {
+            return Vec::new();
+        }
+        let libraries = self.libraries.iter().map(|path| path.to_string_lossy());
+        let joined = libraries.collect::<Vec<_>>().join(":");
+        vec![("LD_LIBRARY_PATH".to_owned(), joined)]
     }
 }
 

@@ -11,7 +11,9 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
+use weir_probe::{WatchPlan, Watcher};
 use weir_target::{Filled, Postgresql, PostgresqlOptions, PostsTable, TargetError};
 
 /// Where PostgreSQL's programs are; `None` when the test may be skipped.
@@ -193,6 +195,33 @@ fn the_application_gets_its_connections_and_no_more() {
     for mut child in held {
         child.wait().unwrap();
     }
+}
+
+#[test]
+fn its_statements_are_watched_from_the_side() {
+    let Some(programs) = programs() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let server = start(&programs, place.path(), None, &mut |_| ()).unwrap();
+    let mut watcher = Watcher::new(WatchPlan {
+        sources: vec![server.source()],
+        ..WatchPlan::default()
+    });
+    let mut sample_until = |signal: &str| {
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let reading = watcher.sample(Instant::now());
+            if reading.get(signal).is_some_and(|figure| *figure > 0.0) {
+                return reading;
+            }
+            assert!(Instant::now() < until, "no {signal} in {reading:?}");
+        }
+    };
+    let limit = sample_until("database.limit")["database.limit"];
+    assert!((limit - 2.0).abs() < f64::EPSILON, "{limit}");
+    // A client that goes has reported all that it did.
+    answer(&programs, &server, "SELECT pg_sleep(0.2)");
+    assert!(sample_until("database.entries")["database.occupancy"] > 0.0);
+    server.stop();
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::DeValue;
 use weir_record::{Level, Levels, Window};
+use weir_units::parse_share;
 
 use crate::figure::Figure;
 
@@ -15,6 +16,10 @@ use super::suggest::hint;
 
 /// Most replicates that can be typed.
 const REPLICATES_MAX: u32 = 100;
+/// The smallest differences that somebody may care for.
+const MATTERS: std::ops::RangeInclusive<f64> = 0.005..=0.5;
+/// What matters when the study does not say.
+const MATTERS_UNSAID: f64 = 0.05;
 /// Most cases of one design: at half a minute a trial this is a working day.
 const CASES_MAX: usize = 1_000;
 
@@ -29,6 +34,8 @@ pub struct SweepSpec {
     pub replicates: u32,
     /// What the table shows.
     pub columns: Vec<ColumnSpec>,
+    /// By which figure the cases are compared.
+    pub compare: Option<CompareSpec>,
     /// How long a trial measures.
     pub window: Window,
     /// Seed of the order and of the trials' randomness.
@@ -67,6 +74,15 @@ pub struct CaseSpec {
     pub published: BTreeMap<String, String>,
 }
 
+/// How cases are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareSpec {
+    /// The signal or figure; of throughput more is better, of everything else less.
+    pub signal: String,
+    /// The smallest difference that matters, as a share.
+    pub matters: f64,
+}
+
 /// A column of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnSpec {
@@ -91,6 +107,7 @@ pub(crate) fn read(
     let replicates = section.whole("replicates", 1..=REPLICATES_MAX);
     let columns = read_columns(section);
     check_published(section, &columns);
+    let compare = read_compare(section, replicates.as_ref());
     section.finish();
     let design = design?;
     Some(SweepSpec {
@@ -98,8 +115,45 @@ pub(crate) fn read(
         design,
         replicates: replicates.map_or(1, Spanned::into_inner),
         columns,
+        compare,
         window: load.map_or_else(auto_window, |load| load.window),
         seed,
+    })
+}
+
+fn read_compare(section: &Section<'_>, replicates: Option<&Spanned<u32>>) -> Option<CompareSpec> {
+    let matters = section.parsed("matters", parse_share);
+    let signal = section.text("compare");
+    let Some(signal) = signal else {
+        if let Some(matters) = matters {
+            section.problems().add_with_help(
+                matters.span(),
+                "nothing is compared",
+                "write `compare = \"throughput\"` too",
+            );
+        }
+        return None;
+    };
+    if replicates.is_none_or(|replicates| *replicates.get_ref() < 2) {
+        section.problems().add_with_help(
+            signal.span(),
+            "one trial of each case cannot be compared: nothing says how much chance is in it",
+            "write `replicates = 3` or more",
+        );
+    }
+    if let Some(matters) = matters
+        .as_ref()
+        .filter(|share| !MATTERS.contains(share.get_ref()))
+    {
+        section.problems().add_with_help(
+            matters.span(),
+            "a difference that matters lies between 0.5 % and 50 %",
+            "write `matters = \"5 %\"`",
+        );
+    }
+    Some(CompareSpec {
+        signal: signal.into_inner(),
+        matters: matters.map_or(MATTERS_UNSAID, Spanned::into_inner),
     })
 }
 

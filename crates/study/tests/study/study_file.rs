@@ -115,6 +115,18 @@ fn a_rate_is_a_factor_when_its_property_is_named() {
 }
 
 #[test]
+fn cases_are_compared_when_a_study_says_by_what() {
+    let compared = SWEEP.replace("replicates = 3", "replicates = 3\ncompare = \"throughput\"");
+    let study = StudyFile::parse(&compared).unwrap();
+    let Ask::Sweep(sweep) = &study.ask else {
+        panic!("it sweeps")
+    };
+    let compare = sweep.compare.as_ref().unwrap();
+    assert_eq!(compare.signal, "throughput");
+    assert!((compare.matters - 0.05).abs() < 1e-12);
+}
+
+#[test]
 fn a_study_that_sweeps() {
     let study = StudyFile::parse(SWEEP).unwrap();
     let Ask::Sweep(sweep) = &study.ask else {
@@ -351,6 +363,27 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
         "design = \"full\"",
         "\"full\"",
         "does not use",
+    ),
+    (
+        SWEEP,
+        "replicates = 3",
+        "compare = \"throughput\"",
+        "\"throughput\"",
+        "one trial of each case cannot be compared",
+    ),
+    (
+        SWEEP,
+        "replicates = 3",
+        "replicates = 3\ncompare = \"p99\"\nmatters = \"80 %\"",
+        "\"80 %\"",
+        "between 0.5 % and 50 %",
+    ),
+    (
+        SWEEP,
+        "replicates = 3",
+        "replicates = 3\nmatters = \"5 %\"",
+        "\"5 %\"",
+        "nothing is compared",
     ),
     (
         SWEEP,

@@ -23,6 +23,7 @@ fn spec(design: Design, replicates: u32) -> SweepSpec {
         question: "What do they differ in?".to_owned(),
         design,
         replicates,
+        compare: None,
         columns: vec![
             column("Throughput", "throughput"),
             column("Waiting", "waiting(pool.db)"),

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use weir_probe::PostgresqlClient;
+
 use super::Programs;
 use crate::error::TargetError;
 
@@ -46,25 +48,33 @@ impl Psql {
         output(command).map(|_| ())
     }
 
+    /// `psql` for the one who watches a database.
+    pub(super) fn client(&self, database: &str) -> PostgresqlClient {
+        PostgresqlClient {
+            program: self.programs.directory.join("psql"),
+            environment: self.programs.environment(),
+            connection: self.connection("postgres"),
+            database: database.to_owned(),
+        }
+    }
+
     /// `psql`, connected: no settings of the user's, values only, nothing said.
     fn command(&self, database: &str) -> Command {
         let mut command = self.programs.command("psql");
         command
-            .args([
-                "-X",
-                "-A",
-                "-t",
-                "-q",
-                "-w",
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-U",
-                "weir",
-            ])
-            .arg("-h")
-            .arg(&self.sockets)
-            .args(["-p", &self.port.to_string(), "-d", database]);
+            .args(["-X", "-A", "-t", "-q", "-w", "-v", "ON_ERROR_STOP=1"])
+            .args(self.connection(database));
         command
+    }
+
+    fn connection(&self, database: &str) -> Vec<String> {
+        let (sockets, port) = (self.sockets.display(), self.port);
+        vec![
+            format!("--host={sockets}"),
+            format!("--port={port}"),
+            "--username=weir".to_owned(),
+            format!("--dbname={database}"),
+        ]
     }
 }
 
