@@ -177,6 +177,76 @@ pub struct Finding {
     pub says: String,
     /// The trials it rests on.
     pub trials: Vec<u32>,
+    /// The stage of the funnel that it is about, where it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// What to change, where something has to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    /// Explanations that the figures speak against, each with the figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub was_not: Vec<String>,
+    /// The figures it rests on, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub evidence: BTreeMap<String, f64>,
+}
+
+impl Finding {
+    /// A finding with the trials that it rests on.
+    pub fn new(id: &str, says: impl Into<String>, trials: &[u32]) -> Self {
+        Self {
+            id: id.to_owned(),
+            says: says.into(),
+            trials: trials.to_vec(),
+            stage: None,
+            change: None,
+            was_not: Vec::new(),
+            evidence: BTreeMap::new(),
+        }
+    }
+
+    /// Names the stage.
+    #[must_use]
+    pub fn of_stage(mut self, stage: &str) -> Self {
+        self.stage = Some(stage.to_owned());
+        self
+    }
+
+    /// Says what to change.
+    #[must_use]
+    pub fn change(mut self, change: impl Into<String>) -> Self {
+        self.change = Some(change.into());
+        self
+    }
+
+    /// Adds an explanation that the figures speak against.
+    #[must_use]
+    pub fn was_not(mut self, what: impl Into<String>) -> Self {
+        self.was_not.push(what.into());
+        self
+    }
+
+    /// Adds a figure.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        self.evidence.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Everything that a reader should know of it, in sentences: what was seen, what it was not,
+    /// what to change.
+    pub fn in_full(&self) -> String {
+        let was_not = (!self.was_not.is_empty())
+            .then(|| format!("It was not {}.", self.was_not.join(", nor ")));
+        let change = self
+            .change
+            .as_ref()
+            .map(|change| format!("To change: {change}."));
+        let sentences = std::iter::once(self.says.clone())
+            .chain(was_not)
+            .chain(change);
+        sentences.collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// The table of a designed experiment.

@@ -131,7 +131,7 @@ fn findings(result: &StudyResult) -> Option<String> {
             } else {
                 format!(" ({trials})")
             };
-            format!("- {}{trials}\n", escape(&finding.says))
+            format!("- {}{trials}\n", escape(&finding.in_full()))
         })
         .collect();
     (!lines.is_empty()).then(|| format!("## Findings\n\n{}", lines.concat()))

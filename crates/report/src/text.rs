@@ -171,7 +171,7 @@ fn findings(result: &StudyResult, width: usize) -> Option<String> {
     }
     let mut text = "Findings\n".to_owned();
     for finding in &result.findings {
-        let says = with_trials(&finding.says, &finding.trials);
+        let says = with_trials(&finding.in_full(), &finding.trials);
         text.push_str(&wrap("  - ", "    ", &says, width));
     }
     Some(text)

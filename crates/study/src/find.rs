@@ -223,11 +223,11 @@ fn outcome(
     let mut all = findings::of_find(&trials, &facts, learned.fit.as_ref());
     all.extend(plateau(&learned));
     if let (Some(why), Some(_)) = (&learned.no_settings, &learned.answer) {
-        all.push(Finding {
-            id: "settings-not-derived".to_owned(),
-            says: format!("No settings were derived: {why}."),
-            trials: Vec::new(),
-        });
+        all.push(Finding::new(
+            "settings-not-derived",
+            format!("No settings were derived: {why}."),
+            &[],
+        ));
     }
     let settings = learned
         .confirmed
@@ -254,7 +254,7 @@ fn outcome(
 
 /// A plateau that no stage explains, below the goal or at it.
 fn plateau(learned: &Learned) -> Option<Finding> {
-    let id = "plateau-unexplained".to_owned();
+    let id = "plateau-unexplained";
     if let Some(Found::Never {
         stage: None,
         trials,
@@ -262,23 +262,16 @@ fn plateau(learned: &Learned) -> Option<Finding> {
     {
         let says =
             "More users bring no more CPU, and no stage that was watched is full.".to_owned();
-        return Some(Finding {
-            id,
-            says,
-            trials: trials.to_vec(),
-        });
+        return Some(Finding::new(id, says, trials));
     }
     let answer = learned.answer.as_ref()?;
     let free = learned.fit.as_ref()?.disagreement()?;
-    Some(Finding {
-        id,
-        says: format!(
-            "The trials do not follow the curve of a server that only lacks CPU: a rising curve without \
-             a model meets the goal at {free:.0} users, the fitted one at {}. Read the trials themselves.",
-            answer.value
-        ),
-        trials: Vec::new(),
-    })
+    let says = format!(
+        "The trials do not follow the curve of a server that only lacks CPU: a rising curve without \
+         a model meets the goal at {free:.0} users, the fitted one at {}. Read the trials themselves.",
+        answer.value
+    );
+    Some(Finding::new(id, says, &[]))
 }
 
 fn status(learned: &Learned, held: Option<&Held>, stop: Option<&Stop>) -> Status {

@@ -61,14 +61,6 @@ fn all(trials: &[TrialRecord], facts: &TargetFacts, fit: Option<&CpuFit>) -> Vec
     RULES.iter().flat_map(|rule| rule(&evidence)).collect()
 }
 
-fn finding(id: &str, says: String, trials: &[u32]) -> Finding {
-    Finding {
-        id: id.to_owned(),
-        says,
-        trials: trials.to_vec(),
-    }
-}
-
 /// How a trial is called in a sentence: its case, or its levels.
 fn name(trial: &TrialRecord) -> String {
     trial.case.clone().unwrap_or_else(|| {

@@ -18,7 +18,10 @@ pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
-pub use target::{BuiltinSpec, TargetKind, TargetSpec};
+pub use target::{
+    BuiltinSpec, DatabaseSpec, PoolWord, TargetKind, TargetSpec, TomcatApp, TomcatServer,
+    TomcatSpec,
+};
 
 use problem::Problems;
 use section::Section;

@@ -105,6 +105,23 @@ pub enum TargetError {
     /// It was stopped from outside.
     #[error("start the target: interrupted")]
     Interrupted,
+    /// A configuration file is not what the server's kind has.
+    #[error("read `{path}`: {says}")]
+    Configuration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        says: String,
+    },
+    /// The server's virtual machine does not have what is looked for.
+    #[error("find the server over JMX: {says}")]
+    Jmx {
+        /// What is missing.
+        says: String,
+    },
+    /// The server's virtual machine cannot be spoken with.
+    #[error(transparent)]
+    Jvm(#[from] weir_jvm::JvmError),
     /// The CPUs cannot be used.
     #[error("run on the CPUs {cpus}: {source}")]
     Cpus {

@@ -11,12 +11,16 @@
 mod builtin;
 mod child;
 mod error;
+mod free_port;
 mod journal;
 mod postgresql;
 mod server;
+mod tomcat;
+mod xml_attributes;
 
 pub use builtin::{Builtin, BuiltinOptions};
 pub use error::TargetError;
 pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use server::{NATIVE, Server, Watched};
+pub use tomcat::{PoolKind, Tomcat, TomcatOptions, TomcatPool};

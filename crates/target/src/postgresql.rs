@@ -15,7 +15,7 @@ mod cluster;
 mod posts;
 mod psql;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +28,7 @@ use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;
+use crate::free_port::free_port;
 use account::Account;
 use cluster::Cluster;
 pub use posts::PostsTable;
@@ -296,15 +297,6 @@ fn major(version: &str) -> Option<u32> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(numbers.len());
     numbers[..end].parse().ok()
-}
-
-/// A port that nobody listens on now. Another program could take it before the server does, which
-/// then says so and ends.
-fn free_port() -> Result<u16, TargetError> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(TargetError::Port)
 }
 
 /// A failure that names a file of the private directory.

@@ -11,6 +11,14 @@ pub(crate) fn named_path(variable: &str) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
+/// The Java that runs servers: `JAVA_HOME`'s, else the one in `PATH`.
+pub(crate) fn java() -> PathBuf {
+    named_path("JAVA_HOME")
+        .map(|home| home.join("bin").join("java"))
+        .filter(|program| program.is_file())
+        .unwrap_or_else(|| PathBuf::from("java"))
+}
+
 /// Weir's cache: what can be fetched again.
 pub(crate) fn cache() -> Result<PathBuf, ExpectedError> {
     CACHE.find(named_path, std::env::home_dir())

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use weir_record::failed_to;
-use weir_shelf::{Package, Progress, Shelf, ShelfError};
+use weir_shelf::{Package, PostgresqlPrograms, Progress, Shelf, ShelfError};
 
-use crate::error::ExpectedError;
+use crate::error::{ExpectedError, environment};
 use crate::progress::Counter;
 use crate::{output, places};
 
@@ -32,6 +32,29 @@ pub(crate) fn provide(
     let home = counted(|progress| shelf.provide(package, interrupted, progress))?;
     output::talk(&format!("{} is in {}", package.name, home.display()));
     Ok(home)
+}
+
+/// The programs of PostgreSQL: those that are installed, else the cache's.
+pub(crate) fn postgresql(interrupted: &AtomicBool) -> Result<PostgresqlPrograms, ExpectedError> {
+    let path = std::env::var_os("PATH");
+    let shelf = open()?;
+    counted(|progress| shelf.provide_postgresql(path.as_deref(), interrupted, progress))
+}
+
+/// The jars of a package.
+pub(crate) fn jars(
+    package: &Package,
+    interrupted: &AtomicBool,
+) -> Result<Vec<PathBuf>, ExpectedError> {
+    let home = provide(package, interrupted)?;
+    let listed = std::fs::read_dir(&home).and_then(|entries| {
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        paths.collect::<Result<Vec<_>, _>>()
+    });
+    let files =
+        listed.map_err(|error| environment(&format!("read `{}`: {error}", home.display())))?;
+    let is_jar = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "jar");
+    Ok(files.into_iter().filter(is_jar).collect())
 }
 
 fn counted<T>(

@@ -1,48 +1,62 @@
-//! From `[target.KIND]` of a study to a server that is ready to be loaded.
+//! From `[target.KIND]` of a study to a server that is ready to be loaded: a file per kind.
 
-use weir_record::{RunDirectory, WhenFull, failed_to};
-use weir_study::{BuiltinSpec, TargetKind};
-use weir_target::{Builtin, BuiltinOptions, Server, TargetError};
+mod builtin;
+mod database;
+mod tomcat;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use weir_record::{RunDirectory, failed_to};
+use weir_study::TargetKind;
+use weir_target::{Journal, Server, TargetError};
 use weir_units::CpuSet;
 
-use crate::error::{ExpectedError, environment};
+use crate::error::ExpectedError;
 use crate::job::Job;
 
-/// Starts the server of a study, on these CPUs.
-pub(crate) fn start(
-    job: &Job,
-    cpus: &CpuSet,
-    directory: &RunDirectory,
-) -> Result<Box<dyn Server>, ExpectedError> {
-    match &job.study.target.kind {
-        TargetKind::Builtin(spec) => builtin(spec, job, cpus, directory),
+/// For what and where a server is started.
+pub(crate) struct Place<'a> {
+    /// The study.
+    pub(crate) job: &'a Job,
+    /// CPUs of the target.
+    pub(crate) cpus: &'a CpuSet,
+    /// The run that gets its log.
+    pub(crate) directory: &'a RunDirectory,
+    /// Set from outside to stop what takes long.
+    pub(crate) interrupted: &'a AtomicBool,
+    /// Gets everything that has to be put back or ended.
+    pub(crate) journal: &'a Journal,
+}
+
+impl Place<'_> {
+    /// Writes down the processes of a server that Weir has started.
+    fn note_processes(&self, server: &dyn Server) -> Result<(), ExpectedError> {
+        let pids = server.watched().pids;
+        let noted = pids
+            .into_iter()
+            .try_for_each(|pid| self.journal.process(pid));
+        noted.map_err(|error| ExpectedError::Environment(failed_to(&error)))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.path().join("target.log")
     }
 }
 
-fn builtin(
-    spec: &BuiltinSpec,
-    job: &Job,
-    cpus: &CpuSet,
-    directory: &RunDirectory,
-) -> Result<Box<dyn Server>, ExpectedError> {
-    let program = std::env::current_exe()
-        .map_err(|error| environment(&format!("find this program's own file: {error}")))?;
-    let server = Builtin::start(BuiltinOptions {
-        program,
-        port: spec.port.unwrap_or(0),
-        cpus: Some(cpus.clone()),
-        settings: job.study.target.settings.clone(),
-        when_connections_full: spec.when_full.unwrap_or(WhenFull::Wait),
-        log: directory.path().join("target.log"),
-    });
-    Ok(Box::new(server.map_err(|error| failed(job, error))?))
+/// Starts the server of a study.
+pub(crate) fn start(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError> {
+    match &place.job.study.target.kind {
+        TargetKind::Builtin(spec) => builtin::start(spec, place),
+        TargetKind::Tomcat(spec) => tomcat::start(spec, place),
+    }
 }
 
 /// What the study asks for and the server does not have is the study's fault.
-fn failed(job: &Job, error: TargetError) -> ExpectedError {
+fn failed(place: &Place<'_>, error: TargetError) -> ExpectedError {
     match error {
         TargetError::NoSuchStage { .. } | TargetError::Limit { .. } => {
-            ExpectedError::Input(format!("{}: failed to {error}", job.file))
+            ExpectedError::Input(format!("{}: failed to {error}", place.job.file))
         }
         other => ExpectedError::Environment(failed_to(&other)),
     }

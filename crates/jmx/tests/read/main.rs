@@ -121,6 +121,7 @@ fn the_study_of_long_transactions() {
         assert_eq!(arguments[0], ("searchTime", hold));
         assert_eq!(arguments[1], ("updateTime", hold));
         assert_eq!(arguments[4], ("form", "${__P(FORM,as-intended)}"));
+        assert_eq!(arguments[5], ("bit", "${__P(BIT,1024)}"));
         let [
             Timer {
                 kind:

@@ -126,6 +126,19 @@ pub fn liberty() -> Vec<MbeanRead> {
     ]
 }
 
+/// The stress application that comes with Weir, which measures how long its requests wait for a connection itself.
+/// How many wait is left to the pool, so that Little's law can check the one against the other.
+pub fn stress() -> Vec<MbeanRead> {
+    vec![MbeanRead {
+        per: Some(MbeanValue::Attribute("Acquisitions".to_owned())),
+        ..read(
+            "weir.stress:type=Pool,*",
+            "WaitSeconds",
+            Rule::growth("pool.{name}.wait"),
+        )
+    }]
+}
+
 /// The workers of Undertow.
 pub fn undertow() -> Vec<MbeanRead> {
     const WORKER: &str = "org.xnio:type=Xnio,*";
@@ -144,6 +157,7 @@ pub fn all() -> Vec<MbeanRead> {
         dbcp2(),
         hikari(),
         liberty(),
+        stress(),
         undertow(),
     ]
     .concat()

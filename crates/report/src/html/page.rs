@@ -415,7 +415,7 @@ fn findings(result: &StudyResult) -> Vec<Finding> {
     findings
         .map(|finding| Finding {
             id: finding.id.clone(),
-            says: words::unbroken(&finding.says),
+            says: words::unbroken(&finding.in_full()),
             trials: words::trials(&finding.trials),
         })
         .collect()

@@ -432,16 +432,16 @@ pub(crate) fn tune() -> Run {
     result.settings_detail = settings();
     result.held = Some(held(&result.trials));
     result.findings = vec![
-        Finding {
-            id: "threads-never-full".to_owned(),
-            says: "With the limit of 50 found, at most 34 threads were busy at the answer: the limit did not hold anything back.".to_owned(),
-            trials: vec![6],
-        },
-        Finding {
-            id: "steal".to_owned(),
-            says: "Other virtual machines took 7.2 % of the CPU time in a trial that was run three times; the interval is wider for it.".to_owned(),
-            trials: vec![8],
-        },
+        Finding::new(
+            "threads-never-full",
+            "With the limit of 50 found, at most 34 threads were busy at the answer: the limit did not hold anything back.",
+            &[6],
+        ),
+        Finding::new(
+            "steal",
+            "Other virtual machines took 7.2 % of the CPU time in a trial that was run three times; the interval is wider for it.",
+            &[8],
+        ),
     ];
     Run {
         result,

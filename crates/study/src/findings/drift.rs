@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_record::{Finding, Role, TrialRecord};
 use weir_stats::student_cdf;
 
-use super::{Evidence, finding};
+use super::Evidence;
 
 /// Trials without which a slope says nothing.
 const TRIALS_MIN: usize = 5;
@@ -32,7 +32,7 @@ pub(super) fn of_cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
         slope.chance * 100.0
     );
     let ids: Vec<u32> = residuals.iter().map(|(id, _)| *id).collect();
-    vec![finding("drift", says, &ids)]
+    vec![Finding::new("drift", says, &ids)]
 }
 
 /// Number of the trial, and ln(CPU / expected CPU).

@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, finding, name};
+use super::{Evidence, name};
 
 /// Waiting counts from half a request on average; below it the noise of a window is larger than the
 /// tolerance.
@@ -22,7 +22,7 @@ pub(super) fn littles_law(evidence: &Evidence<'_>) -> Vec<Finding> {
             .collect();
         let doubtful = checked.iter().filter(|(_, agreement)| !agreement.holds());
         if let Some((trial, worst)) = doubtful.max_by(|a, b| a.1.off().total_cmp(&b.1.off())) {
-            findings.push(finding(
+            findings.push(Finding::new(
                 "instrument-doubt",
                 doubt(&stage.name, trial, worst),
                 &[trial.id],
@@ -33,7 +33,7 @@ pub(super) fn littles_law(evidence: &Evidence<'_>) -> Vec<Finding> {
                 .max_by(|a, b| a.1.waiting.total_cmp(&b.1.waiting))
         {
             let ids: Vec<u32> = checked.iter().map(|(trial, _)| trial.id).collect();
-            findings.push(finding(
+            findings.push(Finding::new(
                 "littles-law",
                 agrees(&stage.name, trial, most),
                 &ids,

@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, TrialRecord, disturbance, names};
 
-use super::{Evidence, finding};
+use super::Evidence;
 use crate::search::cpu::disturbed_by;
 
 /// A trial is invalid from 1 % late starts on; from half of that the reader should know.
@@ -27,7 +27,7 @@ pub(super) fn near_its_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
         worst.population
     );
     let ids: Vec<u32> = near.iter().map(|trial| trial.id).collect();
-    vec![finding("load-tool-near-limit", says, &ids)]
+    vec![Finding::new("load-tool-near-limit", says, &ids)]
 }
 
 /// Somebody else used the target's CPUs.
@@ -52,5 +52,5 @@ pub(super) fn disturbed(evidence: &Evidence<'_>) -> Vec<Finding> {
         disturbance(worst, cpus).unwrap_or_default(),
     );
     let ids: Vec<u32> = hit.iter().map(|trial| trial.id).collect();
-    vec![finding("disturbed", says, &ids)]
+    vec![Finding::new("disturbed", says, &ids)]
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, finding, name};
+use super::{Evidence, name};
 use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
@@ -46,7 +46,7 @@ pub(super) fn shifted_by_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
     let largest = pairs.max_by(|a, b| a.by.total_cmp(&b.by));
     largest
         .into_iter()
-        .map(|shift| finding("mix-shifted", shift.says(), &[shift.free.id, shift.held.id]))
+        .map(|shift| Finding::new("mix-shifted", shift.says(), &[shift.free.id, shift.held.id]))
         .collect()
 }
 

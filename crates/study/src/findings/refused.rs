@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, finding, name};
+use super::{Evidence, name};
 use crate::search::plateau::limit;
 use crate::settings::CONNECTIONS;
 
@@ -49,7 +49,7 @@ pub(super) fn by_connections(evidence: &Evidence<'_>) -> Vec<Finding> {
         ", so that it explains only part of them."
     });
     let ids: Vec<u32> = failing.iter().map(|trial| trial.id).collect();
-    vec![finding("refused-by-connections", says, &ids)]
+    vec![Finding::new("refused-by-connections", says, &ids)]
 }
 
 /// The three most frequent codes of failures with their shares.
@@ -86,5 +86,5 @@ pub(super) fn by_backlog(evidence: &Evidence<'_>) -> Vec<Finding> {
         worst.id
     );
     let ids: Vec<u32> = hit.iter().map(|trial| trial.id).collect();
-    vec![finding("backlog-overflow", says, &ids)]
+    vec![Finding::new("backlog-overflow", says, &ids)]
 }

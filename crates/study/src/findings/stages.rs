@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, Role, TrialRecord};
 
-use super::{Evidence, finding, name};
+use super::{Evidence, name};
 use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
@@ -50,7 +50,11 @@ fn waits_for(pool: &str, evidence: &Evidence<'_>) -> Option<Finding> {
         says.push(format!("and {threads:.1} threads busy"));
     }
     let ids: Vec<u32> = waited.iter().map(|trial| trial.id).collect();
-    Some(finding("pool-waits", format!("{}.", says.join(", ")), &ids))
+    Some(Finding::new(
+        "pool-waits",
+        format!("{}.", says.join(", ")),
+        &ids,
+    ))
 }
 
 /// A thread limit that no trial reached is no limit there.
@@ -82,7 +86,7 @@ pub(super) fn threads_never_full(evidence: &Evidence<'_>) -> Vec<Finding> {
         trial.id
     );
     let ids: Vec<u32> = meant.iter().map(|trial| trial.id).collect();
-    vec![finding("threads-never-full", says, &ids)]
+    vec![Finding::new("threads-never-full", says, &ids)]
 }
 
 /// Whether a trial of the check has the most users of all checks: the last one is at the answer.

@@ -109,6 +109,12 @@ impl<'a> Section<'a> {
         number.map(|number| Spanned::new(value.span(), number))
     }
 
+    /// A port to listen on.
+    pub(crate) fn port(&self) -> Option<u16> {
+        let port = self.whole("port", 1..=u32::from(u16::MAX))?;
+        u16::try_from(port.into_inner()).ok()
+    }
+
     /// A table inside this one.
     pub(crate) fn section(&self, key: &'static str, name: &str) -> Option<Section<'a>> {
         let value = self.value(key)?;

@@ -3,6 +3,8 @@
 //! Every kind has a file of its own with the keys that only it has; `cpus` and `settings` stand in all.
 
 mod builtin;
+mod database;
+mod tomcat;
 
 use std::collections::BTreeMap;
 
@@ -13,16 +15,23 @@ use super::factor::{Allowed, check_name, flat, read_level};
 use super::section::{At, Section};
 use super::suggest::hint;
 pub use builtin::BuiltinSpec;
+pub use database::DatabaseSpec;
+pub use tomcat::{PoolWord, TomcatApp, TomcatServer, TomcatSpec};
 
-/// Kinds that exist in the design and are not there yet.
-const NOT_BUILT: [&str; 6] = [
-    "tomcat",
-    "spring-boot",
-    "liberty",
-    "httpd",
-    "command",
-    "external",
+/// Reads what only one kind has.
+type ReadOwn = fn(&Section<'_>) -> Option<TargetKind>;
+
+/// The kinds that there are.
+const KINDS: [(&str, ReadOwn); 2] = [
+    ("builtin", |section| {
+        Some(TargetKind::Builtin(builtin::read(section)))
+    }),
+    ("tomcat", |section| {
+        tomcat::read(section).map(TargetKind::Tomcat)
+    }),
 ];
+/// Kinds that exist in the design and are not there yet.
+const NOT_BUILT: [&str; 5] = ["spring-boot", "liberty", "httpd", "command", "external"];
 
 /// The server under load.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +49,8 @@ pub struct TargetSpec {
 pub enum TargetKind {
     /// The sample server that comes with Weir.
     Builtin(BuiltinSpec),
+    /// An Apache Tomcat that Weir starts.
+    Tomcat(TomcatSpec),
 }
 
 impl Default for TargetSpec {
@@ -65,38 +76,30 @@ pub(crate) fn read(target: &Section<'_>) -> Option<TargetSpec> {
     }
     let mut read = None;
     for (kind, span, value) in entries {
-        match kind {
-            "builtin" => {
-                read = read_kind(target, kind, value, |s| {
-                    Some(TargetKind::Builtin(builtin::read(s)))
-                })
-            }
-            kind if NOT_BUILT.contains(&kind) => target.problems().add_with_help(
+        let known = KINDS.iter().find(|(name, _)| *name == kind);
+        if let Some(&(_, own)) = known {
+            read = read_kind(target, kind, value, own);
+        } else if NOT_BUILT.contains(&kind) {
+            target.problems().add_with_help(
                 span,
                 format!("targets of the kind `{kind}` are not built yet"),
-                "use `[target.builtin]`; to load a server that runs already, `weir run` takes \
-                 its URL or plan",
-            ),
-            kind => {
-                let known = [&["builtin"][..], &NOT_BUILT[..]].concat();
-                target.problems().add_with_help(
-                    span,
-                    format!("`{kind}` is no kind of target"),
-                    hint(kind, &known),
-                );
-            }
+                "use one of the others, such as `[target.builtin]`; to load a server that runs \
+                 already, `weir run` takes its URL or plan",
+            );
+        } else {
+            let names = KINDS.iter().map(|(name, _)| *name).chain(NOT_BUILT);
+            target.problems().add_with_help(
+                span,
+                format!("`{kind}` is no kind of target"),
+                hint(kind, &names.collect::<Vec<_>>()),
+            );
         }
     }
     read
 }
 
 /// Reads the table of one kind: the keys of all, and with `own` those that only it has.
-fn read_kind(
-    target: &Section<'_>,
-    kind: &str,
-    value: At<'_>,
-    own: impl FnOnce(&Section<'_>) -> Option<TargetKind>,
-) -> Option<TargetSpec> {
+fn read_kind(target: &Section<'_>, kind: &str, value: At<'_>, own: ReadOwn) -> Option<TargetSpec> {
     let name = format!("[target.{kind}]");
     let section = target.section_of(&name, value)?;
     let cpus = section.parsed("cpus", str::parse::<CpuSet>);

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use weir_record::{Level, WhenFull};
-use weir_study::{Ask, Design, LoadSource, StudyFile, TargetKind, plan_of_trials};
+use weir_study::{
+    Ask, Design, LoadSource, PoolWord, StudyFile, TargetKind, TomcatApp, TomcatServer,
+    plan_of_trials,
+};
 
 const FIND: &str = r#"
 schema = "weir/study/1"
@@ -35,10 +38,60 @@ subject-to = ["cpu <= 70 %", "p99 <= 300 ms"]
 precision = "3 %"
 "#;
 
+const TOMCAT: &str = r#"
+schema = "weir/study/1"
+[target.tomcat]
+version = "10.1"
+app = "stress"
+pool = "hikari"
+java-options = ["-Xmx512m"]
+cpus = "0"
+[target.tomcat.settings]
+threads = 50
+"pool.db" = 10
+"native.minSpareThreads" = 0
+[target.tomcat.database]
+connections = 50
+posts = 0
+[load]
+plan = "stress.jmx"
+users = "THREAD_NUMBER"
+[sweep]
+design = "full"
+[sweep.factors]
+"native.minSpareThreads" = [0, 10]
+"property.SIZE" = ["1k", "2k"]
+"#;
+
+#[test]
+fn a_study_of_a_tomcat() {
+    let study = StudyFile::parse(TOMCAT).unwrap();
+    let TargetKind::Tomcat(tomcat) = &study.target.kind else {
+        panic!("a Tomcat")
+    };
+    assert_eq!(tomcat.server, TomcatServer::Line("10.1"));
+    assert_eq!(tomcat.app, Some(TomcatApp::Stress));
+    assert_eq!(tomcat.pool, PoolWord::Hikari);
+    assert_eq!(tomcat.java_options, ["-Xmx512m"]);
+    let database = tomcat.database.unwrap();
+    assert_eq!((database.connections, database.posts), (50, Some(0)));
+    assert_eq!(study.target.settings["native.minSpareThreads"], 0.0);
+    let own = StudyFile::parse(
+        &TOMCAT.replace("version = \"10.1\"\napp = \"stress\"", "home = \"/opt/t\""),
+    );
+    let TargetKind::Tomcat(own) = own.unwrap().target.kind else {
+        panic!("a Tomcat")
+    };
+    assert!(matches!(own.server, TomcatServer::Home(home) if home.get_ref().ends_with("t")));
+    assert_eq!((own.app, own.ready.as_str()), (None, "/"));
+}
+
 #[test]
 fn a_study_that_finds() {
     let study = StudyFile::parse(FIND).unwrap();
-    let TargetKind::Builtin(builtin) = &study.target.kind;
+    let TargetKind::Builtin(builtin) = &study.target.kind else {
+        panic!("the sample server")
+    };
     assert_eq!(builtin.when_full, Some(WhenFull::Refuse));
     assert_eq!(builtin.port, Some(9080));
     assert_eq!(study.target.settings["pool.db"], 10.0);
@@ -273,13 +326,6 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
     (
         FIND,
         "[target.builtin]",
-        "[target.tomcat]",
-        "tomcat",
-        "not built yet",
-    ),
-    (
-        FIND,
-        "[target.builtin]",
         "[target.bultin]",
         "bultin",
         "did you mean `builtin`?",
@@ -299,6 +345,35 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
         "a whole number from 1",
     ),
     (FIND, "threads = 50", "users = 50", "users", "no setting"),
+    (
+        TOMCAT,
+        "\"10.1\"",
+        "\"9\"",
+        "\"9\"",
+        "write one of \"10.1\", \"11\"",
+    ),
+    (
+        TOMCAT,
+        "app = \"stress\"",
+        "home = \"/opt/tomcat\"",
+        "\"10.1\"",
+        "keep one of",
+    ),
+    (TOMCAT, "\"hikari\"", "\"c3p0\"", "\"c3p0\"", "no pool"),
+    (
+        TOMCAT,
+        "\"native.minSpareThreads\" = 0",
+        "\"native.minSpareThreads\" = \"few\"",
+        "\"few\"",
+        "a whole number from 0",
+    ),
+    (
+        TOMCAT,
+        "\"native.minSpareThreads\" = 0",
+        "\"property.SIZE\" = 0",
+        "\"property.SIZE\"",
+        "no setting",
+    ),
     (FIND, "\"close\"", "\"drop\"", "\"drop\"", "write \"close\""),
     (
         FIND,

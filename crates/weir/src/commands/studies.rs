@@ -71,7 +71,13 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
     let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
     let journal = put_back::open()?;
-    let target = targets::start(job, &cpus.target, &directory)?;
+    let target = targets::start(&targets::Place {
+        job,
+        cpus: &cpus.target,
+        directory: &directory,
+        interrupted: &interrupted,
+        journal: &journal,
+    })?;
     let address = target.address();
     let allowed: Vec<String> = allowed_hosts(job, arguments);
     check_hosts(job, &load, &Target::from(address), &allowed)?;

@@ -14,10 +14,9 @@ pub struct BuiltinSpec {
 }
 
 pub(super) fn read(section: &Section<'_>) -> BuiltinSpec {
-    let port = section.whole("port", 1..=65_535);
     BuiltinSpec {
         when_full: read_when_full(section),
-        port: port.map(|port| u16::try_from(*port.get_ref()).expect("the range is checked")),
+        port: section.port(),
     }
 }
 

@@ -1,0 +1,239 @@
+//! Apache Tomcat as a target.
+//!
+//! Weir starts a Tomcat of its own: the program from the cache or from the user's installation, with
+//! a `CATALINA_BASE` in the run's directory ([`base`]), so that neither is changed and the
+//! configuration as it was run stays with the run. Its limits are read and set over JMX
+//! ([`live`]), all of them while it runs; a new backlog takes the connector off its port for a
+//! moment. The pool behind it is Tomcat's own or `HikariCP` ([`pool`]).
+//!
+//! The funnel: the kernel's queue (`acceptCount`), connections that the connector holds
+//! (`maxConnections`), requests that wait for a thread, threads (`maxThreads`), the pool.
+
+mod base;
+mod funnel;
+mod live;
+mod pool;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weir_jvm::{Agent, Vm};
+use weir_record::{CpuScope, TargetFacts};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::error::TargetError;
+use crate::free_port::free_port;
+use crate::postgresql::Postgresql;
+use crate::server::{Server, Watched};
+
+pub use pool::PoolKind;
+
+use live::Live;
+
+/// How long a start may take: Tomcat itself needs some seconds, an application more.
+const START_PATIENCE: Duration = Duration::from_secs(120);
+/// How long one answer may take while it starts.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+/// How long the agent may take to answer after it was loaded.
+const AGENT_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How to run a Tomcat.
+#[derive(Debug)]
+pub struct TomcatOptions {
+    /// The installation; it is only read.
+    pub home: PathBuf,
+    /// Whether the installation's own configuration and applications are used, or Weir's.
+    pub own_configuration: bool,
+    /// The Java program.
+    pub java: PathBuf,
+    /// Options of the Java virtual machine, such as `-Xmx512m`.
+    pub java_options: Vec<String>,
+    /// The directory that becomes `CATALINA_BASE`; what is there is removed.
+    pub base: PathBuf,
+    /// A WAR that is put at the root of the server.
+    pub app: Option<PathBuf>,
+    /// A path that answers, not with a server's error, once everything is up. Asking it also makes
+    /// pools that are made when they are first used.
+    pub ready: String,
+    /// The pool behind the application, as `jdbc/db`.
+    pub pool: Option<TomcatPool>,
+    /// The Jolokia agent, a jar.
+    pub agent: PathBuf,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// CPUs that it may use; `None`: all.
+    pub cpus: Option<CpuSet>,
+    /// Limits to start with, by stage or `native.WORD`; others are the server's.
+    pub settings: BTreeMap<String, f64>,
+    /// File that gets what the server prints.
+    pub log: PathBuf,
+}
+
+/// A pool of connections and the database that they go to.
+#[derive(Debug)]
+pub struct TomcatPool {
+    /// Whose pool it is.
+    pub kind: PoolKind,
+    /// Jars of the driver, and of the pool where Tomcat has none of its own.
+    pub libraries: Vec<PathBuf>,
+    /// The database, which ends with the server.
+    pub database: Postgresql,
+}
+
+/// A running Tomcat.
+#[derive(Debug)]
+pub struct Tomcat {
+    process: ServerProcess,
+    address: SocketAddr,
+    name: String,
+    live: Live,
+    agent: Agent,
+    found: BTreeMap<String, f64>,
+    database: Option<Postgresql>,
+}
+
+impl Tomcat {
+    /// Starts the server and reads its limits.
+    pub fn start(mut options: TomcatOptions) -> Result<Self, TargetError> {
+        live::check(&options.settings)?;
+        // The server runs in another directory.
+        for path in [&mut options.home, &mut options.base] {
+            *path = std::path::absolute(&*path).map_err(|source| TargetError::File {
+                path: path.clone(),
+                source,
+            })?;
+        }
+        if options.port == 0 {
+            options.port = free_port()?;
+        }
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+        base::make(&options)?;
+        let mut process = ServerProcess::launch(
+            Signal::TERM,
+            command(&options),
+            options.cpus.as_ref(),
+            &options.log,
+        )?;
+        let ready = format!("http://{address}{}", options.ready);
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(ANSWER_PATIENCE))
+            .http_status_as_error(false)
+            .build()
+            .into();
+        process.wait_until(START_PATIENCE, || {
+            let answer = agent.get(&ready).call();
+            answer.is_ok_and(|answer| !answer.status().is_server_error())
+        })?;
+        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
+            says: format!("process {} is no Java virtual machine", process.pid()),
+        })?;
+        let agent = Agent::provide(&vm, &options.agent, AGENT_PATIENCE)?;
+        let mut live = Live::connect(agent.client(), options.port)?;
+        let found = live.read()?;
+        Ok(Self {
+            name: live.version()?,
+            process,
+            address,
+            live,
+            agent,
+            found,
+            database: options.pool.map(|pool| pool.database),
+        })
+    }
+}
+
+impl Server for Tomcat {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        TargetFacts {
+            name: self.name.clone(),
+            kind: "tomcat".to_owned(),
+            cpus,
+            cpu_scope,
+            stages: funnel::stages(&self.found)
+                .chain(self.database.as_ref().map(Postgresql::stage))
+                .collect(),
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn watched(&self) -> Watched {
+        Watched {
+            pids: std::iter::once(self.process.pid())
+                .chain(self.database.as_ref().map(Postgresql::pid))
+                .collect(),
+            ports: vec![self.address.port()],
+            sources: funnel::sources(self.agent.url(), self.process.pid(), self.address.port()),
+            elsewhere: false,
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        live::check(limits)?;
+        let mut wanted = self.found.clone();
+        wanted.extend(limits.iter().map(|(name, limit)| (name.clone(), *limit)));
+        self.live.set(&wanted)
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive()?;
+        self.database
+            .as_mut()
+            .map_or(Ok(()), Postgresql::check_alive)
+    }
+
+    fn log_length(&self) -> u64 {
+        self.process.log_length()
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.process.copy_log(from, to)
+    }
+
+    /// There is nothing to put back: the configuration is Weir's own and the process ends.
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.process.stop();
+        if let Some(database) = self.database {
+            database.stop();
+        }
+        Ok(())
+    }
+}
+
+fn command(options: &TomcatOptions) -> Command {
+    let bin = options.home.join("bin");
+    let class_path = [bin.join("bootstrap.jar"), bin.join("tomcat-juli.jar")]
+        .map(|jar| jar.display().to_string())
+        .join(":");
+    let property = |name: &str, value: &Path| format!("-D{name}={}", value.display());
+    let base = &options.base;
+    let mut command = Command::new(&options.java);
+    command
+        .args(&options.java_options)
+        .args([
+            property("catalina.home", &options.home),
+            property("catalina.base", base),
+            property("java.io.tmpdir", &base.join("temp")),
+            property(
+                "java.util.logging.config.file",
+                &base.join("conf/logging.properties"),
+            ),
+        ])
+        .args([
+            "-Djava.util.logging.manager=org.apache.juli.ClassLoaderLogManager",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "-cp",
+            &class_path,
+            "org.apache.catalina.startup.Bootstrap",
+            "start",
+        ])
+        .current_dir(base);
+    command
+}

@@ -1,0 +1,163 @@
+//! A `CATALINA_BASE` for one run: what of a Tomcat's configuration is Weir's.
+//!
+//! Of the installation only what the JVM needs is read from its place. `conf` is a copy, in which
+//! `server.xml`, `context.xml` and `logging.properties` are Weir's, or, for an installation that
+//! brings its own configuration, the first HTTP connector is moved to Weir's port.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::TargetError;
+use crate::xml_attributes::with_attributes;
+
+use super::TomcatOptions;
+use super::live::SETTINGS;
+use super::pool::escaped;
+
+/// How the database calls the pool's connections.
+const APPLICATION_NAME: &str = "tomcat";
+/// What goes to the console and with it to the log of the run.
+const LOGGING: &str = "\
+handlers = java.util.logging.ConsoleHandler
+.level = INFO
+java.util.logging.ConsoleHandler.formatter = org.apache.juli.OneLineFormatter
+";
+
+/// Makes the directory.
+pub(super) fn make(options: &TomcatOptions) -> Result<(), TargetError> {
+    let base = &options.base;
+    if base.exists() {
+        fs::remove_dir_all(base).map_err(file(base))?;
+    }
+    for folder in ["lib", "logs", "temp", "webapps", "work"] {
+        let path = base.join(folder);
+        fs::create_dir_all(&path).map_err(file(&path))?;
+    }
+    copy_tree(&options.home.join("conf"), &base.join("conf"))?;
+    if options.own_configuration {
+        move_connector(options)?;
+    } else {
+        write(&base.join("conf/server.xml"), &server_xml(options))?;
+        write(&base.join("conf/context.xml"), &context_xml(options))?;
+        write(&base.join("conf/logging.properties"), LOGGING)?;
+    }
+    if let Some(pool) = &options.pool {
+        for jar in &pool.libraries {
+            copy_into(jar, &base.join("lib"))?;
+        }
+    }
+    match &options.app {
+        Some(app) => copy(app, &base.join("webapps/ROOT.war")),
+        None if options.own_configuration => {
+            copy_tree(&options.home.join("webapps"), &base.join("webapps"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// One connector, one host, no access log, no shutdown port.
+fn server_xml(options: &TomcatOptions) -> String {
+    let settings: Vec<String> = connector_attributes(options)
+        .into_iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", escaped(&value)))
+        .collect();
+    let settings = settings.join(" ");
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <Server port=\"-1\">\n  \
+           <Service name=\"Catalina\">\n    \
+             <Connector protocol=\"HTTP/1.1\" {settings}/>\n    \
+             <Engine name=\"Catalina\" defaultHost=\"localhost\">\n      \
+               <Host name=\"localhost\" appBase=\"webapps\" autoDeploy=\"false\"/>\n    \
+             </Engine>\n  \
+           </Service>\n\
+         </Server>\n"
+    )
+}
+
+fn context_xml(options: &TomcatOptions) -> String {
+    let pool = options.pool.as_ref().map_or_else(String::new, |pool| {
+        let limit = options.settings.get("pool.db").copied();
+        let url = pool.database.jdbc_url(APPLICATION_NAME);
+        pool.kind.resource(&url, pool.database.user(), limit)
+    });
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Context>\n  \
+         <WatchedResource>WEB-INF/web.xml</WatchedResource>\n  {pool}\n</Context>\n"
+    )
+}
+
+/// Address, port and the settings that the connector has.
+fn connector_attributes(options: &TomcatOptions) -> Vec<(&'static str, String)> {
+    let place = [
+        ("address", "127.0.0.1".to_owned()),
+        ("port", options.port.to_string()),
+    ];
+    let settings = SETTINGS.iter().filter_map(|setting| {
+        let value = options.settings.get(setting.name)?;
+        Some((setting.attribute, value.to_string()))
+    });
+    place.into_iter().chain(settings).collect()
+}
+
+/// Puts the first HTTP connector of the user's `server.xml` (a copy) on Weir's port, and takes the
+/// shutdown port away, which the user's own server may hold.
+fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
+    let path = options.base.join("conf/server.xml");
+    let text = fs::read_to_string(&path).map_err(file(&path))?;
+    let is_http = |element: &roxmltree::Node<'_, '_>| {
+        element.has_tag_name("Connector")
+            && element
+                .attribute("protocol")
+                .is_none_or(|p| !p.contains("AJP") && !p.contains("ajp"))
+    };
+    let unreadable = |says: String| TargetError::Configuration {
+        path: path.clone(),
+        says,
+    };
+    let moved =
+        with_attributes(&text, is_http, &connector_attributes(options)).map_err(unreadable)?;
+    let alone = with_attributes(
+        &moved,
+        |element| element.has_tag_name("Server"),
+        &[("port", "-1".to_owned())],
+    )
+    .map_err(unreadable)?;
+    write(&path, &alone)
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {
+    fs::create_dir_all(to).map_err(file(to))?;
+    for entry in fs::read_dir(from).map_err(file(from))? {
+        let entry = entry.map_err(file(from))?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_tree(&path, &target)?;
+        } else {
+            copy(&path, &target)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_into(path: &Path, folder: &Path) -> Result<(), TargetError> {
+    match path.file_name() {
+        Some(name) => copy(path, &folder.join(name)),
+        None => Ok(()),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), TargetError> {
+    fs::copy(from, to).map(|_| ()).map_err(file(from))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), TargetError> {
+    fs::write(path, text).map_err(file(path))
+}
+
+fn file(path: &Path) -> impl Fn(std::io::Error) -> TargetError + use<'_> {
+    |source| TargetError::File {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,427 @@
+//! A Tomcat's limits over JMX, while it runs.
+//!
+//! What the writes do was seen on Tomcat 11: `maxThreads` and `minSpareThreads` act within a second
+//! and lose no connection; `maxConnections` and `connectionTimeout` act on new connections;
+//! `acceptCount` is only the attribute until the connector binds its port anew (`stop`, `unbind`,
+//! `bind`, `start`; `destroy` would take the connector's `MBean` away for good). A `maxThreads`
+//! below `minSpareThreads` is refused by the thread pool, but the attribute then reads as if it had
+//! been taken, so the order of the two writes matters.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use weir_jvm::{Jolokia, ObjectName};
+
+use crate::error::TargetError;
+
+/// How long a pool may take to close connections above a new, smaller limit.
+const SHRINK_PATIENCE: Duration = Duration::from_secs(10);
+/// How often that is looked at.
+const SHRINK_LOOK: Duration = Duration::from_millis(50);
+
+const THREADS: &str = "threads";
+const MIN_SPARE: &str = "native.minSpareThreads";
+const BACKLOG: &str = "backlog";
+const POOL: &str = "pool.";
+
+/// A limit of the connector.
+pub(super) struct Setting {
+    /// As studies name it.
+    pub(super) name: &'static str,
+    /// The attribute, in `server.xml` and over JMX.
+    pub(super) attribute: &'static str,
+    /// The smallest value that makes sense.
+    least: f64,
+}
+
+/// The connector's limits, in the order in which they are set.
+pub(super) const SETTINGS: [Setting; 7] = [
+    setting(MIN_SPARE, "minSpareThreads", 0.0),
+    setting(THREADS, "maxThreads", 1.0),
+    setting("connections", "maxConnections", 1.0),
+    setting("native.connectionTimeout", "connectionTimeout", 0.0),
+    setting("native.keepAliveTimeout", "keepAliveTimeout", 0.0),
+    setting("native.maxKeepAliveRequests", "maxKeepAliveRequests", 0.0),
+    setting(BACKLOG, "acceptCount", 1.0),
+];
+
+const fn setting(name: &'static str, attribute: &'static str, least: f64) -> Setting {
+    Setting {
+        name,
+        attribute,
+        least,
+    }
+}
+
+/// Whether a Tomcat has these settings, and they can have these values.
+pub(super) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+    for (name, limit) in limits {
+        let known = SETTINGS.iter().find(|setting| setting.name == name);
+        let least = match known {
+            Some(setting) => setting.least,
+            None if name.starts_with(POOL) => 1.0,
+            None => {
+                let known = SETTINGS.map(|setting| setting.name).join(", ");
+                return Err(TargetError::NoSuchStage {
+                    stage: name.clone(),
+                    known: format!("{known}, pool.NAME"),
+                });
+            }
+        };
+        if !(*limit >= least && limit.fract() == 0.0) {
+            return Err(TargetError::Limit {
+                stage: name.clone(),
+                value: limit.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Where a pool's limit is, and how it lets go of connections above it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PoolBean {
+    /// As studies name it: `pool.db`.
+    pub(super) stage: String,
+    /// Whose `MBean` has the figures.
+    pub(super) figures: ObjectName,
+    pub(super) kind: PoolBeanKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PoolBeanKind {
+    TomcatJdbc,
+    Hikari { config: ObjectName },
+}
+
+impl PoolBean {
+    fn limit(&self) -> (&ObjectName, &'static [&'static str]) {
+        match &self.kind {
+            PoolBeanKind::TomcatJdbc => (&self.figures, &["MaxActive", "MaxIdle"]),
+            PoolBeanKind::Hikari { config } => (config, &["MaximumPoolSize"]),
+        }
+    }
+
+    /// Attribute with the number of connections, and the operation that closes idle ones.
+    fn shrink(&self) -> (&'static str, &'static str) {
+        match self.kind {
+            PoolBeanKind::TomcatJdbc => ("Size", "purge"),
+            PoolBeanKind::Hikari { .. } => ("TotalConnections", "softEvictConnections"),
+        }
+    }
+}
+
+/// The connection to a running Tomcat's `MBeans`.
+#[derive(Debug)]
+pub(super) struct Live {
+    client: Jolokia,
+    /// `…:type=ThreadPool,name="http-nio-…-PORT"`.
+    pub(super) connector: ObjectName,
+    pub(super) pools: Vec<PoolBean>,
+}
+
+impl Live {
+    /// Finds the connector on a port and all pools that there are by now.
+    pub(super) fn connect(mut client: Jolokia, port: u16) -> Result<Self, TargetError> {
+        let on_port = format!("-{port}");
+        let names = client.search(&"*:type=ThreadPool,*".parse()?)?;
+        let connector = names
+            .into_iter()
+            .find(|name| {
+                name.plain("name")
+                    .is_some_and(|name| name.ends_with(&on_port))
+            })
+            .ok_or_else(|| TargetError::Jmx {
+                says: format!("there is no connector for port {port}"),
+            })?;
+        let pools = pools(&mut client)?;
+        Ok(Self {
+            client,
+            connector,
+            pools,
+        })
+    }
+
+    /// What the server calls itself: `Apache Tomcat/11.0.24`.
+    pub(super) fn version(&mut self) -> Result<String, TargetError> {
+        let server = format!("{}:type=Server", self.connector.domain()).parse()?;
+        let facts = self.client.read(&server, &["serverInfo"])?;
+        let info = facts.get("serverInfo").and_then(Value::as_str);
+        Ok(info.unwrap_or("Apache Tomcat").to_owned())
+    }
+
+    /// All limits as they are.
+    pub(super) fn read(&mut self) -> Result<BTreeMap<String, f64>, TargetError> {
+        let attributes = SETTINGS.map(|setting| setting.attribute);
+        let values = self.client.read(&self.connector, &attributes)?;
+        let mut limits: BTreeMap<String, f64> = SETTINGS
+            .iter()
+            .filter_map(|setting| {
+                let value = values.get(setting.attribute)?.as_f64()?;
+                Some((setting.name.to_owned(), value))
+            })
+            .collect();
+        for pool in &self.pools {
+            let (bean, attributes) = pool.limit();
+            let values = self.client.read(bean, &attributes[..1])?;
+            if let Some(limit) = values.get(attributes[0]).and_then(Value::as_f64) {
+                limits.insert(pool.stage.clone(), limit);
+            }
+        }
+        Ok(limits)
+    }
+
+    /// Sets everything that differs, and makes sure that the server has taken it.
+    pub(super) fn set(&mut self, wanted: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let before = self.read()?;
+        let unknown = wanted.keys().find(|name| !before.contains_key(*name));
+        if let Some(name) = unknown {
+            let pools = self.pools.iter().map(|pool| pool.stage.as_str());
+            return Err(TargetError::NoSuchStage {
+                stage: name.clone(),
+                known: pools.fold("the connector's limits".to_owned(), |all, pool| {
+                    format!("{all}, {pool}")
+                }),
+            });
+        }
+        for pool in self.pools.clone() {
+            let (from, to) = (before.get(&pool.stage), wanted.get(&pool.stage));
+            if from != to {
+                self.set_pool(&pool, from.copied(), to.copied())?;
+            }
+        }
+        for (name, attribute, value) in writes(&before, wanted) {
+            self.client
+                .write(&self.connector, attribute, json!(value as i64))?;
+            if name == BACKLOG {
+                self.bind_anew()?;
+            }
+        }
+        self.verify(wanted)
+    }
+
+    fn set_pool(
+        &mut self,
+        pool: &PoolBean,
+        from: Option<f64>,
+        to: Option<f64>,
+    ) -> Result<(), TargetError> {
+        let Some(to) = to else {
+            return Ok(());
+        };
+        let (bean, attributes) = pool.limit();
+        for attribute in attributes {
+            self.client.write(bean, attribute, json!(to as i64))?;
+        }
+        if from.is_some_and(|from| to > from) {
+            return Ok(());
+        }
+        let (size, close_idle) = pool.shrink();
+        let until = Instant::now() + SHRINK_PATIENCE;
+        loop {
+            self.client.exec(&pool.figures, close_idle, Vec::new())?;
+            let values = self.client.read(&pool.figures, &[size])?;
+            let connections = values.get(size).and_then(Value::as_f64).unwrap_or(0.0);
+            if connections <= to {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Err(TargetError::Setting {
+                    name: pool.stage.clone(),
+                    says: format!(
+                        "the pool still has {connections} connections, which requests hold; its limit is {to} from \
+                         when they are given back"
+                    ),
+                });
+            }
+            std::thread::sleep(SHRINK_LOOK);
+        }
+    }
+
+    /// Takes the connector off its port and puts it back with the new queue.
+    fn bind_anew(&mut self) -> Result<(), TargetError> {
+        for step in ["stop", "unbind", "bind", "start"] {
+            self.client.exec(&self.connector, step, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, wanted: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let now = self.read()?;
+        let threads = now.get(THREADS).copied().unwrap_or(f64::INFINITY);
+        for (name, value) in wanted {
+            // The attribute reads as what is kept of it, which is never more than all threads.
+            let expected = if name == MIN_SPARE {
+                value.min(threads)
+            } else {
+                *value
+            };
+            let is = now.get(name).copied();
+            if is != Some(expected) {
+                return Err(TargetError::Setting {
+                    name: name.clone(),
+                    says: format!(
+                        "it was set to {value} and reads as {}",
+                        is.unwrap_or(f64::NAN)
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The connector's attributes to write, in order: name, attribute, value.
+fn writes(
+    before: &BTreeMap<String, f64>,
+    wanted: &BTreeMap<String, f64>,
+) -> Vec<(&'static str, &'static str, f64)> {
+    let value = |of: &BTreeMap<String, f64>, name: &str| of.get(name).copied();
+    let threads = value(wanted, THREADS).unwrap_or(f64::INFINITY);
+    let changed = SETTINGS.iter().filter_map(|setting| {
+        let to = value(wanted, setting.name)?;
+        (value(before, setting.name) != Some(to)).then_some((setting.name, setting.attribute, to))
+    });
+    let mut all: Vec<_> = changed.collect();
+    // The pool of threads never has fewer at most than at least, at no moment.
+    let spare_before = value(before, MIN_SPARE).unwrap_or(0.0);
+    let spare_after = value(wanted, MIN_SPARE)
+        .unwrap_or(spare_before)
+        .min(threads);
+    let spare_between = spare_before.min(threads);
+    all.retain(|(name, ..)| *name != MIN_SPARE);
+    let write = |spare| (MIN_SPARE, "minSpareThreads", spare);
+    if spare_between < spare_before {
+        all.insert(0, write(spare_between));
+    }
+    if (spare_after - spare_between).abs() > 0.0 {
+        let threads_at = all.iter().position(|(name, ..)| *name == THREADS);
+        all.insert(threads_at.map_or(0, |at| at + 1), write(spare_after));
+    }
+    all
+}
+
+/// Pools exist over JMX from their first use.
+fn pools(client: &mut Jolokia) -> Result<Vec<PoolBean>, TargetError> {
+    let mut found = Vec::new();
+    for figures in client.search(&"tomcat.jdbc:type=ConnectionPool,*".parse()?)? {
+        // Every connection of the pool has a name of its own beside the pool's.
+        let of_a_connection = figures.property("connections").is_some();
+        if let Some(name) = figures.plain("name").filter(|_| !of_a_connection) {
+            found.push(PoolBean {
+                stage: stage_of(&name),
+                figures,
+                kind: PoolBeanKind::TomcatJdbc,
+            });
+        }
+    }
+    for figures in client.search(&"com.zaxxer.hikari:type=Pool (*)".parse()?)? {
+        let kind = figures.property("type").and_then(|kind| {
+            let name = kind.strip_prefix("Pool (")?.strip_suffix(')')?.to_owned();
+            let config = format!("com.zaxxer.hikari:type=PoolConfig ({name})").parse();
+            Some((name, config))
+        });
+        if let Some((name, config)) = kind {
+            found.push(PoolBean {
+                stage: stage_of(&name),
+                figures,
+                kind: PoolBeanKind::Hikari { config: config? },
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// `pool.db` of `jdbc/db`.
+fn stage_of(pool: &str) -> String {
+    let last = pool.rsplit('/').next().unwrap_or(pool);
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {
+            c
+        } else {
+            '-'
+        }
+    };
+    format!("{POOL}{}", last.chars().map(plain).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(of: &[(&str, f64)]) -> BTreeMap<String, f64> {
+        of.iter()
+            .map(|(name, limit)| ((*name).to_owned(), *limit))
+            .collect()
+    }
+
+    fn order(before: &[(&str, f64)], wanted: &[(&str, f64)]) -> Vec<(&'static str, f64)> {
+        let writes = writes(&limits(before), &limits(wanted));
+        writes
+            .into_iter()
+            .map(|(_, attribute, value)| (attribute, value))
+            .collect()
+    }
+
+    #[test]
+    fn spare_threads_never_exceed_all_threads_in_between() {
+        let found = [("threads", 200.0), (MIN_SPARE, 10.0)];
+        assert_eq!(
+            order(&found, &[("threads", 4.0), (MIN_SPARE, 10.0)]),
+            [("minSpareThreads", 4.0), ("maxThreads", 4.0)]
+        );
+        assert_eq!(
+            order(&[("threads", 4.0), (MIN_SPARE, 4.0)], &found),
+            [("maxThreads", 200.0), ("minSpareThreads", 10.0)]
+        );
+        assert_eq!(
+            order(&found, &[("threads", 50.0), (MIN_SPARE, 10.0)]),
+            [("maxThreads", 50.0)]
+        );
+        assert_eq!(
+            order(&found, &[("threads", 200.0), (MIN_SPARE, 25.0)]),
+            [("minSpareThreads", 25.0)]
+        );
+    }
+
+    #[test]
+    fn only_what_differs_is_written_the_backlog_last() {
+        let found = [
+            ("backlog", 100.0),
+            ("connections", 8192.0),
+            ("threads", 200.0),
+        ];
+        assert_eq!(order(&found, &found), []);
+        assert_eq!(
+            order(
+                &found,
+                &[("backlog", 7.0), ("connections", 100.0), ("threads", 200.0)]
+            ),
+            [("maxConnections", 100.0), ("acceptCount", 7.0)]
+        );
+    }
+
+    #[test]
+    fn what_a_tomcat_does_not_have_is_refused_by_name() {
+        check(&limits(&[
+            ("threads", 1.0),
+            ("pool.db", 4.0),
+            ("native.keepAliveTimeout", 0.0),
+        ]))
+        .expect("it has these");
+        let error = check(&limits(&[("native.MaxRequestWorkers", 4.0)])).expect_err("it has not");
+        assert!(
+            error.to_string().contains("native.minSpareThreads"),
+            "{error}"
+        );
+        check(&limits(&[("threads", 0.0)])).expect_err("no thread at all");
+    }
+
+    #[test]
+    fn pools_are_called_by_the_last_part_of_their_name() {
+        assert_eq!(stage_of("jdbc/db"), "pool.db");
+        assert_eq!(stage_of("HikariPool-1"), "pool.HikariPool-1");
+        assert_eq!(stage_of("my pool"), "pool.my-pool");
+    }
+}

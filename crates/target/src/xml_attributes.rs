@@ -1,0 +1,98 @@
+//! Attributes of one element of a configuration file, set so that everything else stays as it is:
+//! comments, order, indentation.
+
+use std::ops::Range;
+
+use roxmltree::{Document, Node};
+
+/// The text with these attributes set in the first element that `is_meant` says yes to. An attribute
+/// that is there gets a new value in its place, others are added behind the element's name.
+pub(crate) fn with_attributes(
+    text: &str,
+    is_meant: impl Fn(&Node<'_, '_>) -> bool,
+    attributes: &[(&str, String)],
+) -> Result<String, String> {
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: true,
+        ..roxmltree::ParsingOptions::default()
+    };
+    let document =
+        Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
+    let mut elements = document.descendants().filter(Node::is_element);
+    let element = elements
+        .find(is_meant)
+        .ok_or_else(|| "the element that has these settings is not in it".to_owned())?;
+    let mut edits: Vec<(Range<usize>, String)> = attributes
+        .iter()
+        .map(|(name, value)| edit(text, &element, name, value))
+        .collect();
+    // From the back, so that places before an edit stay where they are; those added at one place
+    // keep their order.
+    edits.reverse();
+    edits.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
+    let mut edited = text.to_owned();
+    for (place, with) in edits {
+        edited.replace_range(place, &with);
+    }
+    Ok(edited)
+}
+
+fn edit(text: &str, element: &Node<'_, '_>, name: &str, value: &str) -> (Range<usize>, String) {
+    let value = value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&apos;");
+    if let Some(attribute) = element.attribute_node(name) {
+        return (attribute.range_value(), value);
+    }
+    let start = element.range().start + 1;
+    let named = text[start..]
+        .find(|c: char| c.is_whitespace() || c == '/' || c == '>')
+        .map_or(text.len(), |length| start + length);
+    (named..named, format!(" {name}=\"{value}\""))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "<?xml version='1.0'?>\n<Server port=\"8005\">\n  <!-- <Connector port=\"1\"/> -->\n  \
+                        <Connector port='8080'\n             maxThreads=\"150\"/>\n  <Connector port=\"8009\"/>\n</Server>\n";
+
+    fn connector(element: &Node<'_, '_>) -> bool {
+        element.has_tag_name("Connector")
+    }
+
+    #[test]
+    fn values_change_in_place_and_new_ones_stand_behind_the_name() {
+        let attributes = [
+            ("maxThreads", "40".to_owned()),
+            ("acceptCount", "7".to_owned()),
+            ("note", "a \"b\" & 'c'".to_owned()),
+        ];
+        let edited = with_attributes(FILE, connector, &attributes).unwrap();
+        let expected = FILE.replace(
+            "<Connector port='8080'\n             maxThreads=\"150\"/>",
+            "<Connector acceptCount=\"7\" note=\"a &quot;b&quot; &amp; &apos;c&apos;\" port='8080'\n             \
+             maxThreads=\"40\"/>",
+        );
+        assert_eq!(edited, expected);
+        let document = Document::parse(&edited).unwrap();
+        let first = document.descendants().find(connector).unwrap();
+        assert_eq!(first.attribute("note"), Some("a \"b\" & 'c'"));
+    }
+
+    #[test]
+    fn what_is_not_there_or_no_xml_is_said() {
+        assert!(with_attributes(FILE, |e| e.has_tag_name("Executor"), &[]).is_err());
+        let error = with_attributes("<a><b></a>", connector, &[]).unwrap_err();
+        assert!(error.contains("1:"), "{error}");
+    }
+
+    #[test]
+    fn nothing_to_set_changes_nothing() {
+        assert_eq!(with_attributes(FILE, connector, &[]).unwrap(), FILE);
+    }
+}

@@ -1,0 +1,212 @@
+//! A real Tomcat with both pools and a real database: started, watched, set while it runs, put back, gone.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    clippy::print_stderr,
+    reason = "tests state what must hold (limits are whole numbers), or say that they did not run"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use weir_apps::{App, ServletApi};
+use weir_probe::{Reading, WatchPlan, Watcher};
+use weir_record::{CpuScope, TargetFacts};
+use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, Shelf, TOMCAT_10, TOMCAT_11};
+use weir_target::{
+    PoolKind, Postgresql, PostgresqlOptions, Server, Tomcat, TomcatOptions, TomcatPool,
+};
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+fn shelf() -> Option<Shelf> {
+    if std::env::var_os("WEIR_SYSTEM_TESTS").is_none() {
+        eprintln!("skipped: it needs Java, Maven and PostgreSQL; WEIR_SYSTEM_TESTS=1 runs it");
+        return None;
+    }
+    // What one test has fetched serves the others too.
+    Some(Shelf::new(concat!(
+        env!("CARGO_TARGET_TMPDIR"),
+        "/weir-cache"
+    )))
+}
+
+fn jars(shelf: &Shelf, package: &Package) -> Vec<PathBuf> {
+    let home = shelf.provide(package, &GO_ON, &mut |_| {}).unwrap();
+    let files = std::fs::read_dir(home)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|kind| kind == "jar"))
+        .collect()
+}
+
+fn start(shelf: &Shelf, line: &Package, kind: PoolKind, place: &Path) -> Box<Tomcat> {
+    let path = std::env::var_os("PATH");
+    let programs = shelf
+        .provide_postgresql(path.as_deref(), &GO_ON, &mut |_| {})
+        .unwrap();
+    let database = PostgresqlOptions {
+        programs: programs.bin,
+        libraries: programs.libraries,
+        connections: 100,
+        table: None,
+        kept: place.join("kept"),
+        cpus: None,
+        log: place.join("database.log"),
+    };
+    let mut libraries = jars(shelf, &POSTGRESQL_JDBC);
+    libraries.extend(jars(shelf, &HIKARICP));
+    let stress = App::Stress(ServletApi::Jakarta);
+    Box::new(
+        Tomcat::start(TomcatOptions {
+            home: shelf.provide(line, &GO_ON, &mut |_| {}).unwrap(),
+            own_configuration: false,
+            java: PathBuf::from("java"),
+            java_options: vec!["-Xmx256m".to_owned()],
+            base: place.join("base"),
+            app: Some(weir_apps::build(stress, shelf.cache(), &GO_ON, &mut |_| {}).unwrap()),
+            ready: "/stress?searchTime=0&updateTime=0&duration=0&bit=64".to_owned(),
+            pool: Some(TomcatPool {
+                kind,
+                libraries,
+                database: Postgresql::start(&database, &GO_ON, &mut |_| {}).unwrap(),
+            }),
+            agent: jars(shelf, &JOLOKIA).pop().unwrap(),
+            port: 0,
+            cpus: None,
+            settings: BTreeMap::from([("threads".to_owned(), 50.0), ("pool.db".to_owned(), 10.0)]),
+            log: place.join("target.log"),
+        })
+        .unwrap(),
+    )
+}
+
+fn limits(of: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    of.iter()
+        .map(|(name, limit)| ((*name).to_owned(), *limit))
+        .collect()
+}
+
+fn facts(server: &dyn Server) -> TargetFacts {
+    server.facts(2, CpuScope::SharedCpus)
+}
+
+/// What a watch reads within some seconds, once it has read these signals.
+fn watched(server: &dyn Server, wanted: &[&str]) -> Reading {
+    let watched = server.watched();
+    let mut watcher = Watcher::new(WatchPlan {
+        target_pids: watched.pids,
+        ports: watched.ports,
+        sources: watched.sources,
+        ..WatchPlan::default()
+    });
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let reading = watcher.sample(Instant::now());
+        let missing = wanted.iter().find(|name| !reading.contains_key(**name));
+        match missing {
+            None => return reading,
+            Some(name) => assert!(Instant::now() < until, "{name} is not in {reading:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Length that the listening socket's queue may have.
+fn backlog_of(server: &dyn Server) -> String {
+    let port = server.address().port();
+    let shown = Command::new("ss")
+        .args(["-Hltn", &format!("sport = :{port}")])
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    shown.split_whitespace().nth(2).unwrap().to_owned()
+}
+
+fn the_whole_life(line: &Package, kind: PoolKind) {
+    let Some(shelf) = shelf() else {
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut server = start(&shelf, line, kind, place.path());
+    let found = facts(server.as_ref());
+    let limit = |facts: &TargetFacts, stage: &str| facts.stage(stage).unwrap().limit;
+    assert_eq!(limit(&found, "threads"), Some(50.0));
+    assert_eq!(limit(&found, "pool.db"), Some(10.0));
+    assert_eq!(limit(&found, "connections"), Some(8192.0));
+    assert_eq!(limit(&found, "backlog"), Some(100.0));
+    assert_eq!(limit(&found, "database"), Some(100.0));
+    assert!(found.name.starts_with("Apache Tomcat/"), "{}", found.name);
+
+    let read = watched(
+        server.as_ref(),
+        &[
+            "threads.occupancy",
+            "pool.db.waiting",
+            "pool.db.limit",
+            "request-queue.waiting",
+            "gc.time",
+        ],
+    );
+    assert_eq!(read["threads.limit"], 50.0);
+    assert_eq!(read["pool.db.limit"], 10.0);
+
+    server
+        .apply(&limits(&[
+            ("threads", 4.0),
+            ("pool.db", 3.0),
+            ("backlog", 7.0),
+            ("connections", 40.0),
+        ]))
+        .unwrap();
+    let read = watched(
+        server.as_ref(),
+        &["threads.limit", "pool.db.limit", "connections.limit"],
+    );
+    assert_eq!(
+        (
+            read["threads.limit"],
+            read["pool.db.limit"],
+            read["connections.limit"]
+        ),
+        (4.0, 3.0, 40.0)
+    );
+    assert_eq!(backlog_of(server.as_ref()), "7");
+    server
+        .apply(&limits(&[("native.minSpareThreads", 20.0)]))
+        .unwrap();
+    let read = watched(server.as_ref(), &["threads.limit", "pool.db.limit"]);
+    assert_eq!(
+        (read["threads.limit"], read["pool.db.limit"]),
+        (50.0, 10.0),
+        "as found"
+    );
+    assert_eq!(backlog_of(server.as_ref()), "100");
+    let refused = server.apply(&limits(&[("pool.other", 4.0)])).unwrap_err();
+    assert!(refused.to_string().contains("pool.db"), "{refused}");
+
+    server.check_alive().unwrap();
+    let pids = server.watched().pids;
+    server.stop().unwrap();
+    for pid in pids {
+        assert!(
+            !Path::new(&format!("/proc/{pid}")).exists(),
+            "{pid} still runs"
+        );
+    }
+}
+
+#[test]
+fn tomcat_11_with_its_own_pool() {
+    the_whole_life(&TOMCAT_11, PoolKind::TomcatJdbc);
+}
+
+#[test]
+fn tomcat_10_with_hikari() {
+    the_whole_life(&TOMCAT_10, PoolKind::Hikari);
+}

@@ -1,0 +1,26 @@
+//! The sample server of a study, started.
+
+use weir_record::WhenFull;
+use weir_study::BuiltinSpec;
+use weir_target::{Builtin, BuiltinOptions, Server};
+
+use crate::error::{ExpectedError, environment};
+
+use super::{Place, failed};
+
+pub(super) fn start(
+    spec: &BuiltinSpec,
+    place: &Place<'_>,
+) -> Result<Box<dyn Server>, ExpectedError> {
+    let program = std::env::current_exe()
+        .map_err(|error| environment(&format!("find this program's own file: {error}")))?;
+    let server = Builtin::start(BuiltinOptions {
+        program,
+        port: spec.port.unwrap_or(0),
+        cpus: Some(place.cpus.clone()),
+        settings: place.job.study.target.settings.clone(),
+        when_connections_full: spec.when_full.unwrap_or(WhenFull::Wait),
+        log: place.log(),
+    });
+    Ok(Box::new(server.map_err(|error| failed(place, error))?))
+}

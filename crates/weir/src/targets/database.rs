@@ -1,0 +1,35 @@
+//! The PostgreSQL behind the server of a study, started.
+
+use weir_study::DatabaseSpec;
+use weir_target::{Filled, Postgresql, PostgresqlOptions, PostsTable};
+
+use crate::error::ExpectedError;
+use crate::progress::Counter;
+use crate::shelf;
+
+use super::{Place, failed};
+
+/// Where filled databases are kept in the cache.
+const KEPT: &str = "databases";
+/// The log in a run.
+const LOG: &str = "database.log";
+
+pub(super) fn start(spec: &DatabaseSpec, place: &Place<'_>) -> Result<Postgresql, ExpectedError> {
+    let programs = shelf::postgresql(place.interrupted)?;
+    let mut rows = Counter::new("posts written, once");
+    let server = Postgresql::start(
+        &PostgresqlOptions {
+            programs: programs.bin,
+            libraries: programs.libraries,
+            connections: spec.connections,
+            table: spec.posts.map(|rows| PostsTable { rows }),
+            kept: shelf::open()?.cache().join(KEPT),
+            cpus: Some(place.cpus.clone()),
+            log: place.directory.path().join(LOG),
+        },
+        place.interrupted,
+        &mut |filled: Filled| rows.set(u64::from(filled.rows)),
+    );
+    rows.finish();
+    server.map_err(|error| failed(place, error))
+}

@@ -1,0 +1,114 @@
+//! A study of a real Tomcat from beginning to end: fetched, started with a database, set between trials, watched, gone.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "tests state what must hold; limits are whole numbers"
+)]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod support;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use support::{Place, json_file, names_in, wait_for};
+
+/// Fetching, building and two short trials on a busy machine.
+const STUDY: Duration = Duration::from_secs(300);
+
+const STARVED: &str = r#"
+schema = "weir/study/1"
+question = "What does a pool of 1 cost?"
+[target.tomcat]
+app = "stress"
+java-options = ["-Xmx256m"]
+[load]
+plan = "plans/short.jmx"
+users = "THREAD_NUMBER"
+window = "8 s"
+warm-up = "3 s"
+[load.properties]
+BIT = 64
+[sweep]
+design = "cases"
+[[sweep.case]]
+name = "pool 1"
+set = { users = 20, threads = 30, "pool.db" = 1, "param.searchTime" = 50 }
+[[sweep.case]]
+name = "pool 20"
+set = { users = 20, threads = 30, "pool.db" = 20, "param.searchTime" = 50 }
+[[sweep.column]]
+title = "Waiting"
+signal = "pool.db.waiting"
+"#;
+
+fn signal(trial: &Value, name: &str) -> f64 {
+    let value = &trial["signals"][name];
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{name} is in {}", trial["signals"]))
+}
+
+#[test]
+fn a_pool_that_starves_is_seen_and_named() {
+    if std::env::var_os("WEIR_SYSTEM_TESTS").is_none_or(|value| value != "1") {
+        eprintln!("skipped: it runs with WEIR_SYSTEM_TESTS=1 only");
+        return;
+    }
+    let place = Place::with_plan();
+    place.write("starved.toml", STARVED);
+    let done = place
+        .start(&["sweep", "starved.toml", "--json", "result.json"])
+        .done(STUDY);
+    assert!([Some(0), Some(4)].contains(&done.code), "{}", done.stderr);
+    let result = json_file(&place.path("result.json"));
+    let trials = result["trials"].as_array().unwrap();
+    let of = |case: &str| trials.iter().find(|trial| trial["case"] == case).unwrap();
+    let (starved, ample) = (of("pool 1"), of("pool 20"));
+    assert_eq!(signal(starved, "pool.db.limit"), 1.0);
+    assert_eq!(signal(ample, "pool.db.limit"), 20.0);
+    assert_eq!(signal(ample, "threads.limit"), 30.0);
+    // Twenty users of whom each holds the one connection for 50 ms: most of them wait for it.
+    assert!(signal(starved, "pool.db.waiting") > 5.0, "{starved}");
+    assert!(signal(starved, "pool.db.wait") > 0.2, "{starved}");
+    assert!(signal(ample, "pool.db.waiting") < 1.0, "{ample}");
+    for name in [
+        "gc.time",
+        "request-queue.waiting",
+        "target.memory.rss",
+        "cpu",
+    ] {
+        signal(ample, name);
+    }
+    let funnel: Vec<&str> = result["target"]["stages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|stage| stage["name"].as_str().unwrap())
+        .collect();
+    let stages = [
+        "backlog",
+        "connections",
+        "request-queue",
+        "threads",
+        "pool.db",
+        "database",
+    ];
+    assert_eq!(funnel, stages);
+    let run = &names_in(&place.path("weir-runs"))[0];
+    let configuration = place.read(&format!("weir-runs/{run}/tomcat/conf/server.xml"));
+    let port = configuration
+        .split("port=\"")
+        .nth(2)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    let address = format!("127.0.0.1:{port}");
+    wait_for("the server is gone", Duration::from_secs(10), || {
+        std::net::TcpStream::connect(&address)
+            .is_err()
+            .then_some(())
+    });
+}
