@@ -60,6 +60,9 @@ pub struct StudyResult {
     pub settings: BTreeMap<String, f64>,
     /// Where each setting comes from.
     pub settings_detail: Vec<SettingDetail>,
+    /// The settings as changes of the server's own configuration files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub configuration: Vec<ConfigurationDiff>,
     /// The check that the settings hold under more users than the answer.
     pub held: Option<Held>,
     /// The table of a sweep.
@@ -68,6 +71,15 @@ pub struct StudyResult {
     pub findings: Vec<Finding>,
     /// Every trial, in the order in which they ran.
     pub trials: Vec<TrialRecord>,
+}
+
+/// What the settings change in one of the server's configuration files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigurationDiff {
+    /// The file.
+    pub file: String,
+    /// A unified diff, as `patch` takes it.
+    pub diff: String,
 }
 
 /// The result of `weir run`.

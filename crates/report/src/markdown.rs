@@ -13,6 +13,7 @@ pub fn markdown(input: &ReportInput<'_>) -> String {
     let result = input.result;
     let mut parts = vec![format!("# {}\n", escape(&result.question)), answer(result)];
     parts.extend(settings(result));
+    parts.extend(configuration(result));
     parts.extend(check(result));
     parts.extend(sweep(result));
     parts.extend(findings(result));
@@ -118,6 +119,14 @@ fn sweep(result: &StudyResult) -> Option<String> {
     Some(format!(
         "## Cases\n\nMean over the trials (95 % interval).\n\n{table}"
     ))
+}
+
+fn configuration(result: &StudyResult) -> Option<String> {
+    let files = result.configuration.iter();
+    let diffs: Vec<String> = files
+        .map(|file| format!("```diff\n{}```\n", file.diff))
+        .collect();
+    (!diffs.is_empty()).then(|| format!("## Configuration\n\n{}", diffs.concat()))
 }
 
 fn findings(result: &StudyResult) -> Option<String> {

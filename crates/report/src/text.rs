@@ -63,6 +63,7 @@ fn interval<'a>(trial: &'a TrialRecord, figure: &str) -> Option<&'a weir_stats::
 pub fn summary(result: &StudyResult, width: usize) -> String {
     let mut parts = vec![answer(result, width)];
     parts.extend(settings(result, width));
+    parts.extend(configuration(result));
     parts.extend(check(result, width));
     parts.extend(result.table.as_ref().map(|table| sweep(table, width)));
     parts.extend(findings(result, width));
@@ -163,6 +164,16 @@ fn check(result: &StudyResult, width: usize) -> Option<String> {
         text.push_str(&wrap("  ", "    ", &cost, width));
     }
     Some(text)
+}
+
+/// Never wrapped: it is to be copied.
+fn configuration(result: &StudyResult) -> Option<String> {
+    let diffs: Vec<&str> = result
+        .configuration
+        .iter()
+        .map(|file| &*file.diff)
+        .collect();
+    (!diffs.is_empty()).then(|| format!("As the server's own configuration\n{}", diffs.concat()))
 }
 
 fn findings(result: &StudyResult, width: usize) -> Option<String> {

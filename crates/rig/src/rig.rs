@@ -15,7 +15,7 @@ use weir_record::{
     TrialRecord, TrialRunner, disturbance, evaluate, failed_to,
 };
 use weir_script::{Properties, Target};
-use weir_target::{Server, TargetError};
+use weir_target::{ConfigurationChange, Server, TargetError};
 
 use crate::cpus::CpuPlan;
 use crate::levels;
@@ -61,6 +61,14 @@ impl Rig {
             .target
             .facts(cpus.target.count() as u32, cpus.scope());
         Self { options, facts }
+    }
+
+    /// What limits change in the server's own configuration files.
+    pub fn configuration(
+        &self,
+        limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        self.options.target.configuration(limits)
     }
 
     /// Puts the server back to what was found and stops it, if Weir started it.

@@ -10,6 +10,7 @@
 
 mod builtin;
 mod child;
+mod configuration;
 mod error;
 mod free_port;
 mod journal;
@@ -19,6 +20,7 @@ mod tomcat;
 mod xml_attributes;
 
 pub use builtin::{Builtin, BuiltinOptions};
+pub use configuration::ConfigurationChange;
 pub use error::TargetError;
 pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};

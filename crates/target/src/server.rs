@@ -8,6 +8,7 @@ use std::path::Path;
 use weir_probe::Source;
 use weir_record::{CpuScope, TargetFacts};
 
+use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 
 /// A server that is ready to be loaded.
@@ -38,6 +39,15 @@ pub trait Server: fmt::Debug {
 
     /// Copies what it has logged since `from` into a file.
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError>;
+
+    /// What these limits change in the server's own configuration files; nothing for a server that
+    /// has none, or whose files Weir does not know.
+    fn configuration(
+        &self,
+        _limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        Ok(Vec::new())
+    }
 
     /// Puts back what was changed and stops what was started.
     fn stop(self: Box<Self>) -> Result<(), TargetError>;

@@ -10,6 +10,7 @@
 //! (`maxConnections`), requests that wait for a thread, threads (`maxThreads`), the pool.
 
 mod base;
+mod configuration;
 mod funnel;
 mod live;
 mod pool;
@@ -26,6 +27,7 @@ use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
+use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::postgresql::Postgresql;
@@ -91,6 +93,8 @@ pub struct Tomcat {
     process: ServerProcess,
     address: SocketAddr,
     name: String,
+    home: Option<PathBuf>,
+    base: PathBuf,
     live: Live,
     agent: Agent,
     found: BTreeMap<String, f64>,
@@ -137,6 +141,8 @@ impl Tomcat {
         let found = live.read()?;
         Ok(Self {
             name: live.version()?,
+            home: options.own_configuration.then_some(options.home),
+            base: options.base,
             process,
             address,
             live,
@@ -195,6 +201,14 @@ impl Server for Tomcat {
 
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
         self.process.copy_log(from, to)
+    }
+
+    fn configuration(
+        &self,
+        limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        let of_user = self.home.is_some();
+        configuration::changes(self.home.as_ref().unwrap_or(&self.base), of_user, limits)
     }
 
     /// There is nothing to put back: the configuration is Weir's own and the process ends.

@@ -12,12 +12,7 @@ pub(crate) fn with_attributes(
     is_meant: impl Fn(&Node<'_, '_>) -> bool,
     attributes: &[(&str, String)],
 ) -> Result<String, String> {
-    let options = roxmltree::ParsingOptions {
-        allow_dtd: true,
-        ..roxmltree::ParsingOptions::default()
-    };
-    let document =
-        Document::parse_with_options(text, options).map_err(|error| error.to_string())?;
+    let document = parse(text)?;
     let mut elements = document.descendants().filter(Node::is_element);
     let element = elements
         .find(is_meant)
@@ -35,6 +30,22 @@ pub(crate) fn with_attributes(
         edited.replace_range(place, &with);
     }
     Ok(edited)
+}
+
+/// Whether there is an element that `is_meant` says yes to.
+pub(crate) fn has_element(
+    text: &str,
+    is_meant: impl Fn(&Node<'_, '_>) -> bool,
+) -> Result<bool, String> {
+    Ok(parse(text)?.descendants().any(|element| is_meant(&element)))
+}
+
+fn parse(text: &str) -> Result<Document<'_>, String> {
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: true,
+        ..roxmltree::ParsingOptions::default()
+    };
+    Document::parse_with_options(text, options).map_err(|error| error.to_string())
 }
 
 fn edit(text: &str, element: &Node<'_, '_>, name: &str, value: &str) -> (Range<usize>, String) {

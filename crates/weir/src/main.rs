@@ -7,6 +7,7 @@
 mod apps;
 mod cli;
 mod commands;
+mod configuration;
 mod error;
 mod hosts;
 mod interrupt;

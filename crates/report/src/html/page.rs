@@ -38,6 +38,7 @@ pub(crate) struct Page<'a> {
     funnels: Vec<Funnel>,
     funnels_left_out: usize,
     sweep: Option<Sweep>,
+    configuration: Vec<&'a str>,
     findings: Vec<Finding>,
     seconds: Seconds,
     chosen: u32,
@@ -201,6 +202,11 @@ impl<'a> Page<'a> {
             funnels,
             funnels_left_out,
             sweep: sweep(result),
+            configuration: result
+                .configuration
+                .iter()
+                .map(|file| &*file.diff)
+                .collect(),
             findings: findings(result),
             chosen: answer_trial(result).map_or(0, |trial| trial.id),
             seconds,

@@ -369,6 +369,7 @@ fn empty_result(question: &str, summary: &str) -> StudyResult {
         settings_detail: Vec::new(),
         held: None,
         table: None,
+        configuration: Vec::new(),
         findings: Vec::new(),
         trials: Vec::new(),
     }

@@ -105,18 +105,12 @@ fn connector_attributes(options: &TomcatOptions) -> Vec<(&'static str, String)> 
 fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
     let path = options.base.join("conf/server.xml");
     let text = fs::read_to_string(&path).map_err(file(&path))?;
-    let is_http = |element: &roxmltree::Node<'_, '_>| {
-        element.has_tag_name("Connector")
-            && element
-                .attribute("protocol")
-                .is_none_or(|p| !p.contains("AJP") && !p.contains("ajp"))
-    };
     let unreadable = |says: String| TargetError::Configuration {
         path: path.clone(),
         says,
     };
-    let moved =
-        with_attributes(&text, is_http, &connector_attributes(options)).map_err(unreadable)?;
+    let moved = with_attributes(&text, is_http_connector, &connector_attributes(options))
+        .map_err(unreadable)?;
     let alone = with_attributes(
         &moved,
         |element| element.has_tag_name("Server"),
@@ -124,6 +118,12 @@ fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
     )
     .map_err(unreadable)?;
     write(&path, &alone)
+}
+
+/// Whether an element of `server.xml` is a connector that browsers speak to.
+pub(super) fn is_http_connector(element: &roxmltree::Node<'_, '_>) -> bool {
+    let speaks_ajp = |protocol: &str| protocol.contains("AJP") || protocol.contains("Ajp");
+    element.has_tag_name("Connector") && !element.attribute("protocol").is_some_and(speaks_ajp)
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {

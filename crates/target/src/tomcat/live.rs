@@ -334,7 +334,7 @@ fn pools(client: &mut Jolokia) -> Result<Vec<PoolBean>, TargetError> {
 }
 
 /// `pool.db` of `jdbc/db`.
-fn stage_of(pool: &str) -> String {
+pub(super) fn stage_of(pool: &str) -> String {
     let last = pool.rsplit('/').next().unwrap_or(pool);
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {

@@ -12,13 +12,14 @@ use weir_record::{
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver};
+use weir_target::ConfigurationChange;
 use weir_units::CpuSet;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
-use crate::{hosts, interrupt, jmeter, output, put_back, targets};
+use crate::{configuration, hosts, interrupt, jmeter, output, put_back, targets};
 
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
 
@@ -54,8 +55,9 @@ pub(crate) fn prepare(
     }
 }
 
-/// Runs a study to its stored result and tells it.
-pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedError> {
+/// Runs a study to its stored result and tells it. With `write`, the settings go into the server's
+/// configuration files.
+pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<u8, ExpectedError> {
     let plan = job.read_plan()?;
     check_factor_properties(job, &plan)?;
     let cpus = divide_cpus(job)?;
@@ -98,11 +100,16 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments) -> Result<u8, ExpectedE
         interrupted: Arc::clone(&interrupted),
     });
     let outcome = answer(job, &mut rig, finished);
+    let changes = configuration::changes(&rig, &outcome);
     let stopped = rig.stop();
     let restored = put_back::tell(&journal.put_back());
-    let code = conclude(outcome, &directory, &manifest, arguments)?;
+    let code = conclude(outcome, &changes, &directory, &manifest, arguments)?;
     stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    restored.map(|()| code)
+    restored?;
+    if write {
+        configuration::write(&changes, code)?;
+    }
+    Ok(code)
 }
 
 /// What sends the load; a JMeter is found or assembled here.
@@ -315,6 +322,7 @@ impl StudyObserver for StudyView {
 
 fn conclude(
     outcome: Outcome,
+    changes: &[ConfigurationChange],
     directory: &RunDirectory,
     manifest: &RunManifest,
     arguments: &StudyArguments,
@@ -332,6 +340,7 @@ fn conclude(
         answer: outcome.answer,
         settings: outcome.settings,
         settings_detail: outcome.settings_detail,
+        configuration: configuration::diffs(changes),
         held: outcome.held,
         table: outcome.table,
         findings: outcome.findings,

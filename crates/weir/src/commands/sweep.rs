@@ -30,5 +30,5 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<u8, ExpectedError> {
             job.file
         )));
     }
-    studies::run(&job, &arguments.shared)
+    studies::run(&job, &arguments.shared, false)
 }

@@ -19,6 +19,10 @@ pub(crate) struct TuneArguments {
     /// The study; without one, the built-in sample server and load.
     #[arg(value_name = "STUDY.toml")]
     study: Option<PathBuf>,
+    /// Write the settings into the server's own configuration files, when the requirements are met;
+    /// the old text stays beside each.
+    #[arg(long)]
+    write: bool,
     #[command(flatten)]
     shared: StudyArguments,
 }
@@ -31,5 +35,5 @@ pub(crate) fn run(arguments: &TuneArguments) -> Result<u8, ExpectedError> {
             job.file
         )));
     }
-    studies::run(&job, &arguments.shared)
+    studies::run(&job, &arguments.shared, arguments.write)
 }
