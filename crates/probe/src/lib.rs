@@ -32,6 +32,7 @@ mod cpu;
 mod error;
 mod kept_file;
 mod kernel_text;
+mod listeners;
 mod machine;
 mod origin;
 mod own;
@@ -46,6 +47,7 @@ mod watcher;
 
 pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
+pub use listeners::{listening_ports, processes_listening};
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};
 pub use source::{

@@ -103,6 +103,7 @@ pub fn evaluate(
         cpu: cpu_record(&signals),
         classes: classes(recording, &window, length_s)?,
         signals,
+        signal_origins: BTreeMap::new(),
         open: open(recording, window.clone()),
         intervals,
     };

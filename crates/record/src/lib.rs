@@ -26,8 +26,10 @@ mod run_dir;
 mod runner;
 mod sample;
 mod timeline;
+mod timeline_file;
 mod treatment;
 mod trial;
+mod watch;
 
 pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{Context, EvaluateError, STEAL_MAX, disturbance, evaluate};
@@ -54,5 +56,7 @@ pub use runner::{
 };
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 pub use timeline::{Reading, Timeline, TimelineError};
+pub use timeline_file::TimelineFile;
 pub use treatment::{Level, Levels, Role, Treatment, Window};
 pub use trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
+pub use watch::{SignalSummary, WATCH_SCHEMA, WatchResult};

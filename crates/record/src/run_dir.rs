@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::StudyResult;
 use crate::trial::TrialRecord;
+use crate::watch::WatchResult;
 
 /// Where runs lie, below the current directory.
 pub const RUNS: &str = "weir-runs";
@@ -25,6 +26,7 @@ pub const RUNS: &str = "weir-runs";
 ///   trials/001/target.log        what the target printed
 ///   result.json, report.html     of a study
 ///   run.json                     of one load
+///   watch.json                   of a watch without load; its seconds are in trials/001/timeline.csv
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
@@ -156,6 +158,11 @@ impl RunDirectory {
         self.path.join("run.json")
     }
 
+    /// `watch.json`: what a watch without load has seen.
+    pub fn watch_path(&self) -> PathBuf {
+        self.path.join("watch.json")
+    }
+
     /// `report.html`
     pub fn report_path(&self) -> PathBuf {
         self.path.join("report.html")
@@ -223,6 +230,16 @@ impl RunDirectory {
     /// Stores the result.
     pub fn write_result(&self, result: &StudyResult) -> Result<(), RunDirectoryError> {
         write_json(&self.result_path(), result)
+    }
+
+    /// Stores what a watch has seen so far.
+    pub fn write_watch(&self, watch: &WatchResult) -> Result<(), RunDirectoryError> {
+        write_json(&self.watch_path(), watch)
+    }
+
+    /// Reads what a watch has seen.
+    pub fn watch(&self) -> Result<WatchResult, RunDirectoryError> {
+        read_json(&self.watch_path())
     }
 
     /// Reads the result.

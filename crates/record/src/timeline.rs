@@ -7,9 +7,9 @@ use std::io;
 pub type Reading = BTreeMap<String, f64>;
 
 /// Column that holds the number of the second.
-const SECOND: &str = "second";
+pub(crate) const SECOND: &str = "second";
 /// Column that says whether the second was missed.
-const MISSED: &str = "missed";
+pub(crate) const MISSED: &str = "missed";
 
 /// The seconds of a trial, from its time origin.
 ///
@@ -132,7 +132,7 @@ impl Timeline {
 }
 
 /// Six significant digits: more than any signal has, and short files.
-fn shorten(value: f64) -> String {
+pub(crate) fn shorten(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }

@@ -43,6 +43,9 @@ pub struct TrialRecord {
     pub cpu: Option<CpuRecord>,
     /// Means over the window of every signal that was read, by name.
     pub signals: BTreeMap<String, f64>,
+    /// Where each of these signals came from, for those that the watch read.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub signal_origins: BTreeMap<String, String>,
     /// The same figures for each sample label.
     pub classes: BTreeMap<String, ClassRecord>,
     /// What only an open workload has; absent when the load is closed.

@@ -308,7 +308,7 @@
     const caption = host.parentElement.querySelector("h3");
     caption.replaceChildren(chart.title);
     if (chart.unit) { const unit = make("span", ` ${chart.unit}`, caption); unit.className = "muted"; }
-    caption.nextElementSibling.textContent = chart.zero.length ? `0 in every trial: ${chart.zero.join(", ")}` : "";
+    caption.nextElementSibling.textContent = chart.zero.length ? `0 throughout: ${chart.zero.join(", ")}` : "";
     if (!present.length) {
       host.setAttribute("aria-label", `${chart.title}: nothing to draw`);
       make("p", chart.series.length ? "Not read in this trial." : "Nothing to draw.", host).className = "empty";

@@ -41,7 +41,7 @@ impl Kind {
     pub(crate) fn of_name(name: &str) -> Self {
         let last = name.rsplit('.').next().unwrap_or(name);
         match name {
-            "cpu" | "load.late-share" => Self::Share,
+            "cpu" | "load.late-share" | "gc.time" | "safepoints.time" => Self::Share,
             "throughput" | "errors" => Self::PerSecond,
             _ if name.starts_with("errors.share") => Self::Share,
             _ if name.contains("_ms") => Self::Milliseconds,

@@ -12,7 +12,7 @@ mod curves;
 pub(crate) mod embed;
 mod funnel;
 mod page;
-mod seconds;
+pub(crate) mod seconds;
 
 /// The script's data.
 #[derive(Debug, Serialize)]

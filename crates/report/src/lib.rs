@@ -7,6 +7,7 @@
 //!   charts with intervals, the funnel as a picture, the timeline of any trial.
 //! * [`markdown()`] is for a ticket.
 //! * [`Dashboard`] is the report of a result file, with JMeter's figures.
+//! * [`watch`] shows a watch without load, live and afterwards.
 //! * [`text`] is for the terminal: a line a trial, and the end of a run.
 //!
 //! Invariants: no clock, no environment, no files; a figure is never shown without its interval
@@ -26,6 +27,7 @@ mod markdown;
 mod standing;
 mod sweep;
 pub mod text;
+pub mod watch;
 mod words;
 
 pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};

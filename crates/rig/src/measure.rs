@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_load::{LoadSettings, SampleSink};
-use weir_probe::{TimedReading, WatchPlan, WatchThread};
+use weir_probe::{Origins, TimedReading, WatchPlan, WatchThread};
 use weir_record::{
     Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide,
     failed_to, names,
@@ -80,6 +80,8 @@ pub struct Measured {
     pub failed: Option<TrialError>,
     /// What the load engine says at its end.
     pub load: LoadEnd,
+    /// For every signal that the watch read, where it came from.
+    pub origins: Origins,
 }
 
 /// Runs a load and watches it. `still_there` is asked now and then whether the target still runs;
@@ -129,7 +131,7 @@ pub fn measure(
     let heard = following.heard.saturating_duration_since(origin);
     let (recording, longest) = (following.recording, following.longest);
     load.stop();
-    watch.stop();
+    let origins = watch.stop();
     // A target that is gone answers nothing more: waiting for its samples is of no use.
     let patience = if failed.is_none() {
         longest + DRAIN_EXTRA
@@ -146,6 +148,7 @@ pub fn measure(
         interrupted: end.interrupted,
         failed,
         load: summary,
+        origins,
     })
 }
 

@@ -152,6 +152,7 @@ impl Rig {
         };
         let record = evaluate(&measured.recording, measured.window, &context);
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
+        record.signal_origins = measured.origins;
         if let Some(arrivals) = measured.load.arrivals() {
             record.note_arrivals(arrivals.not_started, arrivals.skipped);
         }

@@ -71,6 +71,7 @@ mod tests {
             },
             cpu: None,
             signals: BTreeMap::new(),
+            signal_origins: BTreeMap::new(),
             classes: BTreeMap::from([("light".to_owned(), light)]),
             open: None,
             intervals: BTreeMap::new(),

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     check::CheckArguments, report::ReportArguments, sample_server::SampleServerArguments,
-    sweep::SweepArguments, target::TargetArguments, tune::TuneArguments,
+    sweep::SweepArguments, target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Run(RunTyped),
     /// Say everything that is wrong or unsupported in a plan or a study; send nothing.
     Check(CheckArguments),
+    /// Show the signals of a target live, without load, and keep them as a run.
+    Watch(WatchArguments),
     /// Write the report of a stored run again.
     Report(ReportArguments),
     /// The servers that Weir can start: what is in its cache, and getting it there.

@@ -8,6 +8,7 @@ mod studies;
 pub(crate) mod sweep;
 pub(crate) mod target;
 pub(crate) mod tune;
+pub(crate) mod watch;
 
 use crate::cli::Command;
 use crate::error::ExpectedError;
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Run(typed) => run::run(&typed.rest),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Watch(arguments) => watch::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Target(arguments) => target::run(&arguments),
         Command::SampleServer(arguments) => sample_server::run(&arguments),

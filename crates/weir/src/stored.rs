@@ -5,8 +5,11 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use weir_record::{RunDirectory, RunDirectoryError, RunManifest, StudyResult, Timeline, failed_to};
-use weir_report::ReportInput;
+use weir_record::{
+    RunDirectory, RunDirectoryError, RunManifest, StudyResult, Timeline, WatchResult, failed_to,
+};
+use weir_report::watch::WatchInput;
+use weir_report::{ReportError, ReportInput};
 
 use crate::error::ExpectedError;
 
@@ -51,13 +54,9 @@ impl StoredRun {
         let mut timelines = BTreeMap::new();
         for trial in &result.trials {
             let path = directory.trial(trial.id).timeline();
-            let Ok(file) = File::open(&path) else {
-                continue;
-            };
-            let timeline = Timeline::read_csv(BufReader::new(file)).map_err(|error| {
-                ExpectedError::Input(format!("{}: failed to {error}", path.display()))
-            })?;
-            timelines.insert(trial.id, timeline);
+            if let Some(timeline) = timeline(&path)? {
+                timelines.insert(trial.id, timeline);
+            }
         }
         Ok(Self {
             result,
@@ -77,10 +76,61 @@ impl StoredRun {
 
     /// Writes `report.html` into the run's directory.
     pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
-        let html = weir_report::html(&self.input())
-            .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-        let path = directory.report_path();
-        weir_record::write_whole(&path, html.as_bytes()).map_err(failed)?;
-        Ok(path)
+        write_page(directory, weir_report::html(&self.input()))
     }
+}
+
+/// A watch without load.
+pub(crate) struct StoredWatch {
+    watch: WatchResult,
+    manifest: RunManifest,
+    timeline: Timeline,
+}
+
+impl StoredWatch {
+    /// Reads a watch, complete or as far as it came.
+    pub(crate) fn read(directory: &RunDirectory) -> Result<Self, ExpectedError> {
+        let watch = directory.watch().map_err(failed)?;
+        let manifest = directory.manifest().map_err(failed)?;
+        let timeline = timeline(&directory.trial(1).timeline())?.unwrap_or_default();
+        Ok(Self {
+            watch,
+            manifest,
+            timeline,
+        })
+    }
+
+    /// The watch as the report takes it.
+    pub(crate) fn input(&self) -> WatchInput<'_> {
+        WatchInput {
+            watch: &self.watch,
+            manifest: &self.manifest,
+            timeline: &self.timeline,
+        }
+    }
+
+    /// Writes `report.html` into the run's directory.
+    pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
+        write_page(directory, weir_report::watch::watch_html(&self.input()))
+    }
+}
+
+/// The seconds in a file, if there is one.
+fn timeline(path: &Path) -> Result<Option<Timeline>, ExpectedError> {
+    let Ok(file) = File::open(path) else {
+        return Ok(None);
+    };
+    let timeline = Timeline::read_csv(BufReader::new(file))
+        .map_err(|error| ExpectedError::Input(format!("{}: failed to {error}", path.display())))?;
+    Ok(Some(timeline))
+}
+
+fn write_page(
+    directory: &RunDirectory,
+    html: Result<String, ReportError>,
+) -> Result<PathBuf, ExpectedError> {
+    let html = html.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+    let path = directory.report_path();
+    weir_record::write_whole(&path, html.as_bytes()).map_err(failed)?;
+    Ok(path)
 }

@@ -1,5 +1,7 @@
 //! What stands on the page, as text: the template only places it.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use weir_record::{Answer, Held, Role, StudyResult, TrialRecord};
 use weir_stats::Method;
@@ -46,6 +48,8 @@ pub(crate) struct Page<'a> {
     intervals: Vec<Interval>,
     run: Vec<(&'static str, String)>,
     machine: Vec<(String, String)>,
+    /// Signals and where they came from.
+    origins: Vec<(String, String)>,
     study: &'a str,
     weir: &'a str,
     data: String,
@@ -214,6 +218,7 @@ impl<'a> Page<'a> {
             intervals: result.trials.iter().flat_map(intervals).collect(),
             run: run(input),
             machine: words::machine(input.manifest),
+            origins: origins(result),
             study: &input.manifest.study,
             weir: &result.weir,
             data,
@@ -519,6 +524,17 @@ fn method(method: Method) -> &'static str {
         Method::LocalLine => "local line; count: trials",
         _ => "other",
     }
+}
+
+/// Where the signals of all trials came from; of one that changed its origin, the last.
+fn origins(result: &StudyResult) -> Vec<(String, String)> {
+    let trials = result.trials.iter();
+    let origins: BTreeMap<&String, &String> =
+        trials.flat_map(|trial| &trial.signal_origins).collect();
+    origins
+        .into_iter()
+        .map(|(signal, origin)| (signal.clone(), origin.clone()))
+        .collect()
 }
 
 fn run(input: &ReportInput<'_>) -> Vec<(&'static str, String)> {

@@ -118,18 +118,38 @@ impl Spec {
     }
 }
 
+/// What is drawn of one timeline beside its seconds.
+pub(crate) struct Shown<'a> {
+    pub(crate) id: u32,
+    pub(crate) name: String,
+    /// The measured window: its first second and its end.
+    pub(crate) window: (f64, f64),
+    pub(crate) timeline: &'a Timeline,
+}
+
 /// The seconds of all trials that have any.
 pub(crate) fn seconds(input: &ReportInput<'_>) -> Seconds {
-    let known: BTreeSet<&str> = input
-        .timelines
-        .values()
-        .flat_map(Timeline::signals)
-        .collect();
+    let trials = input.result.trials.iter().filter_map(|trial| {
+        let timeline = input.timelines.get(&trial.id)?;
+        (!timeline.is_empty()).then(|| Shown {
+            id: trial.id,
+            name: name(trial),
+            window: (trial.warm_up_s, trial.warm_up_s + trial.window_s),
+            timeline,
+        })
+    });
+    of(trials.collect())
+}
+
+/// The seconds of these timelines.
+pub(crate) fn of(shown: Vec<Shown<'_>>) -> Seconds {
+    let timelines = || shown.iter().map(|shown| shown.timeline);
+    let known: BTreeSet<&str> = timelines().flat_map(Timeline::signals).collect();
     let nonzero: BTreeSet<&str> = known
         .iter()
         .copied()
         .filter(|signal| {
-            input.timelines.values().any(|timeline| {
+            timelines().any(|timeline| {
                 let values = timeline.series(signal, 0..timeline.len());
                 values.iter().flatten().any(|value| *value != 0.0)
             })
@@ -150,12 +170,11 @@ pub(crate) fn seconds(input: &ReportInput<'_>) -> Seconds {
         .iter()
         .flat_map(|chart| chart.series.iter().map(|series| series.signal.clone()))
         .collect();
-    let trials = input.result.trials.iter().filter_map(|trial| {
-        let timeline = input.timelines.get(&trial.id)?;
-        (!timeline.is_empty()).then(|| trial_seconds(trial, timeline, &drawn, &factors))
-    });
+    let trials = shown.into_iter();
     Seconds {
-        trials: trials.collect(),
+        trials: trials
+            .map(|shown| trial_seconds(shown, &drawn, &factors))
+            .collect(),
         charts,
     }
 }
@@ -188,11 +207,11 @@ fn chart(spec: Spec, known: &BTreeSet<&str>, nonzero: &BTreeSet<&str>) -> Option
 }
 
 fn trial_seconds(
-    trial: &TrialRecord,
-    timeline: &Timeline,
+    shown: Shown<'_>,
     drawn: &BTreeSet<String>,
     factors: &BTreeMap<String, f64>,
 ) -> TrialSeconds {
+    let timeline = shown.timeline;
     let all = 0..timeline.len();
     let signals = drawn.iter().filter_map(|signal| {
         let factor = factors.get(signal).copied().unwrap_or(1.0);
@@ -206,9 +225,9 @@ fn trial_seconds(
         Some((signal.clone(), values.collect()))
     });
     TrialSeconds {
-        id: trial.id,
-        name: name(trial),
-        window: (trial.warm_up_s, trial.warm_up_s + trial.window_s),
+        id: shown.id,
+        name: shown.name,
+        window: shown.window,
         seconds: timeline.len(),
         missed: all.clone().filter(|at| timeline.missed(*at)).collect(),
         signals: signals.collect(),
@@ -366,6 +385,10 @@ fn operating_system() -> Vec<Spec> {
             .signals(&[("target.run-queue-wait", "mean over the second")]),
         Spec::new("memory", "Memory of the target", "MB", 1e-6)
             .signals(&[("target.memory.rss", "resident")]),
+        Spec::new("collections", "Garbage collection", "% of the time", 100.0).signals(&[
+            ("gc.time", "collecting"),
+            ("safepoints.time", "all threads stopped"),
+        ]),
     ]
 }
 

@@ -283,6 +283,7 @@ fn record(
         errors: Errors::default(),
         cpu: Some(cpu),
         signals,
+        signal_origins: BTreeMap::new(),
         classes: BTreeMap::from([("CPU-heavy".to_owned(), class)]),
         open: None,
         intervals: intervals

@@ -230,6 +230,7 @@ impl TrialRunner for Analytic {
                 ..CpuRecord::default()
             }),
             signals: self.signals(levels, &truth, busy),
+            signal_origins: BTreeMap::new(),
             classes: BTreeMap::new(),
             open: None,
             intervals: BTreeMap::new(),

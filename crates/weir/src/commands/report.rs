@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use weir_record::RunDirectory;
 
 use crate::error::ExpectedError;
 use crate::{output, stored};
@@ -23,11 +24,26 @@ pub(crate) struct ReportArguments {
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
     let directory = stored::find(&arguments.runs, &arguments.run)?;
+    if directory.watch_path().is_file() {
+        return of_watch(&directory, arguments.markdown);
+    }
     let run = stored::StoredRun::read(&directory)?;
     if arguments.markdown {
         output::data(&weir_report::markdown(&run.input()));
     } else {
         let path = run.write_report(&directory)?;
+        output::data(&path.display().to_string());
+    }
+    Ok(0)
+}
+
+/// The report of a watch without load.
+fn of_watch(directory: &RunDirectory, markdown: bool) -> Result<u8, ExpectedError> {
+    let watch = stored::StoredWatch::read(directory)?;
+    if markdown {
+        output::data(&weir_report::watch::watch_markdown(&watch.input()));
+    } else {
+        let path = watch.write_report(directory)?;
         output::data(&path.display().to_string());
     }
     Ok(0)

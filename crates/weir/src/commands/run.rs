@@ -265,6 +265,7 @@ fn record(
             ExpectedError::Invalid(failed_to(&error))
         }
     })?;
+    record.signal_origins.clone_from(&measured.origins);
     if let Some(arrivals) = measured.load.arrivals() {
         record.note_arrivals(arrivals.not_started, arrivals.skipped);
     }

@@ -177,7 +177,8 @@ fn dry_run(study: &StudyFile) -> String {
     lines.join("\n")
 }
 
-fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
+/// Who gets which CPUs.
+pub(crate) fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
     let available = CpuSet::of_this_thread()
         .map_err(|error| environment(&format!("read which CPUs may be used: {error}")))?
         .ok_or_else(|| environment("find a CPU that may be used"))?;

@@ -134,6 +134,11 @@ impl Running {
         self.child.id()
     }
 
+    /// The data that it has printed so far.
+    pub(crate) fn printed(&self) -> String {
+        fs::read_to_string(&self.stdout).unwrap()
+    }
+
     /// What it has said so far.
     pub(crate) fn talk(&self) -> String {
         fs::read_to_string(&self.stderr).unwrap()
@@ -292,6 +297,21 @@ impl SampleServer {
             listen: address("listen"),
             admin: address("admin"),
         }
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The URL of a path of the application.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.listen)
+    }
+
+    /// The URL of a path of the admin endpoint.
+    pub(crate) fn admin_url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.admin)
     }
 
     /// The port of the application.

@@ -1,0 +1,107 @@
+//! Which process listens on a port of this machine, and on which ports a process listens.
+//!
+//! `/proc/net/tcp` names the socket of a port by its inode, `/proc/PID/fd` those that a process has open. Processes of
+//! other users show theirs to root only.
+
+use std::collections::HashSet;
+use std::fs;
+
+use crate::kernel_text::{hexadecimal, lines, number, words};
+use crate::target::family::numbered;
+
+/// The kernel's number of a listening socket's state.
+const LISTEN: u64 = 10;
+
+/// The processes that listen on a port, lowest id first: of a server with children, its parent.
+pub fn processes_listening(port: u16) -> Vec<u32> {
+    let inodes: HashSet<u64> = listening("/proc/net")
+        .into_iter()
+        .filter(|(found, _)| *found == port)
+        .map(|(_, inode)| inode)
+        .collect();
+    if inodes.is_empty() {
+        return Vec::new();
+    }
+    let mut pids = numbered("/proc");
+    pids.retain(|pid| sockets(*pid).iter().any(|inode| inodes.contains(inode)));
+    pids.sort_unstable();
+    pids
+}
+
+/// The ports on which a process listens, in order.
+pub fn listening_ports(pid: u32) -> Vec<u16> {
+    let sockets = sockets(pid);
+    let mut ports: Vec<u16> = listening(&format!("/proc/{pid}/net"))
+        .into_iter()
+        .filter(|(_, inode)| sockets.contains(inode))
+        .map(|(port, _)| port)
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+/// Ports and inodes of all listening sockets of a network namespace.
+fn listening(folder: &str) -> Vec<(u16, u64)> {
+    let tables = ["tcp", "tcp6"].map(|table| fs::read(format!("{folder}/{table}")));
+    let tables = tables.into_iter().flatten();
+    tables
+        .flat_map(|table| lines(&table).filter_map(listener).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Port and inode of a line of `/proc/net/tcp`: columns as in `proc_pid_net(5)`.
+fn listener(line: &[u8]) -> Option<(u16, u64)> {
+    let columns: Vec<&[u8]> = words(line).collect();
+    let address = columns.get(1)?;
+    let port = address.rsplit(|&byte| byte == b':').next()?;
+    let state = hexadecimal(columns.get(3)?)?;
+    let port = u16::try_from(hexadecimal(port)?).ok()?;
+    let inode = number(columns.get(9)?)?;
+    (state == LISTEN).then_some((port, inode))
+}
+
+/// Inodes of the sockets that a process has open.
+fn sockets(pid: u32) -> HashSet<u64> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return HashSet::new();
+    };
+    let links = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    links
+        .filter_map(|link| {
+            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+            inode.parse().ok()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_listener_of_this_process_is_found_both_ways() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert!(processes_listening(port).contains(&std::process::id()));
+        assert!(listening_ports(std::process::id()).contains(&port));
+        drop(listener);
+        assert!(!listening_ports(std::process::id()).contains(&port));
+        assert!(processes_listening(port).is_empty());
+    }
+
+    #[test]
+    fn only_listening_sockets_count() {
+        let line = b"   1: 0100007F:1F90 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0        0 4711 2 x";
+        assert_eq!(listener(line), Some((8080, 4711)));
+        let connected = String::from_utf8_lossy(line).replace(" 0A ", " 01 ");
+        assert_eq!(listener(connected.as_bytes()), None);
+        assert_eq!(
+            listener(b"  sl  local_address rem_address   st tx_queue"),
+            None
+        );
+        assert_eq!(listener(b""), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! What is watched: the server of a study, whatever stands behind a URL, or a process.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use weir_jvm::Vm;
+use weir_probe::{MetricsUrl, Source, WatchPlan, listening_ports, mbeans, processes_listening};
+use weir_record::{CpuScope, RunDirectory, failed_to};
+use weir_target::{Journal, Server};
+
+use crate::commands::studies;
+use crate::commands::watch::WatchArguments;
+use crate::error::{ExpectedError, environment};
+use crate::job::Job;
+use crate::{output, put_back, targets};
+
+/// What is watched.
+pub(crate) struct Subject {
+    /// In words.
+    pub(crate) target: String,
+    /// Names the run directory.
+    pub(crate) name: String,
+    pub(crate) plan: WatchPlan,
+    /// Limits of stages that are known beforehand.
+    pub(crate) limits: BTreeMap<String, f64>,
+    /// The study's text, of a study.
+    pub(crate) study: String,
+    /// Where the server of a study was started.
+    pub(crate) directory: Option<RunDirectory>,
+    /// What was started for it.
+    server: Option<(Box<dyn Server>, Journal)>,
+}
+
+impl Subject {
+    /// Finds what was typed; a study's server is started.
+    pub(crate) fn find(
+        arguments: &WatchArguments,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, ExpectedError> {
+        let typed = arguments.target.as_str();
+        let mut subject = if let Ok(pid) = typed.parse::<u32>() {
+            of_process(pid)?
+        } else if typed.starts_with("http://") || typed.starts_with("https://") {
+            of_url(typed, arguments)?
+        } else {
+            of_study(Path::new(typed), arguments, interrupted)?
+        };
+        let sources = &mut subject.plan.sources;
+        sources.extend(arguments.metrics.iter().cloned().map(Source::prometheus));
+        sources.extend(
+            arguments
+                .jolokia
+                .iter()
+                .cloned()
+                .map(|url| Source::Jolokia {
+                    url,
+                    reads: mbeans::all(),
+                }),
+        );
+        Ok(subject)
+    }
+
+    /// Whether there is still anything to watch.
+    pub(crate) fn is_there(&mut self) -> bool {
+        match &mut self.server {
+            Some((server, _)) => server.check_alive().is_ok(),
+            None => self
+                .plan
+                .target_pids
+                .first()
+                .is_none_or(|pid| Path::new(&format!("/proc/{pid}")).exists()),
+        }
+    }
+
+    /// Stops what was started and puts back what was changed.
+    pub(crate) fn stop(self) -> Result<(), ExpectedError> {
+        let Some((server, journal)) = self.server else {
+            return Ok(());
+        };
+        let stopped = server.stop();
+        let restored = put_back::tell(&journal.put_back());
+        stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+        restored
+    }
+}
+
+fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
+    let command = std::fs::read_to_string(format!("/proc/{pid}/comm"))
+        .map_err(|_| ExpectedError::Input(format!("there is no process {pid} on this machine")))?;
+    let command = command.trim_end();
+    let ports = listening_ports(pid);
+    Ok(Subject {
+        target: format!("process {pid} ({command})"),
+        name: format!("watch-{}", as_name(command)),
+        plan: WatchPlan {
+            target_pids: vec![pid],
+            sources: sources(&[pid], ports.first().copied()),
+            ports,
+            ..WatchPlan::default()
+        },
+        limits: BTreeMap::new(),
+        study: String::new(),
+        directory: None,
+        server: None,
+    })
+}
+
+/// What can be told of processes without asking them anything.
+fn sources(pids: &[u32], port: Option<u16>) -> Vec<Source> {
+    let virtual_machine = pids.iter().find(|pid| matches!(Vm::of(**pid), Ok(Some(_))));
+    let perf_data = virtual_machine.map(|&pid| Source::PerfData { pid });
+    let census = (!pids.is_empty()).then(|| Source::Census {
+        pids: pids.to_vec(),
+    });
+    let queue = port.map(|port| Source::DerivedQueue { port });
+    perf_data.into_iter().chain(census).chain(queue).collect()
+}
+
+fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedError> {
+    let wrong = |says: String| ExpectedError::Input(format!("{typed}: {says}"));
+    let url = url::Url::parse(typed).map_err(|error| wrong(error.to_string()))?;
+    let host = url
+        .host_str()
+        .ok_or_else(|| wrong("it has no host".to_owned()))?;
+    let port = url.port_or_known_default().unwrap_or(80);
+    let addresses: Vec<IpAddr> = (host.trim_matches(['[', ']']), port)
+        .to_socket_addrs()
+        .map_err(|error| wrong(format!("failed to find the host: {error}")))?
+        .map(|address: SocketAddr| address.ip())
+        .collect();
+    // A URL of a page of metrics is read as one.
+    let page = is_page_of_metrics(url.path()).then(|| typed.parse::<MetricsUrl>());
+    let page = page.transpose().map_err(|error| wrong(failed_to(&error)))?;
+    let here = addresses.iter().all(IpAddr::is_loopback);
+    let told = page.is_some() || !arguments.metrics.is_empty() || !arguments.jolokia.is_empty();
+    if !here && !told {
+        return Err(wrong(
+            "the host is not this machine, so that nothing can be read but what it tells: name a page of metrics \
+             (--metrics URL) or a Jolokia agent (--jolokia URL)"
+                .to_owned(),
+        ));
+    }
+    let pids: Vec<u32> = if here {
+        processes_listening(port).into_iter().take(1).collect()
+    } else {
+        Vec::new()
+    };
+    if here && pids.is_empty() {
+        output::talk(&format!(
+            "no process that listens on port {port} can be seen: its connections are watched, and all CPUs of the machine"
+        ));
+    }
+    let mut plan = WatchPlan {
+        elsewhere: !here,
+        ..WatchPlan::default()
+    };
+    if here {
+        plan.sources = sources(&pids, Some(port));
+        plan.ports = vec![port];
+    }
+    plan.sources.extend(page.map(Source::prometheus));
+    let process = pids.first().map(|pid| format!(" (process {pid})"));
+    plan.target_pids = pids;
+    Ok(Subject {
+        target: format!("{typed}{}", process.unwrap_or_default()),
+        name: format!("watch-{}-{port}", as_name(host)),
+        plan,
+        limits: BTreeMap::new(),
+        study: String::new(),
+        directory: None,
+        server: None,
+    })
+}
+
+fn is_page_of_metrics(path: &str) -> bool {
+    path.ends_with("/metrics") || path.ends_with("/prometheus")
+}
+
+/// The server of a study, started with the study's settings on the study's CPUs.
+fn of_study(
+    file: &Path,
+    arguments: &WatchArguments,
+    interrupted: &AtomicBool,
+) -> Result<Subject, ExpectedError> {
+    let job = Job::from_file(file)?;
+    let cpus = studies::divide_cpus(&job)?;
+    // The watch keeps to the CPUs that the load tool would have, so that it takes none from the server.
+    cpus.load
+        .pin_this_thread()
+        .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
+    let name = format!("watch-{}", job.name);
+    let directory = studies::create_run(&arguments.runs, &name)?;
+    let journal = put_back::open()?;
+    let server = targets::start(&targets::Place {
+        job: &job,
+        cpus: &cpus.target,
+        directory: &directory,
+        interrupted,
+        journal: &journal,
+    })?;
+    let facts = server.facts(cpus.target.count() as u32, cpus.scope());
+    let watched = server.watched();
+    let limits = facts.stages.into_iter();
+    let scope = match facts.cpu_scope {
+        CpuScope::OwnCpus => format!(" on CPUs {}", cpus.target),
+        CpuScope::SharedCpus | CpuScope::Unknown => String::new(),
+    };
+    Ok(Subject {
+        target: format!("{} of {}{scope}", facts.name, job.file),
+        name,
+        plan: WatchPlan {
+            target_pids: watched.pids,
+            target_cpus: Some(cpus.target),
+            ports: watched.ports,
+            sources: watched.sources,
+            elsewhere: watched.elsewhere,
+            ..WatchPlan::default()
+        },
+        limits: limits
+            .filter_map(|stage| Some((stage.name, stage.limit?)))
+            .collect(),
+        study: job.text.clone(),
+        directory: Some(directory),
+        server: Some((server, journal)),
+    })
+}
+
+/// A word for a file name.
+fn as_name(text: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.chars()
+        .map(|c| if fits(c) { c } else { '-' })
+        .collect()
+}
