@@ -77,7 +77,8 @@ pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded};
 pub use spec::{
     Ask, BuiltinSpec, CaseSpec, ColumnSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec,
-    Design, EngineKind, Factor, FindSpec, LoadSource, LoadSpec, PoolWord, Problem, StudyFile,
-    SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
+    Design, EngineKind, Factor, FindSpec, LibertyApp, LibertyServerSpec, LibertySpec, LoadSource,
+    LoadSpec, PoolWord, Problem, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
+    TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;

@@ -19,8 +19,8 @@ pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
-    BuiltinSpec, DatabaseSpec, PoolWord, TargetKind, TargetSpec, TomcatApp, TomcatServer,
-    TomcatSpec,
+    BuiltinSpec, DatabaseSpec, LibertyApp, LibertyServerSpec, LibertySpec, PoolWord, TargetKind,
+    TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
 };
 
 use problem::Problems;

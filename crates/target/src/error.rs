@@ -119,6 +119,9 @@ pub enum TargetError {
         /// What is missing.
         says: String,
     },
+    /// The journal cannot be written, so that nothing may be changed.
+    #[error(transparent)]
+    Journal(#[from] crate::journal::JournalError),
     /// The server's virtual machine cannot be spoken with.
     #[error(transparent)]
     Jvm(#[from] weir_jvm::JvmError),

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod database;
+mod liberty;
 mod tomcat;
 
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ pub(crate) fn start(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError>
     match &place.job.study.target.kind {
         TargetKind::Builtin(spec) => builtin::start(spec, place),
         TargetKind::Tomcat(spec) => tomcat::start(spec, place),
+        TargetKind::Liberty(spec) => liberty::start(spec, place),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod builtin;
 mod database;
+mod liberty;
 mod tomcat;
 
 use std::collections::BTreeMap;
@@ -16,22 +17,26 @@ use super::section::{At, Section};
 use super::suggest::hint;
 pub use builtin::BuiltinSpec;
 pub use database::DatabaseSpec;
+pub use liberty::{LibertyApp, LibertyServerSpec, LibertySpec};
 pub use tomcat::{PoolWord, TomcatApp, TomcatServer, TomcatSpec};
 
 /// Reads what only one kind has.
 type ReadOwn = fn(&Section<'_>) -> Option<TargetKind>;
 
 /// The kinds that there are.
-const KINDS: [(&str, ReadOwn); 2] = [
+const KINDS: [(&str, ReadOwn); 3] = [
     ("builtin", |section| {
         Some(TargetKind::Builtin(builtin::read(section)))
     }),
     ("tomcat", |section| {
         tomcat::read(section).map(TargetKind::Tomcat)
     }),
+    ("liberty", |section| {
+        liberty::read(section).map(TargetKind::Liberty)
+    }),
 ];
 /// Kinds that exist in the design and are not there yet.
-const NOT_BUILT: [&str; 5] = ["spring-boot", "liberty", "httpd", "command", "external"];
+const NOT_BUILT: [&str; 4] = ["spring-boot", "httpd", "command", "external"];
 
 /// The server under load.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +56,8 @@ pub enum TargetKind {
     Builtin(BuiltinSpec),
     /// An Apache Tomcat that Weir starts.
     Tomcat(TomcatSpec),
+    /// An Open Liberty that Weir starts.
+    Liberty(LibertySpec),
 }
 
 impl Default for TargetSpec {

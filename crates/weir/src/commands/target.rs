@@ -3,6 +3,7 @@
 mod install;
 mod list;
 mod restore;
+mod show;
 
 use clap::{Args, Subcommand};
 
@@ -25,6 +26,8 @@ enum TargetCommand {
     List,
     /// Fetch packages into the cache, and check them.
     Install(install::InstallArguments),
+    /// Show the funnel of a kind of server.
+    Show(show::ShowArguments),
     /// Put back what a Weir has changed that was killed.
     Restore(restore::RestoreArguments),
 }
@@ -33,6 +36,7 @@ pub(crate) fn run(arguments: &TargetArguments) -> Result<u8, ExpectedError> {
     match &arguments.command {
         TargetCommand::List => list::run(),
         TargetCommand::Install(arguments) => install::run(arguments),
+        TargetCommand::Show(arguments) => show::run(arguments),
         TargetCommand::Restore(arguments) => restore::run(arguments),
     }
 }

@@ -61,6 +61,11 @@ impl Place {
         place
     }
 
+    /// Where the program's journals lie.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.outside.path().join(".local/state/weir")
+    }
+
     /// A path in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)

@@ -1,0 +1,322 @@
+//! Open Liberty as a target.
+//!
+//! Weir starts a Liberty of its own, from the cache, with a user directory in the run's directory; or
+//! a server of the user's installation. In both cases the limits stand in a file of Weir's own below
+//! the server's `configDropins/overrides` ([`config`]), which Liberty merges into `server.xml` and
+//! watches: the executor and the pools change while it runs, a new limit of open connections takes
+//! the endpoint off its port for a moment. The user's `server.xml` is never written to; Weir's file
+//! is in the journal and goes at the end.
+//!
+//! The funnel: connections that the endpoint holds (`maxOpenConnections`, above which they are
+//! accepted and closed), requests that wait in the executor's queue, which no MBean tells (it is
+//! derived from the connections), threads of the executor (`maxThreads`; `coreThreads` is always set
+//! with it, so that it neither grows nor tunes itself), the pools (`maxPoolSize`).
+
+mod config;
+mod live;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weir_jvm::{Agent, Vm};
+use weir_probe::{Source, mbeans};
+use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::error::TargetError;
+use crate::free_port::free_port;
+use crate::journal::Journal;
+use crate::postgresql::Postgresql;
+use crate::server::{Server, Watched};
+
+use config::{Limits, Overrides};
+use live::Live;
+
+/// How long a start may take: the first one of a Liberty puts its caches together.
+const START_PATIENCE: Duration = Duration::from_secs(240);
+/// How long one answer may take while it starts.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+/// How long the agent may take to answer after it was loaded.
+const AGENT_PATIENCE: Duration = Duration::from_secs(30);
+/// The server that Weir makes.
+const OWN_NAME: &str = "weir";
+
+/// How to run a Liberty.
+#[derive(Debug)]
+pub struct LibertyOptions {
+    /// The installation: the directory that has `bin`, `lib` and, with servers of its own, `usr`.
+    pub home: PathBuf,
+    /// Which server of it.
+    pub server: LibertyServer,
+    /// The Java program.
+    pub java: PathBuf,
+    /// Options of the Java virtual machine, such as `-Xmx512m`.
+    pub java_options: Vec<String>,
+    /// A directory of the run for what the server writes; what is there is removed.
+    pub base: PathBuf,
+    /// A path that answers, not with a server's error, once everything is up. Asking it also makes
+    /// pools that are made when they are first used.
+    pub ready: String,
+    /// The Jolokia agent, a jar.
+    pub agent: PathBuf,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// CPUs that it may use; `None`: all.
+    pub cpus: Option<CpuSet>,
+    /// Limits to start with, by stage; others are the server's.
+    pub settings: BTreeMap<String, f64>,
+    /// Where what is changed is written down.
+    pub journal: Journal,
+    /// File that gets what the server prints.
+    pub log: PathBuf,
+}
+
+/// Which server of an installation.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
+pub enum LibertyServer {
+    /// One that Weir makes for this run.
+    Own {
+        /// A WAR that is put at the root of the server.
+        app: Option<PathBuf>,
+        /// What is behind it as `jdbc/db`.
+        pool: Option<LibertyPool>,
+    },
+    /// One of the user's, by its name below `usr/servers`.
+    Named(String),
+}
+
+/// The database behind a server of Weir's own.
+#[derive(Debug)]
+pub struct LibertyPool {
+    /// The driver, a jar.
+    pub driver: PathBuf,
+    /// The database, which ends with the server.
+    pub database: Postgresql,
+}
+
+/// A running Liberty.
+#[derive(Debug)]
+pub struct Liberty {
+    process: ServerProcess,
+    address: SocketAddr,
+    name: String,
+    overrides: Overrides,
+    live: Live,
+    agent: Agent,
+    /// The limits as found: those of the study's settings, and what the server has for its pools.
+    found: Limits,
+    /// What the study set at the start.
+    settings: Limits,
+    database: Option<Postgresql>,
+}
+
+impl Liberty {
+    /// Starts the server and reads its limits.
+    pub fn start(mut options: LibertyOptions) -> Result<Self, TargetError> {
+        for path in [&mut options.home, &mut options.base, &mut options.log] {
+            // The server runs in another directory.
+            *path = std::path::absolute(&*path).map_err(file(path))?;
+        }
+        if options.port == 0 {
+            options.port = free_port()?;
+        }
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+        make_base(&options.base)?;
+        let (user, name, journal) = match &options.server {
+            LibertyServer::Own { app, pool } => {
+                config::make_server(&options.base, OWN_NAME, app.as_deref(), pool.as_ref())?;
+                (options.base.clone(), OWN_NAME.to_owned(), None)
+            }
+            LibertyServer::Named(name) => {
+                let journal = Some(options.journal.clone());
+                (options.home.join("usr"), name.clone(), journal)
+            }
+        };
+        let settings = options.settings.clone();
+        let server = user.join("servers").join(&name);
+        let mut overrides = Overrides::of(&server, options.port, journal)?;
+        overrides.check(&settings)?;
+        overrides.write(&settings)?;
+        let mut process = launch(&options, &user, &name)?;
+        options.journal.process(process.pid())?;
+        wait_until_ready(&mut process, &format!("http://{address}{}", options.ready))?;
+        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
+            says: format!("process {} is no Java virtual machine", process.pid()),
+        })?;
+        let agent = Agent::provide(&vm, &options.agent, AGENT_PATIENCE)?;
+        let mut live = Live::new(agent.client(), options.log.clone());
+        let mut found = live.pools()?;
+        found.extend(settings.clone());
+        let database = match options.server {
+            LibertyServer::Own { pool, .. } => pool.map(|pool| pool.database),
+            LibertyServer::Named(_) => None,
+        };
+        Ok(Self {
+            name: live.version()?,
+            process,
+            address,
+            overrides,
+            live,
+            agent,
+            found,
+            settings,
+            database,
+        })
+    }
+}
+
+impl Server for Liberty {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let stage = |name: &str, native: Option<&str>, when_full| Stage {
+            name: name.to_owned(),
+            native: native.map(str::to_owned),
+            limit: self.found.get(name).copied(),
+            settable: native.is_some(),
+            when_full,
+        };
+        let mut stages = vec![
+            stage("backlog", None, WhenFull::Refuse),
+            stage("connections", Some("maxOpenConnections"), WhenFull::Refuse),
+            stage("request-queue", None, WhenFull::Wait),
+            stage("threads", Some("maxThreads"), WhenFull::Wait),
+        ];
+        let pools = self.overrides.pools();
+        stages.extend(pools.map(|pool| stage(&pool, Some("maxPoolSize"), WhenFull::Block)));
+        stages.extend(self.database.as_ref().map(Postgresql::stage));
+        TargetFacts {
+            name: self.name.clone(),
+            kind: "liberty".to_owned(),
+            cpus,
+            cpu_scope,
+            stages,
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn watched(&self) -> Watched {
+        let pid = self.process.pid();
+        let port = self.address.port();
+        let reads = [mbeans::liberty(), mbeans::stress()].concat();
+        Watched {
+            pids: std::iter::once(pid)
+                .chain(self.database.as_ref().map(Postgresql::pid))
+                .collect(),
+            ports: vec![port],
+            sources: vec![
+                Source::Jolokia {
+                    url: self.agent.url().clone(),
+                    reads,
+                },
+                Source::PerfData { pid },
+                Source::Census { pids: vec![pid] },
+                Source::DerivedQueue { port },
+            ],
+            ..Watched::default()
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        self.overrides.check(limits)?;
+        let mut wanted = self.settings.clone();
+        wanted.extend(limits.clone());
+        let (before, from) = (self.overrides.current().clone(), self.process.log_length());
+        if wanted == before {
+            return Ok(());
+        }
+        self.overrides.write(&wanted)?;
+        self.live.wait_for_update(from)?;
+        if wanted.get("connections") != before.get("connections") {
+            self.live.wait_for_endpoint(from)?;
+        }
+        let mut pools = self.found.clone();
+        pools.extend(wanted);
+        pools.retain(|name, _| name.starts_with("pool."));
+        self.live.wait_for_pools(&pools)
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive()?;
+        self.database
+            .as_mut()
+            .map_or(Ok(()), Postgresql::check_alive)
+    }
+
+    fn log_length(&self) -> u64 {
+        self.process.log_length()
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.process.copy_log(from, to)
+    }
+
+    /// The file with the limits is in the journal, which goes with the program.
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.process.stop();
+        if let Some(database) = self.database {
+            database.stop();
+        }
+        Ok(())
+    }
+}
+
+/// The command that `bin/server run` ends in, without the shell in between.
+fn launch(options: &LibertyOptions, user: &Path, name: &str) -> Result<ServerProcess, TargetError> {
+    let tools = options.home.join("bin/tools");
+    let agent = tools.join("ws-javaagent.jar");
+    let opened = options.home.join("lib/platform/java/java9.options");
+    let mut command = Command::new(&options.java);
+    command
+        .arg(format!("@{}", opened.display()))
+        .arg(format!("-javaagent:{}", agent.display()))
+        .args(&options.java_options)
+        .arg("-jar")
+        .arg(tools.join("ws-server.jar"))
+        .arg(name)
+        .env("WLP_USER_DIR", user)
+        .env("WLP_OUTPUT_DIR", options.base.join("output"))
+        .env("LOG_DIR", options.base.join("logs"))
+        // That the endpoint is back after a change is told on this level only.
+        .env("WLP_LOGGING_CONSOLE_LOGLEVEL", "INFO")
+        .current_dir(&options.base);
+    options.journal.mark(&mut command)?;
+    ServerProcess::launch(Signal::TERM, command, options.cpus.as_ref(), &options.log)
+}
+
+fn wait_until_ready(process: &mut ServerProcess, url: &str) -> Result<(), TargetError> {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_global(Some(ANSWER_PATIENCE))
+        .http_status_as_error(false)
+        .build()
+        .into();
+    process.wait_until(START_PATIENCE, || {
+        let answer = agent.get(url).call();
+        // Until the application is there, the endpoint answers 404 in its place.
+        answer.is_ok_and(|answer| answer.status().as_u16() < 400)
+    })
+}
+
+fn make_base(base: &Path) -> Result<(), TargetError> {
+    if base.exists() {
+        fs::remove_dir_all(base).map_err(file(base))?;
+    }
+    for folder in ["logs", "output"] {
+        let path = base.join(folder);
+        fs::create_dir_all(&path).map_err(file(&path))?;
+    }
+    Ok(())
+}
+
+fn file(path: &Path) -> impl FnOnce(std::io::Error) -> TargetError + use<> {
+    let path = path.to_owned();
+    move |source| TargetError::File { path, source }
+}

@@ -1,0 +1,191 @@
+//! Studies on a real Open Liberty with a PostgreSQL behind it, from beginning to end with the real
+//! program, and a Weir that is killed while it has a Liberty of the user's in its hands.
+//!
+//! They run only in the *system* profile (`WEIR_SYSTEM_TESTS=1`) and need a JDK, Maven and, unless
+//! one is installed, what fetches a PostgreSQL. What was measured is not asserted, but that each
+//! limit that was set is the one that held, and that nothing is left.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use support::{Place, assert_valid, children, json_file, names_in, runs, wait_for};
+
+/// How long fetching, building and a short study may take on a busy machine.
+const STUDY: Duration = Duration::from_secs(400);
+/// How long a Liberty may take to end.
+const LEAVE: Duration = Duration::from_secs(30);
+
+const SHORT_SWEEP: &str = r#"
+schema = "weir/study/1"
+[target.liberty]
+app = "stress"
+java-options = ["-Xmx256m"]
+[target.liberty.settings]
+threads = 50
+"pool.db" = 10
+[load]
+plan = "plans/short.jmx"
+users = "THREAD_NUMBER"
+window = "5 s"
+warm-up = "2 s"
+[sweep]
+design = "cases"
+[[sweep.case]]
+name = "pool 2"
+set = { users = 8, threads = 20, "pool.db" = 2 }
+[[sweep.case]]
+name = "threads 3, connections 6"
+set = { users = 12, threads = 3, connections = 6, "pool.db" = 20 }
+[[sweep.column]]
+signal = "pool.db.limit"
+[[sweep.column]]
+signal = "threads.occupancy"
+"#;
+
+const USERS_SERVER: &str = r#"
+schema = "weir/study/1"
+[target.liberty]
+home = "wlp"
+server = "shop"
+[target.liberty.settings]
+threads = 50
+[load]
+plan = "plans/short.jmx"
+users = "THREAD_NUMBER"
+[find]
+within = [1, 40]
+subject-to = ["cpu <= 80 %"]
+"#;
+
+/// Whether the system profile runs; says so when it does not.
+fn skipped(test: &str) -> bool {
+    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
+    if !runs {
+        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
+    }
+    !runs
+}
+
+fn place(study: &str) -> Place {
+    let place = Place::with_plan();
+    place.write("study.toml", study);
+    place
+}
+
+/// The last trial of a case, valid or not.
+fn trial<'a>(result: &'a Value, case: &str) -> &'a Value {
+    let trials = result["trials"].as_array().unwrap();
+    let last = trials.iter().rfind(|trial| trial["case"] == case);
+    last.unwrap_or_else(|| panic!("no trial of {case}: {result:#}"))
+}
+
+fn mean(trial: &Value, signal: &str) -> f64 {
+    trial["signals"][signal]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{signal} is absent: {:#}", trial["signals"]))
+}
+
+#[test]
+fn a_sweep_sets_every_limit_of_the_funnel_and_leaves_nothing() {
+    if skipped("a_sweep_sets_every_limit_of_the_funnel_and_leaves_nothing") {
+        return;
+    }
+    let place = place(SHORT_SWEEP);
+    let running = place.start(&["sweep", "study.toml"]);
+    let weir = running.pid();
+    let done = running.done(STUDY).ends_one_of(&[0, 4]);
+    assert!(!done.stderr.contains("put everything back"), "{done}");
+    assert_eq!(children(weir), Vec::<u32>::new());
+    let run = the_run(&place);
+    let result = json_file(&run.join("result.json"));
+    assert_valid("docs/schemas/result.schema.json", &result);
+    let name = result["target"]["name"].as_str().unwrap();
+    assert!(name.starts_with("Open Liberty 25"), "{name}");
+    let pool = trial(&result, "pool 2");
+    assert!((mean(pool, "pool.db.limit") - 2.0).abs() < 0.01);
+    assert!(mean(pool, "pool.db.occupancy") <= 2.0);
+    assert_eq!(pool["errors"]["count"], 0, "{pool:#}");
+    let held = trial(&result, "threads 3, connections 6");
+    assert!((mean(held, "pool.db.limit") - 20.0).abs() < 0.01);
+    // The agent's own reading and the timer of the server may take a thread for a moment.
+    assert!(mean(held, "threads.occupancy") <= 4.0, "{held:#}");
+    assert!(mean(held, "request-queue.waiting") >= 0.0);
+    assert!(held["errors"]["count"].as_u64().unwrap() > 0, "{held:#}");
+    assert!(!place.state().exists() || names_in(&place.state()).is_empty());
+}
+
+#[test]
+fn a_killed_weir_leaves_no_server_and_the_users_configuration_as_it_was() {
+    if skipped("a_killed_weir_leaves_no_server_and_the_users_configuration_as_it_was") {
+        return;
+    }
+    let place = place(USERS_SERVER);
+    let home = PathBuf::from(
+        place
+            .weir(&["target", "install", "liberty"])
+            .ends(0)
+            .stdout
+            .trim(),
+    );
+    // An installation of the user's: Weir's copy with another place for servers.
+    let users = place.path("wlp");
+    fs::create_dir_all(users.join("usr/servers/shop")).unwrap();
+    for part in ["bin", "lib", "dev"] {
+        std::os::unix::fs::symlink(home.join(part), users.join(part)).unwrap();
+    }
+    let server = users.join("usr/servers/shop");
+    fs::write(
+        server.join("server.xml"),
+        "<server description='the shop'/>\r\n",
+    )
+    .unwrap();
+    let before = tree(&server);
+    let mut running = place.start(&["tune", "study.toml"]);
+    let weir = running.pid();
+    let what = "a Java virtual machine and its file of limits";
+    let started = running.wait_for(what, STUDY, |_| {
+        let limits = server.join("configDropins/overrides/weir-limits.xml");
+        let there = limits.is_file() && fs::read_dir(place.state()).is_ok();
+        children(weir).first().copied().filter(|_| there)
+    });
+    running.signal(Signal::KILL);
+    running.done(LEAVE);
+    place.weir(&["target", "restore"]).ends(0);
+    assert_eq!(tree(&server), before);
+    wait_for("the end of the server", LEAVE, || {
+        (!runs(started)).then_some(())
+    });
+    assert!(names_in(&place.state()).is_empty());
+}
+
+/// The one run of a place.
+fn the_run(place: &Place) -> PathBuf {
+    let runs = place.path("weir-runs");
+    let names = names_in(&runs);
+    assert_eq!(names.len(), 1, "{names:?}");
+    runs.join(&names[0])
+}
+
+/// Every file below a directory with its bytes.
+fn tree(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.push((path.clone(), Vec::new()));
+            found.extend(tree(&path));
+        } else {
+            found.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
