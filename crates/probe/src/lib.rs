@@ -30,6 +30,8 @@ mod catalogue;
 mod counters;
 mod cpu;
 mod error;
+mod followed_log;
+mod httpd;
 mod kept_file;
 mod kernel_text;
 mod listeners;
@@ -47,6 +49,7 @@ mod watcher;
 
 pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
+pub use httpd::HttpdSource;
 pub use listeners::{listening_ports, processes_listening};
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};

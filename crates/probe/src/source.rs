@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use weir_exchange::MetricsUrl;
 
+use crate::httpd::{Httpd, HttpdSource};
 use crate::kept_file::Scratch;
 use crate::reading::Reading;
 
@@ -71,6 +72,8 @@ pub enum Source {
         /// The port that the load goes to.
         port: u16,
     },
+    /// An Apache httpd, from its sockets, processes and log.
+    Httpd(HttpdSource),
 }
 
 impl Source {
@@ -92,6 +95,7 @@ pub(crate) enum SourceReader {
     PerfData(PerfDataSource),
     Census(Census),
     DerivedQueue(u16),
+    Httpd(Box<Httpd>),
 }
 
 /// What reading a source needs beside it.
@@ -116,6 +120,7 @@ impl SourceReader {
             Source::PerfData { pid } => Self::PerfData(PerfDataSource::new(pid)),
             Source::Census { pids } => Self::Census(Census::new(pids)),
             Source::DerivedQueue { port } => Self::DerivedQueue(port),
+            Source::Httpd(httpd) => Self::Httpd(Box::new(Httpd::new(httpd))),
         }
     }
 
@@ -125,13 +130,13 @@ impl SourceReader {
             Self::Prometheus(page) => page.ask(deadline),
             Self::Jolokia(jolokia) => jolokia.ask(now, deadline),
             Self::Postgresql(source) => source.ask(),
-            Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) => {}
+            Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) | Self::Httpd(_) => {}
         }
     }
 
     /// Whether it says what others have not said, and is therefore read after them.
     pub(crate) fn is_derived(&self) -> bool {
-        matches!(self, Self::DerivedQueue(_))
+        matches!(self, Self::DerivedQueue(_) | Self::Httpd(_))
     }
 
     /// Reads the answer to what was asked; without one its signals are absent.
@@ -143,6 +148,7 @@ impl SourceReader {
             Self::PerfData(file) => file.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
+            Self::Httpd(httpd) => httpd.read(reading),
         }
     }
 
@@ -159,6 +165,7 @@ impl SourceReader {
                     .entry(queue::SIGNAL.to_owned())
                     .or_insert_with(|| queue::origin(*port));
             }
+            Self::Httpd(httpd) => httpd.add_origins(origins),
         }
     }
 }

@@ -43,11 +43,14 @@ fn place(state: u8) -> Option<usize> {
 
 /// The kernel's number of a listening socket's state.
 const LISTEN: u8 = 10;
+/// The kernel's number of the state of a client that waits for the answer to its first packet.
+const SYN_SENT: u8 = 2;
 
 /// A socket as either source tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Socket {
     local_port: u16,
+    remote_port: u16,
     state: u8,
     /// Of a listening socket: connections that wait to be accepted.
     receive_queue: u64,
@@ -63,6 +66,8 @@ struct PortCount {
     listeners: u64,
     accept_queue: u64,
     accept_queue_limit: Option<u64>,
+    /// Attempts of this machine to connect to the port; they are not always asked for.
+    attempts: Option<u64>,
 }
 
 /// What was counted for all watched ports in one second.
@@ -77,6 +82,7 @@ impl Counts {
             listeners: 0,
             accept_queue: 0,
             accept_queue_limit: Some(0),
+            attempts: None,
         };
         Self(ports.iter().map(none).collect())
     }
@@ -99,6 +105,18 @@ impl Counts {
         }
     }
 
+    fn add_attempt(&mut self, socket: Socket) {
+        let mut ports = self.0.iter_mut();
+        if let Some(count) = ports.find(|count| count.port == socket.remote_port) {
+            count.attempts = Some(count.attempts.unwrap_or(0) + 1);
+        }
+    }
+
+    /// Whether connections of a port find no place any more.
+    fn is_full(&self) -> bool {
+        self.0.iter().any(PortCount::is_full)
+    }
+
     fn put_into(&self, reading: &mut Reading) {
         for count in &self.0 {
             let port = count.port;
@@ -109,6 +127,8 @@ impl Counts {
                     Some(connections as f64),
                 );
             }
+            let attempts = count.attempts.map(|attempts| attempts as f64);
+            put(reading, format!("tcp.{port}.syn-sent"), attempts);
             // Without a listener there is no queue, which is not the same as an empty one.
             if count.listeners > 0 {
                 let queue = count.accept_queue as f64;
@@ -120,11 +140,21 @@ impl Counts {
     }
 }
 
+impl PortCount {
+    fn is_full(&self) -> bool {
+        self.listeners > 0
+            && self
+                .accept_queue_limit
+                .is_some_and(|limit| self.accept_queue >= limit)
+    }
+}
+
 /// The watched ports and where their sockets are read.
 #[derive(Debug)]
 pub(crate) struct Tcp {
     ports: Vec<u16>,
     source: Source,
+    attempts: Option<SockDiag>,
 }
 
 #[derive(Debug)]
@@ -148,7 +178,12 @@ impl Tcp {
         ports.sort_unstable();
         ports.dedup();
         let source = SockDiag::open(&ports).map_or_else(|_| Source::tables(), Source::Monitor);
-        Self { ports, source }
+        let attempts = SockDiag::open_attempts(&ports).ok();
+        Self {
+            ports,
+            source,
+            attempts,
+        }
     }
 
     pub(crate) fn sample(&mut self, scratch: &mut Scratch, reading: &mut Reading) {
@@ -157,10 +192,27 @@ impl Tcp {
         }
     }
 
+    /// Counts the clients of this machine that get no answer, while an accept queue is full: the
+    /// question costs another walk through all connections.
+    fn count_attempts(&mut self, counts: &mut Counts) {
+        let Some(monitor) = self.attempts.as_mut().filter(|_| counts.is_full()) else {
+            return;
+        };
+        for count in counts.0.iter_mut().filter(|count| count.is_full()) {
+            count.attempts = Some(0);
+        }
+        if monitor.each(|socket| counts.add_attempt(socket)).is_err() {
+            for count in &mut counts.0 {
+                count.attempts = None;
+            }
+        }
+    }
+
     fn count(&mut self, scratch: &mut Scratch) -> Option<Counts> {
         if let Source::Monitor(monitor) = &mut self.source {
             let mut counts = Counts::none(&self.ports);
             if monitor.each(|socket| counts.add(socket)).is_ok() {
+                self.count_attempts(&mut counts);
                 return Some(counts);
             }
             // Refused, or too old for the question: the tables from now on.
@@ -184,11 +236,16 @@ impl Tcp {
 #[expect(clippy::float_cmp, reason = "the figures are whole numbers")]
 mod tests {
     use super::*;
-    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use rustix::net::{
+        AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket_with,
+    };
+    use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+    use std::os::fd::OwnedFd;
 
     fn connection(local_port: u16, state: u8) -> Socket {
         Socket {
             local_port,
+            remote_port: 0,
             state,
             receive_queue: 0,
             queue_limit: None,
@@ -201,6 +258,7 @@ mod tests {
         for (receive_queue, limit) in [(3, 128), (4, 511)] {
             counts.add(Socket {
                 local_port: 80,
+                remote_port: 0,
                 state: LISTEN,
                 receive_queue,
                 queue_limit: Some(limit),
@@ -217,6 +275,53 @@ mod tests {
         assert_eq!(reading["tcp.80.established"], 0.0, "none is a count");
         assert!(!reading.contains_key("tcp.81.accept-queue"), "no listener");
         assert!(!reading.keys().any(|name| name.as_str().contains("4000")));
+    }
+
+    #[test]
+    fn who_gets_no_answer_is_counted_while_the_queue_is_full() {
+        let listener = socket_with(
+            AddressFamily::INET,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .unwrap();
+        bind(&listener, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        // The kernel lets one more wait than was asked for.
+        listen(&listener, 1).unwrap();
+        let address: SocketAddr = getsockname(&listener).unwrap().try_into().unwrap();
+        let mut scratch = Scratch::new();
+        let mut tcp = Tcp::new(&[address.port()]);
+        assert_eq!(
+            tcp.count(&mut scratch).unwrap().0[0].attempts,
+            None,
+            "there is room"
+        );
+        let _waiting = [
+            TcpStream::connect(address).unwrap(),
+            TcpStream::connect(address).unwrap(),
+        ];
+        assert_eq!(tcp.count(&mut scratch).unwrap().0[0].attempts, Some(0));
+        let attempts: Vec<OwnedFd> = (0..3)
+            .map(|_| {
+                let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+                let client =
+                    socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+                assert_eq!(
+                    connect(&client, &address),
+                    Err(rustix::io::Errno::INPROGRESS)
+                );
+                client
+            })
+            .collect();
+        let count = tcp.count(&mut scratch).unwrap();
+        assert_eq!(count.0[0].attempts, Some(attempts.len() as u64));
+        let mut reading = Reading::new();
+        count.put_into(&mut reading);
+        assert_eq!(
+            reading[format!("tcp.{}.syn-sent", address.port()).as_str()],
+            3.0
+        );
     }
 
     #[test]

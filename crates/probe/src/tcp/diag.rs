@@ -16,7 +16,7 @@ use rustix::net::{
     sockopt,
 };
 
-use super::{LISTEN, Socket, place};
+use super::{LISTEN, SYN_SENT, Socket, place};
 
 /// `TCPDIAG_GETSOCK`, `include/uapi/linux/inet_diag.h`.
 const GET_SOCKETS: u16 = 18;
@@ -28,6 +28,7 @@ const MESSAGE_DONE: u16 = 3;
 const FILTER: u16 = 1;
 const JUMP: u8 = 1;
 const LOCAL_PORT_IS: u8 = 11;
+const REMOTE_PORT_IS: u8 = 12;
 /// Lengths of `nlmsghdr`, `inet_diag_req`, `nlattr` and `inet_diag_msg`.
 const HEADER: usize = 16;
 const QUESTION: usize = 60;
@@ -48,7 +49,17 @@ pub(super) struct SockDiag {
 }
 
 impl SockDiag {
+    /// Asks for the sockets that have one of these ports.
     pub(super) fn open(ports: &[u16]) -> Result<Self, Errno> {
+        Self::ask(question(ports, LOCAL_PORT_IS, states()))
+    }
+
+    /// Asks for the attempts to connect to one of these ports.
+    pub(super) fn open_attempts(ports: &[u16]) -> Result<Self, Errno> {
+        Self::ask(question(ports, REMOTE_PORT_IS, 1 << SYN_SENT))
+    }
+
+    fn ask(question: Vec<u8>) -> Result<Self, Errno> {
         let socket = socket_with(
             AddressFamily::NETLINK,
             SocketType::DGRAM,
@@ -58,7 +69,7 @@ impl SockDiag {
         sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE))?;
         Ok(Self {
             socket,
-            question: question(ports),
+            question,
             sequence: 0,
             received: vec![0; RECEIVE_BYTES],
         })
@@ -127,6 +138,7 @@ fn answer(body: &[u8]) -> Option<Socket> {
     let listens = state == LISTEN;
     Some(Socket {
         local_port: u16::from_be_bytes([body[4], body[5]]),
+        remote_port: u16::from_be_bytes([body[6], body[7]]),
         state,
         receive_queue: if listens { u32_at(body, 56).into() } else { 0 },
         queue_limit: listens.then(|| u32_at(body, 60).into()),
@@ -139,8 +151,8 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// The whole request; its sequence number is set when it is sent.
-fn question(ports: &[u16]) -> Vec<u8> {
-    let filter = filter(ports);
+fn question(ports: &[u16], comparison: u8, states: u32) -> Vec<u8> {
+    let filter = filter(ports, comparison);
     let attribute = ATTRIBUTE + filter.len();
     let mut request = Vec::with_capacity(HEADER + QUESTION + attribute);
     request.extend(((HEADER + QUESTION + attribute) as u32).to_ne_bytes());
@@ -148,7 +160,7 @@ fn question(ports: &[u16]) -> Vec<u8> {
     request.extend(REQUEST_DUMP.to_ne_bytes());
     request.extend([0; 8]); // Sequence number, and the kernel as addressee.
     request.extend([0; 4 + 48]); // Any family and socket, no extensions.
-    request.extend(states().to_ne_bytes());
+    request.extend(states.to_ne_bytes());
     request.extend([0; 4]); // Not used by the kernel.
     request.extend((attribute as u16).to_ne_bytes());
     request.extend(FILTER.to_ne_bytes());
@@ -163,13 +175,13 @@ fn states() -> u32 {
         .fold(0, |mask, state| mask | 1 << state)
 }
 
-/// A program that accepts sockets whose local port is one of these.
+/// A program that accepts sockets whose local (or remote) port is one of these.
 ///
 /// For each port: a comparison, its operand, and a jump to the end, which accepts. An operation is
 /// four bytes: code, distance when it holds, distance when not. The comparison that fails goes on
 /// after the jump, and the last one goes four bytes beyond the end, which rejects (`inet_diag_bc_run`
 /// and `inet_diag_bc_audit` in `net/ipv4/inet_diag.c`).
-fn filter(ports: &[u16]) -> Vec<u8> {
+fn filter(ports: &[u16], comparison: u8) -> Vec<u8> {
     const OPERATION: usize = 4;
     const PER_PORT: usize = 3 * OPERATION;
     let mut program = Vec::with_capacity(PER_PORT * ports.len());
@@ -181,7 +193,7 @@ fn filter(ports: &[u16]) -> Vec<u8> {
         let to_end = PER_PORT * (ports.len() - at);
         let last = at + 1 == ports.len();
         let if_not = if last { to_end + OPERATION } else { PER_PORT };
-        operation(LOCAL_PORT_IS, 2 * OPERATION, if_not as u16);
+        operation(comparison, 2 * OPERATION, if_not as u16);
         operation(0, 0, port);
         operation(JUMP, OPERATION, (to_end - 2 * OPERATION) as u16);
     }

@@ -11,13 +11,14 @@ pub(super) fn sockets(text: &[u8]) -> impl Iterator<Item = Socket> {
 
 fn socket(line: &[u8]) -> Option<Socket> {
     let mut columns = words(line);
-    let local = columns.nth(1)?;
-    let state = u8::try_from(hexadecimal(columns.nth(1)?)?).ok()?;
+    let local_port = port(columns.nth(1)?)?;
+    let remote_port = port(columns.next()?)?;
+    let state = u8::try_from(hexadecimal(columns.next()?)?).ok()?;
     let queues = columns.next()?;
-    let (_, port) = split(local)?;
     let (_, receive_queue) = split(queues)?;
     Some(Socket {
-        local_port: u16::try_from(hexadecimal(port)?).ok()?,
+        local_port,
+        remote_port,
         state,
         receive_queue: match state {
             LISTEN => hexadecimal(receive_queue)?,
@@ -25,6 +26,12 @@ fn socket(line: &[u8]) -> Option<Socket> {
         },
         queue_limit: None,
     })
+}
+
+/// The port of an address.
+fn port(address: &[u8]) -> Option<u16> {
+    let (_, port) = split(address)?;
+    u16::try_from(hexadecimal(port)?).ok()
 }
 
 fn split(word: &[u8]) -> Option<(&[u8], &[u8])> {
