@@ -6,9 +6,13 @@
 mod drift;
 mod instruments;
 mod load_tool;
+#[cfg(test)]
+mod made;
 mod mix;
 mod refused;
+mod spawn_rate;
 mod stages;
+mod unexplained;
 
 use weir_record::{Finding, TargetFacts, TrialRecord};
 
@@ -26,11 +30,13 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 11] = [
     stages::pool_waits,
     stages::threads_never_full,
     refused::by_connections,
     refused::by_backlog,
+    spawn_rate::plateau,
+    unexplained::plateau,
     instruments::littles_law,
     mix::shifted_by_limit,
     load_tool::near_its_limit,

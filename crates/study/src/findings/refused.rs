@@ -4,7 +4,7 @@ use weir_record::{Finding, TrialRecord};
 
 use super::{Evidence, name};
 use crate::search::plateau::limit;
-use crate::settings::CONNECTIONS;
+use crate::settings::{BACKLOG, CONNECTIONS};
 
 /// Failures that count: below a tenth of a percent anything may have happened.
 const FAILED_MIN: f64 = 0.001;
@@ -64,7 +64,39 @@ fn codes(trial: &TrialRecord) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// The kernel dropped connections because the backlog was full.
+/// Whether the target's own queue can have overflowed: it was seen full (only then clients without an
+/// answer are counted), or it is not known how long it may be.
+fn may_be_own(trial: &TrialRecord) -> bool {
+    of_port(trial, ".syn-sent").is_some() || of_port(trial, ".accept-queue.limit").is_none()
+}
+
+/// A signal of the target's port.
+fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
+    let mut named = trial.signals.iter();
+    let found = named.find(|(name, _)| name.starts_with("tcp.") && name.ends_with(quantity));
+    found.map(|(_, value)| *value)
+}
+
+/// Where those are who found the queue full. Older kernels (4.3, `tcp_conn_request`) still took in
+/// some of them, so that half-open connections piled up on the server (`SYN_RECV`); later ones do
+/// not answer, and the clients stay in `SYN_SENT`.
+fn unanswered(trial: &TrialRecord) -> Option<String> {
+    let sent = of_port(trial, ".syn-sent")?;
+    let half_open = of_port(trial, ".syn-recv").map_or_else(String::new, |received| {
+        format!(
+            " and {received:.1} connections were half open on the server (SYN_RECV): this kernel drops what finds no \
+             place, where older ones kept it half open"
+        )
+    });
+    Some(format!(
+        "While the queue was full, {sent:.0} clients on average had no answer to their first packet \
+         (SYN_SENT){half_open}. A longer queue only makes them wait longer; what takes connections out of it is too \
+         slow."
+    ))
+}
+
+/// The kernel dropped connections because the backlog was full. The counters are those of the whole
+/// machine: with an accept queue that was never seen full, they are somebody else's.
 pub(super) fn by_backlog(evidence: &Evidence<'_>) -> Vec<Finding> {
     let dropped = |trial: &TrialRecord| {
         let read = OVERFLOWS.iter().filter_map(|name| trial.signals.get(*name));
@@ -73,18 +105,74 @@ pub(super) fn by_backlog(evidence: &Evidence<'_>) -> Vec<Finding> {
     let hit: Vec<&&TrialRecord> = evidence
         .trials
         .iter()
-        .filter(|trial| dropped(trial) > 0.0)
+        .filter(|trial| dropped(trial) > 0.0 && may_be_own(trial))
         .collect();
     let Some(worst) = hit.iter().max_by(|a, b| dropped(a).total_cmp(&dropped(b))) else {
         return Vec::new();
     };
-    let says = format!(
+    let mut says = format!(
         "The backlog overflowed: the kernel dropped {:.2} connection attempts a second in {} (trial \
          {}); each is tried again after a second, which its user feels.",
         dropped(worst),
         name(worst),
         worst.id
     );
+    if let Some(sentence) = unanswered(worst) {
+        says.push(' ');
+        says.push_str(&sentence);
+    }
     let ids: Vec<u32> = hit.iter().map(|trial| trial.id).collect();
-    vec![Finding::new("backlog-overflow", says, &ids)]
+    vec![Finding::new("backlog-overflow", says, &ids).of_stage(BACKLOG)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::made::{facts, trial};
+
+    fn overflow(signals: &[(&str, f64)]) -> Vec<Finding> {
+        let trial = trial(1, 50.0, signals);
+        let facts = facts(&[]);
+        by_backlog(&Evidence {
+            trials: vec![&trial],
+            facts: &facts,
+            fit: None,
+        })
+    }
+
+    #[test]
+    fn an_overflow_says_where_the_clients_are() {
+        let found = overflow(&[
+            ("tcp.listen-overflows", 53.7),
+            ("tcp.8080.syn-sent", 153.0),
+            ("tcp.8080.syn-recv", 1.5),
+        ]);
+        let says = &found[0].says;
+        assert_eq!(found[0].id, "backlog-overflow");
+        for part in [
+            "dropped 53.70",
+            "153 clients",
+            "1.5 connections were half open",
+        ] {
+            assert!(says.contains(part), "{part}: {says}");
+        }
+    }
+
+    #[test]
+    fn without_an_overflow_there_is_nothing_to_say() {
+        assert_eq!(
+            overflow(&[("tcp.listen-overflows", 0.0), ("tcp.8080.syn-recv", 40.0)]),
+            []
+        );
+        assert_eq!(overflow(&[]), []);
+        let elsewhere = [
+            ("tcp.listen-overflows", 9.0),
+            ("tcp.8080.accept-queue.limit", 511.0),
+        ];
+        assert_eq!(
+            overflow(&elsewhere),
+            [],
+            "the counter is the machine's, and this queue was never full"
+        );
+    }
 }

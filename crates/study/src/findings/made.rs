@@ -1,0 +1,51 @@
+//! Made trials and targets for the tests of rules.
+
+use std::collections::BTreeMap;
+
+use weir_record::{
+    CpuScope, Errors, Levels, ResponseTime, Role, Stage, TargetFacts, TrialRecord, WhenFull,
+};
+
+/// A valid case with these signals.
+pub(super) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> TrialRecord {
+    let named = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
+    TrialRecord {
+        id,
+        role: Role::Case,
+        case: Some(format!("case {id}")),
+        levels: Levels::new(),
+        population: 1,
+        warm_up_s: 0.0,
+        window_s: 60.0,
+        repeats: 0,
+        valid: true,
+        invalid_because: Vec::new(),
+        notes: Vec::new(),
+        throughput_per_s,
+        response_time_ms: ResponseTime::default(),
+        errors: Errors::default(),
+        cpu: None,
+        signals: signals.iter().map(named).collect(),
+        classes: BTreeMap::new(),
+        open: None,
+        intervals: BTreeMap::new(),
+    }
+}
+
+/// A target on one CPU with these limits.
+pub(super) fn facts(limits: &[(&str, f64)]) -> TargetFacts {
+    let stage = |(name, limit): &(&str, f64)| Stage {
+        name: (*name).to_owned(),
+        native: None,
+        limit: Some(*limit),
+        settable: true,
+        when_full: WhenFull::Wait,
+    };
+    TargetFacts {
+        name: "made".to_owned(),
+        kind: "made".to_owned(),
+        cpus: 1,
+        cpu_scope: CpuScope::OwnCpus,
+        stages: limits.iter().map(stage).collect(),
+    }
+}

@@ -1,0 +1,283 @@
+//! A server that starts its workers more slowly than clients come.
+//!
+//! Where a process ends after a number of connections, the server can serve no more connections in a
+//! second than it starts processes, times that number. Apache's prefork starts at most 32 in a cycle
+//! of a second and what the work takes (`MAX_SPAWN_RATE` in `server/mpm/prefork/prefork.c`; 1, 2, 4 …
+//! 32 in the cycles before), however few of its processes are busy.
+
+use weir_record::{Finding, TrialRecord};
+
+use super::{Evidence, name};
+use crate::search::plateau::limit;
+use crate::settings::THREADS;
+
+/// Connections wait longer than this on average (Little's law): whoever comes between two cycles waits
+/// for the next one in any case, also where enough processes are started in each.
+const WAIT_MIN_S: f64 = 1.0;
+/// The stage is not what holds them when it is at most this full.
+const OCCUPIED_MAX: f64 = 0.5;
+/// The rate and what the started processes can serve agree within this share: the rate is that of
+/// a cycle which is not a whole second, and a process may end with a connection less.
+const AGREES: f64 = 0.15;
+/// Twice the connections a process make twice the throughput, within this share.
+const FOLLOWS: f64 = 0.25;
+/// A factor whose levels differ and whose rates do not, by this share, is no cause.
+const SAME: f64 = 0.1;
+/// The server's own processes use less CPU than this.
+const CPU_MAX: f64 = 0.8;
+
+/// What one trial shows.
+struct Held<'a> {
+    trial: &'a TrialRecord,
+    /// Answered per second, behind the beginning where that is known.
+    rate: f64,
+    spawned: f64,
+    lifetime: f64,
+    waiting: f64,
+    busy: f64,
+    limit: f64,
+}
+
+/// Clients wait while the processes that there may be are not used.
+pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let held: Vec<Held<'_>> = evidence
+        .trials
+        .iter()
+        .filter_map(|trial| held(trial, evidence))
+        .collect();
+    let Some(clearest) = held
+        .iter()
+        .min_by(|a, b| a.disagreement().total_cmp(&b.disagreement()))
+    else {
+        return Vec::new();
+    };
+    let mut says = vec![format!(
+        "The server is held by how fast it starts processes. In {} (trial {}) it started {:.1} a \
+         second for {} connection(s) each, which makes {:.1}, and answered {:.1} a second, while {:.0} connections \
+         waited.",
+        name(clearest.trial),
+        clearest.trial.id,
+        clearest.spawned,
+        clearest.lifetime,
+        clearest.capacity(),
+        clearest.rate,
+        clearest.waiting
+    )];
+    says.extend(follows(&held));
+    let ids: Vec<u32> = held.iter().map(|held| held.trial.id).collect();
+    let found = Finding::new("spawn-rate-plateau", says.join(" "), &ids)
+        .of_stage(THREADS)
+        .change(
+            "let a process serve more connections (native.MaxConnectionsPerChild; 0: it stays); more processes or a \
+             longer queue change nothing",
+        )
+        .with("threads.spawned", clearest.spawned)
+        .with("threads.lifetime", clearest.lifetime)
+        .with("throughput", clearest.rate)
+        .with("threads.waiting", clearest.waiting);
+    let not = not(clearest, &held, evidence).into_iter();
+    vec![not.fold(found, Finding::was_not)]
+}
+
+impl Held<'_> {
+    fn capacity(&self) -> f64 {
+        self.spawned * self.lifetime
+    }
+
+    fn disagreement(&self) -> f64 {
+        (self.rate / self.capacity() - 1.0).abs()
+    }
+}
+
+fn held<'a>(trial: &'a TrialRecord, evidence: &Evidence<'_>) -> Option<Held<'a>> {
+    let signal = |name: &str| trial.signals.get(name).copied();
+    let good = 1.0 - trial.errors.share;
+    let held = Held {
+        trial,
+        rate: signal("throughput.steady").unwrap_or(trial.throughput_per_s) * good,
+        spawned: signal("threads.spawned").filter(|spawned| *spawned > 0.0)?,
+        lifetime: signal("threads.lifetime")?,
+        waiting: trial.waiting(THREADS)?,
+        busy: trial.occupancy(THREADS)?,
+        limit: limit(trial, evidence.facts, THREADS)?,
+    };
+    let room = held.busy <= OCCUPIED_MAX * held.limit;
+    let idle_cpu = own_cpu(trial, evidence).is_none_or(|cpu| cpu < CPU_MAX);
+    let holds =
+        held.waiting >= WAIT_MIN_S * held.rate && room && idle_cpu && held.disagreement() <= AGREES;
+    holds.then_some(held)
+}
+
+/// Share of its CPUs that the server itself uses.
+pub(super) fn own_cpu(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<f64> {
+    let signal = |name: &str| trial.signals.get(name).copied();
+    let used = signal("target.cpu.user")? + signal("target.cpu.system")?;
+    Some(used / f64::from(evidence.facts.cpus.max(1)))
+}
+
+/// That the rate follows the connections a process serves.
+fn follows(held: &[Held<'_>]) -> Option<String> {
+    let few = held
+        .iter()
+        .min_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
+    let many = held
+        .iter()
+        .max_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
+    let (more, faster) = (many.lifetime / few.lifetime, many.rate / few.rate);
+    let follows = more > 1.0 && (faster / more - 1.0).abs() <= FOLLOWS;
+    follows.then(|| {
+        format!(
+            "With {more} times the connections a process (trial {}) it answers {faster:.2} times as many.",
+            many.trial.id
+        )
+    })
+}
+
+/// The other explanations, with what speaks against each.
+fn not(clearest: &Held<'_>, held: &[Held<'_>], evidence: &Evidence<'_>) -> Vec<String> {
+    let mut not = vec![format!(
+        "the number of processes ({:.1} of {} busy)",
+        clearest.busy, clearest.limit
+    )];
+    if let Some(cpu) = own_cpu(clearest.trial, evidence) {
+        not.push(format!("the CPU (its processes use {:.0} %)", cpu * 100.0));
+    }
+    not.extend(network(clearest, held));
+    not
+}
+
+/// That what is sent makes no difference, from trials that differ in it.
+fn network(clearest: &Held<'_>, held: &[Held<'_>]) -> Option<String> {
+    let alike: Vec<&Held<'_>> = held
+        .iter()
+        .filter(|other| (other.lifetime - clearest.lifetime).abs() < f64::EPSILON)
+        .collect();
+    let factor = clearest.trial.levels.keys().find(|factor| {
+        let of_the_load = factor.starts_with("property.") || factor.starts_with("param.");
+        of_the_load
+            && alike
+                .iter()
+                .any(|other| other.trial.levels.get(*factor) != clearest.trial.levels.get(*factor))
+    })?;
+    let levels = alike.iter().filter_map(|other| other.trial.level(factor));
+    let (least, most) = levels.fold((f64::INFINITY, 0.0_f64), |(least, most), level| {
+        (least.min(level), most.max(level))
+    });
+    let rates = || alike.iter().map(|other| other.rate);
+    let spread = rates().fold(0.0, f64::max) / rates().fold(f64::INFINITY, f64::min) - 1.0;
+    (spread <= SAME && most > least).then(|| {
+        format!(
+            "what is sent ({factor} from {least} to {most} changes it by at most {:.0} %)",
+            spread * 100.0
+        )
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+    use crate::findings::made::{facts, trial};
+
+    /// A trial of the published experiment: 50 processes, so many connections each, a file size.
+    fn capped(id: u32, lifetime: f64, kib: f64) -> TrialRecord {
+        let rate = 30.4 * lifetime;
+        let mut trial = trial(
+            id,
+            rate - 4.0,
+            &[
+                ("throughput.steady", rate),
+                ("threads.spawned", 30.2),
+                ("threads.lifetime", lifetime),
+                ("threads.waiting", 120.0),
+                ("threads.occupancy", 0.4),
+                ("threads.limit", 50.0),
+                ("target.cpu.user", 0.01),
+                ("target.cpu.system", 0.05),
+            ],
+        );
+        trial.levels.insert("property.KIB".to_owned(), kib.into());
+        trial
+    }
+
+    fn says(trials: &[TrialRecord]) -> Option<Finding> {
+        let facts = facts(&[(THREADS, 50.0)]);
+        let evidence = Evidence {
+            trials: trials.iter().collect(),
+            facts: &facts,
+            fit: None,
+        };
+        plateau(&evidence).pop()
+    }
+
+    #[test]
+    fn a_capped_server_is_recognised_and_the_rivals_are_named() {
+        let trials = [
+            capped(1, 1.0, 1.0),
+            capped(2, 1.0, 16.0),
+            capped(3, 2.0, 1.0),
+        ];
+        let found = says(&trials).unwrap();
+        assert_eq!(found.id, "spawn-rate-plateau");
+        assert_eq!(found.trials, [1, 2, 3]);
+        for part in [
+            "started 30.2 a second",
+            "With 2 times the connections a process (trial 3) it answers 2.00 times as many",
+            "was not the number of processes (0.4 of 50 busy)",
+            "the CPU (its processes use 6 %)",
+            "property.KIB from 1 to 16 changes it by at most 0 %",
+            "native.MaxConnectionsPerChild",
+        ] {
+            assert!(
+                found.in_full().contains(part),
+                "{part}: {}",
+                found.in_full()
+            );
+        }
+        assert_eq!(found.stage.as_deref(), Some(THREADS));
+    }
+
+    #[test]
+    fn what_is_held_by_something_else_is_no_spawn_rate() {
+        let change = |signal: &str, value: f64| {
+            let mut trial = capped(1, 1.0, 1.0);
+            trial.signals.insert(signal.to_owned(), value);
+            says(&[trial])
+        };
+        assert!(change("threads.waiting", 120.0).is_some());
+        assert!(
+            change("threads.waiting", 3.5).is_none(),
+            "they only wait for the next cycle: the load asks for no more"
+        );
+        assert!(
+            change("threads.occupancy", 49.0).is_none(),
+            "the processes are all busy"
+        );
+        assert!(
+            change("target.cpu.system", 0.95).is_none(),
+            "the CPU is full"
+        );
+        assert!(
+            change("throughput.steady", 20.0).is_none(),
+            "it serves less than it starts"
+        );
+        let mut stays = capped(1, 1.0, 1.0);
+        stays.signals.remove("threads.lifetime");
+        assert!(
+            says(&[stays]).is_none(),
+            "processes that stay need not be started"
+        );
+    }
+
+    #[test]
+    fn a_difference_by_what_is_sent_is_not_talked_away() {
+        let mut large = capped(2, 1.0, 16.0);
+        large.signals.insert("throughput.steady".to_owned(), 27.0);
+        let found = says(&[capped(1, 1.0, 1.0), large]).unwrap();
+        assert!(
+            !found.in_full().contains("what is sent"),
+            "{}",
+            found.in_full()
+        );
+    }
+}
