@@ -67,6 +67,15 @@ pub(crate) const AB: Need = Need {
     packages: &["apache2-utils"],
 };
 
+/// A server under test.
+pub(crate) const HTTPD: Need = Need {
+    what: "an Apache httpd",
+    why: "tests load a real one",
+    programs: &["apache2", "httpd"],
+    variable: "HTTPD_HOME",
+    packages: &["apache2-bin"],
+};
+
 /// Runs JMeter, which `weir run --engine jmeter` starts.
 pub(crate) const JAVA: Need = Need {
     what: "a Java runtime",

@@ -25,6 +25,7 @@ mod result;
 mod run_dir;
 mod runner;
 mod sample;
+mod steady;
 mod timeline;
 mod timeline_file;
 mod treatment;
@@ -55,6 +56,7 @@ pub use runner::{
     WhenFull,
 };
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
+pub use steady::steady_rate;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;
 pub use treatment::{Level, Levels, Role, Treatment, Window};

@@ -19,6 +19,8 @@ const READ_MIN: f64 = 0.8;
 pub mod names {
     /// Samples answered per second, failed ones included.
     pub const THROUGHPUT: &str = "throughput";
+    /// Samples answered per second behind the slow beginning of a load of a fixed number of requests.
+    pub const THROUGHPUT_STEADY: &str = "throughput.steady";
     /// Mean response time of the samples that ended in the second, in seconds.
     pub const RESPONSE_MEAN: &str = "response.mean";
     /// Median response time of the samples that ended in the second, in seconds.

@@ -70,6 +70,8 @@ pub struct Window {
     pub min: Duration,
     /// The longest measured window; equal to `min` for a fixed one.
     pub max: Duration,
+    /// Instead of a length: the whole load of so many requests, from its start to the last answer.
+    pub requests: Option<u64>,
     /// The window ends early once throughput and CPU are known to this relative half-width.
     pub precision: f64,
 }
@@ -81,7 +83,16 @@ impl Window {
             warm_up_min: warm_up,
             min: length,
             max: length,
+            requests: None,
             precision: 0.0,
+        }
+    }
+
+    /// A load of so many requests, all of which counts.
+    pub fn of_requests(requests: u64) -> Self {
+        Self {
+            requests: Some(requests),
+            ..Self::fixed(Duration::ZERO, Duration::ZERO)
         }
     }
 }

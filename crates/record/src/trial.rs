@@ -81,6 +81,13 @@ impl TrialRecord {
         }
     }
 
+    /// Notes the rate at which a load of a fixed number of requests was answered once it had settled.
+    pub fn note_steady_rate(&mut self, rate: Estimate) {
+        let name = crate::recording::names::THROUGHPUT_STEADY;
+        self.signals.insert(name.to_owned(), rate.value);
+        self.intervals.insert(name.to_owned(), rate);
+    }
+
     /// Time-averaged number of requests that waited to get into a stage.
     pub fn waiting(&self, stage: &str) -> Option<f64> {
         self.signals.get(&format!("{stage}.waiting")).copied()

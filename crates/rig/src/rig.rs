@@ -6,13 +6,14 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use weir_load::SampleSink;
 use weir_probe::WatchPlan;
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
-    TrialRecord, TrialRunner, disturbance, evaluate, failed_to,
+    TrialRecord, TrialRunner, disturbance, evaluate, failed_to, steady_rate,
 };
 use weir_script::{Properties, Target};
 use weir_target::{ConfigurationChange, Server, TargetError};
@@ -38,6 +39,8 @@ pub struct RigOptions {
     pub of_factors: BTreeMap<String, String>,
     /// Hosts that responses may lead to although their addresses are public.
     pub allowed_hosts: Vec<String>,
+    /// Time without load before every trial but the first.
+    pub pause: Duration,
     /// Who gets which CPUs.
     pub cpus: CpuPlan,
     /// Where trials are stored.
@@ -51,6 +54,8 @@ pub struct RigOptions {
 pub struct Rig {
     options: RigOptions,
     facts: TargetFacts,
+    /// When the last load ended.
+    loaded_until: Option<Instant>,
 }
 
 impl Rig {
@@ -60,7 +65,11 @@ impl Rig {
         let facts = options
             .target
             .facts(cpus.target.count() as u32, cpus.scope());
-        Self { options, facts }
+        Self {
+            options,
+            facts,
+            loaded_until: None,
+        }
     }
 
     /// What limits change in the server's own configuration files.
@@ -92,6 +101,9 @@ impl Rig {
             .target
             .apply(&limits)
             .map_err(|error| target_failed(&error))?;
+        if let Some(ended) = self.loaded_until {
+            wait_until(ended + options.pause, &options.interrupted)?;
+        }
         let log_from = options.target.log_length();
         let of_factors = &options.of_factors;
         let population =
@@ -114,15 +126,19 @@ impl Rig {
             load_cpus: Some(options.cpus.load.clone()),
             seed: treatment.seed,
             watch: watch_plan(options.target.as_ref(), &options.cpus),
-            samples_max: None,
+            samples_max: treatment.window.requests,
             samples: Some(SampleSink::new(files.samples())),
-            length: Length::Window(treatment.window),
+            length: match treatment.window.requests {
+                Some(_) => Length::AsPlanned,
+                None => Length::Window(treatment.window),
+            },
             interrupted: &options.interrupted,
         };
         let target = &mut options.target;
         let measured = measure(measurement, observer, || {
             target.check_alive().map_err(|error| target_failed(&error))
         })?;
+        self.loaded_until = Some(Instant::now());
         // A trial that was cut short counts for nothing, and its files tell why.
         let stored = store_seconds(&measured, &files);
         let log = target
@@ -147,12 +163,17 @@ impl Rig {
             target_cpus: options.cpus.target.count() as u32,
             load_cpus: Some(options.cpus.load.count() as u32),
             repeats,
-            ended_after: None,
+            ended_after: treatment.window.requests.map(|_| measured.elapsed),
             against: measured.against(),
         };
         let record = evaluate(&measured.recording, measured.window, &context);
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
         record.signal_origins = measured.origins;
+        if treatment.window.requests.is_some()
+            && let Some(rate) = steady_rate(&measured.recording, measured.elapsed.as_secs_f64())
+        {
+            record.note_steady_rate(rate);
+        }
         if let Some(arrivals) = measured.load.arrivals() {
             record.note_arrivals(arrivals.not_started, arrivals.skipped);
         }
@@ -199,6 +220,19 @@ impl TrialRunner for Rig {
             .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         Ok(record)
     }
+}
+
+/// How often an interrupt is looked for in a pause.
+const LOOK: Duration = Duration::from_millis(100);
+
+fn wait_until(until: Instant, interrupted: &AtomicBool) -> Result<(), TrialError> {
+    while Instant::now() < until {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(TrialError::Interrupted);
+        }
+        std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
+    }
+    Ok(())
 }
 
 fn watch_plan(target: &dyn Server, cpus: &CpuPlan) -> WatchPlan {

@@ -19,6 +19,8 @@ const CHECK_EXPECTED: u32 = 2;
 pub struct DryRun {
     /// The trials by what they are for.
     pub steps: Vec<PlannedTrials>,
+    /// Requests of every trial, when that is what ends it: the seconds are not known then.
+    pub requests: Option<u64>,
     /// Seconds of load that are expected.
     pub expected_s: f64,
     /// Seconds of load at most, if no trial has to be repeated.
@@ -76,6 +78,7 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
         .budget
         .map_or(f64::INFINITY, |budget| budget.as_secs_f64());
     DryRun {
+        requests: None,
         expected_s: expected_s.min(budget),
         at_most_s: at_most_s.min(budget),
         steps,
@@ -105,6 +108,7 @@ fn of_sweep(spec: &SweepSpec) -> DryRun {
     };
     DryRun {
         steps,
+        requests: spec.window.requests,
         expected_s: f64::from(all) * f64::midpoint(least_cost_s(spec.window), cost_s(spec.window)),
         at_most_s: f64::from(all) * cost_s(spec.window),
     }

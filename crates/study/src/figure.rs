@@ -168,10 +168,9 @@ impl Figure {
             Self::Response(statistic, Some(class)) => {
                 of_class(trial, class, |c| statistic.of(&c.response_time_ms))
             }
-            Self::Signal(name) => signal(trial, name).map(|value| Measured {
-                value,
-                interval: None,
-            }),
+            Self::Signal(name) => {
+                signal(trial, name).map(|value| with_interval(trial, name, value))
+            }
         }
     }
 }
@@ -200,13 +199,28 @@ pub(crate) fn is_quantity(signal: &str, quantity: &str) -> bool {
 }
 
 fn signal(trial: &TrialRecord, name: &str) -> Option<f64> {
-    let read = trial.signals.get(name).copied();
+    // `PORT` is the target's port, which a study does not know before.
+    let read = match name.strip_prefix("tcp.PORT.") {
+        Some(quantity) => of_port(trial, quantity),
+        None => trial.signals.get(name).copied(),
+    };
     // A wait that never happened leaves no mean behind; that nobody waited is known from the
     // number waiting.
     read.or_else(|| {
         let stage = name.strip_suffix(".wait")?;
         trial.waiting(stage).filter(|waiting| *waiting == 0.0)
     })
+}
+
+fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
+    let found = trial.signals.iter().find(|(name, _)| {
+        let port = name
+            .strip_prefix("tcp.")
+            .and_then(|rest| rest.strip_suffix(quantity));
+        port.and_then(|port| port.strip_suffix('.'))
+            .is_some_and(|port| port.parse::<u16>().is_ok())
+    });
+    found.map(|(_, value)| *value)
 }
 
 fn signal_unit(name: &str) -> &'static str {
@@ -218,7 +232,10 @@ fn signal_unit(name: &str) -> &'static str {
     }
     match name.rsplit('.').next() {
         Some("wait") => "s",
-        Some("entries" | "waits" | "refused") => "/s",
+        Some(
+            "entries" | "waits" | "refused" | "spawned" | "steady" | "listen-overflows"
+            | "listen-drops" | "syn-retries",
+        ) => "/s",
         Some("rss") => "B",
         _ => "",
     }

@@ -76,9 +76,10 @@ pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded};
 pub use spec::{
-    Ask, BuiltinSpec, CaseSpec, ColumnSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec,
-    Design, EngineKind, Factor, FindSpec, LibertyApp, LibertyServerSpec, LibertySpec, LoadSource,
-    LoadSpec, PoolWord, Problem, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
-    TomcatServer, TomcatSpec, auto_window,
+    Ask, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS,
+    DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec, HttpdSpec, LibertyApp,
+    LibertyServerSpec, LibertySpec, LimitSpec, LoadSource, LoadSpec, MetricName, MetricWords,
+    MetricsSpec, MpmKind, PoolWord, Problem, StopSignal, StudyFile, SweepSpec, TargetKind,
+    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;

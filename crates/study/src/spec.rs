@@ -19,8 +19,9 @@ pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
-    BuiltinSpec, DatabaseSpec, LibertyApp, LibertyServerSpec, LibertySpec, PoolWord, TargetKind,
-    TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
+    BuiltinSpec, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec, LibertyApp, LibertyServerSpec,
+    LibertySpec, LimitSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, StopSignal,
+    TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
 };
 
 use problem::Problems;
@@ -169,8 +170,18 @@ fn read_ask(
 
 /// A level of `users` or `rate` needs a property of the plan to set.
 fn check_properties(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
-    let LoadSource::Plan { path, users, rate } = &load.source else {
-        return;
+    let (path, users, rate) = match &load.source {
+        LoadSource::Plan { path, users, rate } => (path, users, rate),
+        LoadSource::Url(url) => {
+            if varies(ask, "rate") {
+                root.problems().add_with_help(
+                    url.span(),
+                    "the study varies `rate`, and the load of one URL has only `users`",
+                    "write a plan with an arrival process, and name its property: `rate = \"RATE\"`",
+                );
+            }
+            return;
+        }
     };
     if users.is_none() && varies(ask, "users") {
         root.problems().add_with_help(

@@ -9,7 +9,9 @@ use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
+};
 use weir_units::CpuSet;
 
 use crate::error::TargetError;
@@ -132,6 +134,16 @@ impl ServerProcess {
         Ok(())
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&mut self, signal: Signal) -> Result<(), TargetError> {
+        self.check_alive()?;
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, signal).map_err(|error| TargetError::Signal {
+            pid: self.child.id(),
+            source: error.into(),
+        })
+    }
+
     fn wait_for_line(
         &mut self,
         lines: &mpsc::Receiver<String>,
@@ -226,7 +238,8 @@ impl ServerProcess {
             let _ = kill_process(pid, self.end);
         }
         if self.wait_for_end(STOP_PATIENCE).is_none() {
-            let _ = self.child.kill();
+            // All that it has started goes with it: it leads a process group of its own.
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
             let _ = self.child.wait();
         }
     }

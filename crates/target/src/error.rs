@@ -125,6 +125,15 @@ pub enum TargetError {
     /// The server's virtual machine cannot be spoken with.
     #[error(transparent)]
     Jvm(#[from] weir_jvm::JvmError),
+    /// The process cannot be signalled.
+    #[error("signal the target's process {pid}: {source}")]
+    Signal {
+        /// Its id.
+        pid: u32,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
     /// The CPUs cannot be used.
     #[error("run on the CPUs {cpus}: {source}")]
     Cpus {

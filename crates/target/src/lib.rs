@@ -2,7 +2,9 @@
 //!
 //! Each kind of server has a file of its own that describes its funnel (stage, limit, what happens
 //! when full) and knows how to start it, change its limits and put them back. All of them are a
-//! [`Server`] to the trials. [`Builtin`] is the sample server, run as a child process.
+//! [`Server`] to the trials. [`Builtin`] is the sample server, run as a child process; [`Httpd`] is
+//! an Apache httpd with a configuration of its own, [`StartedCommand`] anything that a command line
+//! starts, [`External`] a server that runs already.
 //!
 //! Invariants: a server that Weir started is never left running (the child ends when Weir does,
 //! whatever way it ends); what is changed that was there before stands in the [`Journal`] first;
@@ -10,23 +12,32 @@
 
 mod builtin;
 mod child;
+mod command;
 mod configuration;
 mod error;
+mod external;
 mod free_port;
+mod funnel;
+mod httpd;
 mod journal;
 mod kinds;
 mod liberty;
+mod metrics_page;
 mod postgresql;
 mod server;
 mod tomcat;
 mod xml_attributes;
 
 pub use builtin::{Builtin, BuiltinOptions};
+pub use command::{CommandOptions, EndSignal, StartedCommand};
 pub use configuration::ConfigurationChange;
 pub use error::TargetError;
+pub use external::{External, ExternalLimit, ExternalOptions, SetBy};
+pub use httpd::{Httpd, HttpdInstallation, HttpdOptions, Mpm};
 pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
 pub use kinds::{KINDS, Kind, StageInWords, kind_named};
 pub use liberty::{Liberty, LibertyOptions, LibertyPool, LibertyServer};
+pub use metrics_page::MetricsPage;
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use server::{NATIVE, Server, Watched};
 pub use tomcat::{PoolKind, Tomcat, TomcatOptions, TomcatPool};

@@ -11,12 +11,14 @@ use weir_script::Properties;
 use weir_study::{Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::{jmeter, plans, stored};
+use crate::{jmeter, plans, stored, targets, url_plan};
 
 /// What `weir tune` runs when it is given no study.
 const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
 const DEFAULT_STUDY_NAME: &str = "default";
 const DEFAULT_PLAN_NAME: &str = "short.jmx";
+/// What messages call the plan of a study over one URL.
+const URL_PLAN_NAME: &str = "url.jmx";
 const DEFAULT_PLAN: &str = include_str!("../../../studies/plans/short.jmx");
 
 /// The copy of the plan in a run directory.
@@ -40,6 +42,8 @@ pub(crate) struct Job {
 enum PlanSource {
     File(PathBuf),
     Embedded,
+    /// The load of a study over one URL.
+    Url(String),
 }
 
 /// The plan of a study as its engine needs it.
@@ -83,7 +87,7 @@ impl Job {
         let text = read_text(file)?;
         let study = parse(&file.display().to_string(), &text)?;
         let base = file.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let plan = plan_source(&study, &base, file)?;
+        let plan = plan_source(&study, &base)?;
         Ok(Self {
             name: file.file_stem().map_or_else(
                 || "study".to_owned(),
@@ -143,6 +147,7 @@ impl Job {
         match &self.plan {
             PlanSource::File(path) => plans::read(path),
             PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new(DEFAULT_PLAN_NAME)),
+            PlanSource::Url(text) => plans::read_text(text, Path::new(URL_PLAN_NAME)),
         }
         .map(JobPlan::Native)
     }
@@ -152,7 +157,7 @@ impl Job {
     fn read_for_jmeter(&self) -> Result<PlanFile, ExpectedError> {
         let path = match &self.study.load.source {
             LoadSource::Plan { path, .. } => self.base.join(path.get_ref()),
-            LoadSource::Url(_) => PathBuf::from(DEFAULT_PLAN_NAME),
+            LoadSource::Url(_) => PathBuf::from(URL_PLAN_NAME),
         };
         PlanFile::of_text(&path, self.plan_text()?, &self.properties()).map_err(jmeter::failed)
     }
@@ -162,6 +167,7 @@ impl Job {
         match &self.plan {
             PlanSource::File(path) => read_text(path),
             PlanSource::Embedded => Ok(DEFAULT_PLAN.to_owned()),
+            PlanSource::Url(text) => Ok(text.clone()),
         }
     }
 
@@ -184,6 +190,9 @@ impl Job {
 
     /// The properties of the plan that factors set, by factor.
     pub(crate) fn factor_properties(&self) -> BTreeMap<String, String> {
+        if let LoadSource::Url(_) = &self.study.load.source {
+            return BTreeMap::from([("users".to_owned(), url_plan::USERS.to_owned())]);
+        }
         self.named_properties()
             .into_iter()
             .map(|(factor, name)| (factor.to_owned(), name.get_ref().clone()))
@@ -224,17 +233,15 @@ fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
 /// Reads a study with its plan; for `weir check`.
 pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
     let job = Job::from_file(file)?;
+    targets::check(&job)?;
     let plan = job.read_plan()?;
     check_factor_properties(&job, &plan)
 }
 
-fn plan_source(study: &StudyFile, base: &Path, file: &Path) -> Result<PlanSource, ExpectedError> {
+fn plan_source(study: &StudyFile, base: &Path) -> Result<PlanSource, ExpectedError> {
     match &study.load.source {
         LoadSource::Plan { path, .. } => Ok(PlanSource::File(base.join(path.get_ref()))),
-        LoadSource::Url(_) => Err(ExpectedError::Input(format!(
-            "{}: a study over a plain URL is not built yet; write a plan, or run `weir run URL`",
-            file.display()
-        ))),
+        LoadSource::Url(url) => url_plan::text(url.get_ref()).map(PlanSource::Url),
     }
 }
 

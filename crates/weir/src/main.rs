@@ -21,6 +21,7 @@ mod put_back;
 mod shelf;
 mod stored;
 mod targets;
+mod url_plan;
 
 use std::process::ExitCode;
 

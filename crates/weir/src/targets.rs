@@ -1,8 +1,12 @@
 //! From `[target.KIND]` of a study to a server that is ready to be loaded: a file per kind.
 
 mod builtin;
+mod command;
 mod database;
+mod external;
+mod httpd;
 mod liberty;
+mod metrics;
 mod tomcat;
 
 use std::path::PathBuf;
@@ -28,6 +32,8 @@ pub(crate) struct Place<'a> {
     pub(crate) interrupted: &'a AtomicBool,
     /// Gets everything that has to be put back or ended.
     pub(crate) journal: &'a Journal,
+    /// Hosts with a public address that may be loaded.
+    pub(crate) allowed: &'a [String],
 }
 
 impl Place<'_> {
@@ -51,13 +57,30 @@ pub(crate) fn start(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError>
         TargetKind::Builtin(spec) => builtin::start(spec, place),
         TargetKind::Tomcat(spec) => tomcat::start(spec, place),
         TargetKind::Liberty(spec) => liberty::start(spec, place),
+        TargetKind::Httpd(spec) => httpd::start(spec, place),
+        TargetKind::Command(spec) => command::start(spec, place),
+        TargetKind::External(spec) => external::join(spec, place),
+    }
+}
+
+/// What is wrong with the target of a study, as far as it shows without starting anything.
+pub(crate) fn check(job: &Job) -> Result<(), ExpectedError> {
+    match &job.study.target.kind {
+        TargetKind::Command(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
+        TargetKind::External(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
+        TargetKind::Builtin(_)
+        | TargetKind::Tomcat(_)
+        | TargetKind::Liberty(_)
+        | TargetKind::Httpd(_) => Ok(()),
     }
 }
 
 /// What the study asks for and the server does not have is the study's fault.
 fn failed(place: &Place<'_>, error: TargetError) -> ExpectedError {
     match error {
-        TargetError::NoSuchStage { .. } | TargetError::Limit { .. } => {
+        TargetError::NoSuchStage { .. }
+        | TargetError::Limit { .. }
+        | TargetError::Setting { .. } => {
             ExpectedError::Input(format!("{}: failed to {error}", place.job.file))
         }
         other => ExpectedError::Environment(failed_to(&other)),

@@ -45,11 +45,16 @@ of a line of the text that the operation gives.
 ";
 
 /// Figures of the load that stand in a timeline beside the signals.
-const LOAD_FIGURES: [Signal; 16] = [
+const LOAD_FIGURES: [Signal; 17] = [
     figure(
         names::THROUGHPUT,
         "/s",
         "Samples answered per second, failed ones included.",
+    ),
+    figure(
+        names::THROUGHPUT_STEADY,
+        "/s",
+        "Loads of a fixed number of requests: mean throughput of the whole seconds behind the slow beginning that MSER-5 cuts off. One figure of the trial; it stands in no timeline.",
     ),
     figure(names::ERRORS, "/s", "Samples that failed per second."),
     figure(

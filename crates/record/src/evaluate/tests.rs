@@ -67,6 +67,7 @@ fn recording(seconds: u64, slow: u64) -> Recording {
 
 fn window(min: u64, max: u64) -> Window {
     Window {
+        requests: None,
         warm_up_min: Duration::from_secs(5),
         min: Duration::from_secs(min),
         max: Duration::from_secs(max),

@@ -26,6 +26,7 @@ pub(super) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         errors: Errors::default(),
         cpu: None,
         signals: signals.iter().map(named).collect(),
+        signal_origins: BTreeMap::new(),
         classes: BTreeMap::new(),
         open: None,
         intervals: BTreeMap::new(),

@@ -100,6 +100,13 @@ pub(crate) fn read(
     section.finish();
     let window = load.map_or_else(auto_window, |load| load.window);
     let auto = load.is_none_or(|load| load.window_is_auto);
+    if window.requests.is_some() {
+        section.problems().add_with_help(
+            section.span(),
+            "a search needs trials of which it can set the length, and the load has `requests`",
+            "write `window` instead of `requests` in [load], or ask with [sweep]",
+        );
+    }
     FindSpec {
         question: question_typed.unwrap_or_else(|| question(&requirements)),
         within,

@@ -26,6 +26,9 @@ const AUTO_PRECISION: f64 = 0.02;
 const FIXED_MIN: Duration = Duration::from_secs(5);
 const FIXED_MAX: Duration = Duration::from_secs(24 * 3600);
 
+/// Most requests of one trial that can be typed.
+const REQUESTS_MAX: u32 = 100_000_000;
+
 /// The load of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadSpec {
@@ -35,6 +38,8 @@ pub struct LoadSpec {
     pub window: Window,
     /// Whether the length of the window follows from the trial (`window = "auto"`).
     pub window_is_auto: bool,
+    /// Time without load before every trial but the first.
+    pub pause: Duration,
     /// Properties of the plan beside the users, as `-J` gives them.
     pub properties: BTreeMap<String, String>,
     /// Hosts with a public address that may be loaded.
@@ -75,6 +80,7 @@ pub fn auto_window() -> Window {
         warm_up_min: WARM_UP_MIN,
         min: AUTO_MIN,
         max: AUTO_MAX,
+        requests: None,
         precision: AUTO_PRECISION,
     }
 }
@@ -83,22 +89,52 @@ pub fn auto_window() -> Window {
 pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
     let source = read_source(section);
     let warm_up = section.parsed("warm-up", parse_duration);
-    let (window, window_is_auto) = read_window(section, warm_up.map(Spanned::into_inner));
+    let (mut window, mut window_is_auto) = read_window(section, warm_up.map(Spanned::into_inner));
+    let pause = section.parsed("pause", parse_duration);
     let properties = section
         .section("properties", "[load.properties]")
         .map(|properties| read_properties(&properties))
         .unwrap_or_default();
     let allow_hosts = section.texts("allow-hosts").unwrap_or_default();
     let engine = read_engine(section);
+    if let Some(requests) = read_requests(section, engine) {
+        (window, window_is_auto) = (Window::of_requests(requests), false);
+    }
     section.finish();
     Some(LoadSpec {
         source: source?,
         window,
         window_is_auto,
+        pause: pause.map_or(Duration::ZERO, Spanned::into_inner),
         properties,
         allow_hosts,
         engine,
     })
+}
+
+/// `requests`: the trial is a load of so many requests, and all of it counts.
+fn read_requests(section: &Section<'_>, engine: EngineKind) -> Option<u64> {
+    let requests = section.whole("requests", 1..=REQUESTS_MAX)?;
+    for key in ["window", "warm-up"] {
+        if let Some(value) = section.value(key) {
+            section.problems().add_with_help(
+                value.span(),
+                format!(
+                    "a load of {} requests has no `{key}`: all of it counts",
+                    requests.get_ref()
+                ),
+                format!("keep one of `requests`, `{key}`"),
+            );
+        }
+    }
+    if engine == EngineKind::Jmeter {
+        section.problems().add_with_help(
+            requests.span(),
+            "only Weir's own engine counts requests",
+            "leave out `engine`, or write `window` instead of `requests`",
+        );
+    }
+    Some(u64::from(requests.into_inner()))
 }
 
 fn read_engine(section: &Section<'_>) -> EngineKind {

@@ -3,8 +3,12 @@
 //! Every kind has a file of its own with the keys that only it has; `cpus` and `settings` stand in all.
 
 mod builtin;
+mod command;
 mod database;
+mod external;
+mod httpd;
 mod liberty;
+mod metrics;
 mod tomcat;
 
 use std::collections::BTreeMap;
@@ -16,15 +20,19 @@ use super::factor::{Allowed, check_name, flat, read_level};
 use super::section::{At, Section};
 use super::suggest::hint;
 pub use builtin::BuiltinSpec;
+pub use command::{CommandSpec, StopSignal};
 pub use database::DatabaseSpec;
+pub use external::{ExternalSpec, LimitSpec};
+pub use httpd::{HttpdSpec, MpmKind};
 pub use liberty::{LibertyApp, LibertyServerSpec, LibertySpec};
+pub use metrics::{MetricName, MetricWords, MetricsSpec};
 pub use tomcat::{PoolWord, TomcatApp, TomcatServer, TomcatSpec};
 
 /// Reads what only one kind has.
 type ReadOwn = fn(&Section<'_>) -> Option<TargetKind>;
 
 /// The kinds that there are.
-const KINDS: [(&str, ReadOwn); 3] = [
+const KINDS: [(&str, ReadOwn); 6] = [
     ("builtin", |section| {
         Some(TargetKind::Builtin(builtin::read(section)))
     }),
@@ -34,9 +42,18 @@ const KINDS: [(&str, ReadOwn); 3] = [
     ("liberty", |section| {
         liberty::read(section).map(TargetKind::Liberty)
     }),
+    ("httpd", |section| {
+        Some(TargetKind::Httpd(httpd::read(section)))
+    }),
+    ("command", |section| {
+        command::read(section).map(TargetKind::Command)
+    }),
+    ("external", |section| {
+        external::read(section).map(TargetKind::External)
+    }),
 ];
 /// Kinds that exist in the design and are not there yet.
-const NOT_BUILT: [&str; 4] = ["spring-boot", "httpd", "command", "external"];
+const NOT_BUILT: [&str; 1] = ["spring-boot"];
 
 /// The server under load.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +67,7 @@ pub struct TargetSpec {
 }
 
 /// What kind of server is under load.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TargetKind {
     /// The sample server that comes with Weir.
     Builtin(BuiltinSpec),
@@ -58,6 +75,12 @@ pub enum TargetKind {
     Tomcat(TomcatSpec),
     /// An Open Liberty that Weir starts.
     Liberty(LibertySpec),
+    /// An Apache httpd that Weir starts.
+    Httpd(HttpdSpec),
+    /// Anything that a command line starts.
+    Command(CommandSpec),
+    /// A server that runs already.
+    External(ExternalSpec),
 }
 
 impl Default for TargetSpec {
@@ -90,8 +113,8 @@ pub(crate) fn read(target: &Section<'_>) -> Option<TargetSpec> {
             target.problems().add_with_help(
                 span,
                 format!("targets of the kind `{kind}` are not built yet"),
-                "use one of the others, such as `[target.builtin]`; to load a server that runs \
-                 already, `weir run` takes its URL or plan",
+                "start it with `[target.command]`, or name one that runs already with \
+                 `[target.external]`",
             );
         } else {
             let names = KINDS.iter().map(|(name, _)| *name).chain(NOT_BUILT);

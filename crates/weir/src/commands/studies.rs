@@ -11,7 +11,7 @@ use weir_record::{
 };
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
-use weir_study::{Ask, Outcome, StudyFile, StudyObserver};
+use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 use weir_target::ConfigurationChange;
 use weir_units::CpuSet;
 
@@ -73,15 +73,16 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
     let journal = put_back::open()?;
+    let allowed: Vec<String> = allowed_hosts(job, arguments);
     let target = targets::start(&targets::Place {
         job,
         cpus: &cpus.target,
         directory: &directory,
         interrupted: &interrupted,
         journal: &journal,
+        allowed: &allowed,
     })?;
     let address = target.address();
-    let allowed: Vec<String> = allowed_hosts(job, arguments);
     check_hosts(job, &load, &Target::from(address), &allowed)?;
     output::talk(&format!(
         "target on CPUs {}, load on CPUs {}; run directory {}",
@@ -95,6 +96,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
         properties: job.properties(),
         of_factors: job.factor_properties(),
         allowed_hosts: hosts::allowed(&allowed)?,
+        pause: job.study.load.pause,
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),
@@ -165,11 +167,14 @@ fn dry_run(study: &StudyFile) -> String {
         .steps
         .iter()
         .map(|step| format!("  {:>3} {:>3}  {}", step.expected, step.at_most, step.what));
-    let seconds = format!(
-        "{:.0} s of load are expected, at most {:.0} s; trials that others disturb are run again, at \
-         most twice",
-        planned.expected_s, planned.at_most_s
-    );
+    let length = match planned.requests {
+        Some(requests) => format!("each trial is {requests} requests, however long they take"),
+        None => format!(
+            "{:.0} s of load are expected, at most {:.0} s",
+            planned.expected_s, planned.at_most_s
+        ),
+    };
+    let seconds = format!("{length}; trials that others disturb are run again, at most twice");
     let lines: Vec<String> = std::iter::once("trials (expected, at most)".to_owned())
         .chain(steps)
         .chain(std::iter::once(seconds))
@@ -196,10 +201,13 @@ pub(crate) fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
             }],
         )));
     }
-    Ok(CpuPlan::divide(
-        &available,
-        asked_for.map(toml::Spanned::get_ref),
-    ))
+    // A server that runs already stays where it is: unless the study says where, it is everywhere.
+    let asked_for = asked_for.map(toml::Spanned::get_ref);
+    let asked_for = match &job.study.target.kind {
+        TargetKind::External(_) => asked_for.or(Some(&available)),
+        _ => asked_for,
+    };
+    Ok(CpuPlan::divide(&available, asked_for))
 }
 
 fn open_run(

@@ -193,12 +193,15 @@ fn of_study(
     let name = format!("watch-{}", job.name);
     let directory = studies::create_run(&arguments.runs, &name)?;
     let journal = put_back::open()?;
+    let in_study = job.study.load.allow_hosts.iter();
+    let allowed: Vec<String> = in_study.map(|host| host.get_ref().clone()).collect();
     let server = targets::start(&targets::Place {
         job: &job,
         cpus: &cpus.target,
         directory: &directory,
         interrupted,
         journal: &journal,
+        allowed: &allowed,
     })?;
     let facts = server.facts(cpus.target.count() as u32, cpus.scope());
     let watched = server.watched();

@@ -1,0 +1,119 @@
+//! `[target.external]`: a server that runs already.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+
+use super::metrics::{self, MetricsSpec};
+use crate::spec::factor::{Allowed, check_name, flat, read_level};
+use crate::spec::section::Section;
+
+/// The word in place of a command with which the user is asked to set a limit.
+const ASK: &str = "ask";
+
+/// Options of a server that runs already.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExternalSpec {
+    /// Where it is: `http://HOST:PORT`.
+    pub url: Spanned<String>,
+    /// Its process, when it runs on this machine.
+    pub pid: Option<u32>,
+    /// How its limits are set and read, by stage or `native.WORD`.
+    pub limits: BTreeMap<String, LimitSpec>,
+    /// Where it tells about itself.
+    pub metrics: MetricsSpec,
+}
+
+/// How one limit is set and read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LimitSpec {
+    /// A command in which `{value}` is the limit; `None`: the user is asked.
+    pub set: Option<String>,
+    /// A command that prints it.
+    pub get: Option<String>,
+    /// What it is, where no command tells.
+    pub found: Option<f64>,
+}
+
+pub(super) fn read(section: &Section<'_>) -> Option<ExternalSpec> {
+    let url = section.text("url");
+    if url.is_none() && section.value("url").is_none() {
+        section.missing("url", "url = \"http://127.0.0.1:8080\"");
+    }
+    let pid = section.whole("pid", 1..=u32::MAX).map(Spanned::into_inner);
+    let limits = read_limits(section);
+    let metrics = metrics::read(section);
+    Some(ExternalSpec {
+        url: url?,
+        pid,
+        limits,
+        metrics,
+    })
+}
+
+fn read_limits(section: &Section<'_>) -> BTreeMap<String, LimitSpec> {
+    let mut limits: BTreeMap<String, LimitSpec> = BTreeMap::new();
+    for (name, command) in section.section("set", "`set`").iter().flat_map(commands) {
+        let set = Some(command).filter(|command| command != ASK);
+        limits.insert(
+            name,
+            LimitSpec {
+                set,
+                ..LimitSpec::default()
+            },
+        );
+    }
+    let only_set = |name: &str, span, limits: &BTreeMap<String, LimitSpec>| {
+        let known = limits.contains_key(name);
+        if !known {
+            section.problems().add_with_help(
+                span,
+                format!("nothing says how `{name}` is set"),
+                format!(
+                    "write `set = {{ {name} = \"COMMAND {{value}}\" }}`, or \"ask\" to be asked"
+                ),
+            );
+        }
+        known
+    };
+    if let Some(get) = section.section("get", "`get`") {
+        for (name, span, _) in flat(get.table()) {
+            only_set(&name, span, &limits);
+        }
+        for (name, command) in commands(&get) {
+            if let Some(limit) = limits.get_mut(&name) {
+                limit.get = Some(command);
+            }
+        }
+    }
+    if let Some(found) = section.section("found", "`found`") {
+        for (name, span, value) in flat(found.table()) {
+            if only_set(&name, span, &limits)
+                && let Some(level) = read_level(&name, value, section.problems())
+                && let Some(limit) = limits.get_mut(&name)
+            {
+                limit.found = level.number();
+            }
+        }
+    }
+    limits
+}
+
+/// The commands of a table, by the limit that they are for.
+fn commands(section: &Section<'_>) -> Vec<(String, String)> {
+    let problems = section.problems();
+    let mut commands = Vec::new();
+    for (name, span, value) in flat(section.table()) {
+        if !check_name(&name, span, Allowed::Limits, problems) {
+            continue;
+        }
+        match value.get_ref().as_str() {
+            Some(command) => commands.push((name, command.to_owned())),
+            None => problems.add(
+                value.span(),
+                format!("the command for `{name}` has to be a text in quotes"),
+            ),
+        }
+    }
+    commands
+}

@@ -1,0 +1,63 @@
+//! `[target.httpd]`: an Apache httpd that Weir starts with a configuration of its own.
+
+use std::path::PathBuf;
+
+use crate::spec::section::Section;
+use crate::spec::suggest::hint;
+
+/// Options of an httpd.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HttpdSpec {
+    /// How it turns connections into work.
+    pub mpm: MpmKind,
+    /// Where the server lies: the root of unpacked Debian packages or the prefix of an own build;
+    /// `None`: the one that is installed, or else Weir's own copy.
+    pub home: Option<PathBuf>,
+    /// What it serves; `None`: files of 1, 2, 4, 8 and 16 KiB.
+    pub documents: Option<PathBuf>,
+    /// Port to listen on, on the loopback address; `None`: a free one.
+    pub port: Option<u16>,
+}
+
+/// The multi-processing module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MpmKind {
+    /// A process for every connection.
+    Prefork,
+    /// Processes with threads that connections share.
+    #[default]
+    Event,
+}
+
+pub(super) fn read(section: &Section<'_>) -> HttpdSpec {
+    let path = |key| {
+        section
+            .text(key)
+            .map(|text| PathBuf::from(text.into_inner()))
+    };
+    let port = section.whole("port", 1..=65_535);
+    HttpdSpec {
+        mpm: read_mpm(section),
+        home: path("home"),
+        documents: path("documents"),
+        port: port.map(|port| u16::try_from(*port.get_ref()).expect("the range is checked")),
+    }
+}
+
+fn read_mpm(section: &Section<'_>) -> MpmKind {
+    let Some(text) = section.text("mpm") else {
+        return MpmKind::default();
+    };
+    match text.get_ref().as_str() {
+        "prefork" => MpmKind::Prefork,
+        "event" => MpmKind::Event,
+        other => {
+            section.problems().add_with_help(
+                text.span(),
+                format!("`{other}` is no multi-processing module that Weir sets"),
+                hint(other, &["prefork", "event"]),
+            );
+            MpmKind::default()
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Anything that a command line starts, as a target.
+//!
+//! The limits go where the user says: `{threads}`, `{backlog}`, `{connections}`, `{pool.NAME}` and
+//! `{native.WORD}` may stand in the command line, in its environment, and in a template of a file
+//! that Weir writes into its own folder and whose path is `{config}`. `{port}` is the port that the
+//! load goes to. A limit changes by a new start, since nothing else is known of the server.
+//!
+//! It is ready when a URL answers, and ends by a signal.
+
+mod placeholders;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weir_record::{CpuScope, TargetFacts};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::error::TargetError;
+use crate::free_port::free_port;
+use crate::funnel::{check_limit, stages};
+use crate::journal::Journal;
+use crate::metrics_page::{MetricsPage, on_server};
+use crate::server::{Server, Watched};
+
+use placeholders::{CONFIG, PORT, filled, places};
+
+/// How long one question whether it is ready may take.
+const ASK_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How to run a server by its command line.
+#[derive(Debug, Clone)]
+pub struct CommandOptions {
+    /// The command line, as a shell takes it: one program with its arguments.
+    pub run: String,
+    /// Variables of its environment.
+    pub environment: BTreeMap<String, String>,
+    /// A file of which a filled copy is written before every start.
+    pub template: Option<PathBuf>,
+    /// Where it is run.
+    pub directory: PathBuf,
+    /// Where the filled copy is put.
+    pub folder: PathBuf,
+    /// Port on 127.0.0.1; 0 takes a free one, which `{port}` tells the server.
+    pub port: u16,
+    /// A URL, or a path on the server, that answers when it is ready: with any status below 500.
+    pub ready: String,
+    /// How long that may take.
+    pub patience: Duration,
+    /// The signal that asks it to end.
+    pub end: EndSignal,
+    /// Where it tells about its stages.
+    pub metrics: Vec<MetricsPage>,
+    /// CPUs that it may use; `None`: all.
+    pub cpus: Option<CpuSet>,
+    /// The limits to start with.
+    pub settings: BTreeMap<String, f64>,
+    /// File that gets what it prints.
+    pub log: PathBuf,
+    /// Where what is started is written down.
+    pub journal: Journal,
+}
+
+/// A signal that asks a server to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EndSignal {
+    /// SIGTERM.
+    #[default]
+    Term,
+    /// SIGINT, as Ctrl-C sends it.
+    Int,
+    /// SIGQUIT.
+    Quit,
+}
+
+impl EndSignal {
+    fn signal(self) -> Signal {
+        match self {
+            Self::Term => Signal::TERM,
+            Self::Int => Signal::INT,
+            Self::Quit => Signal::QUIT,
+        }
+    }
+}
+
+/// A running server that a command line has started.
+#[derive(Debug)]
+pub struct StartedCommand {
+    options: CommandOptions,
+    template: Option<String>,
+    settable: BTreeSet<String>,
+    port: u16,
+    process: ServerProcess,
+    current: BTreeMap<String, f64>,
+}
+
+impl StartedCommand {
+    /// Starts the server and waits until it is ready.
+    pub fn start(options: CommandOptions) -> Result<Self, TargetError> {
+        let template = match &options.template {
+            Some(path) => Some(read(path)?),
+            None => None,
+        };
+        let texts = std::iter::once(&options.run)
+            .chain(options.environment.values())
+            .chain(&template);
+        let mut settable: BTreeSet<String> = texts.flat_map(|text| places(text)).collect();
+        let takes_port = settable.remove(PORT);
+        settable.remove(CONFIG);
+        for (name, limit) in &options.settings {
+            check_known(name, &settable)?;
+            check_limit(name, *limit)?;
+        }
+        let port = match options.port {
+            0 if !takes_port => {
+                return Err(TargetError::Setting {
+                    name: PORT.to_owned(),
+                    says: "nothing tells which port the load goes to: name the server's `port`, or write `{port}` \
+                           where the server takes it"
+                        .to_owned(),
+                });
+            }
+            0 => free_port()?,
+            port => port,
+        };
+        let process = launch(&options, template.as_deref(), port, &options.settings)?;
+        Ok(Self {
+            current: options.settings.clone(),
+            options,
+            template,
+            settable,
+            port,
+            process,
+        })
+    }
+}
+
+impl Server for StartedCommand {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let program = self.options.run.split_whitespace().next();
+        TargetFacts {
+            name: program.unwrap_or_default().to_owned(),
+            kind: "command".to_owned(),
+            cpus,
+            cpu_scope,
+            stages: stages(&self.settable, &self.options.settings),
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    fn watched(&self) -> Watched {
+        let pages = self.options.metrics.iter();
+        Watched {
+            pids: vec![self.process.pid()],
+            ports: vec![self.port],
+            // Those that are no URL were refused at the start.
+            sources: pages
+                .filter_map(|page| page.source(self.address()).ok())
+                .collect(),
+            elsewhere: false,
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let mut wanted = self.options.settings.clone();
+        for (name, limit) in limits {
+            check_known(name, &self.settable)?;
+            check_limit(name, *limit)?;
+            wanted.insert(name.clone(), *limit);
+        }
+        if wanted != self.current {
+            self.process.stop();
+            self.process = launch(&self.options, self.template.as_deref(), self.port, &wanted)?;
+            self.current = wanted;
+        }
+        Ok(())
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive()
+    }
+
+    fn log_length(&self) -> u64 {
+        self.process.log_length()
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.process.copy_log(from, to)
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.process.stop();
+        Ok(())
+    }
+}
+
+fn launch(
+    options: &CommandOptions,
+    template: Option<&str>,
+    port: u16,
+    limits: &BTreeMap<String, f64>,
+) -> Result<ServerProcess, TargetError> {
+    let mut values: BTreeMap<String, String> = limits
+        .iter()
+        .map(|(name, limit)| (name.clone(), limit.to_string()))
+        .collect();
+    values.insert(PORT.to_owned(), port.to_string());
+    if let (Some(text), Some(path)) = (template, &options.template) {
+        let copy = write_filled(&options.folder, path, &filled(text, &values)?)?;
+        values.insert(CONFIG.to_owned(), copy.display().to_string());
+    }
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    for page in &options.metrics {
+        page.source(address)?;
+    }
+    let mut command = Command::new("/bin/sh");
+    // The shell becomes the program, so that signals reach it.
+    command
+        .arg("-c")
+        .arg(format!("exec {}", filled(&options.run, &values)?))
+        .current_dir(&options.directory);
+    for (name, value) in &options.environment {
+        command.env(name, filled(value, &values)?);
+    }
+    options.journal.mark(&mut command)?;
+    let end = options.end.signal();
+    let mut process = ServerProcess::launch(end, command, options.cpus.as_ref(), &options.log)?;
+    options.journal.process(process.pid())?;
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_global(Some(ASK_PATIENCE))
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let url = on_server(&options.ready, address);
+    process.wait_until(options.patience, || {
+        let answer = agent.get(&url).call();
+        answer.is_ok_and(|answer| !answer.status().is_server_error())
+    })?;
+    Ok(process)
+}
+
+/// Writes the copy under the template's own name, so that a server that goes by the ending knows it.
+fn write_filled(folder: &Path, template: &Path, text: &str) -> Result<PathBuf, TargetError> {
+    let name = template.file_name().unwrap_or(template.as_os_str());
+    let copy = std::path::absolute(folder.join(name)).and_then(|copy| {
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(&copy, text)?;
+        Ok(copy)
+    });
+    copy.map_err(|source| TargetError::File {
+        path: folder.join(name),
+        source,
+    })
+}
+
+fn read(path: &Path) -> Result<String, TargetError> {
+    std::fs::read_to_string(path).map_err(|source| TargetError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn check_known(name: &str, settable: &BTreeSet<String>) -> Result<(), TargetError> {
+    if settable.contains(name) {
+        return Ok(());
+    }
+    let known: Vec<&str> = settable.iter().map(String::as_str).collect();
+    Err(TargetError::NoSuchStage {
+        stage: name.to_owned(),
+        known: if known.is_empty() {
+            format!("none: write `{{{name}}}` where the server takes it")
+        } else {
+            known.join(", ")
+        },
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn options(folder: &Path, run: &str, settings: &[(&str, f64)]) -> CommandOptions {
+        let settings = settings.iter();
+        CommandOptions {
+            run: run.to_owned(),
+            environment: BTreeMap::new(),
+            template: None,
+            directory: folder.to_owned(),
+            folder: folder.join("filled"),
+            port: 0,
+            ready: "/".to_owned(),
+            patience: Duration::from_secs(20),
+            end: EndSignal::Term,
+            metrics: Vec::new(),
+            cpus: None,
+            settings: settings
+                .map(|(name, limit)| ((*name).to_owned(), *limit))
+                .collect(),
+            log: folder.join("log"),
+            journal: Journal::new(folder.join("state")),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_started_says_what_to_write() {
+        let folder = tempfile::tempdir().unwrap();
+        for (run, settings, says) in [
+            ("true {threads}", &[][..], "nothing tells which port"),
+            (
+                "true {port}",
+                &[("threads", 3.0)][..],
+                "write `{threads}` where the server takes it",
+            ),
+            (
+                "true {port} {threads}",
+                &[("threads", 0.0)],
+                "a whole number from 1",
+            ),
+            ("true {port} {threads}", &[], "has no value"),
+            ("echo all over; exit 3 #{port}", &[], "all over"),
+            ("no-such-program {port}", &[], "no-such-program"),
+        ] {
+            let error = StartedCommand::start(options(folder.path(), run, settings));
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(says), "{run}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_template_is_filled_into_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let template = folder.path().join("server.conf");
+        std::fs::write(&template, "threads = {threads}\n").unwrap();
+        let mut options = options(
+            folder.path(),
+            "sh -c 'cat {config}; exit 9' {port}",
+            &[("threads", 7.0)],
+        );
+        options.template = Some(template.clone());
+        let error = StartedCommand::start(options).unwrap_err().to_string();
+        assert!(error.contains("threads = 7"), "{error}");
+        let copy = folder.path().join("filled/server.conf");
+        assert_eq!(std::fs::read_to_string(copy).unwrap(), "threads = 7\n");
+        assert_eq!(
+            std::fs::read_to_string(template).unwrap(),
+            "threads = {threads}\n"
+        );
+    }
+}

@@ -1,0 +1,470 @@
+//! A server that runs already, here or elsewhere, as a target.
+//!
+//! Weir neither starts nor stops it. Its limits are set by commands of the user, or by the user, who
+//! is asked to; each has to be known before it is changed, so that it can be put back.
+
+mod shell;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use weir_record::{CpuScope, TargetFacts};
+
+use crate::error::TargetError;
+use crate::funnel::{check_limit, stages};
+use crate::journal::{Journal, LiveSetting};
+use crate::metrics_page::MetricsPage;
+use crate::server::{Server, Watched};
+
+/// What stands for the limit in a command.
+const VALUE: &str = "{value}";
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A server that runs already.
+#[derive(Debug, Clone)]
+pub struct ExternalOptions {
+    /// What it is called in reports.
+    pub name: String,
+    /// Where the load goes.
+    pub address: SocketAddr,
+    /// Whether it runs on another machine.
+    pub elsewhere: bool,
+    /// Its process on this machine.
+    pub pid: Option<u32>,
+    /// Where it tells about its stages.
+    pub metrics: Vec<MetricsPage>,
+    /// What can be set, by stage or `native.WORD`.
+    pub limits: BTreeMap<String, ExternalLimit>,
+    /// Limits of the study, set before the first trial.
+    pub settings: BTreeMap<String, f64>,
+    /// Where commands are run.
+    pub directory: PathBuf,
+    /// Gets what commands complain about.
+    pub log: PathBuf,
+    /// Where what is changed is written down, when a command can put it back.
+    pub journal: Journal,
+    /// How long the server may take to say that it has a limit that was set.
+    pub takes_effect: Duration,
+    /// Asks the user for something and returns when it is done.
+    pub ask: fn(&str) -> io::Result<()>,
+}
+
+/// How a limit is set and read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExternalLimit {
+    /// How it is set.
+    pub set: SetBy,
+    /// A command that prints it.
+    pub get: Option<String>,
+    /// What it is now, where no command tells.
+    pub found: Option<f64>,
+}
+
+/// Who sets a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetBy {
+    /// A command in which `{value}` is the limit.
+    Command(String),
+    /// The user.
+    Asking,
+}
+
+/// A server that runs already, with its limits as found.
+#[derive(Debug)]
+pub struct External {
+    options: ExternalOptions,
+    found: BTreeMap<String, f64>,
+    current: BTreeMap<String, f64>,
+}
+
+impl External {
+    /// How long a server may mostly take to use a limit.
+    pub const TAKES_EFFECT: Duration = Duration::from_secs(10);
+
+    /// Reads the limits as they are, and sets those of the study.
+    pub fn join(options: ExternalOptions) -> Result<Self, TargetError> {
+        for page in &options.metrics {
+            page.source(options.address)?;
+        }
+        let mut found = BTreeMap::new();
+        for (name, limit) in &options.limits {
+            check_command(name, limit)?;
+            found.insert(name.clone(), read(name, limit, &options)?);
+        }
+        let mut server = Self {
+            current: found.clone(),
+            found,
+            options,
+        };
+        server.apply(&BTreeMap::new())?;
+        Ok(server)
+    }
+
+    /// The limits that trials start from: as found, with those of the study.
+    fn base(&self) -> BTreeMap<String, f64> {
+        let mut base = self.found.clone();
+        base.extend(self.options.settings.clone());
+        base
+    }
+
+    fn set(&mut self, name: &str, to: f64) -> Result<(), TargetError> {
+        let limit = &self.options.limits[name];
+        // Whatever comes of it, it may have been changed.
+        self.current.insert(name.to_owned(), to);
+        match &limit.set {
+            SetBy::Command(line) => {
+                self.options.journal.live(way_back(
+                    name,
+                    line,
+                    self.found[name],
+                    &self.options,
+                )?)?;
+                let line = line.replace(VALUE, &to.to_string());
+                shell::run(&line, &self.options.directory, &self.options.log)?;
+            }
+            SetBy::Asking => {
+                (self.options.ask)(&format!("set {name} of {} to {to}", self.options.name))
+                    .map_err(|error| TargetError::Setting {
+                        name: name.to_owned(),
+                        says: format!("nobody can be asked to set it to {to}: {error}"),
+                    })?;
+            }
+        }
+        self.wait_for(name, to)
+    }
+
+    /// Waits until the server says that it has the limit, where it says so.
+    fn wait_for(&self, name: &str, wanted: f64) -> Result<(), TargetError> {
+        let limit = &self.options.limits[name];
+        if limit.get.is_none() {
+            return Ok(());
+        }
+        let until = Instant::now() + self.options.takes_effect;
+        loop {
+            let now = read(name, limit, &self.options)?;
+            if (now - wanted).abs() < f64::EPSILON {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Err(TargetError::Setting {
+                    name: name.to_owned(),
+                    says: format!(
+                        "it was set to {wanted} and is {now} after {} s",
+                        self.options.takes_effect.as_secs()
+                    ),
+                });
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn change_to(&mut self, wanted: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let changed: Vec<(String, f64)> = wanted
+            .iter()
+            .filter(|(name, limit)| self.current.get(*name) != Some(limit))
+            .map(|(name, limit)| (name.clone(), *limit))
+            .collect();
+        changed
+            .into_iter()
+            .try_for_each(|(name, limit)| self.set(&name, limit))
+    }
+
+    /// Puts every limit back, and goes on when one cannot be.
+    fn put_back(&mut self) -> Result<(), TargetError> {
+        let found = self.found.clone();
+        let mut first = Ok(());
+        for (name, limit) in &found {
+            let only = BTreeMap::from([(name.clone(), *limit)]);
+            first = first.and(self.change_to(&only));
+        }
+        first
+    }
+}
+
+impl Server for External {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let settable: BTreeSet<String> = self.options.limits.keys().cloned().collect();
+        TargetFacts {
+            name: self.options.name.clone(),
+            kind: "external".to_owned(),
+            cpus,
+            cpu_scope: if self.options.elsewhere {
+                CpuScope::Unknown
+            } else {
+                cpu_scope
+            },
+            stages: stages(&settable, &self.base()),
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.options.address
+    }
+
+    fn watched(&self) -> Watched {
+        let options = &self.options;
+        let pages = options.metrics.iter();
+        Watched {
+            pids: options.pid.into_iter().collect(),
+            ports: if options.elsewhere {
+                Vec::new()
+            } else {
+                vec![options.address.port()]
+            },
+            // Those that are no URL were refused at the start.
+            sources: pages
+                .filter_map(|page| page.source(options.address).ok())
+                .collect(),
+            elsewhere: options.elsewhere,
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let mut wanted = self.found.clone();
+        for (name, limit) in self.options.settings.iter().chain(limits) {
+            if !self.options.limits.contains_key(name) {
+                let known: Vec<&str> = self.options.limits.keys().map(String::as_str).collect();
+                return Err(TargetError::NoSuchStage {
+                    stage: name.clone(),
+                    known: if known.is_empty() {
+                        format!("none: say how to set {name} under `set`")
+                    } else {
+                        known.join(", ")
+                    },
+                });
+            }
+            check_limit(name, *limit)?;
+            wanted.insert(name.clone(), *limit);
+        }
+        self.change_to(&wanted)
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        match self.options.pid {
+            Some(pid) if !Path::new(&format!("/proc/{pid}")).exists() => Err(TargetError::Ended {
+                status: format!("there is no process {pid} any more"),
+                last_words: "(not known: it is not Weir's own)".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn log_length(&self) -> u64 {
+        std::fs::metadata(&self.options.log).map_or(0, |facts| facts.len())
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        let copied = File::create(to).and_then(|mut copy| {
+            // Commands that complain about nothing leave no log.
+            if let Ok(mut log) = File::open(&self.options.log) {
+                log.seek(SeekFrom::Start(from))?;
+                io::copy(&mut log, &mut copy)?;
+            }
+            Ok(())
+        });
+        copied.map_err(|source| TargetError::Log {
+            path: to.to_owned(),
+            source,
+        })
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.put_back()
+    }
+}
+
+impl Drop for External {
+    fn drop(&mut self) {
+        // Whoever wants to know what could not be put back stops it.
+        let _ = self.put_back();
+    }
+}
+
+/// How another Weir puts a limit back when this one is killed.
+fn way_back(
+    name: &str,
+    line: &str,
+    found: f64,
+    options: &ExternalOptions,
+) -> Result<LiveSetting, TargetError> {
+    let directory =
+        std::path::absolute(&options.directory).map_err(|source| TargetError::File {
+            path: options.directory.clone(),
+            source,
+        })?;
+    let line = line.replace(VALUE, &found.to_string());
+    let script = "cd \"$0\" && eval \"$1\"".to_owned();
+    let words = ["/bin/sh".to_owned(), "-c".to_owned(), script];
+    let words = words
+        .into_iter()
+        .chain([directory.display().to_string(), line]);
+    Ok(LiveSetting::Command {
+        what: format!("{name} of {}", options.name),
+        argv: words.collect(),
+    })
+}
+
+fn check_command(name: &str, limit: &ExternalLimit) -> Result<(), TargetError> {
+    match &limit.set {
+        SetBy::Command(line) if !line.contains(VALUE) => Err(TargetError::Setting {
+            name: name.to_owned(),
+            says: format!("its command has no {VALUE}, which stands for the limit: {line}"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The limit that a server has now.
+fn read(name: &str, limit: &ExternalLimit, options: &ExternalOptions) -> Result<f64, TargetError> {
+    let Some(line) = &limit.get else {
+        return limit.found.ok_or_else(|| TargetError::Setting {
+            name: name.to_owned(),
+            says: "nothing tells what it is now, so that it could not be put back: write a command under `get`, or \
+                   the number under `found`"
+                .to_owned(),
+        });
+    };
+    let text = shell::run(line, &options.directory, &options.log)?;
+    shell::number_in(&text).ok_or_else(|| TargetError::Setting {
+        name: name.to_owned(),
+        says: format!("`{line}` prints no number but `{}`", text.trim()),
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    /// A "server" whose limit is a file.
+    fn options(folder: &Path) -> ExternalOptions {
+        std::fs::write(folder.join("threads"), "200\n").unwrap();
+        let limit = ExternalLimit {
+            set: SetBy::Command("echo {value} > threads".to_owned()),
+            get: Some("cat threads".to_owned()),
+            found: None,
+        };
+        ExternalOptions {
+            name: "files".to_owned(),
+            address: "127.0.0.1:9".parse().unwrap(),
+            elsewhere: false,
+            pid: None,
+            metrics: Vec::new(),
+            limits: BTreeMap::from([("threads".to_owned(), limit)]),
+            settings: BTreeMap::new(),
+            directory: folder.to_owned(),
+            log: folder.join("log"),
+            journal: Journal::new(folder.join("state")),
+            takes_effect: Duration::from_millis(300),
+            ask: |what| Err(io::Error::other(format!("asked: {what}"))),
+        }
+    }
+
+    fn now(folder: &Path) -> String {
+        std::fs::read_to_string(folder.join("threads")).unwrap()
+    }
+
+    fn limits(threads: f64) -> BTreeMap<String, f64> {
+        BTreeMap::from([("threads".to_owned(), threads)])
+    }
+
+    #[test]
+    fn a_limit_is_read_set_and_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let mut server = External::join(options(folder)).unwrap();
+        let facts = server.facts(1, CpuScope::OwnCpus);
+        assert_eq!(facts.stage("threads").unwrap().limit, Some(200.0));
+        server.apply(&limits(20.0)).unwrap();
+        assert_eq!(now(folder), "20\n");
+        server.apply(&BTreeMap::new()).unwrap();
+        assert_eq!(now(folder), "200\n", "what is not named is as found");
+        server.apply(&limits(30.0)).unwrap();
+        Box::new(server).stop().unwrap();
+        assert_eq!(now(folder), "200\n");
+    }
+
+    #[test]
+    fn a_server_that_is_dropped_is_put_back_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path());
+        options.settings = limits(50.0);
+        let server = External::join(options).unwrap();
+        assert_eq!(now(folder.path()), "50\n");
+        drop(server);
+        assert_eq!(now(folder.path()), "200\n");
+    }
+
+    #[test]
+    fn what_a_killed_weir_has_changed_is_put_back_by_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path());
+        options.settings = limits(50.0);
+        let journal = options.journal.clone();
+        let server = External::join(options).unwrap();
+        // As if it had been killed: nothing of it runs any more.
+        std::mem::forget(server);
+        assert_eq!(now(folder.path()), "50\n");
+        let restored = journal.put_back();
+        assert_eq!(restored.failed, [""; 0]);
+        assert_eq!(now(folder.path()), "200\n");
+    }
+
+    #[test]
+    fn what_cannot_be_set_or_put_back_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let changed = |change: &dyn Fn(&mut ExternalLimit)| {
+            let mut options = options(folder.path());
+            options.settings = limits(20.0);
+            options.limits.values_mut().for_each(change);
+            External::join(options).unwrap_err().to_string()
+        };
+        for (error, says) in [
+            (
+                changed(&|limit| limit.get = None),
+                "write a command under `get`",
+            ),
+            (
+                changed(&|limit| limit.get = Some("echo many".to_owned())),
+                "prints no number but `many`",
+            ),
+            (
+                changed(&|limit| limit.set = SetBy::Command("true".to_owned())),
+                "has no {value}",
+            ),
+            (
+                changed(&|limit| limit.set = SetBy::Command("exit {value}".to_owned())),
+                "exit status: 20",
+            ),
+            (
+                changed(&|limit| limit.set = SetBy::Asking),
+                "asked: set threads of files to 20",
+            ),
+        ] {
+            assert!(error.contains(says), "{says}: {error}");
+        }
+        let mut server = External::join(options(folder.path())).unwrap();
+        let other = BTreeMap::from([("backlog".to_owned(), 3.0)]);
+        let error = server.apply(&other).unwrap_err().to_string();
+        assert!(
+            error.contains("set `backlog`: the target has the settings threads"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_takes_no_effect_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path());
+        for limit in options.limits.values_mut() {
+            limit.set = SetBy::Command("true {value}".to_owned());
+        }
+        let mut server = External::join(options).unwrap();
+        let error = server.apply(&limits(20.0)).unwrap_err().to_string();
+        assert!(error.contains("it was set to 20 and is 200"), "{error}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Commands of the user that read and set a server.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::error::TargetError;
+
+/// How long a command may take: a restart is among what it may do.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often its end is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs a command line and gives what it prints. What it complains about goes to the log.
+pub(super) fn run(line: &str, directory: &Path, log: &Path) -> Result<String, TargetError> {
+    let failed = |says: String| TargetError::Setting {
+        name: line.to_owned(),
+        says,
+    };
+    let complaints = open(log)?;
+    let from = complaints.metadata().map_or(0, |facts| facts.len());
+    let mut child = Command::new("/bin/sh")
+        .arg("-c")
+        .arg(line)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(complaints)
+        .spawn()
+        .map_err(|source| TargetError::Spawn {
+            program: "/bin/sh".into(),
+            source,
+        })?;
+    let stdout = child.stdout.take();
+    // A command that leaves something running in the background never ends its output.
+    let reader = thread::spawn(move || {
+        let mut text = String::new();
+        if let Some(mut stdout) = stdout {
+            // What is not text has no number in it.
+            let _ = stdout.read_to_string(&mut text);
+        }
+        text
+    });
+    let until = Instant::now() + PATIENCE;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < until => thread::sleep(LOOK),
+            Ok(None) => {
+                // It may have ended in between.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(failed(format!(
+                    "the command did not end within {} s",
+                    PATIENCE.as_secs()
+                )));
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        }
+    };
+    if !status.success() {
+        return Err(failed(format!(
+            "the command failed ({status}): {}",
+            said(log, from)
+        )));
+    }
+    Ok(reader.join().unwrap_or_default())
+}
+
+fn open(log: &Path) -> Result<File, TargetError> {
+    let file = OpenOptions::new().create(true).append(true).open(log);
+    file.map_err(|source| TargetError::Log {
+        path: log.to_owned(),
+        source,
+    })
+}
+
+fn said(log: &Path, from: u64) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let new = text.get(from as usize..).unwrap_or_default();
+    let text = String::from_utf8_lossy(new).trim().to_owned();
+    if text.is_empty() {
+        "it said nothing".to_owned()
+    } else {
+        text
+    }
+}
+
+/// The first number in what a command prints.
+pub(super) fn number_in(text: &str) -> Option<f64> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .find_map(|word| word.trim_matches('.').parse().ok())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_number_counts() {
+        for (text, number) in [
+            ("200\n", Some(200.0)),
+            ("maxThreads=\"150\" minSpareThreads=\"10\"", Some(150.0)),
+            ("{\"value\":12.0}", Some(12.0)),
+            ("no number.", None),
+            ("", None),
+        ] {
+            assert_eq!(number_in(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_tells_its_output_or_why_it_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        assert_eq!(run("echo $((6 * 7))", folder.path(), &log).unwrap(), "42\n");
+        let error = run("echo no such key >&2; exit 4", folder.path(), &log).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("exit status: 4") && error.contains("no such key"),
+            "{error}"
+        );
+        let error = run("exit 1", folder.path(), &log).unwrap_err().to_string();
+        assert!(error.contains("it said nothing"), "{error}");
+    }
+}

@@ -1,0 +1,308 @@
+//! Apache httpd 2.4 as a target, with the prefork or the event MPM.
+//!
+//! Weir runs a server of its own: with a configuration that it writes into the run's directory, on a
+//! loopback port, as a child process in the foreground. Nothing of an installed server is read or
+//! changed but its program and modules.
+//!
+//! Its funnel is short. Prefork: the kernel's queue (`ListenBacklog`), then a process for every
+//! connection (`MaxRequestWorkers`, the stage `threads`). Event holds connections beyond its
+//! threads, so it has `connections` in between. A new value is brought in as gently as the server
+//! allows: a graceful restart, a restart, or a new start where the listening socket or the
+//! scoreboard has to be made anew ([`directives`] has the table).
+//!
+//! The status page is never asked: the request would need one of the workers that are measured, and
+//! with one connection per process it would cost a process. The figures come from the kernel's
+//! sockets, from `/proc`, and from the error log.
+
+mod directives;
+mod installation;
+mod place;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weir_probe::{HttpdSource, Source};
+use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::error::TargetError;
+use crate::free_port::free_port;
+use crate::journal::Journal;
+use crate::server::{Server, Watched};
+
+pub use directives::Mpm;
+pub use installation::HttpdInstallation;
+
+use directives::{
+    BACKLOG, Change, LIFETIME, LISTEN_BACKLOG, MAX_REQUEST_WORKERS, THREADS, Values, change,
+    connections, defaults, with,
+};
+use place::Place;
+
+/// How long a start or a restart may take; it takes some tens of milliseconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What the server writes to its log when it is ready, after every start and restart.
+const READY: &str = "resuming normal operations";
+/// How to run an httpd.
+#[derive(Debug, Clone)]
+pub struct HttpdOptions {
+    /// The server's files.
+    pub installation: HttpdInstallation,
+    /// How it turns connections into work.
+    pub mpm: Mpm,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// CPUs that it may use; `None`: all.
+    pub cpus: Option<CpuSet>,
+    /// Limits to start with, by stage or `native.WORD`; others have the server's defaults.
+    pub settings: BTreeMap<String, f64>,
+    /// What it serves; `None`: files of 1, 2, 4, 8 and 16 KiB, `/1k.html` …, which are made.
+    pub documents: Option<PathBuf>,
+    /// Its private folder: configuration, documents, process id.
+    pub folder: PathBuf,
+    /// A folder that every user can reach, for the documents when the server's user cannot reach
+    /// [`Self::folder`]; what is put there is removed in the end.
+    pub spare: PathBuf,
+    /// Its error log.
+    pub log: PathBuf,
+    /// Where what is started and made is written down.
+    pub journal: Journal,
+}
+
+/// A running httpd.
+#[derive(Debug)]
+pub struct Httpd {
+    options: HttpdOptions,
+    version: String,
+    place: Place,
+    port: u16,
+    process: ServerProcess,
+    found: Values,
+    current: Values,
+}
+
+impl Httpd {
+    /// Writes the configuration and starts the server.
+    pub fn start(mut options: HttpdOptions) -> Result<Self, TargetError> {
+        let found = with(options.mpm, &defaults(options.mpm), &options.settings)?;
+        options.log = absolute(&options.log)?;
+        let version = options.installation.version()?;
+        let place = Place::make(
+            &options.folder,
+            options.documents.as_deref(),
+            &options.spare,
+            &options.journal,
+        )?;
+        let port = match options.port {
+            0 => free_port()?,
+            port => port,
+        };
+        let process = launch(&options, &place, port, &found)?;
+        Ok(Self {
+            options,
+            version,
+            place,
+            port,
+            process,
+            current: found.clone(),
+            found,
+        })
+    }
+
+    fn change_to(&mut self, values: &Values) -> Result<(), TargetError> {
+        let Some(change) = change(&self.current, values) else {
+            return Ok(());
+        };
+        match change {
+            Change::Start => {
+                self.process.stop();
+                self.process = launch(&self.options, &self.place, self.port, values)?;
+            }
+            Change::Graceful | Change::Restart => {
+                let options = &self.options;
+                self.place.configure(
+                    &options.installation,
+                    options.mpm,
+                    values,
+                    self.port,
+                    &options.log,
+                )?;
+                let from = self.process.log_length();
+                self.process.signal(if change == Change::Graceful {
+                    Signal::USR1
+                } else {
+                    Signal::HUP
+                })?;
+                ready(&mut self.process, &self.options.log, from)?;
+            }
+        }
+        self.current = values.clone();
+        Ok(())
+    }
+}
+
+impl Server for Httpd {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let mpm = self.options.mpm;
+        let stage = |name: &str, native: &str, limit: u64, settable, when_full| Stage {
+            name: name.to_owned(),
+            native: Some(native.to_owned()),
+            limit: Some(limit as f64),
+            settable,
+            when_full,
+        };
+        let backlog = self.found[LISTEN_BACKLOG];
+        let workers = self.found[MAX_REQUEST_WORKERS];
+        let mut stages = vec![stage(
+            BACKLOG,
+            LISTEN_BACKLOG,
+            backlog,
+            true,
+            WhenFull::Refuse,
+        )];
+        if mpm == Mpm::Event {
+            stages.push(stage(
+                "connections",
+                "(AsyncRequestWorkerFactor + 1) × MaxRequestWorkers",
+                connections(mpm, &self.found),
+                false,
+                WhenFull::Wait,
+            ));
+        }
+        stages.push(stage(
+            THREADS,
+            MAX_REQUEST_WORKERS,
+            workers,
+            true,
+            WhenFull::Wait,
+        ));
+        TargetFacts {
+            name: format!("Apache httpd {} ({})", self.version, mpm.name()),
+            kind: "httpd".to_owned(),
+            cpus,
+            cpu_scope,
+            stages,
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    fn watched(&self) -> Watched {
+        let workers = self.current[MAX_REQUEST_WORKERS];
+        Watched {
+            pids: vec![self.process.pid()],
+            ports: vec![self.port],
+            elsewhere: false,
+            sources: vec![Source::Httpd(HttpdSource {
+                parent: self.process.pid(),
+                port: self.port,
+                error_log: self.options.log.clone(),
+                process_limit: (self.options.mpm == Mpm::Prefork)
+                    .then(|| u32::try_from(workers).unwrap_or(u32::MAX)),
+                connections_per_process: self
+                    .current
+                    .get(LIFETIME)
+                    .filter(|connections| **connections > 0)
+                    .map(|connections| u32::try_from(*connections).unwrap_or(u32::MAX)),
+            })],
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let values = with(self.options.mpm, &self.found, limits)?;
+        self.change_to(&values)
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive()
+    }
+
+    fn log_length(&self) -> u64 {
+        self.process.log_length()
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.process.copy_log(from, to)
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.process.stop();
+        Ok(())
+    }
+}
+
+fn launch(
+    options: &HttpdOptions,
+    place: &Place,
+    port: u16,
+    values: &Values,
+) -> Result<ServerProcess, TargetError> {
+    place.configure(
+        &options.installation,
+        options.mpm,
+        values,
+        port,
+        &options.log,
+    )?;
+    place.forget_old_process();
+    let mut command = options.installation.command();
+    command
+        .arg("-f")
+        .arg(place.configuration())
+        .arg("-DFOREGROUND");
+    options.journal.mark(&mut command)?;
+    let from = std::fs::metadata(&options.log).map_or(0, |facts| facts.len());
+    let mut process =
+        ServerProcess::launch(Signal::TERM, command, options.cpus.as_ref(), &options.log)?;
+    options.journal.process(process.pid())?;
+    ready(&mut process, &options.log, from)?;
+    Ok(process)
+}
+
+/// Waits until the server has written that it is ready, and passes on what it did not like.
+fn ready(process: &mut ServerProcess, log: &Path, from: u64) -> Result<(), TargetError> {
+    let mut written = String::new();
+    process.wait_until(PATIENCE, || {
+        written = read_from(log, from).unwrap_or_default();
+        written.contains(READY)
+    })?;
+    match adjusted(&written) {
+        None => Ok(()),
+        Some(says) => Err(TargetError::Setting {
+            name: "the server's limits".to_owned(),
+            says: format!("it does not take them as they are: {says}"),
+        }),
+    }
+}
+
+fn read_from(log: &Path, from: u64) -> std::io::Result<String> {
+    let mut file = File::open(log)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The first line in which the MPM says, before it is ready, that it uses another value than it was
+/// given.
+fn adjusted(log: &str) -> Option<&str> {
+    log.lines()
+        .take_while(|line| !line.contains(READY))
+        .find(|line| line.contains("[mpm_") && line.contains(":warn]"))
+        .map(str::trim)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, TargetError> {
+    std::path::absolute(path).map_err(|source| TargetError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
