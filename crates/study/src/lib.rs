@@ -79,7 +79,7 @@ pub use spec::{
     Ask, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS,
     DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec, HttpdSpec, LibertyApp,
     LibertyServerSpec, LibertySpec, LimitSpec, LoadSource, LoadSpec, MetricName, MetricWords,
-    MetricsSpec, MpmKind, PoolWord, Problem, StopSignal, StudyFile, SweepSpec, TargetKind,
-    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
+    MetricsSpec, MpmKind, PoolWord, Problem, SpringBootApp, SpringBootSpec, StopSignal, StudyFile,
+    SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;

@@ -20,8 +20,8 @@ pub use problem::Problem;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
     BuiltinSpec, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec, LibertyApp, LibertyServerSpec,
-    LibertySpec, LimitSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, StopSignal,
-    TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
+    LibertySpec, LimitSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, SpringBootApp,
+    SpringBootSpec, StopSignal, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
 };
 
 use problem::Problems;

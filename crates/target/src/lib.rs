@@ -25,6 +25,7 @@ mod liberty;
 mod metrics_page;
 mod postgresql;
 mod server;
+mod spring_boot;
 mod tomcat;
 mod xml_attributes;
 
@@ -40,4 +41,5 @@ pub use liberty::{Liberty, LibertyOptions, LibertyPool, LibertyServer};
 pub use metrics_page::MetricsPage;
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use server::{NATIVE, Server, Watched};
+pub use spring_boot::{SpringBoot, SpringBootOptions};
 pub use tomcat::{PoolKind, Tomcat, TomcatOptions, TomcatPool};

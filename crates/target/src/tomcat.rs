@@ -11,8 +11,8 @@
 
 mod base;
 mod configuration;
-mod funnel;
-mod live;
+pub(crate) mod funnel;
+pub(crate) mod live;
 mod pool;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ mod external;
 mod httpd;
 mod liberty;
 mod metrics;
+mod spring_boot;
 mod tomcat;
 
 use std::path::PathBuf;
@@ -55,6 +56,7 @@ impl Place<'_> {
 pub(crate) fn start(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError> {
     match &place.job.study.target.kind {
         TargetKind::Builtin(spec) => builtin::start(spec, place),
+        TargetKind::SpringBoot(spec) => spring_boot::start(spec, place),
         TargetKind::Tomcat(spec) => tomcat::start(spec, place),
         TargetKind::Liberty(spec) => liberty::start(spec, place),
         TargetKind::Httpd(spec) => httpd::start(spec, place),
@@ -69,6 +71,7 @@ pub(crate) fn check(job: &Job) -> Result<(), ExpectedError> {
         TargetKind::Command(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
         TargetKind::External(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
         TargetKind::Builtin(_)
+        | TargetKind::SpringBoot(_)
         | TargetKind::Tomcat(_)
         | TargetKind::Liberty(_)
         | TargetKind::Httpd(_) => Ok(()),

@@ -38,7 +38,6 @@ pub fn tomcat() -> Vec<MbeanRead> {
                 ..Rule::level("connections.occupancy")
             },
         ),
-        level(CONNECTOR, "keepAliveCount", "connections.idle"),
         level(CONNECTOR, "maxConnections", "connections.limit"),
         read(
             "*:type=GlobalRequestProcessor,*",

@@ -172,7 +172,6 @@ jvm_threads_live_threads 75.0
             )
         };
         let expected = [
-            ("connections.idle", 9.0),
             ("connections.limit", 8192.0),
             ("connections.occupancy", 100.0),
             ("gc.time", 0.125),

@@ -23,7 +23,11 @@ fn waiting(port: u16, reading: &Reading) -> Option<f64> {
     let established = read(&format!("tcp.{port}.established"))?;
     let not_accepted = read(&format!("tcp.{port}.accept-queue"))?;
     let busy = read("threads.occupancy")?;
-    // A server that does not keep connections does not tell how many it keeps.
+    // Nothing waits while a thread is free: that connections are open then is because they are kept.
+    if read("threads.limit").is_some_and(|limit| busy < limit) {
+        return Some(0.0);
+    }
+    // Many servers do not tell how many they keep without a request; Tomcat's `keepAliveCount` counts all it has.
     let kept = read("connections.idle").unwrap_or(0.0);
     // The four are not read at one instant, so the difference can fall below nothing.
     Some((established - not_accepted - busy - kept).max(0.0))
@@ -32,7 +36,8 @@ fn waiting(port: u16, reading: &Reading) -> Option<f64> {
 /// What it is made of.
 pub(crate) fn origin(port: u16) -> String {
     format!(
-        "derived: tcp.{port}.established − tcp.{port}.accept-queue − threads.occupancy − connections.idle"
+        "derived: tcp.{port}.established − tcp.{port}.accept-queue − threads.occupancy − connections.idle, 0 while a \
+         thread is free"
     )
 }
 
@@ -61,6 +66,10 @@ mod tests {
             read.remove(missing);
             assert_eq!(derived(&read), None);
         }
+        let free = [&read[..], &[("threads.limit", 41.0)]].concat();
+        assert_eq!(derived(&free), Some(0.0), "a thread is free");
+        let full = [&read[..], &[("threads.limit", 40.0)]].concat();
+        assert_eq!(derived(&full), Some(17.0));
         let told = [&read[..], &[(SIGNAL, 2.0)]].concat();
         assert_eq!(derived(&told), Some(2.0), "the server knows better");
         let fewer = [

@@ -115,6 +115,15 @@ impl<'a> Section<'a> {
         u16::try_from(port.into_inner()).ok()
     }
 
+    /// `true` or `false`.
+    pub(crate) fn flag(&self, key: &'static str) -> Option<bool> {
+        let value = self.value(key)?;
+        match value.get_ref().as_bool() {
+            Some(flag) => Some(flag),
+            None => self.wrong_type(key, value, "true or false"),
+        }
+    }
+
     /// A table inside this one.
     pub(crate) fn section(&self, key: &'static str, name: &str) -> Option<Section<'a>> {
         let value = self.value(key)?;

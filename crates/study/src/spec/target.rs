@@ -9,6 +9,7 @@ mod external;
 mod httpd;
 mod liberty;
 mod metrics;
+mod spring_boot;
 mod tomcat;
 
 use std::collections::BTreeMap;
@@ -26,15 +27,19 @@ pub use external::{ExternalSpec, LimitSpec};
 pub use httpd::{HttpdSpec, MpmKind};
 pub use liberty::{LibertyApp, LibertyServerSpec, LibertySpec};
 pub use metrics::{MetricName, MetricWords, MetricsSpec};
+pub use spring_boot::{SpringBootApp, SpringBootSpec};
 pub use tomcat::{PoolWord, TomcatApp, TomcatServer, TomcatSpec};
 
 /// Reads what only one kind has.
 type ReadOwn = fn(&Section<'_>) -> Option<TargetKind>;
 
 /// The kinds that there are.
-const KINDS: [(&str, ReadOwn); 6] = [
+const KINDS: [(&str, ReadOwn); 7] = [
     ("builtin", |section| {
         Some(TargetKind::Builtin(builtin::read(section)))
+    }),
+    ("spring-boot", |section| {
+        spring_boot::read(section).map(TargetKind::SpringBoot)
     }),
     ("tomcat", |section| {
         tomcat::read(section).map(TargetKind::Tomcat)
@@ -52,8 +57,6 @@ const KINDS: [(&str, ReadOwn); 6] = [
         external::read(section).map(TargetKind::External)
     }),
 ];
-/// Kinds that exist in the design and are not there yet.
-const NOT_BUILT: [&str; 1] = ["spring-boot"];
 
 /// The server under load.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +74,8 @@ pub struct TargetSpec {
 pub enum TargetKind {
     /// The sample server that comes with Weir.
     Builtin(BuiltinSpec),
+    /// A Spring Boot application that Weir starts.
+    SpringBoot(SpringBootSpec),
     /// An Apache Tomcat that Weir starts.
     Tomcat(TomcatSpec),
     /// An Open Liberty that Weir starts.
@@ -109,15 +114,8 @@ pub(crate) fn read(target: &Section<'_>) -> Option<TargetSpec> {
         let known = KINDS.iter().find(|(name, _)| *name == kind);
         if let Some(&(_, own)) = known {
             read = read_kind(target, kind, value, own);
-        } else if NOT_BUILT.contains(&kind) {
-            target.problems().add_with_help(
-                span,
-                format!("targets of the kind `{kind}` are not built yet"),
-                "start it with `[target.command]`, or name one that runs already with \
-                 `[target.external]`",
-            );
         } else {
-            let names = KINDS.iter().map(|(name, _)| *name).chain(NOT_BUILT);
+            let names = KINDS.iter().map(|(name, _)| *name);
             target.problems().add_with_help(
                 span,
                 format!("`{kind}` is no kind of target"),

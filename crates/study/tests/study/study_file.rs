@@ -5,8 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use weir_record::{Level, WhenFull};
 use weir_study::{
-    Ask, Design, LoadSource, PoolWord, StudyFile, TargetKind, TomcatApp, TomcatServer,
-    plan_of_trials,
+    Ask, Design, LoadSource, PoolWord, SpringBootApp, StudyFile, TargetKind, TomcatApp,
+    TomcatServer, plan_of_trials,
 };
 
 const FIND: &str = r#"
@@ -62,6 +62,52 @@ design = "full"
 "native.minSpareThreads" = [0, 10]
 "property.SIZE" = ["1k", "2k"]
 "#;
+
+#[test]
+fn a_study_of_a_spring_boot_application() {
+    let board = SWEEP.replace("[target.builtin]", "[target.spring-boot]\napp = \"posts\"");
+    let TargetKind::SpringBoot(spec) = StudyFile::parse(&board).unwrap().target.kind else {
+        panic!("a Spring Boot application")
+    };
+    assert_eq!(spec.app, SpringBootApp::Posts);
+    assert!(spec.actuator && spec.ready.starts_with("/boards/"));
+    let database = spec.database.unwrap();
+    assert_eq!(
+        (database.connections, database.posts),
+        (300, Some(1_000_000))
+    );
+
+    let own = SWEEP.replace(
+        "[target.builtin]",
+        "[target.spring-boot]\napp = \"shop.jar\"\nactuator = true\narguments = [\"--a=b\"]\n\
+         [target.spring-boot.settings]\n\"native.min-spare\" = 0",
+    );
+    let study = StudyFile::parse(&own).unwrap();
+    assert_eq!(study.target.settings["native.min-spare"], 0.0);
+    let TargetKind::SpringBoot(spec) = study.target.kind else {
+        panic!("a Spring Boot application")
+    };
+    assert!(matches!(&spec.app, SpringBootApp::Jar(jar) if jar.get_ref().ends_with("shop.jar")));
+    assert_eq!((spec.ready.as_str(), spec.database), ("/", None));
+    assert_eq!(spec.arguments, ["--a=b"]);
+    assert!(spec.actuator);
+
+    for (wrong, says) in [
+        ("", "`app` is missing"),
+        (
+            "app = \"posts\"\narguments = [\"-Xmx1g\"]",
+            "no setting of Spring Boot",
+        ),
+        ("app = \"posts\"\nactuator = 1", "true or false"),
+    ] {
+        let text = SWEEP.replace(
+            "[target.builtin]",
+            &format!("[target.spring-boot]\n{wrong}"),
+        );
+        let problems = StudyFile::parse(&text).unwrap_err();
+        assert!(problems[0].says.contains(says), "{problems:?}");
+    }
+}
 
 #[test]
 fn a_study_of_a_tomcat() {

@@ -42,7 +42,7 @@ pub(super) fn stages(limits: &BTreeMap<String, f64>) -> impl Iterator<Item = Sta
 }
 
 /// Where the figures are read, for a server that listens on `port`.
-pub(super) fn sources(agent: &MetricsUrl, pid: u32, port: u16) -> Vec<Source> {
+pub(crate) fn sources(agent: &MetricsUrl, pid: u32, port: u16) -> Vec<Source> {
     let reads = [
         mbeans::tomcat(),
         mbeans::tomcat_jdbc(),

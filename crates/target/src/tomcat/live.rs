@@ -26,17 +26,17 @@ const BACKLOG: &str = "backlog";
 const POOL: &str = "pool.";
 
 /// A limit of the connector.
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// As studies name it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The attribute, in `server.xml` and over JMX.
-    pub(super) attribute: &'static str,
+    pub(crate) attribute: &'static str,
     /// The smallest value that makes sense.
     least: f64,
 }
 
 /// The connector's limits, in the order in which they are set.
-pub(super) const SETTINGS: [Setting; 7] = [
+pub(crate) const SETTINGS: [Setting; 7] = [
     setting(MIN_SPARE, "minSpareThreads", 0.0),
     setting(THREADS, "maxThreads", 1.0),
     setting("connections", "maxConnections", 1.0),
@@ -55,7 +55,7 @@ const fn setting(name: &'static str, attribute: &'static str, least: f64) -> Set
 }
 
 /// Whether a Tomcat has these settings, and they can have these values.
-pub(super) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+pub(crate) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
     for (name, limit) in limits {
         let known = SETTINGS.iter().find(|setting| setting.name == name);
         let least = match known {
@@ -81,16 +81,16 @@ pub(super) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
 
 /// Where a pool's limit is, and how it lets go of connections above it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PoolBean {
+pub(crate) struct PoolBean {
     /// As studies name it: `pool.db`.
-    pub(super) stage: String,
+    pub(crate) stage: String,
     /// Whose `MBean` has the figures.
-    pub(super) figures: ObjectName,
-    pub(super) kind: PoolBeanKind,
+    pub(crate) figures: ObjectName,
+    pub(crate) kind: PoolBeanKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum PoolBeanKind {
+pub(crate) enum PoolBeanKind {
     TomcatJdbc,
     Hikari { config: ObjectName },
 }
@@ -114,16 +114,16 @@ impl PoolBean {
 
 /// The connection to a running Tomcat's `MBeans`.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(crate) struct Live {
     client: Jolokia,
     /// `…:type=ThreadPool,name="http-nio-…-PORT"`.
-    pub(super) connector: ObjectName,
-    pub(super) pools: Vec<PoolBean>,
+    pub(crate) connector: ObjectName,
+    pub(crate) pools: Vec<PoolBean>,
 }
 
 impl Live {
     /// Finds the connector on a port and all pools that there are by now.
-    pub(super) fn connect(mut client: Jolokia, port: u16) -> Result<Self, TargetError> {
+    pub(crate) fn connect(mut client: Jolokia, port: u16) -> Result<Self, TargetError> {
         let on_port = format!("-{port}");
         let names = client.search(&"*:type=ThreadPool,*".parse()?)?;
         let connector = names
@@ -144,7 +144,7 @@ impl Live {
     }
 
     /// What the server calls itself: `Apache Tomcat/11.0.24`.
-    pub(super) fn version(&mut self) -> Result<String, TargetError> {
+    pub(crate) fn version(&mut self) -> Result<String, TargetError> {
         let server = format!("{}:type=Server", self.connector.domain()).parse()?;
         let facts = self.client.read(&server, &["serverInfo"])?;
         let info = facts.get("serverInfo").and_then(Value::as_str);
@@ -152,7 +152,7 @@ impl Live {
     }
 
     /// All limits as they are.
-    pub(super) fn read(&mut self) -> Result<BTreeMap<String, f64>, TargetError> {
+    pub(crate) fn read(&mut self) -> Result<BTreeMap<String, f64>, TargetError> {
         let attributes = SETTINGS.map(|setting| setting.attribute);
         let values = self.client.read(&self.connector, &attributes)?;
         let mut limits: BTreeMap<String, f64> = SETTINGS
@@ -173,7 +173,7 @@ impl Live {
     }
 
     /// Sets everything that differs, and makes sure that the server has taken it.
-    pub(super) fn set(&mut self, wanted: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+    pub(crate) fn set(&mut self, wanted: &BTreeMap<String, f64>) -> Result<(), TargetError> {
         let before = self.read()?;
         let unknown = wanted.keys().find(|name| !before.contains_key(*name));
         if let Some(name) = unknown {
@@ -241,7 +241,14 @@ impl Live {
 
     /// Takes the connector off its port and puts it back with the new queue.
     fn bind_anew(&mut self) -> Result<(), TargetError> {
-        for step in ["stop", "unbind", "bind", "start"] {
+        let values = self.client.read(&self.connector, &["bindOnInit"])?;
+        let on_init = values.get("bindOnInit").and_then(Value::as_bool);
+        // In Spring Boot the port belongs to the time between start and stop.
+        let steps: &[&str] = match on_init {
+            Some(false) => &["stop", "start"],
+            _ => &["stop", "unbind", "bind", "start"],
+        };
+        for step in steps {
             self.client.exec(&self.connector, step, Vec::new())?;
         }
         Ok(())

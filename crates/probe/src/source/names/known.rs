@@ -86,14 +86,12 @@ const KNOWN: &[Row] = &[
     Row("tomcat_threads_config_max_threads", Nothing, "threads.limit", Level),
     Row("tomcat_global_request_seconds_count", Nothing, "threads.entries", Growth),
     Row("tomcat_connections_current_connections", Nothing, "connections.occupancy", LevelLessOne),
-    Row("tomcat_connections_keepalive_current_connections", Nothing, "connections.idle", Level),
     Row("tomcat_connections_config_max_connections", Nothing, "connections.limit", Level),
     // Tomcat by jmx_prometheus_javaagent without rules.
     Row("Catalina_ThreadPool_currentThreadsBusy", Nothing, "threads.occupancy", Level),
     Row("Catalina_ThreadPool_currentThreadCount", Less("Catalina_ThreadPool_currentThreadsBusy"), "threads.idle", Level),
     Row("Catalina_ThreadPool_maxThreads", Nothing, "threads.limit", Level),
     Row("Catalina_ThreadPool_connectionCount", Nothing, "connections.occupancy", LevelLessOne),
-    Row("Catalina_ThreadPool_keepAliveCount", Nothing, "connections.idle", Level),
     Row("Catalina_ThreadPool_maxConnections", Nothing, "connections.limit", Level),
     // HikariCP by Micrometer.
     Row("hikaricp_connections_active", Nothing, "pool.{pool}.occupancy", Level),

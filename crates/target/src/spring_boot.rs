@@ -1,0 +1,268 @@
+//! A Spring Boot application on its embedded Tomcat as a target.
+//!
+//! Weir starts the jar with its settings as `--name=value`, which go before everything else that a
+//! Spring Boot application reads; nothing of the user's is changed. From then on its limits are
+//! those of any Tomcat, read and set over JMX while it runs ([`Live`]), and so is the pool behind it
+//! (`HikariCP`). Studies and settings use Spring Boot's words for them ([`names`]).
+//!
+//! The funnel is that of Tomcat: the kernel's queue (`accept-count`), connections (`max-connections`),
+//! requests that wait for a thread, threads (`threads.max`), the pool (`maximum-pool-size`).
+
+mod names;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use weir_exchange::MetricsUrl;
+use weir_jvm::{Agent, Vm};
+use weir_probe::{Metric, MetricRow, NameTable, Source};
+use weir_record::{CpuScope, TargetFacts};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::error::TargetError;
+use crate::free_port::free_port;
+use crate::postgresql::Postgresql;
+use crate::server::{Server, Watched};
+use crate::tomcat::{funnel, live::Live};
+
+/// How long a start may take: 4 s on a machine of its own, 20 s have been seen on a busy one.
+const START_PATIENCE: Duration = Duration::from_secs(120);
+/// How long one answer may take while it starts.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+/// How long the agent may take to answer after it was loaded.
+const AGENT_PATIENCE: Duration = Duration::from_secs(20);
+/// Where Micrometer's page is when the application has the actuator.
+const METRICS: &str = "/actuator/prometheus";
+
+/// How to run a Spring Boot application.
+#[derive(Debug)]
+pub struct SpringBootOptions {
+    /// The executable jar; it is only read.
+    pub jar: PathBuf,
+    /// The Java program.
+    pub java: PathBuf,
+    /// Options of the Java virtual machine, such as `-Xmx512m`.
+    pub java_options: Vec<String>,
+    /// Settings of the application beside Weir's, as `--name=value`.
+    pub arguments: Vec<String>,
+    /// A path that answers, not with a server's error, once everything is up. Asking it also makes
+    /// the pool, which is made when it is first used.
+    pub ready: String,
+    /// The database, which ends with the application.
+    pub database: Option<Postgresql>,
+    /// Whether the application has the actuator, whose figures are then read on a port of its own:
+    /// on the application's port they would queue with the load.
+    pub actuator: bool,
+    /// The Jolokia agent, a jar.
+    pub agent: PathBuf,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// CPUs that it may use; `None`: all.
+    pub cpus: Option<CpuSet>,
+    /// Limits to start with, by stage or `native.WORD`; others are the application's.
+    pub settings: BTreeMap<String, f64>,
+    /// File that gets what it prints.
+    pub log: PathBuf,
+}
+
+/// A running Spring Boot application.
+#[derive(Debug)]
+pub struct SpringBoot {
+    process: ServerProcess,
+    address: SocketAddr,
+    /// Micrometer's page.
+    metrics: Option<MetricsUrl>,
+    name: String,
+    live: Live,
+    agent: Agent,
+    found: BTreeMap<String, f64>,
+    database: Option<Postgresql>,
+}
+
+impl SpringBoot {
+    /// Starts the application and reads its limits.
+    pub fn start(mut options: SpringBootOptions) -> Result<Self, TargetError> {
+        names::check(&options.settings)?;
+        if options.port == 0 {
+            options.port = free_port()?;
+        }
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+        let management = options.actuator.then(free_port).transpose()?;
+        let mut process = ServerProcess::launch(
+            Signal::TERM,
+            command(&options, management),
+            options.cpus.as_ref(),
+            &options.log,
+        )?;
+        let ready = format!("http://{address}{}", options.ready);
+        let asked: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(ANSWER_PATIENCE))
+            .http_status_as_error(false)
+            .build()
+            .into();
+        process.wait_until(START_PATIENCE, || {
+            let answer = asked.get(&ready).call();
+            answer.is_ok_and(|answer| !answer.status().is_server_error())
+        })?;
+        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
+            says: format!("process {} is no Java virtual machine", process.pid()),
+        })?;
+        let agent = Agent::provide(&vm, &options.agent, AGENT_PATIENCE)?;
+        let mut live = Live::connect(agent.client(), options.port)?;
+        let found = names::of_spring(&live.read()?);
+        Ok(Self {
+            name: format!("Spring Boot on {}", live.version()?),
+            process,
+            address,
+            metrics: management.map(metrics_url).transpose()?,
+            live,
+            agent,
+            found,
+            database: options.database,
+        })
+    }
+}
+
+impl Server for SpringBoot {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let database = self.database.as_ref().map(Postgresql::stage);
+        TargetFacts {
+            name: self.name.clone(),
+            kind: "spring-boot".to_owned(),
+            cpus,
+            cpu_scope,
+            stages: names::stages(&self.found)
+                .into_iter()
+                .chain(database)
+                .collect(),
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn watched(&self) -> Watched {
+        let (pid, port) = (self.process.pid(), self.address.port());
+        let mut sources = match &self.metrics {
+            Some(page) => vec![
+                micrometer(page, port),
+                Source::PerfData { pid },
+                Source::Census { pids: vec![pid] },
+                Source::DerivedQueue { port },
+            ],
+            None => funnel::sources(self.agent.url(), pid, port),
+        };
+        let database = self.database.as_ref();
+        sources.extend(database.map(Postgresql::source));
+        Watched {
+            pids: std::iter::once(pid)
+                .chain(database.map(Postgresql::pid))
+                .collect(),
+            ports: vec![port],
+            sources,
+            elsewhere: false,
+        }
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        names::check(limits)?;
+        let mut wanted = self.found.clone();
+        wanted.extend(limits.iter().map(|(name, limit)| (name.clone(), *limit)));
+        self.live.set(&names::of_tomcat(&wanted))
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive()?;
+        self.database
+            .as_mut()
+            .map_or(Ok(()), Postgresql::check_alive)
+    }
+
+    fn log_length(&self) -> u64 {
+        self.process.log_length()
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.process.copy_log(from, to)
+    }
+
+    /// There is nothing to put back: the settings were those of this process, and it ends.
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.process.stop();
+        if let Some(database) = self.database {
+            database.stop();
+        }
+        Ok(())
+    }
+}
+
+fn metrics_url(port: u16) -> Result<MetricsUrl, TargetError> {
+    let url = format!("http://127.0.0.1:{port}{METRICS}");
+    url.parse().map_err(|error| TargetError::Admin {
+        says: format!("{error}"),
+        url,
+    })
+}
+
+/// The page with the figures of the application's connector only: the one that the page itself comes
+/// through has the same metrics, with another port in its name.
+fn micrometer(page: &MetricsUrl, port: u16) -> Source {
+    let known = NameTable::default();
+    let on_port = |metric: &Metric| metric.clone().with("name", format!("*-{port}"));
+    let of_connector: Vec<MetricRow> = known
+        .rows()
+        .iter()
+        .filter(|row| row.metric.name.starts_with("tomcat_"))
+        .map(|row| MetricRow {
+            metric: on_port(&row.metric),
+            less: row.less.as_ref().map(on_port),
+            ..row.clone()
+        })
+        .collect();
+    Source::Prometheus {
+        url: page.clone(),
+        names: known.with_rows(of_connector),
+    }
+}
+
+fn command(options: &SpringBootOptions, management: Option<u16>) -> Command {
+    let mut command = Command::new(&options.java);
+    command
+        .args(&options.java_options)
+        .arg("-jar")
+        .arg(&options.jar)
+        .arg("--server.address=127.0.0.1")
+        .arg(format!("--server.port={}", options.port))
+        // Without these there are no MBeans of Tomcat and of the pool.
+        .args([
+            "--spring.jmx.enabled=true",
+            "--server.tomcat.mbeanregistry.enabled=true",
+            "--spring.datasource.hikari.register-mbeans=true",
+        ]);
+    if let Some(port) = management {
+        command.args([
+            "--management.server.address=127.0.0.1".to_owned(),
+            format!("--management.server.port={port}"),
+            "--management.endpoints.web.exposure.include=health,prometheus".to_owned(),
+        ]);
+    }
+    if let Some(database) = &options.database {
+        command.args([
+            format!(
+                "--spring.datasource.url={}",
+                database.jdbc_url("spring-boot")
+            ),
+            format!("--spring.datasource.username={}", database.user()),
+        ]);
+    }
+    command.args(names::arguments(&options.settings));
+    // Last, so that they win.
+    command.args(&options.arguments);
+    command
+}

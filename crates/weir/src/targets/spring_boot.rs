@@ -1,0 +1,43 @@
+//! The Spring Boot application of a study, with the database behind it, started.
+
+use weir_apps::App;
+use weir_shelf::JOLOKIA;
+use weir_study::{SpringBootApp, SpringBootSpec};
+use weir_target::{Server, SpringBoot, SpringBootOptions};
+
+use crate::error::{ExpectedError, environment};
+use crate::{apps, places, shelf};
+
+use super::{Place, database, failed};
+
+pub(super) fn start(
+    spec: &SpringBootSpec,
+    place: &Place<'_>,
+) -> Result<Box<dyn Server>, ExpectedError> {
+    let jar = match &spec.app {
+        SpringBootApp::Posts => apps::provide(App::Posts, place.interrupted)?,
+        SpringBootApp::Jar(jar) => place.job.base.join(jar.get_ref()),
+    };
+    let agent = shelf::jars(&JOLOKIA, place.interrupted)?.pop();
+    let database = spec
+        .database
+        .map(|database| database::start(&database, place))
+        .transpose()?;
+    let server = SpringBoot::start(SpringBootOptions {
+        jar,
+        java: places::java(),
+        java_options: spec.java_options.clone(),
+        arguments: spec.arguments.clone(),
+        ready: spec.ready.clone(),
+        database,
+        actuator: spec.actuator,
+        agent: agent.ok_or_else(|| environment("find the agent in the package of Jolokia"))?,
+        port: spec.port.unwrap_or(0),
+        cpus: Some(place.cpus.clone()),
+        settings: place.job.study.target.settings.clone(),
+        log: place.log(),
+    });
+    let server = server.map_err(|error| failed(place, error))?;
+    place.note_processes(&server)?;
+    Ok(Box::new(server))
+}
