@@ -3,6 +3,7 @@
 //! A rule reads trials and states what it saw, or nothing. It never guesses at causes that no
 //! figure supports; where several explanations fit, it says what was compared.
 
+mod cannot_bind;
 mod drift;
 mod instruments;
 mod load_tool;
@@ -10,6 +11,7 @@ mod load_tool;
 mod made;
 mod mix;
 mod refused;
+mod saturated;
 mod spawn_rate;
 mod stages;
 mod unexplained;
@@ -30,9 +32,14 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 16] = [
     stages::pool_waits,
     stages::threads_never_full,
+    saturated::threads_full,
+    saturated::cpu,
+    saturated::garbage,
+    saturated::database,
+    cannot_bind::varied,
     refused::by_connections,
     refused::by_backlog,
     spawn_rate::plateau,

@@ -1,0 +1,267 @@
+//! What is full: threads with a queue in front of them, the CPU, the database, and a virtual machine
+//! that collects garbage instead of working.
+
+use weir_record::{Finding, TrialRecord};
+
+use super::{Evidence, name};
+use crate::search::plateau::limit;
+use crate::settings::{REQUEST_QUEUE, THREADS};
+
+/// A stage is full from this share of its limit on average.
+const FULL: f64 = 0.95;
+/// Waiting counts from half a request on average: below it is the odd moment.
+const WAITING_MIN: f64 = 0.5;
+/// The CPU is full from this share: the rest is what a busy queue of one leaves idle at times.
+const CPU_FULL: f64 = 0.95;
+/// Below this share the CPU is not what holds the flow.
+const CPU_FREE: f64 = 0.9;
+/// Garbage collection is a cause worth looking at from this share of the time.
+const GC_MUCH: f64 = 0.1;
+const GC_TIME: &str = "gc.time";
+const GC_COUNT: &str = "gc.count";
+const DATABASE: &str = "database";
+
+/// All threads are busy and requests wait in front of them.
+pub(super) fn threads_full(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let full = |trial: &TrialRecord| {
+        let share = trial.occupancy(THREADS)? / limit(trial, evidence.facts, THREADS)?;
+        let waiting = trial.waiting(REQUEST_QUEUE)?;
+        (share >= FULL && waiting >= WAITING_MIN).then_some(waiting)
+    };
+    most(evidence, full)
+        .map(|(trial, waiting, ids)| {
+            let stage_limit = limit(trial, evidence.facts, THREADS).unwrap_or_default();
+            let says = format!(
+                "All {stage_limit} threads are busy and {waiting:.1} requests wait for one on average in \
+                 {} (trial {}).",
+                name(trial),
+                trial.id
+            );
+            let mut found = Finding::new("threads-saturated", says, &ids)
+                .of_stage(THREADS)
+                .with("threads.occupancy", trial.occupancy(THREADS).unwrap_or(0.0))
+                .with("request-queue.waiting", waiting);
+            let cpu = trial.cpu.map(|cpu| cpu.total);
+            if let Some(cpu) = cpu.filter(|cpu| *cpu < CPU_FREE) {
+                found = found.was_not(format!("the CPU ({:.0} % busy)", cpu * 100.0));
+            }
+            let pools = waiting_pools(trial, evidence);
+            if pools.is_empty() {
+                found.change(
+                    "a higher thread limit, if the CPU is to be used further; none, if the limit is \
+                     what should hold the flow",
+                )
+            } else {
+                found.change(format!(
+                    "first what the threads wait for: {}; more threads would only wait there too",
+                    pools.join(", ")
+                ))
+            }
+        })
+        .into_iter()
+        .collect()
+}
+
+/// Pools that threads wait for in a trial.
+fn waiting_pools(trial: &TrialRecord, evidence: &Evidence<'_>) -> Vec<String> {
+    let stages = evidence.facts.stages.iter().map(|stage| stage.name.clone());
+    stages
+        .filter(|stage| stage.starts_with("pool."))
+        .filter(|pool| {
+            trial
+                .waiting(pool)
+                .is_some_and(|waiting| waiting >= WAITING_MIN)
+        })
+        .collect()
+}
+
+/// The target's CPUs have nothing left.
+pub(super) fn cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let busy = |trial: &TrialRecord| Some(trial.cpu?.total).filter(|busy| *busy >= CPU_FULL);
+    most(evidence, busy)
+        .map(|(trial, busy, ids)| {
+            let says = format!(
+                "The CPU is what holds the flow in {} (trial {}): {:.0} % busy.",
+                name(trial),
+                trial.id,
+                busy * 100.0
+            );
+            let found = Finding::new("cpu-saturated", says, &ids).with("cpu", busy);
+            match trial.signals.get(GC_TIME) {
+                Some(gc) if *gc < GC_MUCH => found.was_not(format!(
+                    "garbage collection ({:.1} % of the time)",
+                    gc * 100.0
+                )),
+                _ => found,
+            }
+            .change("fewer requests at a time, less work per request, or more CPUs")
+        })
+        .into_iter()
+        .collect()
+}
+
+/// A virtual machine that stops its application to collect garbage for much of the time.
+pub(super) fn garbage(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let much = |trial: &TrialRecord| {
+        let share = trial.signals.get(GC_TIME).copied()?;
+        Some(share).filter(|share| *share >= GC_MUCH)
+    };
+    most(evidence, much)
+        .map(|(trial, share, ids)| {
+            let pauses = trial.signals.get(GC_COUNT).filter(|count| **count > 0.0);
+            let pauses = pauses.map_or_else(String::new, |count| {
+                format!(", in {count:.1} pauses a second of {:.0} ms", share / count * 1e3)
+            });
+            let says = format!(
+                "Garbage collection stops the application for {:.0} % of the time in {} (trial {}){pauses}.",
+                share * 100.0,
+                name(trial),
+                trial.id
+            );
+            Finding::new("gc-pressure", says, &ids)
+                .with(GC_TIME, share)
+                .change("a larger heap (-Xmx), or less garbage per request; not the threads or the pools")
+        })
+        .into_iter()
+        .collect()
+}
+
+/// The database has no connection left.
+pub(super) fn database(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let full = |trial: &TrialRecord| {
+        let share = trial.occupancy(DATABASE)? / limit(trial, evidence.facts, DATABASE)?;
+        Some(share).filter(|share| *share >= FULL)
+    };
+    most(evidence, full)
+        .map(|(trial, share, ids)| {
+            let stage_limit = limit(trial, evidence.facts, DATABASE).unwrap_or_default();
+            let says = format!(
+                "The database has {:.0} of its {stage_limit} connections in use in {} (trial {}): who asks \
+                 for another is refused.",
+                share * stage_limit,
+                name(trial),
+                trial.id
+            );
+            Finding::new("database-full", says, &ids)
+                .of_stage(DATABASE)
+                .with("database.occupancy", share * stage_limit)
+                .change("the pools in front of it, so that they fit together, or max_connections")
+        })
+        .into_iter()
+        .collect()
+}
+
+/// The trial in which a figure is largest, the figure, and all trials that have it.
+fn most<'a>(
+    evidence: &Evidence<'a>,
+    figure: impl Fn(&TrialRecord) -> Option<f64>,
+) -> Option<(&'a TrialRecord, f64, Vec<u32>)> {
+    let with: Vec<(&TrialRecord, f64)> = evidence
+        .trials
+        .iter()
+        .filter_map(|trial| Some((*trial, figure(trial)?)))
+        .collect();
+    let (trial, value) = *with.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let ids = with.iter().map(|(trial, _)| trial.id).collect();
+    Some((trial, value, ids))
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_record::{CpuRecord, TargetFacts};
+
+    use super::super::made::{facts, trial};
+    use super::*;
+
+    fn found(
+        rule: fn(&Evidence<'_>) -> Vec<Finding>,
+        trial: &TrialRecord,
+        facts: &TargetFacts,
+    ) -> Option<Finding> {
+        let evidence = Evidence {
+            trials: vec![trial],
+            facts,
+            fit: None,
+        };
+        rule(&evidence).pop()
+    }
+
+    fn busy(trial: TrialRecord, total: f64) -> TrialRecord {
+        let cpu = CpuRecord {
+            user: total,
+            system: 0.0,
+            steal: 0.0,
+            total,
+        };
+        TrialRecord {
+            cpu: Some(cpu),
+            ..trial
+        }
+    }
+
+    #[test]
+    fn full_threads_with_a_queue_are_named_and_what_they_wait_for() {
+        let facts = facts(&[("threads", 40.0), ("pool.db", 10.0)]);
+        let full = [("threads.occupancy", 39.8), ("request-queue.waiting", 12.0)];
+        let finding = found(threads_full, &busy(trial(1, 20.0, &full), 0.7), &facts);
+        let finding = finding.expect("they are full");
+        assert_eq!(finding.stage.as_deref(), Some("threads"));
+        assert_eq!(finding.was_not, ["the CPU (70 % busy)"]);
+        assert!(
+            finding
+                .change
+                .is_some_and(|change| change.contains("higher thread limit"))
+        );
+        let starved = [&full[..], &[("pool.db.waiting", 30.0)]].concat();
+        let finding = found(threads_full, &trial(1, 20.0, &starved), &facts).expect("full too");
+        assert!(
+            finding
+                .change
+                .is_some_and(|change| change.contains("pool.db"))
+        );
+        for free in [
+            [("threads.occupancy", 30.0), ("request-queue.waiting", 12.0)],
+            [("threads.occupancy", 39.8), ("request-queue.waiting", 0.1)],
+        ] {
+            assert_eq!(found(threads_full, &trial(1, 20.0, &free), &facts), None);
+        }
+    }
+
+    #[test]
+    fn a_full_cpu_is_the_cause_and_garbage_is_not() {
+        let facts = facts(&[]);
+        let trial = trial(1, 20.0, &[("gc.time", 0.01)]);
+        let finding = found(cpu, &busy(trial.clone(), 0.99), &facts).expect("it is full");
+        assert_eq!(finding.was_not, ["garbage collection (1.0 % of the time)"]);
+        assert_eq!(found(cpu, &busy(trial, 0.8), &facts), None);
+    }
+
+    #[test]
+    fn garbage_counts_from_a_tenth_of_the_time() {
+        let facts = facts(&[]);
+        let much = trial(1, 20.0, &[("gc.time", 0.3), ("gc.count", 10.0)]);
+        let finding = found(garbage, &much, &facts).expect("it is much");
+        assert!(
+            finding.says.contains("30 %") && finding.says.contains("of 30 ms"),
+            "{}",
+            finding.says
+        );
+        assert_eq!(
+            found(garbage, &trial(1, 20.0, &[("gc.time", 0.03)]), &facts),
+            None
+        );
+    }
+
+    #[test]
+    fn a_database_without_connections_left_is_named() {
+        let facts = facts(&[("database", 50.0)]);
+        let finding = found(
+            database,
+            &trial(1, 20.0, &[("database.occupancy", 50.0)]),
+            &facts,
+        );
+        assert_eq!(finding.expect("it is full").id, "database-full");
+        let half = trial(1, 20.0, &[("database.occupancy", 25.0)]);
+        assert_eq!(found(database, &half, &facts), None);
+    }
+}
