@@ -76,6 +76,15 @@ pub(crate) const HTTPD: Need = Need {
     packages: &["apache2-bin"],
 };
 
+/// Runs a server that Weir does not know.
+pub(crate) const PYTHON: Need = Need {
+    what: "Python 3",
+    why: "tests tune a server that is written in it",
+    programs: &["python3"],
+    variable: "PYTHON",
+    packages: &["python3"],
+};
+
 /// Runs JMeter, which `weir run --engine jmeter` starts.
 pub(crate) const JAVA: Need = Need {
     what: "a Java runtime",

@@ -9,12 +9,12 @@ use crate::debian::library_path;
 /// Where Debian keeps a directory of each version.
 const DEBIAN: &str = "usr/lib/postgresql";
 /// What a private server needs.
-const PROGRAMS: [&str; 3] = ["initdb", "pg_ctl", "postgres"];
+const PROGRAMS: [&str; 4] = ["initdb", "pg_ctl", "postgres", "psql"];
 
 /// The programs of one version of PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresqlPrograms {
-    /// The directory that holds `initdb`, `pg_ctl` and `postgres`.
+    /// The directory that holds `initdb`, `pg_ctl`, `postgres` and `psql`.
     pub bin: PathBuf,
     /// What `LD_LIBRARY_PATH` has to be; empty for programs that are installed.
     pub libraries: Vec<PathBuf>,

@@ -206,21 +206,24 @@ impl Server for Liberty {
     fn watched(&self) -> Watched {
         let pid = self.process.pid();
         let port = self.address.port();
-        let reads = [mbeans::liberty(), mbeans::stress()].concat();
+        // Weir's application counts every wait, also those of no length, which its server may leave out.
+        let reads = [mbeans::stress(), mbeans::liberty()].concat();
+        let mut sources = vec![
+            Source::Jolokia {
+                url: self.agent.url().clone(),
+                reads,
+            },
+            Source::PerfData { pid },
+            Source::Census { pids: vec![pid] },
+            Source::DerivedQueue { port },
+        ];
+        sources.extend(self.database.as_ref().map(Postgresql::source));
         Watched {
             pids: std::iter::once(pid)
                 .chain(self.database.as_ref().map(Postgresql::pid))
                 .collect(),
             ports: vec![port],
-            sources: vec![
-                Source::Jolokia {
-                    url: self.agent.url().clone(),
-                    reads,
-                },
-                Source::PerfData { pid },
-                Source::Census { pids: vec![pid] },
-                Source::DerivedQueue { port },
-            ],
+            sources,
             ..Watched::default()
         }
     }

@@ -171,12 +171,15 @@ impl Server for Tomcat {
     }
 
     fn watched(&self) -> Watched {
+        let mut sources =
+            funnel::sources(self.agent.url(), self.process.pid(), self.address.port());
+        sources.extend(self.database.as_ref().map(Postgresql::source));
         Watched {
             pids: std::iter::once(self.process.pid())
                 .chain(self.database.as_ref().map(Postgresql::pid))
                 .collect(),
             ports: vec![self.address.port()],
-            sources: funnel::sources(self.agent.url(), self.process.pid(), self.address.port()),
+            sources,
             elsewhere: false,
         }
     }

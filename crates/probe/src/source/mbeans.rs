@@ -128,14 +128,15 @@ pub fn liberty() -> Vec<MbeanRead> {
 /// The stress application that comes with Weir, which measures how long its requests wait for a connection itself.
 /// How many wait is left to the pool, so that Little's law can check the one against the other.
 pub fn stress() -> Vec<MbeanRead> {
-    vec![MbeanRead {
-        per: Some(MbeanValue::Attribute("Acquisitions".to_owned())),
-        ..read(
-            "weir.stress:type=Pool,*",
-            "WaitSeconds",
-            Rule::growth("pool.{name}.wait"),
-        )
-    }]
+    const POOL: &str = "weir.stress:type=Pool,*";
+    let acquisitions = "Acquisitions";
+    vec![
+        MbeanRead {
+            per: Some(MbeanValue::Attribute(acquisitions.to_owned())),
+            ..read(POOL, "WaitSeconds", Rule::growth("pool.{name}.wait"))
+        },
+        read(POOL, acquisitions, Rule::growth("pool.{name}.entries")),
+    ]
 }
 
 /// The workers of Undertow.
