@@ -134,6 +134,26 @@ impl ServerProcess {
         Ok(())
     }
 
+    /// Waits until a URL answers with a status that means that it is ready; `each` is how long one
+    /// answer may take.
+    pub(crate) fn wait_until_answers(
+        &mut self,
+        url: &str,
+        patience: Duration,
+        each: Duration,
+        is_ready: impl Fn(ureq::http::StatusCode) -> bool,
+    ) -> Result<(), TargetError> {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(each))
+            .http_status_as_error(false)
+            .build()
+            .into();
+        self.wait_until(patience, || {
+            let answer = agent.get(url).call();
+            answer.is_ok_and(|answer| is_ready(answer.status()))
+        })
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&mut self, signal: Signal) -> Result<(), TargetError> {
         self.check_alive()?;

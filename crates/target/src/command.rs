@@ -233,15 +233,9 @@ fn launch(
     let end = options.end.signal();
     let mut process = ServerProcess::launch(end, command, options.cpus.as_ref(), &options.log)?;
     options.journal.process(process.pid())?;
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(ASK_PATIENCE))
-        .http_status_as_error(false)
-        .build()
-        .into();
     let url = on_server(&options.ready, address);
-    process.wait_until(options.patience, || {
-        let answer = agent.get(&url).call();
-        answer.is_ok_and(|answer| !answer.status().is_server_error())
+    process.wait_until_answers(&url, options.patience, ASK_PATIENCE, |status| {
+        !status.is_server_error()
     })?;
     Ok(process)
 }

@@ -41,11 +41,7 @@ impl ConfigurationChange {
     /// # Errors
     /// The file is not what it was when the change was made, or one of the two cannot be written.
     pub fn write(&self) -> Result<PathBuf, TargetError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| TargetError::File { path, source }
-        };
-        let now = fs::read_to_string(&self.file).map_err(failed(&self.file))?;
+        let now = fs::read_to_string(&self.file).map_err(TargetError::file(&self.file))?;
         if now != self.before {
             return Err(TargetError::Configuration {
                 path: self.file.clone(),
@@ -55,12 +51,12 @@ impl ConfigurationChange {
             });
         }
         let backup = free_name(&self.file);
-        fs::copy(&self.file, &backup).map_err(failed(&backup))?;
+        fs::copy(&self.file, &backup).map_err(TargetError::file(&backup))?;
         // Renamed over the old one, so that it is whole at every moment; its rights stay.
         let beside = with_suffix(&self.file, ".weir-new");
-        fs::copy(&self.file, &beside).map_err(failed(&beside))?;
-        fs::write(&beside, &self.after).map_err(failed(&beside))?;
-        fs::rename(&beside, &self.file).map_err(failed(&self.file))?;
+        fs::copy(&self.file, &beside).map_err(TargetError::file(&beside))?;
+        fs::write(&beside, &self.after).map_err(TargetError::file(&beside))?;
+        fs::rename(&beside, &self.file).map_err(TargetError::file(&self.file))?;
         Ok(backup)
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong with a server.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a server cannot be started, set or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -143,4 +143,12 @@ pub enum TargetError {
         #[source]
         source: io::Error,
     },
+}
+
+impl TargetError {
+    /// What the operating system says of a file or folder, as an error that names it.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
 }

@@ -20,6 +20,7 @@ mod free_port;
 mod funnel;
 mod httpd;
 mod journal;
+mod jvm_server;
 mod kinds;
 mod liberty;
 mod metrics_page;

@@ -23,8 +23,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use weir_jvm::{Agent, Vm};
-use weir_probe::{Source, mbeans};
+use weir_probe::mbeans;
 use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
 use weir_units::CpuSet;
 
@@ -32,6 +31,7 @@ use crate::child::ServerProcess;
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::journal::Journal;
+use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
 
@@ -104,17 +104,14 @@ pub struct LibertyPool {
 /// A running Liberty.
 #[derive(Debug)]
 pub struct Liberty {
-    process: ServerProcess,
-    address: SocketAddr,
+    server: JvmServer,
     name: String,
     overrides: Overrides,
     live: Live,
-    agent: Agent,
     /// The limits as found: those of the study's settings, and what the server has for its pools.
     found: Limits,
     /// What the study set at the start.
     settings: Limits,
-    database: Option<Postgresql>,
 }
 
 impl Liberty {
@@ -122,7 +119,7 @@ impl Liberty {
     pub fn start(mut options: LibertyOptions) -> Result<Self, TargetError> {
         for path in [&mut options.home, &mut options.base, &mut options.log] {
             // The server runs in another directory.
-            *path = std::path::absolute(&*path).map_err(file(path))?;
+            *path = std::path::absolute(&*path).map_err(TargetError::file(path))?;
         }
         if options.port == 0 {
             options.port = free_port()?;
@@ -146,28 +143,27 @@ impl Liberty {
         overrides.write(&settings)?;
         let mut process = launch(&options, &user, &name)?;
         options.journal.process(process.pid())?;
-        wait_until_ready(&mut process, &format!("http://{address}{}", options.ready))?;
-        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
-            says: format!("process {} is no Java virtual machine", process.pid()),
+        let ready = format!("http://{address}{}", options.ready);
+        // Until the application is there, the endpoint answers 404 in its place.
+        process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
+            status.as_u16() < 400
         })?;
-        let agent = Agent::provide(&vm, &options.agent, AGENT_PATIENCE)?;
-        let mut live = Live::new(agent.client(), options.log.clone());
-        let mut found = live.pools()?;
-        found.extend(settings.clone());
         let database = match options.server {
             LibertyServer::Own { pool, .. } => pool.map(|pool| pool.database),
             LibertyServer::Named(_) => None,
         };
+        let server =
+            JvmServer::with_agent(process, address, &options.agent, AGENT_PATIENCE, database)?;
+        let mut live = Live::new(server.client(), options.log.clone());
+        let mut found = live.pools()?;
+        found.extend(settings.clone());
         Ok(Self {
             name: live.version()?,
-            process,
-            address,
+            server,
             overrides,
             live,
-            agent,
             found,
             settings,
-            database,
         })
     }
 }
@@ -189,7 +185,7 @@ impl Server for Liberty {
         ];
         let pools = self.overrides.pools();
         stages.extend(pools.map(|pool| stage(&pool, Some("maxPoolSize"), WhenFull::Block)));
-        stages.extend(self.database.as_ref().map(Postgresql::stage));
+        stages.extend(self.server.database().map(Postgresql::stage));
         TargetFacts {
             name: self.name.clone(),
             kind: "liberty".to_owned(),
@@ -200,39 +196,20 @@ impl Server for Liberty {
     }
 
     fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address()
     }
 
     fn watched(&self) -> Watched {
-        let pid = self.process.pid();
-        let port = self.address.port();
-        // Weir's application counts every wait, also those of no length, which its server may leave out.
+        // Weir's application counts every wait, also those of no length, which its server leaves out.
         let reads = [mbeans::stress(), mbeans::liberty()].concat();
-        let mut sources = vec![
-            Source::Jolokia {
-                url: self.agent.url().clone(),
-                reads,
-            },
-            Source::PerfData { pid },
-            Source::Census { pids: vec![pid] },
-            Source::DerivedQueue { port },
-        ];
-        sources.extend(self.database.as_ref().map(Postgresql::source));
-        Watched {
-            pids: std::iter::once(pid)
-                .chain(self.database.as_ref().map(Postgresql::pid))
-                .collect(),
-            ports: vec![port],
-            sources,
-            ..Watched::default()
-        }
+        self.server.watched(self.server.mbeans(reads))
     }
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
         self.overrides.check(limits)?;
         let mut wanted = self.settings.clone();
         wanted.extend(limits.clone());
-        let (before, from) = (self.overrides.current().clone(), self.process.log_length());
+        let (before, from) = (self.overrides.current().clone(), self.server.log_length());
         if wanted == before {
             return Ok(());
         }
@@ -248,26 +225,20 @@ impl Server for Liberty {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
-        self.process.check_alive()?;
-        self.database
-            .as_mut()
-            .map_or(Ok(()), Postgresql::check_alive)
+        self.server.check_alive()
     }
 
     fn log_length(&self) -> u64 {
-        self.process.log_length()
+        self.server.log_length()
     }
 
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
-        self.process.copy_log(from, to)
+        self.server.copy_log(from, to)
     }
 
     /// The file with the limits is in the journal, which goes with the program.
-    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
-        self.process.stop();
-        if let Some(database) = self.database {
-            database.stop();
-        }
+    fn stop(self: Box<Self>) -> Result<(), TargetError> {
+        self.server.stop();
         Ok(())
     }
 }
@@ -295,31 +266,13 @@ fn launch(options: &LibertyOptions, user: &Path, name: &str) -> Result<ServerPro
     ServerProcess::launch(Signal::TERM, command, options.cpus.as_ref(), &options.log)
 }
 
-fn wait_until_ready(process: &mut ServerProcess, url: &str) -> Result<(), TargetError> {
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(ANSWER_PATIENCE))
-        .http_status_as_error(false)
-        .build()
-        .into();
-    process.wait_until(START_PATIENCE, || {
-        let answer = agent.get(url).call();
-        // Until the application is there, the endpoint answers 404 in its place.
-        answer.is_ok_and(|answer| answer.status().as_u16() < 400)
-    })
-}
-
 fn make_base(base: &Path) -> Result<(), TargetError> {
     if base.exists() {
-        fs::remove_dir_all(base).map_err(file(base))?;
+        fs::remove_dir_all(base).map_err(TargetError::file(base))?;
     }
     for folder in ["logs", "output"] {
         let path = base.join(folder);
-        fs::create_dir_all(&path).map_err(file(&path))?;
+        fs::create_dir_all(&path).map_err(TargetError::file(&path))?;
     }
     Ok(())
-}
-
-fn file(path: &Path) -> impl FnOnce(std::io::Error) -> TargetError + use<> {
-    let path = path.to_owned();
-    move |source| TargetError::File { path, source }
 }

@@ -16,7 +16,7 @@ mod posts;
 mod psql;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -297,12 +297,6 @@ fn major(version: &str) -> Option<u32> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(numbers.len());
     numbers[..end].parse().ok()
-}
-
-/// A failure that names a file of the private directory.
-fn file(path: &Path) -> impl FnOnce(std::io::Error) -> TargetError + use<> {
-    let path = path.to_owned();
-    move |source| TargetError::File { path, source }
 }
 
 #[cfg(test)]

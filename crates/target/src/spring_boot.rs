@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use weir_exchange::MetricsUrl;
-use weir_jvm::{Agent, Vm};
 use weir_probe::{Metric, MetricRow, NameTable, Source};
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
@@ -26,6 +25,7 @@ use weir_units::CpuSet;
 use crate::child::ServerProcess;
 use crate::error::TargetError;
 use crate::free_port::free_port;
+use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
 use crate::tomcat::{funnel, live::Live};
@@ -73,15 +73,12 @@ pub struct SpringBootOptions {
 /// A running Spring Boot application.
 #[derive(Debug)]
 pub struct SpringBoot {
-    process: ServerProcess,
-    address: SocketAddr,
+    server: JvmServer,
     /// Micrometer's page.
     metrics: Option<MetricsUrl>,
     name: String,
     live: Live,
-    agent: Agent,
     found: BTreeMap<String, f64>,
-    database: Option<Postgresql>,
 }
 
 impl SpringBoot {
@@ -100,37 +97,31 @@ impl SpringBoot {
             &options.log,
         )?;
         let ready = format!("http://{address}{}", options.ready);
-        let asked: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_global(Some(ANSWER_PATIENCE))
-            .http_status_as_error(false)
-            .build()
-            .into();
-        process.wait_until(START_PATIENCE, || {
-            let answer = asked.get(&ready).call();
-            answer.is_ok_and(|answer| !answer.status().is_server_error())
+        process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
+            !status.is_server_error()
         })?;
-        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
-            says: format!("process {} is no Java virtual machine", process.pid()),
-        })?;
-        let agent = Agent::provide(&vm, &options.agent, AGENT_PATIENCE)?;
-        let mut live = Live::connect(agent.client(), options.port)?;
+        let server = JvmServer::with_agent(
+            process,
+            address,
+            &options.agent,
+            AGENT_PATIENCE,
+            options.database,
+        )?;
+        let mut live = Live::connect(server.client(), options.port)?;
         let found = names::of_spring(&live.read()?);
         Ok(Self {
             name: format!("Spring Boot on {}", live.version()?),
-            process,
-            address,
+            server,
             metrics: management.map(metrics_url).transpose()?,
             live,
-            agent,
             found,
-            database: options.database,
         })
     }
 }
 
 impl Server for SpringBoot {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
-        let database = self.database.as_ref().map(Postgresql::stage);
+        let database = self.server.database().map(Postgresql::stage);
         TargetFacts {
             name: self.name.clone(),
             kind: "spring-boot".to_owned(),
@@ -144,30 +135,15 @@ impl Server for SpringBoot {
     }
 
     fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address()
     }
 
     fn watched(&self) -> Watched {
-        let (pid, port) = (self.process.pid(), self.address.port());
-        let mut sources = match &self.metrics {
-            Some(page) => vec![
-                micrometer(page, port),
-                Source::PerfData { pid },
-                Source::Census { pids: vec![pid] },
-                Source::DerivedQueue { port },
-            ],
-            None => funnel::sources(self.agent.url(), pid, port),
+        let stages = match &self.metrics {
+            Some(page) => micrometer(page, self.server.address().port()),
+            None => self.server.mbeans(funnel::reads()),
         };
-        let database = self.database.as_ref();
-        sources.extend(database.map(Postgresql::source));
-        Watched {
-            pids: std::iter::once(pid)
-                .chain(database.map(Postgresql::pid))
-                .collect(),
-            ports: vec![port],
-            sources,
-            elsewhere: false,
-        }
+        self.server.watched(stages)
     }
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
@@ -178,26 +154,20 @@ impl Server for SpringBoot {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
-        self.process.check_alive()?;
-        self.database
-            .as_mut()
-            .map_or(Ok(()), Postgresql::check_alive)
+        self.server.check_alive()
     }
 
     fn log_length(&self) -> u64 {
-        self.process.log_length()
+        self.server.log_length()
     }
 
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
-        self.process.copy_log(from, to)
+        self.server.copy_log(from, to)
     }
 
     /// There is nothing to put back: the settings were those of this process, and it ends.
-    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
-        self.process.stop();
-        if let Some(database) = self.database {
-            database.stop();
-        }
+    fn stop(self: Box<Self>) -> Result<(), TargetError> {
+        self.server.stop();
         Ok(())
     }
 }

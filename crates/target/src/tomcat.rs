@@ -22,7 +22,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use weir_jvm::{Agent, Vm};
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
@@ -30,6 +29,7 @@ use crate::child::ServerProcess;
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
+use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
 
@@ -90,15 +90,12 @@ pub struct TomcatPool {
 /// A running Tomcat.
 #[derive(Debug)]
 pub struct Tomcat {
-    process: ServerProcess,
-    address: SocketAddr,
+    server: JvmServer,
     name: String,
     home: Option<PathBuf>,
     base: PathBuf,
     live: Live,
-    agent: Agent,
     found: BTreeMap<String, f64>,
-    database: Option<Postgresql>,
 }
 
 impl Tomcat {
@@ -107,10 +104,7 @@ impl Tomcat {
         live::check(&options.settings)?;
         // The server runs in another directory.
         for path in [&mut options.home, &mut options.base] {
-            *path = std::path::absolute(&*path).map_err(|source| TargetError::File {
-                path: path.clone(),
-                source,
-            })?;
+            *path = std::path::absolute(&*path).map_err(TargetError::file(path))?;
         }
         if options.port == 0 {
             options.port = free_port()?;
@@ -124,31 +118,21 @@ impl Tomcat {
             &options.log,
         )?;
         let ready = format!("http://{address}{}", options.ready);
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_global(Some(ANSWER_PATIENCE))
-            .http_status_as_error(false)
-            .build()
-            .into();
-        process.wait_until(START_PATIENCE, || {
-            let answer = agent.get(&ready).call();
-            answer.is_ok_and(|answer| !answer.status().is_server_error())
+        process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
+            !status.is_server_error()
         })?;
-        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
-            says: format!("process {} is no Java virtual machine", process.pid()),
-        })?;
-        let agent = Agent::provide(&vm, &options.agent, AGENT_PATIENCE)?;
-        let mut live = Live::connect(agent.client(), options.port)?;
+        let database = options.pool.map(|pool| pool.database);
+        let server =
+            JvmServer::with_agent(process, address, &options.agent, AGENT_PATIENCE, database)?;
+        let mut live = Live::connect(server.client(), options.port)?;
         let found = live.read()?;
         Ok(Self {
             name: live.version()?,
             home: options.own_configuration.then_some(options.home),
             base: options.base,
-            process,
-            address,
+            server,
             live,
-            agent,
             found,
-            database: options.pool.map(|pool| pool.database),
         })
     }
 }
@@ -161,27 +145,17 @@ impl Server for Tomcat {
             cpus,
             cpu_scope,
             stages: funnel::stages(&self.found)
-                .chain(self.database.as_ref().map(Postgresql::stage))
+                .chain(self.server.database().map(Postgresql::stage))
                 .collect(),
         }
     }
 
     fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address()
     }
 
     fn watched(&self) -> Watched {
-        let mut sources =
-            funnel::sources(self.agent.url(), self.process.pid(), self.address.port());
-        sources.extend(self.database.as_ref().map(Postgresql::source));
-        Watched {
-            pids: std::iter::once(self.process.pid())
-                .chain(self.database.as_ref().map(Postgresql::pid))
-                .collect(),
-            ports: vec![self.address.port()],
-            sources,
-            elsewhere: false,
-        }
+        self.server.watched(self.server.mbeans(funnel::reads()))
     }
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
@@ -192,18 +166,15 @@ impl Server for Tomcat {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
-        self.process.check_alive()?;
-        self.database
-            .as_mut()
-            .map_or(Ok(()), Postgresql::check_alive)
+        self.server.check_alive()
     }
 
     fn log_length(&self) -> u64 {
-        self.process.log_length()
+        self.server.log_length()
     }
 
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
-        self.process.copy_log(from, to)
+        self.server.copy_log(from, to)
     }
 
     fn configuration(
@@ -215,11 +186,8 @@ impl Server for Tomcat {
     }
 
     /// There is nothing to put back: the configuration is Weir's own and the process ends.
-    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
-        self.process.stop();
-        if let Some(database) = self.database {
-            database.stop();
-        }
+    fn stop(self: Box<Self>) -> Result<(), TargetError> {
+        self.server.stop();
         Ok(())
     }
 }

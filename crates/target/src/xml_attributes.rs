@@ -32,6 +32,14 @@ pub(crate) fn with_attributes(
     Ok(edited)
 }
 
+/// A text as the value of an attribute, in either kind of quotes.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&apos;")
+}
+
 /// Whether there is an element that `is_meant` says yes to.
 pub(crate) fn has_element(
     text: &str,
@@ -40,7 +48,7 @@ pub(crate) fn has_element(
     Ok(parse(text)?.descendants().any(|element| is_meant(&element)))
 }
 
-fn parse(text: &str) -> Result<Document<'_>, String> {
+pub(crate) fn parse(text: &str) -> Result<Document<'_>, String> {
     let options = roxmltree::ParsingOptions {
         allow_dtd: true,
         ..roxmltree::ParsingOptions::default()
@@ -49,11 +57,7 @@ fn parse(text: &str) -> Result<Document<'_>, String> {
 }
 
 fn edit(text: &str, element: &Node<'_, '_>, name: &str, value: &str) -> (Range<usize>, String) {
-    let value = value
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&apos;");
+    let value = escaped(value);
     if let Some(attribute) = element.attribute_node(name) {
         return (attribute.range_value(), value);
     }

@@ -5,7 +5,6 @@
 //! `apache2-bin`), or one that `HTTPD_HOME` names.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -16,22 +15,13 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 use support::{
-    Place, assert_valid, children, json_file, names_in, repository_file, runs, wait_for,
+    Place, assert_valid, children, json_file, names_in, repository_file, runs, skipped, wait_for,
 };
 
 /// How long a whole short study may take on a busy machine.
 const STUDY: Duration = Duration::from_secs(180);
 /// How long an httpd may take to notice that Weir is gone, and to end its processes.
 const LEAVE: Duration = Duration::from_secs(15);
-
-/// Whether the system profile runs; says so when it does not.
-fn skipped(test: &str) -> bool {
-    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
-    if !runs {
-        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
-    }
-    !runs
-}
 
 fn place(study: &str) -> Place {
     let place = Place::new();

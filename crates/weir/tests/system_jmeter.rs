@@ -5,7 +5,6 @@
 //! word about what to install.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -26,11 +25,9 @@ const JMETER: Duration = Duration::from_secs(400);
 /// How long a JMeter may take to end.
 const LEAVE: Duration = Duration::from_secs(30);
 
-/// Whether the system profile runs; says so when it does not.
+/// Whether the system profile does not run; with it there have to be a Java and a JMeter.
 fn skipped(test: &str) -> bool {
-    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
-    if !runs {
-        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
+    if support::skipped(test) {
         return true;
     }
     let there = |program: &str| Command::new(program).arg("-version").output().is_ok();

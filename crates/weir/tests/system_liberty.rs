@@ -6,7 +6,6 @@
 //! limit that was set is the one that held, and that nothing is left.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -16,7 +15,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use support::{Place, assert_valid, children, json_file, names_in, runs, wait_for};
+use support::{Place, assert_valid, children, json_file, names_in, runs, skipped, wait_for};
 
 /// How long fetching, building and a short study may take on a busy machine.
 const STUDY: Duration = Duration::from_secs(400);
@@ -64,15 +63,6 @@ users = "THREAD_NUMBER"
 within = [1, 40]
 subject-to = ["cpu <= 80 %"]
 "#;
-
-/// Whether the system profile runs; says so when it does not.
-fn skipped(test: &str) -> bool {
-    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
-    if !runs {
-        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
-    }
-    !runs
-}
 
 fn place(study: &str) -> Place {
     let place = Place::with_plan();

@@ -5,7 +5,6 @@
 //! system_own_server -- --test-threads=1`, in about two minutes. The first needs `python3`.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -15,22 +14,13 @@ use rustix::process::Signal;
 use serde_json::Value;
 use support::{
     Place, SampleServer, assert_valid, children, json_file, names_in, repository_file, runs,
-    wait_for,
+    skipped, wait_for,
 };
 
 /// How long a whole short study may take on a busy machine.
 const STUDY: Duration = Duration::from_secs(240);
 /// How long a server may take to notice that Weir is gone.
 const LEAVE: Duration = Duration::from_secs(15);
-
-/// Whether the system profile runs; says so when it does not.
-fn skipped(test: &str) -> bool {
-    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
-    if !runs {
-        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
-    }
-    !runs
-}
 
 /// The result of the one run of a place.
 fn result(place: &Place) -> Value {

@@ -3,7 +3,6 @@
 //! Runs in the *system* profile only (`WEIR_SYSTEM_TESTS=1`). It needs a JDK, Maven and PostgreSQL.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
@@ -12,7 +11,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use support::{Place, Running, children, json_file, names_in, repository_file, runs, wait_for};
+use support::{
+    Place, Running, children, json_file, names_in, repository_file, runs, skipped, wait_for,
+};
 
 /// How long fetching, building, starting and two short trials may take on a busy machine.
 const STUDY: Duration = Duration::from_secs(400);
@@ -47,15 +48,6 @@ set = { users = 12, threads = 8, "pool.db" = 3 }
 title = "TPS"
 signal = "throughput"
 "#;
-
-/// Whether the system profile runs; says so when it does not.
-fn skipped(test: &str) -> bool {
-    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
-    if !runs {
-        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
-    }
-    !runs
-}
 
 fn place() -> Place {
     let place = Place::new();

@@ -5,14 +5,13 @@
     clippy::float_cmp,
     reason = "tests state what must hold; limits are whole numbers"
 )]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod support;
 
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{Place, json_file, names_in, wait_for};
+use support::{Place, json_file, names_in, skipped, wait_for};
 
 /// Fetching, building and two short trials on a busy machine.
 const STUDY: Duration = Duration::from_secs(300);
@@ -52,8 +51,7 @@ fn signal(trial: &Value, name: &str) -> f64 {
 
 #[test]
 fn a_pool_that_starves_is_seen_and_named() {
-    if std::env::var_os("WEIR_SYSTEM_TESTS").is_none_or(|value| value != "1") {
-        eprintln!("skipped: it runs with WEIR_SYSTEM_TESTS=1 only");
+    if skipped("a_pool_that_starves_is_seen_and_named") {
         return;
     }
     let place = Place::with_plan();

@@ -22,7 +22,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use support::{
     Done, PATIENCE, Place, Running, assert_valid, children, json_file, names_in, runs, signal_to,
-    wait_for,
+    skipped, wait_for,
 };
 
 /// How long a whole short study may take on a busy machine.
@@ -75,15 +75,6 @@ signal = "pool.db.occupancy"
 title = "Throughput"
 signal = "throughput"
 "#;
-
-/// Whether the system profile runs; says so when it does not.
-fn skipped(test: &str) -> bool {
-    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
-    if !runs {
-        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
-    }
-    !runs
-}
 
 fn place() -> Place {
     let place = Place::with_plan();

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::TargetError;
 use crate::journal::Journal;
+use crate::xml_attributes::escaped;
 
-use super::{LibertyPool, file};
+use super::LibertyPool;
 
 /// Limits by stage.
 pub(super) type Limits = BTreeMap<String, f64>;
@@ -28,11 +29,11 @@ pub(super) fn make_server(
     pool: Option<&LibertyPool>,
 ) -> Result<(), TargetError> {
     let server = user.join("servers").join(name);
-    fs::create_dir_all(&server).map_err(file(&server))?;
+    fs::create_dir_all(&server).map_err(TargetError::file(&server))?;
     let app = app.map(std::path::absolute).transpose();
-    let app = app.map_err(file(&server))?;
+    let app = app.map_err(TargetError::file(&server))?;
     let path = server.join("server.xml");
-    fs::write(&path, server_xml(app.as_deref(), pool)).map_err(file(&path))
+    fs::write(&path, server_xml(app.as_deref(), pool)).map_err(TargetError::file(&path))
 }
 
 fn server_xml(app: Option<&Path>, pool: Option<&LibertyPool>) -> String {
@@ -97,7 +98,7 @@ impl Overrides {
         journal: Option<Journal>,
     ) -> Result<Self, TargetError> {
         let xml = server.join("server.xml");
-        let text = fs::read_to_string(&xml).map_err(file(&xml))?;
+        let text = fs::read_to_string(&xml).map_err(TargetError::file(&xml))?;
         let data_sources = data_sources(&text).map_err(|says| TargetError::Configuration {
             path: xml.clone(),
             says,
@@ -108,7 +109,7 @@ impl Overrides {
             match &journal {
                 _ if directory.is_dir() => {}
                 Some(journal) => journal.directory(&directory)?,
-                None => fs::create_dir(&directory).map_err(file(&directory))?,
+                None => fs::create_dir(&directory).map_err(TargetError::file(&directory))?,
             }
         }
         Ok(Self {
@@ -159,7 +160,7 @@ impl Overrides {
         let text = self.text(limits);
         match &self.journal {
             Some(journal) => journal.write(&self.path, text.as_bytes())?,
-            None => fs::write(&self.path, text).map_err(file(&self.path))?,
+            None => fs::write(&self.path, text).map_err(TargetError::file(&self.path))?,
         }
         self.current.clone_from(limits);
         Ok(())
@@ -214,12 +215,6 @@ fn data_sources(text: &str) -> Result<BTreeMap<String, String>, String> {
             Some((format!("pool.{name}"), element.attribute("id")?.to_owned()))
         })
         .collect())
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

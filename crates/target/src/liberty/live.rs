@@ -122,7 +122,7 @@ impl Live {
             log.read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         });
-        read.map_err(super::file(&self.log))
+        read.map_err(TargetError::file(&self.log))
     }
 }
 

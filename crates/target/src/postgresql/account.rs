@@ -22,7 +22,7 @@ impl Account {
             return Ok(None);
         }
         let path = Path::new("/etc/passwd");
-        let accounts = fs::read_to_string(path).map_err(super::file(path))?;
+        let accounts = fs::read_to_string(path).map_err(TargetError::file(path))?;
         let found = LENT.iter().find_map(|name| Self::named(&accounts, name));
         found.map(Some).ok_or_else(|| TargetError::Postgresql {
             doing: "find an account for it, as it does not run as root".to_owned(),

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{Account, Programs, file, psql};
+use super::{Account, Programs, psql};
 use crate::error::TargetError;
 
 /// Begins the name of the directory; the id of the Weir that made it follows.
@@ -35,7 +35,7 @@ impl Cluster {
         let directory = tempfile::Builder::new()
             .prefix(&format!("{PREFIX}{}-", std::process::id()))
             .tempdir_in(&place)
-            .map_err(file(&place))?;
+            .map_err(TargetError::file(&place))?;
         let cluster = Self { directory, account };
         cluster.give(cluster.directory.path())?;
         Ok(cluster)
@@ -84,25 +84,25 @@ impl Cluster {
     /// Keeps a copy of the data directory, on which no server runs.
     pub(super) fn keep(&self, kept: &Path) -> Result<(), TargetError> {
         let parent = kept.parent().expect("it is inside of the cache");
-        fs::create_dir_all(parent).map_err(file(parent))?;
+        fs::create_dir_all(parent).map_err(TargetError::file(parent))?;
         // Renaming is the last step, so that what is kept is whole.
         let work = tempfile::Builder::new()
             .prefix(".posts-")
             .tempdir_in(parent)
-            .map_err(file(parent))?;
+            .map_err(TargetError::file(parent))?;
         let whole = work.path().join("data");
         copy(&self.data(), &whole, &|_| Ok(()))?;
         match fs::rename(&whole, kept) {
             // Somebody else may have been faster; theirs is as good.
             Err(_) if kept.is_dir() => Ok(()),
-            done => done.map_err(file(kept)),
+            done => done.map_err(TargetError::file(kept)),
         }
     }
 
     /// Writes who may connect, whatever the copied directory said.
     pub(super) fn write_access(&self) -> Result<(), TargetError> {
         let path = self.data().join("pg_hba.conf");
-        fs::write(&path, ACCESS).map_err(file(&path))
+        fs::write(&path, ACCESS).map_err(TargetError::file(&path))
     }
 
     /// Whether the server says that it takes connections: the eighth line of its pid file, which is
@@ -118,7 +118,9 @@ impl Cluster {
 
     fn give(&self, path: &Path) -> Result<(), TargetError> {
         match self.account {
-            Some(account) => chown(path, Some(account.uid), Some(account.gid)).map_err(file(path)),
+            Some(account) => {
+                chown(path, Some(account.uid), Some(account.gid)).map_err(TargetError::file(path))
+            }
             None => Ok(()),
         }
     }
@@ -131,16 +133,24 @@ fn copy(
     to: &Path,
     made: &dyn Fn(&Path) -> Result<(), TargetError>,
 ) -> Result<(), TargetError> {
-    DirBuilder::new().mode(0o700).create(to).map_err(file(to))?;
+    DirBuilder::new()
+        .mode(0o700)
+        .create(to)
+        .map_err(TargetError::file(to))?;
     made(to)?;
-    for entry in fs::read_dir(from).map_err(file(from))? {
-        let entry = entry.map_err(file(from))?;
+    for entry in fs::read_dir(from).map_err(TargetError::file(from))? {
+        let entry = entry.map_err(TargetError::file(from))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type().map_err(file(&source))?.is_dir() {
+        if entry
+            .file_type()
+            .map_err(TargetError::file(&source))?
+            .is_dir()
+        {
             copy(&source, &target, made)?;
         } else {
-            fs::copy(&source, &target).map_err(file(&source))?;
-            fs::set_permissions(&target, Permissions::from_mode(0o600)).map_err(file(&target))?;
+            fs::copy(&source, &target).map_err(TargetError::file(&source))?;
+            fs::set_permissions(&target, Permissions::from_mode(0o600))
+                .map_err(TargetError::file(&target))?;
             made(&target)?;
         }
     }

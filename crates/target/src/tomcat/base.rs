@@ -8,11 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::TargetError;
-use crate::xml_attributes::with_attributes;
+use crate::xml_attributes::{escaped, with_attributes};
 
 use super::TomcatOptions;
 use super::live::SETTINGS;
-use super::pool::escaped;
 
 /// How the database calls the pool's connections.
 const APPLICATION_NAME: &str = "tomcat";
@@ -27,11 +26,11 @@ java.util.logging.ConsoleHandler.formatter = org.apache.juli.OneLineFormatter
 pub(super) fn make(options: &TomcatOptions) -> Result<(), TargetError> {
     let base = &options.base;
     if base.exists() {
-        fs::remove_dir_all(base).map_err(file(base))?;
+        fs::remove_dir_all(base).map_err(TargetError::file(base))?;
     }
     for folder in ["lib", "logs", "temp", "webapps", "work"] {
         let path = base.join(folder);
-        fs::create_dir_all(&path).map_err(file(&path))?;
+        fs::create_dir_all(&path).map_err(TargetError::file(&path))?;
     }
     copy_tree(&options.home.join("conf"), &base.join("conf"))?;
     if options.own_configuration {
@@ -104,7 +103,7 @@ fn connector_attributes(options: &TomcatOptions) -> Vec<(&'static str, String)> 
 /// shutdown port away, which the user's own server may hold.
 fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
     let path = options.base.join("conf/server.xml");
-    let text = fs::read_to_string(&path).map_err(file(&path))?;
+    let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
     let unreadable = |says: String| TargetError::Configuration {
         path: path.clone(),
         says,
@@ -127,9 +126,9 @@ pub(super) fn is_http_connector(element: &roxmltree::Node<'_, '_>) -> bool {
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {
-    fs::create_dir_all(to).map_err(file(to))?;
-    for entry in fs::read_dir(from).map_err(file(from))? {
-        let entry = entry.map_err(file(from))?;
+    fs::create_dir_all(to).map_err(TargetError::file(to))?;
+    for entry in fs::read_dir(from).map_err(TargetError::file(from))? {
+        let entry = entry.map_err(TargetError::file(from))?;
         let (path, target) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
             copy_tree(&path, &target)?;
@@ -148,16 +147,11 @@ fn copy_into(path: &Path, folder: &Path) -> Result<(), TargetError> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), TargetError> {
-    fs::copy(from, to).map(|_| ()).map_err(file(from))
+    fs::copy(from, to)
+        .map(|_| ())
+        .map_err(TargetError::file(from))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), TargetError> {
-    fs::write(path, text).map_err(file(path))
-}
-
-fn file(path: &Path) -> impl Fn(std::io::Error) -> TargetError + use<'_> {
-    |source| TargetError::File {
-        path: path.to_owned(),
-        source,
-    }
+    fs::write(path, text).map_err(TargetError::file(path))
 }

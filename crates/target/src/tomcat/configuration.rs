@@ -8,7 +8,7 @@ use roxmltree::Node;
 
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
-use crate::xml_attributes::{has_element, with_attributes};
+use crate::xml_attributes::{has_element, parse, with_attributes};
 
 use super::base::is_http_connector;
 use super::live::{SETTINGS, stage_of};
@@ -73,7 +73,7 @@ fn is_pool(element: &Node<'_, '_>, stage: &str) -> bool {
 
 /// The attributes that limit a pool, by the factory that makes it.
 fn pool_attributes(text: &str, stage: &str) -> Result<&'static [&'static str], String> {
-    let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
+    let document = parse(text)?;
     let resource = document
         .descendants()
         .find(|element| is_pool(element, stage));

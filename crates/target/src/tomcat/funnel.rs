@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_exchange::MetricsUrl;
-use weir_probe::{Source, mbeans};
+use weir_probe::{MbeanRead, mbeans};
 use weir_record::{Stage, WhenFull};
 
 use super::live::SETTINGS;
@@ -41,21 +40,13 @@ pub(super) fn stages(limits: &BTreeMap<String, f64>) -> impl Iterator<Item = Sta
         .into_iter()
 }
 
-/// Where the figures are read, for a server that listens on `port`.
-pub(crate) fn sources(agent: &MetricsUrl, pid: u32, port: u16) -> Vec<Source> {
-    let reads = [
+/// The `MBeans` that tell them.
+pub(crate) fn reads() -> Vec<MbeanRead> {
+    [
         mbeans::tomcat(),
         mbeans::tomcat_jdbc(),
         mbeans::hikari(),
         mbeans::stress(),
-    ];
-    vec![
-        Source::Jolokia {
-            url: agent.clone(),
-            reads: reads.concat(),
-        },
-        Source::PerfData { pid },
-        Source::Census { pids: vec![pid] },
-        Source::DerivedQueue { port },
     ]
+    .concat()
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::xml_attributes::escaped;
+
 /// How long a request waits for a connection at most. Longer than any published experiment holds
 /// one; an error instead of a wait would hide the queue.
 const WAIT_MS_MAX: u32 = 180_000;
@@ -71,11 +73,4 @@ impl PoolKind {
             ),
         }
     }
-}
-
-/// A text as the value of an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
 }

@@ -19,6 +19,16 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long anything that takes no load may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Whether the system profile runs; says so when it does not.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+pub(crate) fn skipped(test: &str) -> bool {
+    let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
+    if !runs {
+        eprintln!("skipped: {test} runs with WEIR_SYSTEM_TESTS=1 only");
+    }
+    !runs
+}
+
 /// Waits until something is there.
 #[track_caller]
 pub(crate) fn wait_for<T>(
