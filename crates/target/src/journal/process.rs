@@ -55,27 +55,34 @@ impl ProcessIdentity {
     /// # Errors
     /// Something of it is still there.
     pub(super) fn end(&self) -> Result<bool, String> {
-        let members = self.members();
-        if members.is_empty() {
+        if self.members().is_empty() {
             return Ok(false);
         }
-        self.signal(&members, Signal::TERM);
-        let until = Instant::now() + END_PATIENCE;
-        while Instant::now() < until {
-            if self.members().is_empty() {
+        for signal in [Signal::TERM, Signal::KILL] {
+            self.signal(&self.members(), signal);
+            if self.is_gone() {
                 return Ok(true);
             }
-            thread::sleep(LOOK);
-        }
-        self.signal(&self.members(), Signal::KILL);
-        let until = Instant::now() + END_PATIENCE;
-        while Instant::now() < until {
-            if self.members().is_empty() {
-                return Ok(true);
-            }
-            thread::sleep(LOOK);
         }
         Err(format!("process {} does not end", self.pid))
+    }
+
+    /// Waits until nothing of it is there, in two looks in a row: while a process starts another
+    /// program, its environment cannot be read for a moment.
+    fn is_gone(&self) -> bool {
+        let until = Instant::now() + END_PATIENCE;
+        let mut was_empty = false;
+        loop {
+            let is_empty = self.members().is_empty();
+            if is_empty && was_empty {
+                return true;
+            }
+            if Instant::now() >= until {
+                return false;
+            }
+            was_empty = is_empty;
+            thread::sleep(LOOK);
+        }
     }
 
     fn signal(&self, members: &[u32], signal: Signal) {
