@@ -17,6 +17,7 @@ use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;
+use crate::funnel::check_limit;
 use crate::server::{Server, Watched};
 
 /// How long the server may take to fill its table and listen.
@@ -161,12 +162,7 @@ impl Server for Builtin {
         let mut wanted = self.found.clone();
         for (stage, limit) in limits {
             known_stage(stage)?;
-            if !(*limit >= 1.0 && limit.fract() == 0.0) {
-                return Err(TargetError::Limit {
-                    stage: stage.clone(),
-                    value: limit.to_string(),
-                });
-            }
+            check_limit(stage, *limit)?;
             wanted.insert(stage.clone(), *limit);
         }
         if wanted.get(NEEDS_START) != self.current.get(NEEDS_START) {

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::TargetError;
+use crate::funnel::check_limit;
 use crate::journal::Journal;
 use crate::xml_attributes::escaped;
 
@@ -145,12 +146,7 @@ impl Overrides {
                     known: known.join(", "),
                 });
             }
-            if !(*limit >= 1.0 && limit.fract() == 0.0) {
-                return Err(TargetError::Limit {
-                    stage: stage.clone(),
-                    value: limit.to_string(),
-                });
-            }
+            check_limit(stage, *limit)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use weir_record::{Stage, WhenFull};
 
 use crate::error::TargetError;
+use crate::funnel::check_limit;
 
 /// A limit: as studies name it, the property, and the name that it has for a Tomcat.
 struct Name {
@@ -64,17 +65,7 @@ pub(super) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
                 known: format!("{known}, pool.NAME"),
             });
         }
-        let least = if name.starts_with("native.") {
-            0.0
-        } else {
-            1.0
-        };
-        if !(*limit >= least && limit.fract() == 0.0) {
-            return Err(TargetError::Limit {
-                stage: name.clone(),
-                value: limit.to_string(),
-            });
-        }
+        check_limit(name, *limit)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use weir_jvm::{Jolokia, ObjectName};
 
 use crate::error::TargetError;
+use crate::funnel::check_limit;
 
 /// How long a pool may take to close connections above a new, smaller limit.
 const SHRINK_PATIENCE: Duration = Duration::from_secs(10);
@@ -31,50 +32,35 @@ pub(crate) struct Setting {
     pub(crate) name: &'static str,
     /// The attribute, in `server.xml` and over JMX.
     pub(crate) attribute: &'static str,
-    /// The smallest value that makes sense.
-    least: f64,
 }
 
 /// The connector's limits, in the order in which they are set.
 pub(crate) const SETTINGS: [Setting; 7] = [
-    setting(MIN_SPARE, "minSpareThreads", 0.0),
-    setting(THREADS, "maxThreads", 1.0),
-    setting("connections", "maxConnections", 1.0),
-    setting("native.connectionTimeout", "connectionTimeout", 0.0),
-    setting("native.keepAliveTimeout", "keepAliveTimeout", 0.0),
-    setting("native.maxKeepAliveRequests", "maxKeepAliveRequests", 0.0),
-    setting(BACKLOG, "acceptCount", 1.0),
+    setting(MIN_SPARE, "minSpareThreads"),
+    setting(THREADS, "maxThreads"),
+    setting("connections", "maxConnections"),
+    setting("native.connectionTimeout", "connectionTimeout"),
+    setting("native.keepAliveTimeout", "keepAliveTimeout"),
+    setting("native.maxKeepAliveRequests", "maxKeepAliveRequests"),
+    setting(BACKLOG, "acceptCount"),
 ];
 
-const fn setting(name: &'static str, attribute: &'static str, least: f64) -> Setting {
-    Setting {
-        name,
-        attribute,
-        least,
-    }
+const fn setting(name: &'static str, attribute: &'static str) -> Setting {
+    Setting { name, attribute }
 }
 
 /// Whether a Tomcat has these settings, and they can have these values.
 pub(crate) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
     for (name, limit) in limits {
-        let known = SETTINGS.iter().find(|setting| setting.name == name);
-        let least = match known {
-            Some(setting) => setting.least,
-            None if name.starts_with(POOL) => 1.0,
-            None => {
-                let known = SETTINGS.map(|setting| setting.name).join(", ");
-                return Err(TargetError::NoSuchStage {
-                    stage: name.clone(),
-                    known: format!("{known}, pool.NAME"),
-                });
-            }
-        };
-        if !(*limit >= least && limit.fract() == 0.0) {
-            return Err(TargetError::Limit {
+        let is_known = SETTINGS.iter().any(|setting| setting.name == name);
+        if !is_known && !name.starts_with(POOL) {
+            let known = SETTINGS.map(|setting| setting.name).join(", ");
+            return Err(TargetError::NoSuchStage {
                 stage: name.clone(),
-                value: limit.to_string(),
+                known: format!("{known}, pool.NAME"),
             });
         }
+        check_limit(name, *limit)?;
     }
     Ok(())
 }

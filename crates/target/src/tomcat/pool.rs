@@ -1,7 +1,4 @@
-//! The pools that a Tomcat can have behind it: how they are declared, and what they say over JMX.
-
-use std::fmt;
-use std::str::FromStr;
+//! The pools that a Tomcat can have behind it: how they are declared.
 
 use crate::xml_attributes::escaped;
 
@@ -10,40 +7,13 @@ use crate::xml_attributes::escaped;
 const WAIT_MS_MAX: u32 = 180_000;
 
 /// Whose pool it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolKind {
     /// Tomcat's own, `tomcat-jdbc`.
-    #[default]
     TomcatJdbc,
     /// `HikariCP`.
     Hikari,
 }
-
-impl fmt::Display for PoolKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TomcatJdbc => "tomcat-jdbc",
-            Self::Hikari => "hikari",
-        })
-    }
-}
-
-impl FromStr for PoolKind {
-    type Err = UnknownPool;
-
-    fn from_str(name: &str) -> Result<Self, UnknownPool> {
-        match name {
-            "tomcat-jdbc" => Ok(Self::TomcatJdbc),
-            "hikari" => Ok(Self::Hikari),
-            other => Err(UnknownPool(other.to_owned())),
-        }
-    }
-}
-
-/// A name that is none of a pool.
-#[derive(Debug, thiserror::Error)]
-#[error("read the pool `{0}`: the pools are tomcat-jdbc and hikari")]
-pub struct UnknownPool(String);
 
 impl PoolKind {
     /// The `<Resource>` of `conf/context.xml`; without a limit the pool has its own.
