@@ -1,6 +1,6 @@
 //! What a study will do, before it does it.
 
-use weir_record::{Role, TargetFacts};
+use weir_record::{Role, TargetFacts, Window};
 
 use crate::confirm::CONFIRM_MAX;
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
@@ -97,6 +97,11 @@ fn of_sweep(spec: &SweepSpec) -> DryRun {
         expected: trials,
         at_most: trials,
     };
+    let windows: Vec<Window> = cases.iter().map(|case| case.window(spec.window)).collect();
+    let block = |cost_s: &dyn Fn(Window) -> f64| {
+        let one: f64 = windows.iter().map(|window| cost_s(*window)).sum();
+        f64::from(spec.replicates) * one
+    };
     let steps = if cases.len() <= CASES_LISTED {
         let names = cases.into_iter().map(|case| case.name);
         names.map(|name| trials_of(name, spec.replicates)).collect()
@@ -109,7 +114,7 @@ fn of_sweep(spec: &SweepSpec) -> DryRun {
     DryRun {
         steps,
         requests: spec.window.requests,
-        expected_s: f64::from(all) * f64::midpoint(least_cost_s(spec.window), cost_s(spec.window)),
-        at_most_s: f64::from(all) * cost_s(spec.window),
+        expected_s: block(&|window| f64::midpoint(least_cost_s(window), cost_s(window))),
+        at_most_s: block(&cost_s),
     }
 }

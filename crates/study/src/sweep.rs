@@ -40,7 +40,7 @@ pub fn sweep(
                 role: Role::Case,
                 case: Some(&case.name),
                 levels: case.levels.clone(),
-                window: spec.window,
+                window: case.window(spec.window),
                 why: &format!("{}, block {block} of {}", case.name, spec.replicates),
             });
             if let Err(Stop::Error(error)) = run {

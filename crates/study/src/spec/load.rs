@@ -218,21 +218,30 @@ fn read_window(section: &Section<'_>, warm_up: Option<Duration>) -> (Window, boo
     else {
         return (auto, true);
     };
-    match parse_duration(text.get_ref()) {
-        Ok(length) if (FIXED_MIN..=FIXED_MAX).contains(&length) => {
-            let share = length.mul_f64(WARM_UP_SHARE);
-            let warm_up = warm_up.unwrap_or(share.max(WARM_UP_MIN));
-            (Window::fixed(warm_up, length), false)
-        }
-        _ => {
-            section.problems().add_with_help(
-                text.span(),
-                format!("`{}` is no length of a window", text.get_ref()),
-                "write \"auto\" or a time from 5 s to 24 h such as \"300 s\"",
-            );
-            (auto, true)
-        }
+    let Some(length) = fixed_length(section, &text, "\"auto\" or ") else {
+        return (auto, true);
+    };
+    let share = length.mul_f64(WARM_UP_SHARE);
+    let warm_up = warm_up.unwrap_or(share.max(WARM_UP_MIN));
+    (Window::fixed(warm_up, length), false)
+}
+
+/// The length of a fixed window; `or_else` names what else may be written.
+pub(super) fn fixed_length(
+    section: &Section<'_>,
+    text: &Spanned<String>,
+    or_else: &str,
+) -> Option<Duration> {
+    let length = parse_duration(text.get_ref()).ok();
+    let allowed = length.filter(|length| (FIXED_MIN..=FIXED_MAX).contains(length));
+    if allowed.is_none() {
+        section.problems().add_with_help(
+            text.span(),
+            format!("`{}` is no length of a window", text.get_ref()),
+            format!("write {or_else}a time from 5 s to 24 h such as \"300 s\""),
+        );
     }
+    allowed
 }
 
 fn read_properties(section: &Section<'_>) -> BTreeMap<String, String> {

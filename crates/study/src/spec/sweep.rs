@@ -1,6 +1,7 @@
 //! `[sweep]`: a designed experiment.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -10,7 +11,7 @@ use weir_units::parse_share;
 use crate::figure::Figure;
 
 use super::factor::{Allowed, check_name, flat, read_level};
-use super::load::{LoadSpec, auto_window};
+use super::load::{LoadSpec, auto_window, fixed_length};
 use super::section::{Section, level};
 use super::suggest::hint;
 
@@ -72,6 +73,8 @@ pub struct CaseSpec {
     pub set: Levels,
     /// What was published for a signal, as written.
     pub published: BTreeMap<String, String>,
+    /// How long its trials measure, where that is not what the study's others do.
+    pub window: Option<Duration>,
 }
 
 /// How cases are compared.
@@ -272,6 +275,8 @@ fn read_cases(section: &Section<'_>) -> Option<Vec<CaseSpec>> {
             .section("published", "`published`")
             .map(|published| read_published(&published))
             .unwrap_or_default();
+        let window = table.text("window");
+        let window = window.and_then(|text| fixed_length(&table, &text, ""));
         table.finish();
         let Some(name) = name else {
             if table.value("name").is_none() {
@@ -295,6 +300,7 @@ fn read_cases(section: &Section<'_>) -> Option<Vec<CaseSpec>> {
             name: name.into_inner(),
             set,
             published,
+            window,
         });
     }
     Some(cases)

@@ -197,8 +197,7 @@ mod tests {
             .iter()
             .map(|name| Case {
                 name: (*name).to_owned(),
-                levels: std::collections::BTreeMap::new(),
-                published: std::collections::BTreeMap::new(),
+                ..Case::default()
             })
             .collect()
     }

@@ -1,20 +1,33 @@
 //! The cases of a design, and their order.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
-use weir_record::{Level, Levels};
+use weir_record::{Level, Levels, Window};
 
 use crate::spec::{Design, Factor};
 
 /// One case: what is set, and what was published for it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) levels: Levels,
     /// What was published for a signal, as written.
     pub(crate) published: BTreeMap<String, String>,
+    /// How long its trials measure, where that is not what the study's others do.
+    pub(crate) window: Option<Duration>,
+}
+
+impl Case {
+    /// How long its trials measure in a study whose others take `common`.
+    pub(crate) fn window(&self, common: Window) -> Window {
+        match self.window {
+            Some(length) => Window::fixed(common.warm_up_min, length),
+            None => common,
+        }
+    }
 }
 
 /// All cases of a design, in the study's order.
@@ -26,6 +39,7 @@ pub(crate) fn cases(design: &Design) -> Vec<Case> {
                 name: case.name.clone(),
                 levels: case.set.clone(),
                 published: case.published.clone(),
+                window: case.window,
             })
             .collect(),
         Design::Full(factors) => full(factors).into_iter().map(named).collect(),
@@ -75,6 +89,7 @@ fn named(levels: Vec<(String, Level)>) -> Case {
         name: parts.join(", "),
         levels: levels.into_iter().collect(),
         published: BTreeMap::new(),
+        window: None,
     }
 }
 

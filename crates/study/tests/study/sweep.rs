@@ -47,6 +47,7 @@ fn case(name: &str, set: &[(&str, f64)], published: &[(&str, &str)]) -> CaseSpec
             .iter()
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
             .collect(),
+        window: None,
     }
 }
 
