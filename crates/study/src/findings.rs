@@ -5,6 +5,7 @@
 
 mod cannot_bind;
 mod drift;
+mod grown;
 mod instruments;
 mod load_tool;
 #[cfg(test)]
@@ -32,7 +33,7 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 17] = [
     stages::pool_waits,
     stages::threads_never_full,
     saturated::threads_full,
@@ -40,6 +41,7 @@ const RULES: [Rule; 16] = [
     saturated::garbage,
     saturated::database,
     cannot_bind::varied,
+    grown::beyond_limit,
     refused::by_connections,
     refused::by_backlog,
     spawn_rate::plateau,
@@ -72,6 +74,18 @@ fn all(trials: &[TrialRecord], facts: &TargetFacts, fit: Option<&CpuFit>) -> Vec
         fit,
     };
     RULES.iter().flat_map(|rule| rule(&evidence)).collect()
+}
+
+/// Below this share the CPU is not what holds the flow.
+const CPU_FREE: f64 = 0.9;
+
+/// Says that it was not the CPU, where it was not.
+fn not_the_cpu(found: Finding, trial: &TrialRecord) -> Finding {
+    let busy = trial.cpu.map(|cpu| cpu.total);
+    match busy.filter(|busy| *busy < CPU_FREE) {
+        Some(busy) => found.was_not(format!("the CPU ({:.0} % busy)", busy * 100.0)),
+        None => found,
+    }
 }
 
 /// How a trial is called in a sentence: its case, or its levels.

@@ -32,7 +32,9 @@ pub(super) fn of_cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
         slope.chance * 100.0
     );
     let ids: Vec<u32> = residuals.iter().map(|(id, _)| *id).collect();
-    vec![Finding::new("drift", says, &ids)]
+    vec![Finding::new("drift", says, &ids).change(
+        "what grows while it runs (caches, tables, logs, temperature); until then compare neighbouring trials only",
+    )]
 }
 
 /// Number of the trial, and ln(CPU / expected CPU).

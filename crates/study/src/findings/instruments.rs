@@ -22,22 +22,19 @@ pub(super) fn littles_law(evidence: &Evidence<'_>) -> Vec<Finding> {
             .collect();
         let doubtful = checked.iter().filter(|(_, agreement)| !agreement.holds());
         if let Some((trial, worst)) = doubtful.max_by(|a, b| a.1.off().total_cmp(&b.1.off())) {
-            findings.push(Finding::new(
-                "instrument-doubt",
-                doubt(&stage.name, trial, worst),
-                &[trial.id],
-            ));
+            let says = doubt(&stage.name, trial, worst);
+            let found = Finding::new("instrument-doubt", says, &[trial.id])
+                .of_stage(&stage.name)
+                .change("nothing, until it is known which of the figures is wrong");
+            findings.push(found);
         } else if stage.name.starts_with("pool.")
             && let Some((trial, most)) = checked
                 .iter()
                 .max_by(|a, b| a.1.waiting.total_cmp(&b.1.waiting))
         {
             let ids: Vec<u32> = checked.iter().map(|(trial, _)| trial.id).collect();
-            findings.push(Finding::new(
-                "littles-law",
-                agrees(&stage.name, trial, most),
-                &ids,
-            ));
+            let says = agrees(&stage.name, trial, most);
+            findings.push(Finding::new("littles-law", says, &ids).of_stage(&stage.name));
         }
     }
     findings
@@ -103,4 +100,32 @@ fn agrees(stage: &str, trial: &TrialRecord, seen: &Agreement) -> String {
         name(trial),
         trial.id
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::made::{findings, trial};
+
+    fn ids(waiting: f64) -> Vec<String> {
+        let signals = [
+            ("pool.db.waiting", waiting),
+            ("pool.db.entries", 5.6),
+            ("pool.db.wait", 2.5),
+        ];
+        let found = findings(
+            littles_law,
+            &[("pool.db", 10.0)],
+            &[trial(1, 5.6, &signals)],
+        );
+        found.into_iter().map(|finding| finding.id).collect()
+    }
+
+    #[test]
+    fn entries_times_wait_is_what_waits() {
+        assert_eq!(ids(14.0), ["littles-law"]);
+        assert_eq!(ids(14.5), ["littles-law"]);
+        assert_eq!(ids(20.0), ["instrument-doubt"]);
+        assert_eq!(ids(0.1), [""; 0], "too few to say");
+    }
 }

@@ -27,7 +27,13 @@ pub(super) fn near_its_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
         worst.population
     );
     let ids: Vec<u32> = near.iter().map(|trial| trial.id).collect();
-    vec![Finding::new("load-tool-near-limit", says, &ids)]
+    let found =
+        Finding::new("load-tool-near-limit", says, &ids).with(names::LATE_SHARE, late(worst));
+    vec![
+        found
+            .change("more CPUs for the load, or a second machine")
+            .was_not("the server: a request that starts late has not reached it"),
+    ]
 }
 
 /// Somebody else used the target's CPUs.
@@ -52,5 +58,44 @@ pub(super) fn disturbed(evidence: &Evidence<'_>) -> Vec<Finding> {
         disturbance(worst, cpus).unwrap_or_default(),
     );
     let ids: Vec<u32> = hit.iter().map(|trial| trial.id).collect();
-    vec![Finding::new("disturbed", says, &ids)]
+    vec![Finding::new("disturbed", says, &ids).change(
+        "end what else runs, or give the target CPUs of its own; on a virtual machine ask whose the others are",
+    )]
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_record::CpuRecord;
+
+    use super::*;
+    use crate::findings::made::{findings, trial};
+
+    #[test]
+    fn late_starts_are_told_before_they_make_a_trial_invalid() {
+        let late = |share| {
+            findings(
+                near_its_limit,
+                &[],
+                &[trial(1, 10.0, &[(names::LATE_SHARE, share)])],
+            )
+        };
+        assert_eq!(late(0.008)[0].id, "load-tool-near-limit");
+        assert_eq!(late(0.001), []);
+    }
+
+    #[test]
+    fn a_cpu_that_others_use_is_told() {
+        let beside = |share| {
+            let mut made = trial(1, 10.0, &[]);
+            made.cpu = Some(CpuRecord {
+                user: 0.5,
+                system: 0.1,
+                steal: share,
+                total: 0.6,
+            });
+            findings(disturbed, &[], &[made])
+        };
+        assert_eq!(beside(0.3)[0].id, "disturbed");
+        assert_eq!(beside(0.0), []);
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::Evidence;
 use weir_record::{
-    CpuScope, Errors, Levels, ResponseTime, Role, Stage, TargetFacts, TrialRecord, WhenFull,
+    CpuScope, Errors, Finding, Levels, ResponseTime, Role, Stage, TargetFacts, TrialRecord,
+    WhenFull,
 };
 
 /// A valid case with these signals.
@@ -31,6 +33,19 @@ pub(super) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         open: None,
         intervals: BTreeMap::new(),
     }
+}
+
+/// What a rule finds in these trials of a target with these limits.
+pub(super) fn findings(
+    rule: super::Rule,
+    limits: &[(&str, f64)],
+    trials: &[TrialRecord],
+) -> Vec<Finding> {
+    rule(&Evidence {
+        trials: trials.iter().collect(),
+        facts: &facts(limits),
+        fit: None,
+    })
 }
 
 /// A target on one CPU with these limits.

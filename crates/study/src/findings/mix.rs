@@ -46,7 +46,16 @@ pub(super) fn shifted_by_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
     let largest = pairs.max_by(|a, b| a.by.total_cmp(&b.by));
     largest
         .into_iter()
-        .map(|shift| Finding::new("mix-shifted", shift.says(), &[shift.free.id, shift.held.id]))
+        .map(|shift| {
+            let trials = [shift.free.id, shift.held.id];
+            let share = format!("share.{}", shift.class);
+            Finding::new("mix-shifted", shift.says(), &trials)
+                .of_stage(THREADS)
+                .with(&share, shift.from + shift.by)
+                .change(
+                    "nothing; but judge the limit by what each class gets, not by the CPU alone",
+                )
+        })
         .collect()
 }
 

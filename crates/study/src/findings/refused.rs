@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, name};
+use super::{Evidence, name, not_the_cpu};
 use crate::search::plateau::limit;
 use crate::settings::{BACKLOG, CONNECTIONS};
 
@@ -49,7 +49,15 @@ pub(super) fn by_connections(evidence: &Evidence<'_>) -> Vec<Finding> {
         ", so that it explains only part of them."
     });
     let ids: Vec<u32> = failing.iter().map(|trial| trial.id).collect();
-    vec![Finding::new("refused-by-connections", says, &ids)]
+    let found = Finding::new("refused-by-connections", says, &ids)
+        .of_stage(CONNECTIONS)
+        .with("connections.refused", refused(worst));
+    let found = if stage_explains {
+        found.change("a higher connection limit, or one above which connections wait instead of being closed")
+    } else {
+        found.change("first what else failed: see the codes")
+    };
+    vec![not_the_cpu(found, worst)]
 }
 
 /// The three most frequent codes of failures with their shares.
@@ -122,22 +130,34 @@ pub(super) fn by_backlog(evidence: &Evidence<'_>) -> Vec<Finding> {
         says.push_str(&sentence);
     }
     let ids: Vec<u32> = hit.iter().map(|trial| trial.id).collect();
-    vec![Finding::new("backlog-overflow", says, &ids).of_stage(BACKLOG)]
+    let found = Finding::new("backlog-overflow", says, &ids)
+        .of_stage(BACKLOG)
+        .with("tcp.listen-overflows", dropped(worst))
+        .change("what takes connections out of the queue: the stages behind it");
+    vec![not_the_cpu(found, worst)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::made::{facts, trial};
+    use crate::findings::made::{findings, trial};
 
     fn overflow(signals: &[(&str, f64)]) -> Vec<Finding> {
-        let trial = trial(1, 50.0, signals);
-        let facts = facts(&[]);
-        by_backlog(&Evidence {
-            trials: vec![&trial],
-            facts: &facts,
-            fit: None,
-        })
+        findings(by_backlog, &[], &[trial(1, 50.0, signals)])
+    }
+
+    #[test]
+    fn failures_that_the_connection_limit_made_are_told_from_others() {
+        let failing = |refused: f64| {
+            let mut made = trial(1, 10.0, &[("connections.refused", refused)]);
+            made.errors.share = 0.7;
+            findings(by_connections, &[("connections", 40.0)], &[made])
+        };
+        let found = failing(7.0);
+        assert_eq!(found[0].stage.as_deref(), Some("connections"));
+        assert!(found[0].says.contains("it is the stage"), "{found:?}");
+        assert!(failing(1.0)[0].says.contains("only part of them"));
+        assert_eq!(failing(0.0), []);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, name};
+use super::{Evidence, name, not_the_cpu};
 use crate::search::plateau::limit;
 use crate::settings::{REQUEST_QUEUE, THREADS};
 
@@ -13,8 +13,6 @@ const FULL: f64 = 0.95;
 const WAITING_MIN: f64 = 0.5;
 /// The CPU is full from this share: the rest is what a busy queue of one leaves idle at times.
 const CPU_FULL: f64 = 0.95;
-/// Below this share the CPU is not what holds the flow.
-const CPU_FREE: f64 = 0.9;
 /// Garbage collection is a cause worth looking at from this share of the time.
 const GC_MUCH: f64 = 0.1;
 const GC_TIME: &str = "gc.time";
@@ -37,14 +35,11 @@ pub(super) fn threads_full(evidence: &Evidence<'_>) -> Vec<Finding> {
                 name(trial),
                 trial.id
             );
-            let mut found = Finding::new("threads-saturated", says, &ids)
+            let found = Finding::new("threads-saturated", says, &ids)
                 .of_stage(THREADS)
                 .with("threads.occupancy", trial.occupancy(THREADS).unwrap_or(0.0))
                 .with("request-queue.waiting", waiting);
-            let cpu = trial.cpu.map(|cpu| cpu.total);
-            if let Some(cpu) = cpu.filter(|cpu| *cpu < CPU_FREE) {
-                found = found.was_not(format!("the CPU ({:.0} % busy)", cpu * 100.0));
-            }
+            let found = not_the_cpu(found, trial);
             let pools = waiting_pools(trial, evidence);
             if pools.is_empty() {
                 found.change(

@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, Role, TrialRecord};
 
-use super::{Evidence, name};
+use super::{Evidence, name, not_the_cpu};
 use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
@@ -50,11 +50,25 @@ fn waits_for(pool: &str, evidence: &Evidence<'_>) -> Option<Finding> {
         says.push(format!("and {threads:.1} threads busy"));
     }
     let ids: Vec<u32> = waited.iter().map(|trial| trial.id).collect();
-    Some(Finding::new(
-        "pool-waits",
-        format!("{}.", says.join(", ")),
-        &ids,
-    ))
+    let found = Finding::new("pool-waits", format!("{}.", says.join(", ")), &ids)
+        .of_stage(pool)
+        .with(&format!("{pool}.waiting"), waiting(&worst))
+        .change(
+            "a larger pool, as far as what is behind it can take more, or shorter holds; more threads \
+             would only wait there too",
+        );
+    let found = not_the_cpu(found, worst);
+    let threads = worst
+        .occupancy(THREADS)
+        .zip(limit(worst, evidence.facts, THREADS));
+    Some(
+        match threads.filter(|(busy, limit)| *busy < REACHED * limit) {
+            Some((busy, limit)) => {
+                found.was_not(format!("the threads ({busy:.1} of {limit} busy)"))
+            }
+            None => found,
+        },
+    )
 }
 
 /// A thread limit that no trial reached is no limit there.
@@ -86,7 +100,10 @@ pub(super) fn threads_never_full(evidence: &Evidence<'_>) -> Vec<Finding> {
         trial.id
     );
     let ids: Vec<u32> = meant.iter().map(|trial| trial.id).collect();
-    vec![Finding::new("threads-never-full", says, &ids)]
+    let found = Finding::new("threads-never-full", says, &ids).of_stage(THREADS);
+    vec![found.change(
+        "nothing, unless the limit is to hold the flow: then it has to be below what is busy without it",
+    )]
 }
 
 /// Whether a trial of the check has the most users of all checks: the last one is at the answer.
@@ -97,4 +114,45 @@ fn is_surplus(trial: &TrialRecord, evidence: &Evidence<'_>) -> bool {
         .filter(|other| other.role == Role::Check);
     let most = checks.map(|other| other.population).max().unwrap_or(0);
     trial.population == most
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+    use crate::findings::made::{findings, trial};
+
+    const LIMITS: [(&str, f64); 2] = [("threads", 50.0), ("pool.db", 10.0)];
+
+    #[test]
+    fn a_pool_that_starves_says_what_it_was_not() {
+        let starved = [
+            ("pool.db.waiting", 14.0),
+            ("pool.db.wait", 2.5),
+            ("pool.db.occupancy", 10.0),
+            ("threads.occupancy", 25.0),
+        ];
+        let found = findings(pool_waits, &LIMITS, &[trial(1, 5.6, &starved)]);
+        assert_eq!(found[0].stage.as_deref(), Some("pool.db"));
+        assert!(found[0].says.contains("14.0 of them"), "{found:?}");
+        assert!(found[0].change.as_ref().unwrap().contains("a larger pool"));
+        assert_eq!(found[0].was_not, ["the threads (25.0 of 50 busy)"]);
+    }
+
+    #[test]
+    fn a_pool_with_room_is_not_named() {
+        let ample = [("pool.db.waiting", 0.1), ("pool.db.occupancy", 4.0)];
+        assert_eq!(findings(pool_waits, &LIMITS, &[trial(1, 5.6, &ample)]), []);
+    }
+
+    #[test]
+    fn threads_that_are_never_all_busy_are_told_from_those_that_are() {
+        let with = |busy| {
+            let mut made = trial(1, 5.6, &[("threads.occupancy", busy)]);
+            made.levels.insert("threads".to_owned(), 50.0.into());
+            findings(threads_never_full, &LIMITS, &[made])
+        };
+        assert_eq!(with(20.0)[0].stage.as_deref(), Some("threads"));
+        assert_eq!(with(49.9), []);
+    }
 }
