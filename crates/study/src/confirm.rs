@@ -9,7 +9,7 @@ use crate::spec::FindSpec;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 /// Trials of the check at most.
-pub(crate) const CONFIRM_MAX: usize = 3;
+pub(crate) const CONFIRM_MAX: usize = 5;
 /// The fitted CPU may exceed the goal by this without another trial.
 const FITTED_ABOVE: f64 = 0.0075;
 /// Threads are chosen to keep this share of the answer's CPU, so that the check's 97 % of its
@@ -127,6 +127,15 @@ fn front(spec: &FindSpec, trials: &Trials<'_>, demand: &Demand, goal: f64, users
 }
 
 fn because(search: &ThreadSearch, demand: &Demand, threads: u32) -> String {
+    if search.contradicts_its_model() {
+        return format!(
+            "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} %: between the trials, which contradict the \
+             model of one class of requests (the limit shifts the mix)",
+            search.cpu(threads) * 100.0,
+            threads + 1,
+            search.cpu(threads + 1) * 100.0,
+        );
+    }
     format!(
         "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} % (fitted): a request needs \
          {:.1} ms of CPU and spends another {:.0} ms in its thread without it",

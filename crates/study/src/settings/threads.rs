@@ -1,7 +1,15 @@
 //! The largest number of threads at which the CPU stays within its goal with all of them busy.
+//!
+//! A closed network of CPU and delay says so first, and trials correct it. It knows one class of
+//! requests. Where a full limit shifts the mix of several, the CPU grows with the threads in a way
+//! that no offset makes good; trials that contradict it on both sides of the goal are then
+//! interpolated without it.
+
+use std::collections::BTreeMap;
 
 use weir_queueing::{LargestThreads, ThreadLimited};
 use weir_record::TrialRecord;
+use weir_stats::Estimate;
 
 use super::Demand;
 use crate::search::cpu::disturbed_by;
@@ -12,6 +20,8 @@ const THREADS_MAX: u32 = 2_000;
 /// share. With them the first trial outweighs the model four to one.
 const MODEL_DOUBT: f64 = 0.03;
 const TRIAL_DOUBT: f64 = 0.015;
+/// Trials contradict the model when one is off by so many of its standard deviations after the fit.
+const CONTRADICTS: f64 = 3.0;
 /// The CPU may exceed its goal by so much as fitted, if otherwise the throughput of the answer would
 /// be missed: one thread moves the CPU by several points, and the check cannot tell less than a point.
 const NEARLY: f64 = 0.0075;
@@ -63,10 +73,11 @@ impl ThreadSearch {
             return;
         };
         let disturbed = disturbed_by(trial, self.model.servers) / 2.0;
+        let within = trial.intervals.get("cpu").map_or(0.0, Estimate::half_width) / 2.0;
         self.seen.push(Seen {
             threads,
             cpu: cpu.total,
-            weight: TRIAL_DOUBT.hypot(disturbed).powi(-2),
+            weight: TRIAL_DOUBT.hypot(disturbed).hypot(within).powi(-2),
         });
     }
 
@@ -81,13 +92,60 @@ impl ThreadSearch {
 
     /// The CPU with all of `threads` busy, as fitted.
     pub(crate) fn cpu(&self, threads: u32) -> f64 {
+        match self.line() {
+            Some(line) => line.cpu(threads),
+            None => self.by_model(threads),
+        }
+    }
+
+    /// Whether the CPU is read between trials instead of from the model.
+    pub(crate) fn contradicts_its_model(&self) -> bool {
+        self.line().is_some()
+    }
+
+    fn by_model(&self, threads: u32) -> f64 {
         self.model.utilization_all_busy(threads) + self.offset()
+    }
+
+    /// The line between the trials next to the goal, where trials contradict the model.
+    fn line(&self) -> Option<Line> {
+        let off = |seen: &Seen| (seen.cpu - self.by_model(seen.threads)).abs() * seen.weight.sqrt();
+        if !self.seen.iter().any(|seen| off(seen) > CONTRADICTS) {
+            return None;
+        }
+        let points = self.points();
+        let (low, cpu_low) = *points.iter().rev().find(|(_, cpu)| *cpu <= self.goal)?;
+        let (high, cpu_high) = *points
+            .iter()
+            .find(|(at, cpu)| *at > low && *cpu > self.goal)?;
+        Some(Line {
+            from: low,
+            cpu: cpu_low,
+            slope: (cpu_high - cpu_low) / f64::from(high - low),
+        })
+    }
+
+    /// The mean CPU of each number of threads that was tried, fewest first.
+    fn points(&self) -> Vec<(u32, f64)> {
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for seen in &self.seen {
+            let (sum, weights) = sums.entry(seen.threads).or_default();
+            *sum += seen.weight * seen.cpu;
+            *weights += seen.weight;
+        }
+        let means = sums.into_iter();
+        means
+            .map(|(threads, (sum, weights))| (threads, sum / weights))
+            .collect()
     }
 
     /// The largest limit at which the fitted CPU is within the goal. `wanted` is the CPU that keeps
     /// the throughput of the answer; when the limit misses it and one thread more exceeds the goal
     /// by less than the check can tell, it is that.
     pub(crate) fn largest(&self, wanted: f64) -> u32 {
+        if let Some(line) = self.line() {
+            return line.largest(self.goal);
+        }
         let target = (self.goal - self.offset()).clamp(0.01, 0.995);
         let threads = match self.model.largest_threads(target, THREADS_MAX) {
             LargestThreads::Threads { threads, .. } => threads.max(1),
@@ -98,5 +156,76 @@ impl ThreadSearch {
             return next;
         }
         threads
+    }
+}
+
+/// The CPU between two trials.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    /// The number of threads of the lower trial, and its CPU.
+    from: u32,
+    cpu: f64,
+    /// CPU share per thread; above 0, because the CPUs lie on both sides of the goal.
+    slope: f64,
+}
+
+impl Line {
+    fn cpu(&self, threads: u32) -> f64 {
+        self.cpu + (f64::from(threads) - f64::from(self.from)) * self.slope
+    }
+
+    /// The most threads at which the CPU is within the goal.
+    fn largest(&self, goal: f64) -> u32 {
+        self.from + ((goal - self.cpu) / self.slope).floor() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model by which 61 threads make 80 %.
+    fn search(seen: &[(u32, f64, f64)]) -> ThreadSearch {
+        let model = ThreadLimited {
+            users: 1,
+            think_s: 1.0,
+            threads: 1,
+            cpu_demand_s: 0.05,
+            servers: 1,
+            delay_in_thread_s: 2.3,
+            pool: None,
+            room: None,
+        };
+        let seen = seen.iter().map(|&(threads, cpu, doubt)| Seen {
+            threads,
+            cpu,
+            weight: f64::powi(doubt, -2),
+        });
+        ThreadSearch {
+            model,
+            goal: 0.8,
+            seen: seen.collect(),
+        }
+    }
+
+    #[test]
+    fn trials_that_agree_with_the_model_move_it() {
+        let model = search(&[]);
+        let threads = model.largest(0.78);
+        let slow = search(&[(threads, model.cpu(threads) + 0.02, 0.015)]);
+        let fewer = slow.largest(0.78);
+        assert!((threads - 3..threads).contains(&fewer), "{threads} {fewer}");
+    }
+
+    // Two classes behind one limit: it holds less CPU than the model says below the goal, and more above.
+    #[test]
+    fn trials_that_contradict_the_model_are_interpolated() {
+        let one = search(&[(40, 0.47, 0.062)]);
+        assert!(one.line().is_none(), "one side of the goal says too little");
+        let both = search(&[(40, 0.47, 0.062), (61, 0.993, 0.016)]);
+        assert_eq!(both.largest(0.78), 53);
+        assert!((both.cpu(53) - 0.794).abs() < 0.001, "{}", both.cpu(53));
+        let nearer = search(&[(40, 0.47, 0.062), (53, 0.76, 0.03), (61, 0.993, 0.016)]);
+        assert_eq!(nearer.largest(0.78), 54);
     }
 }
