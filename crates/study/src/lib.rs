@@ -77,9 +77,10 @@ pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded};
 pub use spec::{
     Ask, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS,
-    DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec, HttpdSpec, LibertyApp,
-    LibertyServerSpec, LibertySpec, LimitSpec, LoadSource, LoadSpec, MetricName, MetricWords,
-    MetricsSpec, MpmKind, PoolWord, Problem, SpringBootApp, SpringBootSpec, StopSignal, StudyFile,
-    SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
+    DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec, HttpdSpec, JolokiaSpec,
+    LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec,
+    MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, Problem, SpringBootApp,
+    SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
+    TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;

@@ -19,9 +19,10 @@ pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
-    BuiltinSpec, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec, LibertyApp, LibertyServerSpec,
-    LibertySpec, LimitSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, SpringBootApp,
-    SpringBootSpec, StopSignal, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
+    BuiltinSpec, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec, JolokiaSpec, LibertyApp,
+    LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, MetricName, MetricWords, MetricsSpec,
+    MpmKind, PoolWord, SpringBootApp, SpringBootSpec, StopSignal, TargetKind, TargetSpec,
+    TomcatApp, TomcatServer, TomcatSpec,
 };
 
 use problem::Problems;

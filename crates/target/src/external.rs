@@ -3,6 +3,7 @@
 //! Weir neither starts nor stops it. Its limits are set by commands of the user, or by the user, who
 //! is asked to; each has to be known before it is changed, so that it can be put back.
 
+mod jmx;
 mod shell;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use weir_jvm::Vm;
+use weir_probe::Source;
 use weir_record::{CpuScope, TargetFacts};
 
 use crate::error::TargetError;
@@ -19,6 +22,9 @@ use crate::funnel::{check_limit, stages};
 use crate::journal::{Journal, LiveSetting};
 use crate::metrics_page::MetricsPage;
 use crate::server::{Server, Watched};
+
+use jmx::Jmx;
+pub use jmx::JmxAgent;
 
 /// What stands for the limit in a command.
 const VALUE: &str = "{value}";
@@ -37,6 +43,8 @@ pub struct ExternalOptions {
     pub pid: Option<u32>,
     /// Where it tells about its stages.
     pub metrics: Vec<MetricsPage>,
+    /// How its virtual machine is reached over JMX.
+    pub jmx: Option<JmxAgent>,
     /// What can be set, by stage or `native.WORD`.
     pub limits: BTreeMap<String, ExternalLimit>,
     /// Limits of the study, set before the first trial.
@@ -69,6 +77,8 @@ pub struct ExternalLimit {
 pub enum SetBy {
     /// A command in which `{value}` is the limit.
     Command(String),
+    /// Weir, over JMX, which also tells what it is.
+    Jmx,
     /// The user.
     Asking,
 }
@@ -77,6 +87,7 @@ pub enum SetBy {
 #[derive(Debug)]
 pub struct External {
     options: ExternalOptions,
+    jmx: Option<Jmx>,
     found: BTreeMap<String, f64>,
     current: BTreeMap<String, f64>,
 }
@@ -90,12 +101,22 @@ impl External {
         for page in &options.metrics {
             page.source(options.address)?;
         }
+        let by_jmx = options.limits.values().any(|limit| limit.set == SetBy::Jmx);
+        let port = by_jmx.then(|| options.address.port());
+        let jmx = options.jmx.as_ref();
+        let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid, port));
+        let jmx = jmx.transpose()?;
         let mut found = BTreeMap::new();
         for (name, limit) in &options.limits {
             check_command(name, limit)?;
-            found.insert(name.clone(), read(name, limit, &options)?);
+            let now = match (&limit.set, &jmx) {
+                (SetBy::Jmx, Some(jmx)) => jmx.found(name)?,
+                _ => read(name, limit, &options)?,
+            };
+            found.insert(name.clone(), now);
         }
         let mut server = Self {
+            jmx,
             current: found.clone(),
             found,
             options,
@@ -125,6 +146,10 @@ impl External {
                 )?)?;
                 let line = line.replace(VALUE, &to.to_string());
                 shell::run(&line, &self.options.directory, &self.options.log)?;
+            }
+            SetBy::Jmx => {
+                let jmx = self.jmx.as_mut();
+                return jmx.map_or(Ok(()), |jmx| jmx.set(name, to, &self.options.journal));
             }
             SetBy::Asking => {
                 (self.options.ask)(&format!("set {name} of {} to {to}", self.options.name))
@@ -218,6 +243,8 @@ impl Server for External {
             // Those that are no URL were refused at the start.
             sources: pages
                 .filter_map(|page| page.source(options.address).ok())
+                .chain(self.jmx.as_ref().map(Jmx::source))
+                .chain(options.pid.into_iter().flat_map(sources_of_process))
                 .collect(),
             elsewhere: options.elsewhere,
         }
@@ -282,6 +309,14 @@ impl Drop for External {
         // Whoever wants to know what could not be put back stops it.
         let _ = self.put_back();
     }
+}
+
+/// What a process of this machine tells without being asked.
+fn sources_of_process(pid: u32) -> Vec<Source> {
+    let is_jvm = matches!(Vm::of(pid), Ok(Some(_)));
+    let perf_data = is_jvm.then_some(Source::PerfData { pid });
+    let census = Source::Census { pids: vec![pid] };
+    perf_data.into_iter().chain([census]).collect()
 }
 
 /// How another Weir puts a limit back when this one is killed.
@@ -354,6 +389,7 @@ mod tests {
             elsewhere: false,
             pid: None,
             metrics: Vec::new(),
+            jmx: None,
             limits: BTreeMap::from([("threads".to_owned(), limit)]),
             settings: BTreeMap::new(),
             directory: folder.to_owned(),

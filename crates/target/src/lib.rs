@@ -34,7 +34,7 @@ pub use builtin::{Builtin, BuiltinOptions};
 pub use command::{CommandOptions, EndSignal, StartedCommand};
 pub use configuration::ConfigurationChange;
 pub use error::TargetError;
-pub use external::{External, ExternalLimit, ExternalOptions, SetBy};
+pub use external::{External, ExternalLimit, ExternalOptions, JmxAgent, SetBy};
 pub use httpd::{Httpd, HttpdInstallation, HttpdOptions, Mpm};
 pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
 pub use kinds::{KINDS, Kind, StageInWords, kind_named};

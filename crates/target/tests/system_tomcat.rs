@@ -18,7 +18,8 @@ use weir_probe::{Reading, WatchPlan, Watcher};
 use weir_record::{CpuScope, TargetFacts};
 use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, Shelf, TOMCAT_10, TOMCAT_11};
 use weir_target::{
-    PoolKind, Postgresql, PostgresqlOptions, Server, Tomcat, TomcatOptions, TomcatPool,
+    External, ExternalLimit, ExternalOptions, JmxAgent, Journal, PoolKind, Postgresql,
+    PostgresqlOptions, Server, SetBy, Tomcat, TomcatOptions, TomcatPool,
 };
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -190,6 +191,8 @@ fn the_whole_life(line: &Package, kind: PoolKind) {
     let refused = server.apply(&limits(&[("pool.other", 4.0)])).unwrap_err();
     assert!(refused.to_string().contains("pool.db"), "{refused}");
 
+    as_if_somebody_else_had_started_it(&shelf, server.as_ref(), place.path());
+
     server.check_alive().unwrap();
     let pids = server.watched().pids;
     server.stop().unwrap();
@@ -199,6 +202,52 @@ fn the_whole_life(line: &Package, kind: PoolKind) {
             "{pid} still runs"
         );
     }
+}
+
+/// The same server as one that runs already, of which only port and process are known.
+fn as_if_somebody_else_had_started_it(shelf: &Shelf, server: &dyn Server, place: &Path) {
+    let journal = Journal::new(place.join("state"));
+    let by_jmx = |name: &str| {
+        let limit = ExternalLimit {
+            set: SetBy::Jmx,
+            get: None,
+            found: None,
+        };
+        (name.to_owned(), limit)
+    };
+    let limits_of = |names: &[&str]| ExternalOptions {
+        name: "theirs".to_owned(),
+        address: server.address(),
+        elsewhere: false,
+        pid: server.watched().pids.first().copied(),
+        metrics: Vec::new(),
+        jmx: Some(JmxAgent::Load(jars(shelf, &JOLOKIA).pop().unwrap())),
+        limits: names.iter().map(|name| by_jmx(name)).collect(),
+        settings: BTreeMap::new(),
+        directory: place.to_owned(),
+        log: place.join("commands.log"),
+        journal: journal.clone(),
+        takes_effect: External::TAKES_EFFECT,
+        ask: |what| panic!("nobody is to be asked: {what}"),
+    };
+    // A new backlog would take the server off its port.
+    let error = External::join(limits_of(&["backlog"])).unwrap_err();
+    assert!(error.to_string().contains("threads over JMX"), "{error}");
+
+    let mut theirs = External::join(limits_of(&["threads", "pool.db"])).unwrap();
+    assert_eq!(facts(&theirs).stage("threads").unwrap().limit, Some(50.0));
+    theirs
+        .apply(&limits(&[("threads", 4.0), ("pool.db", 2.0)]))
+        .unwrap();
+    let now = |server: &dyn Server| {
+        let read = watched(server, &["threads.limit", "pool.db.limit", "gc.time"]);
+        (read["threads.limit"], read["pool.db.limit"])
+    };
+    assert_eq!(now(&theirs), (4.0, 2.0));
+    // As if it had been killed: nothing of it runs any more.
+    std::mem::forget(theirs);
+    assert_eq!(journal.put_back().failed, [""; 0]);
+    assert_eq!(now(server), (50.0, 10.0));
 }
 
 #[test]

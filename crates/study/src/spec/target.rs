@@ -23,7 +23,7 @@ use super::suggest::hint;
 pub use builtin::BuiltinSpec;
 pub use command::{CommandSpec, StopSignal};
 pub use database::DatabaseSpec;
-pub use external::{ExternalSpec, LimitSpec};
+pub use external::{ExternalSpec, JolokiaSpec, LimitSetter, LimitSpec};
 pub use httpd::{HttpdSpec, MpmKind};
 pub use liberty::{LibertyApp, LibertyServerSpec, LibertySpec};
 pub use metrics::{MetricName, MetricWords, MetricsSpec};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use weir_record::{Level, WhenFull};
 use weir_study::{
-    Ask, Design, LoadSource, PoolWord, SpringBootApp, StudyFile, TargetKind, TomcatApp,
-    TomcatServer, plan_of_trials,
+    Ask, Design, JolokiaSpec, LimitSetter, LoadSource, PoolWord, SpringBootApp, StudyFile,
+    TargetKind, TomcatApp, TomcatServer, plan_of_trials,
 };
 
 const FIND: &str = r#"
@@ -211,6 +211,47 @@ fn a_rate_is_a_factor_when_its_property_is_named() {
         panic!("a plan")
     };
     assert_eq!(rate.as_ref().unwrap().get_ref(), "RATE");
+}
+
+const EXTERNAL: &str = r#"
+schema = "weir/study/1"
+[target.external]
+url = "http://127.0.0.1:8080"
+jolokia = "attach"
+set = { threads = "jmx", backlog = "ask", connections = "set-limit {value}" }
+get = { connections = "get-limit" }
+found = { backlog = 100 }
+[load]
+url = "/"
+[find]
+"#;
+
+#[test]
+fn a_server_that_runs_already() {
+    let study = StudyFile::parse(EXTERNAL).unwrap();
+    let TargetKind::External(external) = study.target.kind else {
+        panic!("it runs already")
+    };
+    assert_eq!(external.jolokia, Some(JolokiaSpec::Attach));
+    let limit = |name: &str| &external.limits[name];
+    assert_eq!(limit("threads").set, LimitSetter::Jmx);
+    assert_eq!(limit("backlog").set, LimitSetter::Ask);
+    assert_eq!(limit("backlog").found, Some(100.0));
+    let command = LimitSetter::Command("set-limit {value}".to_owned());
+    assert_eq!(limit("connections").set, command);
+    assert_eq!(limit("connections").get.as_deref(), Some("get-limit"));
+}
+
+#[test]
+fn a_case_can_measure_for_longer_than_the_others() {
+    let longer = SWEEP.replace(
+        "name = \"pool 10\"",
+        "name = \"pool 10\"\nwindow = \"600 s\"",
+    );
+    let [short, long] = [SWEEP, &longer]
+        .map(|text| plan_of_trials(&StudyFile::parse(text).unwrap().ask, None).at_most_s);
+    // Three trials of 600 s instead of at most 30 s.
+    assert!((long - short - 3.0 * 570.0).abs() < 1e-6, "{short} {long}");
 }
 
 #[test]
@@ -540,6 +581,20 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
         "\"pool.db.wating\" = 14",
         "\"pool.db.wating\"",
         "no column",
+    ),
+    (
+        SWEEP,
+        "name = \"pool 50\"",
+        "name = \"pool 50\"\nwindow = \"2 s\"",
+        "\"2 s\"",
+        "write a time from 5 s to 24 h",
+    ),
+    (
+        EXTERNAL,
+        "jolokia = \"attach\"",
+        "",
+        "[target.external]",
+        "`threads` is set over JMX",
     ),
 ];
 

@@ -97,12 +97,20 @@ fn restore(journal: &Path, leftover: Leftover) -> Restored {
 }
 
 /// Undoes the entries, last first, and removes the journal if nothing is left to do.
+///
+/// What fails is tried once more after the others: a server may refuse one limit until another is as it was.
 pub(super) fn put_back(journal: &Path, entries: &[Entry], leftover: Leftover) -> Restored {
     let mut restored = Restored::default();
+    let mut refused = Vec::new();
     for entry in entries.iter().rev() {
         match undo(entry, journal, entries) {
-            Ok(Some(done)) => restored.done.push(done),
-            Ok(None) => {}
+            Ok(done) => restored.done.extend(done),
+            Err(_) => refused.push(entry),
+        }
+    }
+    for entry in refused {
+        match undo(entry, journal, entries) {
+            Ok(done) => restored.done.extend(done),
             Err(why) => restored.failed.push(why),
         }
     }

@@ -15,6 +15,7 @@ use weir_jvm::{Jolokia, ObjectName};
 
 use crate::error::TargetError;
 use crate::funnel::check_limit;
+use crate::journal::LiveSetting;
 
 /// How long a pool may take to close connections above a new, smaller limit.
 const SHRINK_PATIENCE: Duration = Duration::from_secs(10);
@@ -35,7 +36,7 @@ pub(crate) struct Setting {
 }
 
 /// The connector's limits, in the order in which they are set.
-pub(crate) const SETTINGS: [Setting; 7] = [
+pub(crate) static SETTINGS: [Setting; 7] = [
     setting(MIN_SPARE, "minSpareThreads"),
     setting(THREADS, "maxThreads"),
     setting("connections", "maxConnections"),
@@ -54,7 +55,7 @@ pub(crate) fn check(limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
     for (name, limit) in limits {
         let is_known = SETTINGS.iter().any(|setting| setting.name == name);
         if !is_known && !name.starts_with(POOL) {
-            let known = SETTINGS.map(|setting| setting.name).join(", ");
+            let known = SETTINGS.each_ref().map(|setting| setting.name).join(", ");
             return Err(TargetError::NoSuchStage {
                 stage: name.clone(),
                 known: format!("{known}, pool.NAME"),
@@ -139,7 +140,7 @@ impl Live {
 
     /// All limits as they are.
     pub(crate) fn read(&mut self) -> Result<BTreeMap<String, f64>, TargetError> {
-        let attributes = SETTINGS.map(|setting| setting.attribute);
+        let attributes = SETTINGS.each_ref().map(|setting| setting.attribute);
         let values = self.client.read(&self.connector, &attributes)?;
         let mut limits: BTreeMap<String, f64> = SETTINGS
             .iter()
@@ -156,6 +157,25 @@ impl Live {
             }
         }
         Ok(limits)
+    }
+
+    /// The attributes behind a limit as they are, and those that may have to change with it.
+    pub(crate) fn as_found(&mut self, name: &str) -> Result<Vec<LiveSetting>, TargetError> {
+        let (bean, attributes) = match self.pools.iter().find(|pool| pool.stage == name) {
+            Some(pool) => pool.limit(),
+            None => (&self.connector, of_connector(name)),
+        };
+        let values = self.client.read(bean, attributes)?;
+        let url = self.client.url().to_string();
+        Ok(values
+            .into_iter()
+            .map(|(attribute, before)| LiveSetting::Attribute {
+                url: url.clone(),
+                mbean: bean.to_string(),
+                attribute,
+                before,
+            })
+            .collect())
     }
 
     /// Sets everything that differs, and makes sure that the server has taken it.
@@ -263,6 +283,15 @@ impl Live {
         }
         Ok(())
     }
+}
+
+/// The connector's attributes behind a limit; fewer threads may mean fewer spare ones.
+fn of_connector(name: &str) -> &'static [&'static str] {
+    if name == THREADS {
+        return &["minSpareThreads", "maxThreads"];
+    }
+    let known = SETTINGS.iter().find(|setting| setting.name == name);
+    known.map_or(&[], |setting| std::slice::from_ref(&setting.attribute))
 }
 
 /// The connector's attributes to write, in order: name, attribute, value.

@@ -4,13 +4,15 @@ use std::io::{self, BufRead as _};
 use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
 
 use url::Url;
-use weir_study::ExternalSpec;
-use weir_target::{External, ExternalLimit, ExternalOptions, Server, SetBy};
+use weir_probe::processes_listening;
+use weir_shelf::JOLOKIA;
+use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
+use weir_target::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
 
 use super::{Place, failed, metrics};
-use crate::error::{ExpectedError, FileProblem, FileProblems};
+use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::Job;
-use crate::{hosts, output};
+use crate::{hosts, output, shelf};
 
 /// Reads its limits; it has to be allowed to be loaded before anything is asked of it.
 pub(super) fn join(
@@ -28,17 +30,31 @@ pub(super) fn join(
     hosts::check(&[named], place.allowed)?;
     let limits = spec.limits.iter().map(|(name, limit)| {
         let limit = ExternalLimit {
-            set: limit.set.clone().map_or(SetBy::Asking, SetBy::Command),
+            set: match &limit.set {
+                LimitSetter::Ask => SetBy::Asking,
+                LimitSetter::Jmx => SetBy::Jmx,
+                LimitSetter::Command(line) => SetBy::Command(line.clone()),
+            },
             get: limit.get.clone(),
             found: limit.found,
         };
         (name.clone(), limit)
     });
+    let elsewhere = !is_here(address);
+    let pid = spec.pid.or_else(|| {
+        let behind = if elsewhere {
+            Vec::new()
+        } else {
+            processes_listening(address.port())
+        };
+        behind.first().copied()
+    });
     let server = External::join(ExternalOptions {
         name: url.to_string(),
         address,
-        elsewhere: !is_here(address),
-        pid: spec.pid,
+        elsewhere,
+        pid,
+        jmx: jmx(spec, pid, place)?,
         metrics: metrics::pages(&spec.metrics, job)?,
         limits: limits.collect(),
         settings: job.study.target.settings.clone(),
@@ -49,6 +65,44 @@ pub(super) fn join(
         ask,
     });
     Ok(Box::new(server.map_err(|error| failed(place, error))?))
+}
+
+/// How its virtual machine is reached, where the study says that it is.
+fn jmx(
+    spec: &ExternalSpec,
+    pid: Option<u32>,
+    place: &Place<'_>,
+) -> Result<Option<JmxAgent>, ExpectedError> {
+    let agent = match &spec.jolokia {
+        None => return Ok(None),
+        Some(JolokiaSpec::At(url)) => JmxAgent::At(url.get_ref().parse().map_err(|_| {
+            let problem = FileProblem {
+                span: url.span(),
+                says: format!("`{}` is no URL of a Jolokia agent", url.get_ref()),
+                help: Some(
+                    "write it like \"http://127.0.0.1:8778/jolokia\", or \"attach\"".to_owned(),
+                ),
+            };
+            let job = place.job;
+            ExpectedError::File(FileProblems::new(
+                &job.file,
+                job.text.clone(),
+                vec![problem],
+            ))
+        })?),
+        Some(JolokiaSpec::Attach) => {
+            let agent = shelf::jars(&JOLOKIA, place.interrupted)?.pop();
+            if let Some(pid) = pid {
+                output::talk(&format!(
+                    "process {pid} gets a Jolokia agent on the loopback address; it is stopped at the end"
+                ));
+            }
+            JmxAgent::Load(
+                agent.ok_or_else(|| environment("find the agent in the package of Jolokia"))?,
+            )
+        }
+    };
+    Ok(Some(agent))
 }
 
 fn parse(spec: &ExternalSpec, job: &Job) -> Result<Url, ExpectedError> {

@@ -10,6 +10,10 @@ use crate::spec::section::Section;
 
 /// The word in place of a command with which the user is asked to set a limit.
 const ASK: &str = "ask";
+/// The word in place of a command with which Weir sets and reads a limit over JMX.
+const JMX: &str = "jmx";
+/// The word in place of a URL with which an agent of Weir's is loaded.
+const ATTACH: &str = "attach";
 
 /// Options of a server that runs already.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,13 +26,36 @@ pub struct ExternalSpec {
     pub limits: BTreeMap<String, LimitSpec>,
     /// Where it tells about itself.
     pub metrics: MetricsSpec,
+    /// How its virtual machine is reached over JMX.
+    pub jolokia: Option<JolokiaSpec>,
+}
+
+/// Through which Jolokia agent a virtual machine is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JolokiaSpec {
+    /// Weir's own, loaded into the process and stopped at the end.
+    Attach,
+    /// One that listens there.
+    At(Spanned<String>),
+}
+
+/// Who sets a limit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum LimitSetter {
+    /// The user, who is asked.
+    #[default]
+    Ask,
+    /// Weir, over JMX.
+    Jmx,
+    /// A command in which `{value}` is the limit.
+    Command(String),
 }
 
 /// How one limit is set and read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LimitSpec {
-    /// A command in which `{value}` is the limit; `None`: the user is asked.
-    pub set: Option<String>,
+    /// Who sets it.
+    pub set: LimitSetter,
     /// A command that prints it.
     pub get: Option<String>,
     /// What it is, where no command tells.
@@ -42,19 +69,46 @@ pub(super) fn read(section: &Section<'_>) -> Option<ExternalSpec> {
     }
     let pid = section.whole("pid", 1..=u32::MAX).map(Spanned::into_inner);
     let limits = read_limits(section);
+    let jolokia = read_jolokia(section, &limits);
     let metrics = metrics::read(section);
     Some(ExternalSpec {
         url: url?,
         pid,
         limits,
         metrics,
+        jolokia,
+    })
+}
+
+fn read_jolokia(
+    section: &Section<'_>,
+    limits: &BTreeMap<String, LimitSpec>,
+) -> Option<JolokiaSpec> {
+    let word = section.text("jolokia");
+    let by_jmx = limits
+        .iter()
+        .find(|(_, limit)| limit.set == LimitSetter::Jmx);
+    if let (Some((name, _)), None) = (by_jmx, &word) {
+        section.problems().add_with_help(
+            section.span(),
+            format!("`{name}` is set over JMX, and nothing says how the virtual machine is reached"),
+            "write `jolokia = \"attach\"`, or where an agent listens: `jolokia = \"http://127.0.0.1:8778/jolokia\"`",
+        );
+    }
+    word.map(|word| match word.get_ref().as_str() {
+        ATTACH => JolokiaSpec::Attach,
+        _ => JolokiaSpec::At(word),
     })
 }
 
 fn read_limits(section: &Section<'_>) -> BTreeMap<String, LimitSpec> {
     let mut limits: BTreeMap<String, LimitSpec> = BTreeMap::new();
     for (name, command) in section.section("set", "`set`").iter().flat_map(commands) {
-        let set = Some(command).filter(|command| command != ASK);
+        let set = match command.as_str() {
+            ASK => LimitSetter::Ask,
+            JMX => LimitSetter::Jmx,
+            _ => LimitSetter::Command(command),
+        };
         limits.insert(
             name,
             LimitSpec {
@@ -70,7 +124,7 @@ fn read_limits(section: &Section<'_>) -> BTreeMap<String, LimitSpec> {
                 span,
                 format!("nothing says how `{name}` is set"),
                 format!(
-                    "write `set = {{ {name} = \"COMMAND {{value}}\" }}`, or \"ask\" to be asked"
+                    "write `set = {{ {name} = \"COMMAND {{value}}\" }}`, \"jmx\", or \"ask\" to be asked"
                 ),
             );
         }

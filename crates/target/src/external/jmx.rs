@@ -1,0 +1,148 @@
+//! Limits over JMX in a virtual machine that somebody else runs: those of a Tomcat, stand-alone or in an application,
+//! and of its pools.
+//!
+//! The MBeans are reached through a Jolokia agent: one that is there, or one that Weir loads into the process and
+//! stops again. What an attribute was stands in the journal before the first write, so that another Weir can write it
+//! back through the agent, which outlives a Weir that is killed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use weir_exchange::MetricsUrl;
+use weir_jvm::{Agent, Jolokia, Vm};
+use weir_probe::{Source, mbeans};
+
+use crate::error::TargetError;
+use crate::journal::Journal;
+use crate::tomcat::live::Live;
+
+/// How long an agent that was loaded may take to answer.
+const AGENT_PATIENCE: Duration = Duration::from_secs(20);
+/// Binding the port anew drops connections, which nobody wants of a server that serves others.
+const RESTARTS: &str = "backlog";
+
+/// Through which Jolokia agent a virtual machine is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JmxAgent {
+    /// One that listens there already, such as `http://127.0.0.1:8778/jolokia`.
+    At(MetricsUrl),
+    /// This jar, loaded into the process and stopped at the end; one that is there already is used instead.
+    Load(PathBuf),
+}
+
+/// The MBeans of a running server.
+#[derive(Debug)]
+pub(super) struct Jmx {
+    url: MetricsUrl,
+    /// The agent, when it is in a process of this machine; it is stopped if it was loaded here.
+    agent: Option<Agent>,
+    limits: Option<Limits>,
+}
+
+/// The limits that can be written.
+#[derive(Debug)]
+struct Limits {
+    live: Live,
+    found: BTreeMap<String, f64>,
+    /// As last written: what is not named in a trial is as found.
+    wanted: BTreeMap<String, f64>,
+}
+
+impl Jmx {
+    /// Reaches the agent; with `port`, also the connector of that port and the pools.
+    pub(super) fn connect(
+        agent: &JmxAgent,
+        pid: Option<u32>,
+        port: Option<u16>,
+    ) -> Result<Self, TargetError> {
+        let mut jmx = match agent {
+            JmxAgent::At(url) => Self {
+                url: url.clone(),
+                agent: None,
+                limits: None,
+            },
+            JmxAgent::Load(jar) => {
+                let agent = Agent::provide(&virtual_machine(pid)?, jar, AGENT_PATIENCE)?;
+                Self {
+                    url: agent.url().clone(),
+                    agent: Some(agent),
+                    limits: None,
+                }
+            }
+        };
+        jmx.limits = port.map(|port| jmx.limits_at(port)).transpose()?;
+        Ok(jmx)
+    }
+
+    fn limits_at(&self, port: u16) -> Result<Limits, TargetError> {
+        let mut live = Live::connect(Jolokia::new(self.url.clone()), port)?;
+        let mut found = live.read()?;
+        found.remove(RESTARTS);
+        Ok(Limits {
+            live,
+            wanted: found.clone(),
+            found,
+        })
+    }
+
+    /// A limit as it was found.
+    pub(super) fn found(&self, name: &str) -> Result<f64, TargetError> {
+        let found = self.limits.as_ref().map(|limits| &limits.found);
+        let limit = found.and_then(|found| found.get(name)).copied();
+        limit.ok_or_else(|| TargetError::NoSuchStage {
+            stage: name.to_owned(),
+            known: found.map_or_else(String::new, |found| {
+                let names: Vec<&str> = found.keys().map(String::as_str).collect();
+                format!("{} over JMX", names.join(", "))
+            }),
+        })
+    }
+
+    /// Writes a limit, and what has to change with it.
+    pub(super) fn set(
+        &mut self,
+        name: &str,
+        to: f64,
+        journal: &Journal,
+    ) -> Result<(), TargetError> {
+        let Some(limits) = &mut self.limits else {
+            return Ok(());
+        };
+        for setting in limits.live.as_found(name)? {
+            journal.live(setting)?;
+        }
+        limits.wanted.insert(name.to_owned(), to);
+        limits.live.set(&limits.wanted)
+    }
+
+    /// What is read of it.
+    pub(super) fn source(&self) -> Source {
+        Source::Jolokia {
+            url: self.url.clone(),
+            reads: mbeans::all(),
+        }
+    }
+}
+
+impl Drop for Jmx {
+    fn drop(&mut self) {
+        if let Some(agent) = self.agent.take() {
+            // A process that has ended has no agent left to stop.
+            let _ = agent.stop();
+        }
+    }
+}
+
+fn virtual_machine(pid: Option<u32>) -> Result<Vm, TargetError> {
+    let says = |says: String| TargetError::Jmx { says };
+    let pid = pid.ok_or_else(|| {
+        says(
+            "no process of this machine is known into which the agent could be loaded: write its `pid`, or where an \
+             agent listens that is there, `jolokia = \"http://HOST:8778/jolokia\"`"
+                .to_owned(),
+        )
+    })?;
+    let vm = Vm::of(pid)?;
+    vm.ok_or_else(|| says(format!("process {pid} is no Java virtual machine")))
+}
