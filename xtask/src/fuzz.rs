@@ -2,32 +2,51 @@
 //!
 //! They are the tests whose names begin with `fuzz_`; without this they run some rounds.
 
+use std::thread;
+
 use crate::error::TaskError;
-use crate::process::{cargo, run_tests};
+use crate::process::{self, cargo, run_tests};
+use crate::tally::Tally;
 use crate::workspace::Workspace;
 
 /// How many seconds each of them runs, as `weir-fuzz` reads it.
 const SECONDS: &str = "WEIR_FUZZ_SECONDS";
 
-/// Crates with such tests.
-const CRATES: [&str; 2] = ["weir-jmx", "weir-load"];
+/// Where such tests stand. Each place is worked through one test after the other, and the two side by side.
+const PLACES: [&[&str]; 2] = [&["--lib"], &["--test", "*"]];
 
 /// Runs each target for some seconds.
 pub(crate) fn run(workspace: &Workspace, seconds: u64) -> Result<(), TaskError> {
-    let mut arguments = vec!["test"];
-    for name in CRATES {
-        arguments.extend(["-p", name]);
-    }
-    arguments.extend(["--lib", "--tests", "fuzz_"]);
-    let mut command = cargo(&workspace.root, &arguments);
-    let tally = run_tests(command.env(SECONDS, seconds.to_string()))?;
-    println!("\n{} targets, {seconds} s each", tally.passed);
-    match tally.failed {
+    // All tests of the workspace, so that features unify as in `cargo xtask test` and nothing is built twice.
+    process::run(&mut cargo(
+        &workspace.root,
+        &["test", "--workspace", "--no-run"],
+    ))?;
+    let perform = &|place: &[&str]| {
+        let mut arguments = vec!["test", "--quiet", "--workspace"];
+        arguments.extend(place);
+        arguments.push("fuzz_");
+        run_tests(cargo(&workspace.root, &arguments).env(SECONDS, seconds.to_string()))
+    };
+    let tallies = thread::scope(|scope| {
+        PLACES
+            .map(|place| scope.spawn(move || perform(place)))
+            .map(|running| running.join().expect("counting does not panic"))
+    });
+    let mut sum = Tally::default();
+    for (place, tally) in PLACES.iter().zip(tallies) {
+        let tally = tally?;
         // A name that has changed must not pass for a good result.
-        0 if tally.passed < CRATES.len() as u64 => Err(TaskError::Form {
-            what: "the fuzz targets".to_owned(),
-            why: "some of them were not found".to_owned(),
-        }),
+        if tally.passed + tally.failed == 0 {
+            return Err(TaskError::Form {
+                what: "the fuzz targets".to_owned(),
+                why: format!("none was found with {}", place.join(" ")),
+            });
+        }
+        sum += tally;
+    }
+    println!("\n{} targets, {seconds} s each", sum.passed);
+    match sum.failed {
         0 => Ok(()),
         failed => Err(TaskError::Tests(failed)),
     }

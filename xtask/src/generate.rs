@@ -6,10 +6,12 @@
 mod cli;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
 
 use crate::error::TaskError;
-use crate::process::{cargo, run, run_tests};
+use crate::process::{cargo, output, run, run_tests};
 use crate::workspace::Workspace;
 
 /// Where the page of the command line lies.
@@ -22,7 +24,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<(), TaskError> {
     let root = &workspace.root;
     run(generating_tests(root).env(GENERATE, "1"))?;
     let path = root.join(CLI_PAGE);
-    fs::write(&path, cli::page(root)?).map_err(|source| TaskError::File {
+    fs::write(&path, cli::page(&program(root)?)?).map_err(|source| TaskError::File {
         doing: "write",
         path,
         source,
@@ -36,7 +38,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     let stored = fs::read_to_string(root.join(CLI_PAGE)).unwrap_or_default();
     if failed > 0 {
         Err(TaskError::Stale("see above".to_owned()))
-    } else if stored != cli::page(root)? {
+    } else if stored != cli::page(&program(root)?)? {
         Err(TaskError::Stale(CLI_PAGE.to_owned()))
     } else {
         Ok(())
@@ -49,4 +51,62 @@ fn generating_tests(root: &Path) -> std::process::Command {
         root,
         &["test", "--quiet", "--workspace", "--test", "generated"],
     )
+}
+
+/// Builds the program and says where it lies.
+///
+/// It is built beside one of its tests, so that features unify as in `cargo xtask test`: `cargo run` leaves out those
+/// that only tests ask for, and would build nearly every crate of the workspace once more.
+fn program(root: &Path) -> Result<PathBuf, TaskError> {
+    let words = [
+        "test",
+        "--quiet",
+        "--workspace",
+        "--no-run",
+        "--test",
+        "cli",
+        "--message-format=json-render-diagnostics",
+    ];
+    executable(&output(&mut cargo(root, &words))?).ok_or_else(|| TaskError::Form {
+        what: "what cargo says of the program `weir`".to_owned(),
+        why: "it names no file".to_owned(),
+    })
+}
+
+/// What cargo says of something that it has built; other messages lack these.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Target,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+    name: String,
+}
+
+/// The file of the program among cargo's messages, one a line.
+fn executable(messages: &str) -> Option<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
+        .find(|built| built.target.name == "weir" && built.target.kind == ["bin"])?
+        .executable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_found_among_what_cargo_says() {
+        let messages = r#"
+{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"weir_units"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["test"],"name":"weir"},"executable":"/made/up/deps/weir-1"}
+{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"weir"},"executable":"/made/up/weir"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(messages), Some(PathBuf::from("/made/up/weir")));
+        assert_eq!(executable("{}"), None);
+    }
 }

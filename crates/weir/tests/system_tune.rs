@@ -42,12 +42,12 @@ threads = 200
 plan = "plans/short.jmx"
 users = "THREAD_NUMBER"
 window = "5 s"
-warm-up = "2 s"
+warm-up = "1 s"
 [find]
 within = [1, 400]
 subject-to = ["cpu <= 80 %", "errors <= 0.1 %"]
 precision = "15 %"
-budget = "75 s"
+budget = "60 s"
 "#;
 
 const SHORT_SWEEP: &str = r#"
@@ -58,7 +58,7 @@ question = "What does a pool of 2 cost?"
 plan = "plans/short.jmx"
 users = "THREAD_NUMBER"
 window = "5 s"
-warm-up = "2 s"
+warm-up = "1 s"
 [sweep]
 design = "cases"
 [[sweep.case]]
