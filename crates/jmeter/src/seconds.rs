@@ -123,6 +123,9 @@ impl Seconds {
         }
         let second = &mut self.open[(second - self.next) as usize];
         second.users = row.all_threads;
+        if let Some(redirected) = &mut second.redirected {
+            *redirected += u64::from(is_redirect(&row.response_code));
+        }
         let label = |name: &str| second.classes.iter().position(|class| class.label == name);
         let at = label(&row.label).or_else(|| {
             (self.labels >= LABELS_MAX)
@@ -168,6 +171,11 @@ impl Seconds {
     }
 }
 
+/// Whether a response is a redirect that was not followed; of one that was followed JMeter's row has the last response.
+fn is_redirect(code: &str) -> bool {
+    matches!(code, "301" | "302" | "303" | "307" | "308")
+}
+
 fn empty(second: u64) -> LoadSecond {
     LoadSecond {
         second,
@@ -176,6 +184,7 @@ fn empty(second: u64) -> LoadSecond {
         in_flight: None,
         sockets: None,
         lateness_us: response_histogram(),
+        redirected: Some(0),
         open: None,
     }
 }

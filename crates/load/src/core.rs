@@ -265,6 +265,12 @@ impl Core {
         counts.sample(class, response_us, failed_with);
     }
 
+    /// Counts that a sample which ends at a moment was answered with a redirect, or by way of one.
+    pub(crate) fn sample_redirected(&self, ended: Moment) {
+        self.roll_to(ended.second());
+        self.counts.borrow_mut().redirected();
+    }
+
     /// Counts a sample of which it was known before when it should start.
     pub(crate) fn open_sample(&self, ended: Moment, service_us: u64, start_delay_us: u64) {
         self.roll_to(ended.second());

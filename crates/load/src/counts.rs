@@ -65,6 +65,7 @@ pub(crate) struct CoreSecond {
     pub(crate) classes: Vec<ClassCounts>,
     pub(crate) lateness_us: Histogram<u64>,
     pub(crate) open: Option<OpenSecond>,
+    pub(crate) redirected: u64,
     pub(crate) gauges: Gauges,
 }
 
@@ -84,6 +85,7 @@ pub(crate) struct Counts {
     lateness_us: Histogram<u64>,
     /// Of an open workload.
     open: Option<OpenSecond>,
+    redirected: u64,
 }
 
 impl Counts {
@@ -94,6 +96,7 @@ impl Counts {
             classes: labels.iter().cloned().map(ClassCounts::new).collect(),
             lateness_us: response_histogram(),
             open: is_open.then(OpenSecond::new),
+            redirected: 0,
         }
     }
 
@@ -119,6 +122,11 @@ impl Counts {
         failed_with: Option<&Arc<str>>,
     ) {
         self.classes[class].record(response_us, failed_with);
+    }
+
+    /// Counts a redirect among the samples.
+    pub(crate) fn redirected(&mut self) {
+        self.redirected += 1;
     }
 
     /// Counts a wake.
@@ -154,6 +162,7 @@ impl Counts {
             classes: std::mem::replace(&mut self.classes, next),
             lateness_us: std::mem::replace(&mut self.lateness_us, next_lateness),
             open: std::mem::replace(&mut self.open, next_open),
+            redirected: std::mem::take(&mut self.redirected),
             gauges,
         }
     }
@@ -189,6 +198,7 @@ impl Merger {
         second.users += part.gauges.users;
         second.in_flight = Some(second.in_flight.unwrap_or(0) + part.gauges.in_flight);
         second.sockets = Some(second.sockets.unwrap_or(0) + part.gauges.sockets);
+        second.redirected = Some(second.redirected.unwrap_or(0) + part.redirected);
         add(&mut second.lateness_us, &part.lateness_us);
         if let Some(open) = &part.open {
             let sum = second.open.get_or_insert_with(OpenSecond::new);
@@ -228,6 +238,7 @@ fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
         in_flight: Some(0),
         sockets: Some(0),
         lateness_us: response_histogram(),
+        redirected: Some(0),
         open: None,
     }
 }

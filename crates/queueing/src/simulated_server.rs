@@ -378,6 +378,7 @@ fn load_second(
         in_flight: Some(in_flight),
         sockets: Some(in_flight),
         lateness_us: response_histogram(),
+        redirected: None,
         open: None,
     }
 }

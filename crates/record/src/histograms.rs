@@ -188,6 +188,7 @@ mod tests {
             in_flight: None,
             sockets: None,
             lateness_us: response_histogram(),
+            redirected: None,
             open: None,
         }
     }

@@ -48,6 +48,8 @@ pub mod names {
     pub const LATENESS_P50: &str = "load.lateness.p50";
     /// 99th percentile of the lateness of the users' wake-ups, in seconds.
     pub const LATENESS_P99: &str = "load.lateness.p99";
+    /// Samples per second that were answered with a redirect, or by way of one.
+    pub const REDIRECTS: &str = "redirects";
     /// Share of the users' wake-ups that were more than 10 ms late.
     pub const LATE_SHARE: &str = "load.late-share";
     /// Cores that the load tool used.
@@ -177,6 +179,9 @@ fn load_reading(load: &LoadSecond) -> Reading {
     let mut put = |name: &str, value: f64| reading.insert(name.to_owned(), value);
     put(names::THROUGHPUT, load.completed() as f64);
     put(names::ERRORS, load.failed() as f64);
+    if let Some(redirected) = load.redirected {
+        put(names::REDIRECTS, redirected as f64);
+    }
     put(names::USERS, f64::from(load.users));
     if let Some(in_flight) = load.in_flight {
         put(names::IN_FLIGHT, f64::from(in_flight));

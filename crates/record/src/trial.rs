@@ -81,6 +81,27 @@ impl TrialRecord {
         }
     }
 
+    /// Samples of the window that were answered with a redirect or by way of one: their share of all, and about how
+    /// many; `None` where nobody counted them.
+    pub fn redirected(&self) -> Option<(f64, f64)> {
+        let per_s = self.signals.get(crate::recording::names::REDIRECTS)?;
+        let share = per_s / self.throughput_per_s;
+        (self.throughput_per_s > 0.0).then_some((share, per_s * self.window_s))
+    }
+
+    /// Notes that responses were redirects, when it is more than an exception.
+    pub fn note_redirects(&mut self, share_min: f64) {
+        let Some((share, count)) = self.redirected().filter(|(share, _)| *share >= share_min)
+        else {
+            return;
+        };
+        self.notes.push(format!(
+            "{:.0} % of the responses (about {count:.0}) were redirects or came by way of one; where they lead may be \
+             quick and not what was meant, such as a login page",
+            share * 100.0
+        ));
+    }
+
     /// Notes the rate at which a load of a fixed number of requests was answered once it had settled.
     pub fn note_steady_rate(&mut self, rate: Estimate) {
         let name = crate::recording::names::THROUGHPUT_STEADY;

@@ -11,6 +11,7 @@ mod load_tool;
 #[cfg(test)]
 mod made;
 mod mix;
+mod redirected;
 mod refused;
 mod saturated;
 mod spawn_rate;
@@ -33,7 +34,7 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 18] = [
     stages::pool_waits,
     stages::threads_never_full,
     saturated::threads_full,
@@ -44,6 +45,7 @@ const RULES: [Rule; 17] = [
     grown::beyond_limit,
     refused::by_connections,
     refused::by_backlog,
+    redirected::responses,
     spawn_rate::plateau,
     unexplained::plateau,
     instruments::littles_law,

@@ -45,7 +45,7 @@ of a line of the text that the operation gives.
 ";
 
 /// Figures of the load that stand in a timeline beside the signals.
-const LOAD_FIGURES: [Signal; 17] = [
+const LOAD_FIGURES: [Signal; 18] = [
     figure(
         names::THROUGHPUT,
         "/s",
@@ -57,6 +57,11 @@ const LOAD_FIGURES: [Signal; 17] = [
         "Loads of a fixed number of requests: mean throughput of the whole seconds behind the slow beginning that MSER-5 cuts off. One figure of the trial; it stands in no timeline.",
     ),
     figure(names::ERRORS, "/s", "Samples that failed per second."),
+    figure(
+        names::REDIRECTS,
+        "/s",
+        "Samples per second that were answered with a redirect or by way of one; of a real JMeter only those that it did not follow.",
+    ),
     figure(
         names::USERS,
         "{user}",

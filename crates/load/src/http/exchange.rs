@@ -85,6 +85,7 @@ impl Client {
             ended: ended.unwrap_or_else(|| self.io.now()),
             received: notes.received,
             sent: if outcome.is_ok() { notes.sent } else { 0 },
+            redirected: false,
             kept: notes.kept.filter(|_| outcome.is_ok()),
             outcome,
         }

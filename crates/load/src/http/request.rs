@@ -66,6 +66,8 @@ pub(crate) struct Exchange {
     pub(crate) sent: u64,
     /// The response's head, or why there is no complete response.
     pub(crate) outcome: Result<Head, Failure>,
+    /// Redirects were followed out of sight.
+    pub(crate) redirected: bool,
     /// What was kept of a complete response. Hand it back with [`Client::give_back`](crate::http::client::Client::give_back).
     pub(crate) kept: Option<Box<Kept>>,
 }
@@ -81,8 +83,15 @@ impl Exchange {
             received: 0,
             sent: 0,
             outcome: Err(failure),
+            redirected: false,
             kept: None,
         }
+    }
+
+    /// Whether the answer was a redirect, or came by way of one.
+    pub(crate) fn is_redirected(&self) -> bool {
+        let leads = |head: &Head| matches!(head.status.number, 301..=303 | 307 | 308);
+        self.redirected || self.outcome.as_ref().is_ok_and(leads)
     }
 
     /// What is seen of two exchanges of which only the last one shows.

@@ -121,6 +121,7 @@ impl Way<'_> {
             }
             let last = self.once(client, sent, *server, errand).await;
             exchange = exchange.then(last);
+            exchange.redirected = true;
         }
         if exchange.outcome.is_err() {
             sent.url = first;

@@ -267,7 +267,11 @@ impl User {
             client: &mut self.client,
             more: Some(&mut self.more_clients),
         };
+        let redirected = exchange.is_redirected();
         let fetched = common.go_on(&mut hands, exchange, ready.server).await;
+        if redirected {
+            core.sample_redirected(fetched.ended);
+        }
         if let Some(session) = way.session {
             self.set_saved_cookies(session);
         }
@@ -296,6 +300,9 @@ impl User {
         sent: &SentRequest,
         sample: Sample<'_>,
     ) -> Sampled {
+        if exchange.is_redirected() {
+            self.core.sample_redirected(exchange.ended);
+        }
         if self.core.wants_rows() || step.is_looked_at || step.is_remembered {
             let (label, url) = (sample.label, sample.url);
             let row = row_of(&self.core.clock, &exchange, outcome, label, url);

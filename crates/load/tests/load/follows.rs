@@ -67,6 +67,28 @@ fn one_sample_stands_for_all_hops() {
     assert_eq!(server.connections(), 1);
 }
 
+#[test]
+fn redirects_are_counted_followed_or_not() {
+    let server = Server::start(|seen: &Seen| match seen.path() {
+        "/a" => redirect("/b"),
+        "/fresh" => Reply::Send(response("304 Not Modified", "")),
+        _ => Reply::Send(response("200 OK", "hello")),
+    });
+    let redirected = |step: Sampler| {
+        let done = run(settings(&server, vec![group(1, vec![step])]));
+        assert_eq!((done.summary.samples, done.summary.failed), (1, 0));
+        let counts = done.seconds.iter().filter_map(|second| second.redirected);
+        counts.sum::<u64>()
+    };
+    let mut automatic = get("/a");
+    request_of(&mut automatic).auto_redirects = true;
+    assert_eq!(redirected(following("/a")), 1);
+    assert_eq!(redirected(automatic), 1);
+    assert_eq!(redirected(get("/a")), 1, "what is not followed too");
+    assert_eq!(redirected(get("/b")), 0);
+    assert_eq!(redirected(get("/fresh")), 0, "not modified is no redirect");
+}
+
 /// A documentation address (RFC 5737) is a public one; nothing is sent to it.
 #[test]
 fn a_public_server_is_not_asked_unless_it_is_allowed() {

@@ -33,6 +33,7 @@ fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> Loa
         in_flight: Some(3),
         sockets: Some(10),
         lateness_us,
+        redirected: None,
         open: None,
     }
 }

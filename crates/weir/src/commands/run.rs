@@ -269,8 +269,12 @@ fn record(
     if let Some(arrivals) = measured.load.arrivals() {
         record.note_arrivals(arrivals.not_started, arrivals.skipped);
     }
+    record.note_redirects(REDIRECTS_NOTED);
     Ok(record)
 }
+
+/// Redirects that are at least this share of a run's responses are more than an exception.
+const REDIRECTS_NOTED: f64 = 0.01;
 
 /// CPUs that this process may use; they are the default for everybody.
 fn all_cpus() -> u32 {

@@ -285,6 +285,7 @@ mod tests {
             in_flight: None,
             sockets: None,
             lateness_us,
+            redirected: None,
             open: None,
         });
         let row = SampleRow {
