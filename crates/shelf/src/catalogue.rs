@@ -2,7 +2,7 @@
 //!
 //! Each digest is the one that the published file had when it was put into this list.
 
-use crate::package::{Artifact, DebianName, Package, Place, Source};
+use crate::package::{Artifact, DebianName, DebianSource, Package, Place, Source};
 
 /// Apache Tomcat of the line before the newest: Servlet 6.0.
 pub const TOMCAT_10: Package = Package {
@@ -121,6 +121,17 @@ pub const HTTPD: Package = Package {
     ]),
 };
 
+/// The source of Apache httpd, for a module that is built with another limit.
+pub const HTTPD_SOURCE: Package = Package {
+    name: "httpd-source",
+    what: "the source of Apache httpd and the headers to build a module",
+    stem: "httpd-source",
+    source: Source::DebianSource(DebianSource {
+        source: "apache2",
+        headers: &["apache2-dev", "libapr1-dev", "libaprutil1-dev"],
+    }),
+};
+
 /// PostgreSQL, for machines that have none installed.
 pub const POSTGRESQL: Package = Package {
     name: "postgresql",
@@ -134,11 +145,12 @@ pub const POSTGRESQL: Package = Package {
 };
 
 /// Everything that the cache can hold.
-pub const CATALOGUE: [Package; 8] = [
+pub const CATALOGUE: [Package; 9] = [
     TOMCAT_10,
     TOMCAT_11,
     LIBERTY,
     HTTPD,
+    HTTPD_SOURCE,
     POSTGRESQL,
     POSTGRESQL_JDBC,
     HIKARICP,

@@ -27,13 +27,7 @@ pub(crate) fn from_debian(
 ) -> Result<Receipt, ShelfError> {
     let came = work.join("came");
     fs::create_dir_all(&came).map_err(ShelfError::file("make", &came))?;
-    let mut apt = Apt {
-        package: package.name,
-        own_lists: None,
-        interrupted,
-        progress,
-        fetched: 0,
-    };
+    let mut apt = Apt::new(package.name, interrupted, progress);
     let first = match apt.download(names, &came) {
         Err(ShelfError::Debian { .. }) => {
             // The machine's lists of packages may be missing or old, and changing them needs rights.
@@ -79,16 +73,41 @@ pub fn library_path(home: &Path) -> Vec<PathBuf> {
     found
 }
 
-struct Apt<'a> {
-    package: &'static str,
+pub(crate) struct Apt<'a> {
+    pub(crate) package: &'static str,
     /// Where lists of packages of our own are, when the machine's will not do.
     own_lists: Option<PathBuf>,
+    /// Where archives other than the machine's are listed.
+    archives: Option<PathBuf>,
     interrupted: &'a AtomicBool,
     progress: &'a mut dyn FnMut(Progress),
     fetched: usize,
 }
 
+impl<'a> Apt<'a> {
+    /// With the machine's own lists.
+    pub(crate) fn new(
+        package: &'static str,
+        interrupted: &'a AtomicBool,
+        progress: &'a mut dyn FnMut(Progress),
+    ) -> Self {
+        Self {
+            package,
+            own_lists: None,
+            archives: None,
+            interrupted,
+            progress,
+            fetched: 0,
+        }
+    }
+}
+
 impl Apt<'_> {
+    /// From now on asks the archives that are listed in a directory.
+    pub(crate) fn use_archives(&mut self, listed_in: PathBuf) {
+        self.archives = Some(listed_in);
+    }
+
     /// Fetches the packages and the libraries that are missing; the name of the first.
     fn download(&mut self, names: &[DebianName], came: &Path) -> Result<String, ShelfError> {
         let mut wanted = Vec::new();
@@ -123,7 +142,7 @@ impl Apt<'_> {
         })
     }
 
-    fn make_own_lists(&mut self, work: &Path) -> Result<(), ShelfError> {
+    pub(crate) fn make_own_lists(&mut self, work: &Path) -> Result<(), ShelfError> {
         let own = work.join("apt");
         for directory in ["lists/partial", "cache/archives/partial"] {
             let path = own.join(directory);
@@ -135,7 +154,7 @@ impl Apt<'_> {
         self.run(command).map(|_| ())
     }
 
-    fn apt(&self, program: &str) -> Command {
+    pub(crate) fn apt(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         // What it says is read.
         command.env("LC_ALL", "C.UTF-8");
@@ -146,11 +165,16 @@ impl Apt<'_> {
             command.args(["-o", &format!("Dir::State::Lists={own}/lists")]);
             command.args(["-o", &format!("Dir::Cache={own}/cache")]);
         }
+        if let Some(listed_in) = &self.archives {
+            let listed_in = listed_in.display();
+            command.args(["-o", "Dir::Etc::SourceList=/dev/null"]);
+            command.args(["-o", &format!("Dir::Etc::SourceParts={listed_in}")]);
+        }
         command
     }
 
     /// Runs a program to its end; the lines that it wrote.
-    fn run(&mut self, command: Command) -> Result<Vec<String>, ShelfError> {
+    pub(crate) fn run(&mut self, command: Command) -> Result<Vec<String>, ShelfError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |says: String| ShelfError::Debian {
             package: self.package,
@@ -204,7 +228,7 @@ fn stands_for(name: &str, lines: &[String]) -> Option<String> {
         .map(str::to_owned)
 }
 
-fn deb_files(directory: &Path) -> Result<Vec<PathBuf>, ShelfError> {
+pub(crate) fn deb_files(directory: &Path) -> Result<Vec<PathBuf>, ShelfError> {
     let entries = fs::read_dir(directory).map_err(ShelfError::file("list", directory))?;
     let mut files: Vec<PathBuf> = entries
         .flatten()
@@ -215,7 +239,7 @@ fn deb_files(directory: &Path) -> Result<Vec<PathBuf>, ShelfError> {
     Ok(files)
 }
 
-fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     path.file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default()

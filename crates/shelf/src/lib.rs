@@ -19,6 +19,7 @@
 mod catalogue;
 mod checksum;
 mod debian;
+mod debian_source;
 mod error;
 mod install;
 mod lock;
@@ -31,14 +32,14 @@ mod shelf;
 mod unpack;
 
 pub use catalogue::{
-    CATALOGUE, HIKARICP, HTTPD, JOLOKIA, LIBERTY, POSTGRESQL, POSTGRESQL_JDBC, TOMCAT_10,
-    TOMCAT_11, package_named,
+    CATALOGUE, HIKARICP, HTTPD, HTTPD_SOURCE, JOLOKIA, LIBERTY, POSTGRESQL, POSTGRESQL_JDBC,
+    TOMCAT_10, TOMCAT_11, package_named,
 };
 pub use checksum::sha256;
 pub use debian::library_path;
 pub use error::ShelfError;
 pub use maven::{MavenError, maven};
-pub use package::{Artifact, DebianName, Package, Place, Source};
+pub use package::{Artifact, DebianName, DebianSource, Package, Place, Source};
 pub use postgresql::{PostgresqlPrograms, installed_postgresql};
 pub use receipt::{Receipt, ReceivedFile};
 pub use shelf::{OnShelf, Progress, Shelf};

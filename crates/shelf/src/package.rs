@@ -20,6 +20,17 @@ pub enum Source {
     Maven(&'static [Artifact]),
     /// The Debian packages of this machine's release, with the libraries that are not installed.
     Debian(&'static [DebianName]),
+    /// The source of a Debian package, with headers.
+    DebianSource(DebianSource),
+}
+
+/// The source of a Debian package, and packages of headers that are unpacked beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DebianSource {
+    /// The source package.
+    pub source: &'static str,
+    /// Packages with headers; what they depend on is not fetched.
+    pub headers: &'static [&'static str],
 }
 
 /// A file in a Maven repository.
@@ -92,7 +103,7 @@ impl Package {
     pub fn version(&self) -> Option<&'static str> {
         match self.source {
             Source::Maven(artifacts) => artifacts.first().map(|artifact| artifact.version),
-            Source::Debian(_) => None,
+            Source::Debian(_) | Source::DebianSource(_) => None,
         }
     }
 }

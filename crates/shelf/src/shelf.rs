@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::catalogue::{CATALOGUE, POSTGRESQL};
 use crate::debian::from_debian;
+use crate::debian_source::from_debian_source;
 use crate::error::ShelfError;
 use crate::install::from_maven;
 use crate::lock;
@@ -145,6 +146,9 @@ impl Shelf {
                 from_maven(package, artifacts, places, interrupted, progress)
             }
             Source::Debian(names) => from_debian(package, names, places, interrupted, progress),
+            Source::DebianSource(wanted) => {
+                from_debian_source(package, &wanted, places, interrupted, progress)
+            }
         }?;
         receipt.write(&home)?;
         let place = self.place(package, &receipt.version);

@@ -42,6 +42,14 @@ pub enum TargetError {
         /// Its log.
         log: PathBuf,
     },
+    /// A part of it cannot be built.
+    #[error("build {what}: {says}")]
+    NotBuilt {
+        /// Which part.
+        what: String,
+        /// What the compiler said.
+        says: String,
+    },
     /// It ended while it should run.
     #[error("keep the target running: it ended by itself ({status}); its last words: {last_words}")]
     Ended {

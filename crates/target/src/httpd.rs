@@ -17,6 +17,7 @@
 mod directives;
 mod installation;
 mod place;
+mod rebuilt;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -38,6 +39,7 @@ use crate::server::{Server, Watched};
 
 pub use directives::Mpm;
 pub use installation::HttpdInstallation;
+pub use rebuilt::{build_prefork, most_connections_per_s};
 
 use directives::{
     BACKLOG, Change, LIFETIME, LISTEN_BACKLOG, MAX_REQUEST_WORKERS, THREADS, Values, change,

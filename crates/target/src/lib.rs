@@ -35,7 +35,9 @@ pub use command::{CommandOptions, EndSignal, StartedCommand};
 pub use configuration::ConfigurationChange;
 pub use error::TargetError;
 pub use external::{External, ExternalLimit, ExternalOptions, JmxAgent, SetBy};
-pub use httpd::{Httpd, HttpdInstallation, HttpdOptions, Mpm};
+pub use httpd::{
+    Httpd, HttpdInstallation, HttpdOptions, Mpm, build_prefork, most_connections_per_s,
+};
 pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
 pub use kinds::{KINDS, Kind, StageInWords, kind_named};
 pub use liberty::{Liberty, LibertyOptions, LibertyPool, LibertyServer};

@@ -18,6 +18,8 @@ const MODULE_FOLDERS: [&str; 5] = [
     "modules",
 ];
 
+const PREFORK: &str = "mpm_prefork";
+
 /// An Apache httpd that can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpdInstallation {
@@ -27,6 +29,8 @@ pub struct HttpdInstallation {
     pub modules: PathBuf,
     /// Folders of libraries that the system does not have.
     pub libraries: Vec<PathBuf>,
+    /// A prefork module that is used instead of the installation's.
+    pub prefork: Option<PathBuf>,
 }
 
 impl HttpdInstallation {
@@ -49,6 +53,7 @@ impl HttpdInstallation {
             program,
             modules,
             libraries,
+            prefork: None,
         })
     }
 
@@ -67,6 +72,7 @@ impl HttpdInstallation {
             program,
             modules,
             libraries: Vec::new(),
+            prefork: None,
         })
     }
 
@@ -102,6 +108,9 @@ impl HttpdInstallation {
 
     /// A module's file, if it is one: builds may have it in the program itself.
     pub(super) fn module(&self, name: &str) -> Option<PathBuf> {
+        if let Some(own) = self.prefork.as_ref().filter(|_| name == PREFORK) {
+            return Some(own.clone());
+        }
         let file = self.modules.join(format!("mod_{name}.so"));
         file.is_file().then_some(file)
     }

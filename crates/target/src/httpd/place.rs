@@ -228,6 +228,7 @@ mod tests {
             program: PathBuf::from("/none/httpd"),
             modules: folder.path().to_owned(),
             libraries: Vec::new(),
+            prefork: None,
         };
         fs::write(folder.path().join("mod_mpm_event.so"), "").unwrap();
         let values = defaults(Mpm::Event);

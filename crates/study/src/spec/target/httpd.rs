@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::spec::section::Section;
 use crate::spec::suggest::hint;
 
+/// More processes than this in one cycle start no machine's.
+const SPAWN_RATE_MAX: u32 = 1_024;
+
 /// Options of an httpd.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HttpdSpec {
@@ -13,6 +16,8 @@ pub struct HttpdSpec {
     /// Where the server lies: the root of unpacked Debian packages or the prefix of an own build;
     /// `None`: the one that is installed, or else Weir's own copy.
     pub home: Option<PathBuf>,
+    /// Processes that a prefork module built anew starts at most in one cycle; `None`: the module as it is (32).
+    pub max_spawn_rate: Option<u32>,
     /// What it serves; `None`: files of 1, 2, 4, 8 and 16 KiB.
     pub documents: Option<PathBuf>,
     /// Port to listen on, on the loopback address; `None`: a free one.
@@ -36,8 +41,18 @@ pub(super) fn read(section: &Section<'_>) -> HttpdSpec {
             .map(|text| PathBuf::from(text.into_inner()))
     };
     let port = section.whole("port", 1..=65_535);
+    let mpm = read_mpm(section);
+    let max_spawn_rate = section.whole("max-spawn-rate", 1..=SPAWN_RATE_MAX);
+    if let Some(rate) = max_spawn_rate.as_ref().filter(|_| mpm != MpmKind::Prefork) {
+        section.problems().add_with_help(
+            rate.span(),
+            "only the prefork module is built with another spawn rate",
+            "write `mpm = \"prefork\"` too",
+        );
+    }
     HttpdSpec {
-        mpm: read_mpm(section),
+        mpm,
+        max_spawn_rate: max_spawn_rate.map(toml::Spanned::into_inner),
         home: path("home"),
         documents: path("documents"),
         port: port.map(|port| u16::try_from(*port.get_ref()).expect("the range is checked")),
