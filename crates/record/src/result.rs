@@ -65,8 +65,11 @@ pub struct StudyResult {
     pub configuration: Vec<ConfigurationDiff>,
     /// The check that the settings hold under more users than the answer.
     pub held: Option<Held>,
-    /// The table of a sweep.
+    /// The table of a sweep, or of the levels among which the best was looked for.
     pub table: Option<SweepTable>,
+    /// The levels that contended for the best; null where the study did not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<LevelComparison>,
     /// What else the run showed.
     pub findings: Vec<Finding>,
     /// Every trial, in the order in which they ran.
@@ -127,6 +130,50 @@ pub struct Answer {
     pub at_next: BTreeMap<String, f64>,
     /// The fitted curves, for drawing and for reading the answer off: figure name → points.
     pub curves: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+/// Levels of one factor that were compared within blocks, on a logarithmic scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelComparison {
+    /// The factor that was varied.
+    pub factor: String,
+    /// The figure by which levels were compared.
+    pub figure: String,
+    /// The difference that matters, as a share.
+    pub margin: f64,
+    /// Probability that all losses lie in their intervals.
+    pub confidence: f64,
+    /// How many complete blocks there are: trials of each level.
+    pub blocks: u32,
+    /// Spread between trials of one level within a block, as a share.
+    pub noise: f64,
+    /// The levels, ascending.
+    pub levels: Vec<LevelStanding>,
+}
+
+/// A level against the best of those that were compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelStanding {
+    /// The level.
+    pub level: f64,
+    /// Geometric mean of the figure over the blocks.
+    pub value: f64,
+    /// What it loses against the best, as a share; an interval that begins at 0 says that it may be the best.
+    pub loss: Estimate,
+    /// What follows for the difference that matters.
+    pub verdict: LevelVerdict,
+}
+
+/// What a level is against the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LevelVerdict {
+    /// Not worse than the best by the difference that matters.
+    AsGood,
+    /// Worse by more than that.
+    Worse,
+    /// The trials do not tell.
+    Open,
 }
 
 /// Where one setting comes from.

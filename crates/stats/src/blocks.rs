@@ -88,15 +88,28 @@ impl Blocks {
     ) -> Estimate {
         assert!(comparisons > 0, "one of at least one comparison");
         let each = 1.0 - (1.0 - confidence) / comparisons as f64;
-        let freedom = ((self.count - 1) * (self.means.len() - 1)) as f64;
-        let standard_error = (2.0 * self.residual_variance / self.count as f64).sqrt();
         Estimate::symmetric(
             self.means[of] - self.means[than],
-            two_sided(each, freedom) * standard_error,
+            two_sided(each, self.freedom()) * self.standard_error_of_difference(),
             confidence,
             self.count,
             Method::Student,
         )
+    }
+
+    /// How many blocks there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Degrees of freedom of the noise.
+    pub(crate) fn freedom(&self) -> f64 {
+        ((self.count - 1) * (self.means.len() - 1)) as f64
+    }
+
+    /// Standard error of the difference of two means.
+    pub(crate) fn standard_error_of_difference(&self) -> f64 {
+        (2.0 * self.residual_variance / self.count as f64).sqrt()
     }
 }
 

@@ -14,7 +14,9 @@
 //! and of several trials:
 //!
 //! 4. [`between_trial_spread`] says how much two trials of one treatment differ;
-//! 5. [`Crossing::fit`] finds the level at which a response meets its target, [`IsotonicFit`] checks it without a model.
+//! 5. [`Crossing::fit`] finds the level at which a response meets its target, [`IsotonicFit`] checks it without a model;
+//! 6. [`Blocks`] compares treatments that ran side by side, with each other and with the best of them;
+//!    [`unimodal_regression`] says where the best has to be looked for.
 //!
 //! ```
 //! use weir_stats::{mean_of_series, Support};
@@ -28,6 +30,7 @@
 
 mod autocorrelation;
 mod batch_means;
+mod best;
 mod blocks;
 mod crossing;
 mod error;
@@ -38,10 +41,12 @@ mod quantile;
 mod spread;
 mod student;
 mod trend;
+mod unimodal;
 mod warmup;
 
 pub use autocorrelation::{autocorrelation, autocorrelation_time};
 pub use batch_means::{BatchMeans, SeriesMean, Support, batch_means, mean_of_series};
+pub use best::Family;
 pub use blocks::Blocks;
 pub use crossing::{Crossing, NEAR, Point};
 pub use error::StatsError;
@@ -52,4 +57,5 @@ pub use quantile::{QuantileRanks, quantile_of_counts, quantile_of_sorted, quanti
 pub use spread::{Observation, SPREAD_FLOOR, Spread, between_trial_spread};
 pub use student::{mean_of_independent, student_cdf, student_quantile};
 pub use trend::{Trend, trend};
+pub use unimodal::{UnimodalFit, unimodal_regression};
 pub use warmup::{Mser, NotSteady, Signal, Signals, WarmUp, guard_bins, mser5, warm_up};

@@ -1,11 +1,14 @@
 //! What a study will do, before it does it.
 
+use std::time::Duration;
+
 use weir_record::{Role, TargetFacts, Window};
 
+use crate::best::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX, ladder};
 use crate::confirm::CONFIRM_MAX;
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
-use crate::spec::{Ask, FindSpec, SweepSpec};
+use crate::spec::{Ask, BestSpec, FindSpec, SweepSpec};
 use crate::sweep::cases;
 use crate::trials::{cost_s, least_cost_s};
 
@@ -45,6 +48,7 @@ pub struct PlannedTrials {
 pub fn plan_of_trials(ask: &Ask, facts: Option<&TargetFacts>) -> DryRun {
     match ask {
         Ask::Find(find) => of_find(find, facts),
+        Ask::Best(best) => of_best(best),
         Ask::Sweep(sweep) => of_sweep(sweep),
     }
 }
@@ -70,13 +74,48 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
             at_most: CONFIRM_MAX as u32 + 1,
         });
     }
+    within_budget(steps, spec.window, spec.budget)
+}
+
+/// Blocks and levels that are expected on a quiet machine (measured in `best/search/tests.rs`).
+const BLOCKS_EXPECTED: usize = 3;
+const CONTENDERS_EXPECTED: usize = 4;
+
+fn of_best(spec: &BestSpec) -> DryRun {
+    let on_ladder = ladder(spec.within).len();
+    let trials_of = |what: String, expected: usize, at_most: usize| PlannedTrials {
+        role: Role::Search,
+        what,
+        expected: expected as u32,
+        at_most: at_most as u32,
+    };
+    let (vary, (low, high)) = (&spec.vary, spec.within);
+    let steps = vec![
+        trials_of(
+            format!("`{vary}` from {low} to {high} on a logarithmic ladder, in an order by chance"),
+            on_ladder,
+            on_ladder,
+        ),
+        trials_of(
+            "levels between the best of these".to_owned(),
+            FINER_MAX / 2,
+            FINER_MAX,
+        ),
+        trials_of(
+            "blocks of the levels that contend, until they are told apart".to_owned(),
+            BLOCKS_EXPECTED * CONTENDERS_EXPECTED,
+            BLOCKS_MAX * CONTENDERS_MAX,
+        ),
+    ];
+    within_budget(steps, spec.window, spec.budget)
+}
+
+fn within_budget(steps: Vec<PlannedTrials>, window: Window, budget: Option<Duration>) -> DryRun {
     let sum = |of: &dyn Fn(&PlannedTrials) -> u32| steps.iter().map(of).sum::<u32>();
-    let (least, most) = (least_cost_s(spec.window), cost_s(spec.window));
+    let (least, most) = (least_cost_s(window), cost_s(window));
     let expected_s = f64::from(sum(&|step| step.expected)) * f64::midpoint(least, most);
     let at_most_s = f64::from(sum(&|step| step.at_most)) * most;
-    let budget = spec
-        .budget
-        .map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+    let budget = budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64());
     DryRun {
         requests: None,
         expected_s: expected_s.min(budget),

@@ -243,6 +243,7 @@ fn outcome(
         settings_detail: settings.details,
         held,
         table: None,
+        comparison: None,
         findings: all,
         trials,
         stopped_by: match stop {

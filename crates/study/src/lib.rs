@@ -1,11 +1,12 @@
 //! What is asked of a server, and what the trials answer: searches, designs, settings, findings.
 //!
 //! A study file ([`StudyFile`]) asks for the largest number of users that meets the requirements
-//! ([`find()`]) or for a table of cases ([`sweep()`]). Both run trials through the seam
+//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]), or
+//! for a table of cases ([`sweep()`]). All run trials through the seam
 //! `TrialRunner` - the real rig, the simulator, the replay of a stored run - and end with an
 //! [`Outcome`].
 //!
-//! A search goes three steps:
+//! A search for the largest number of users goes three steps:
 //!
 //! 1. *search*: a model of users, think time and CPU proposes levels, the trials near the goal decide
 //!    where it is met, and how sure that is;
@@ -53,6 +54,7 @@
 //! ```
 
 mod answer;
+mod best;
 mod check;
 mod confirm;
 mod dry_run;
@@ -70,17 +72,18 @@ mod summary;
 mod sweep;
 mod trials;
 
+pub use best::best;
 pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use find::find;
 pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded};
 pub use spec::{
-    Ask, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS,
-    DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec, HttpdSpec, JolokiaSpec,
-    LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec,
-    MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, Problem, SpringBootApp,
-    SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
-    TomcatServer, TomcatSpec, auto_window,
+    Ask, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec,
+    DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec,
+    HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec,
+    LoadSource, LoadSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, Problem,
+    SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec,
+    TomcatApp, TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;

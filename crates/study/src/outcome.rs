@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_record::{
-    Answer, Finding, Held, SettingDetail, Status, SweepTable, TargetFacts, TrialError, TrialRecord,
+    Answer, Finding, Held, LevelComparison, SettingDetail, Status, SweepTable, TargetFacts,
+    TrialError, TrialRecord,
 };
 
 /// The result of a study: all of `result.json` but what only the program knows (version, run,
@@ -26,8 +27,10 @@ pub struct Outcome {
     pub settings_detail: Vec<SettingDetail>,
     /// The check that the settings hold.
     pub held: Option<Held>,
-    /// The table of a sweep.
+    /// The table of a sweep, or of the levels among which the best was looked for.
     pub table: Option<SweepTable>,
+    /// The levels that contended for the best.
+    pub comparison: Option<LevelComparison>,
     /// What else the trials showed.
     pub findings: Vec<Finding>,
     /// Every trial, in the order in which they ran.

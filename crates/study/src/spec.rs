@@ -1,10 +1,11 @@
 //! The study file: what the user asks, read with all its problems at once.
 //!
-//! A study names one target, one load and one question ([`FindSpec`] or [`SweepSpec`]). Every key
+//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`] or [`SweepSpec`]). Every key
 //! that is not known, every value that does not fit stands in the list of [`Problem`]s with its
 //! place in the file; a study with problems is never run. What the design foresees and this
 //! version cannot do is called "not built yet", with a way out.
 
+mod best;
 mod factor;
 mod find;
 mod load;
@@ -14,9 +15,11 @@ mod suggest;
 mod sweep;
 mod target;
 
+pub use best::{BestGoal, BestSpec};
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub use problem::Problem;
+pub(crate) use sweep::default_columns;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
     BuiltinSpec, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec, JolokiaSpec, LibertyApp,
@@ -50,6 +53,8 @@ pub struct StudyFile {
 pub enum Ask {
     /// The largest level that meets the requirements.
     Find(FindSpec),
+    /// The best level, or the smallest that is not worse.
+    Best(BestSpec),
     /// A table of cases.
     Sweep(SweepSpec),
 }
@@ -161,7 +166,10 @@ fn read_ask(
         );
     }
     if let Some(find) = find {
-        return Some(Ask::Find(find::read(&find, question, load, seed)));
+        return match find::read_goal(&find) {
+            Some(goal) => best::read(&find, goal, question, load, seed).map(Ask::Best),
+            None => Some(Ask::Find(find::read(&find, question, load, seed))),
+        };
     }
     if sweep.is_none() && root.value("find").is_none() && root.value("sweep").is_none() {
         root.missing("[find]", "[find]` or `[sweep]");
@@ -203,6 +211,7 @@ fn check_properties(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
 fn varies(ask: &Ask, name: &str) -> bool {
     match ask {
         Ask::Find(_) => name == "users",
+        Ask::Best(best) => best.vary == name || best.set.contains_key(name),
         Ask::Sweep(sweep) => match &sweep.design {
             Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key(name)),
             Design::Full(factors) | Design::OneAtATime(factors) => {

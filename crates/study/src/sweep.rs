@@ -16,7 +16,9 @@ use crate::outcome::Outcome;
 use crate::spec::SweepSpec;
 use crate::trials::{Stop, Trials, Wanted};
 
-pub(crate) use design::{Case, cases};
+pub(crate) use comparison::{percent, rounded};
+pub(crate) use design::{Case, cases, shuffled};
+pub(crate) use table::table;
 
 /// Runs every case of the design and puts the figures in a table.
 ///
@@ -59,7 +61,7 @@ fn outcome(
     trials: Vec<TrialRecord>,
     stop: Option<Stop>,
 ) -> Outcome {
-    let table = table::table(spec, cases, &trials);
+    let table = table(&spec.columns, cases, &trials);
     let empty: Vec<&str> = table
         .rows
         .iter()
@@ -96,6 +98,7 @@ fn outcome(
         held: None,
         findings: findings::of_sweep(&trials, &facts),
         table: Some(table),
+        comparison: None,
         target: facts,
         trials,
         stopped_by,

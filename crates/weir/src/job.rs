@@ -175,6 +175,7 @@ impl Job {
     pub(crate) fn seed(&self) -> u64 {
         match &self.study.ask {
             Ask::Find(find) => find.seed,
+            Ask::Best(best) => best.seed,
             Ask::Sweep(sweep) => sweep.seed,
         }
     }

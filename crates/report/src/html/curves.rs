@@ -115,10 +115,9 @@ pub(crate) fn charts(input: &ReportInput<'_>) -> Vec<CurveChart> {
 
 /// The factor that is drawn along the axis.
 pub(crate) fn factor(result: &StudyResult) -> &str {
-    result
-        .answer
-        .as_ref()
-        .map_or("users", |answer| answer.factor.as_str())
+    let answered = result.answer.as_ref().map(|answer| &answer.factor);
+    let compared = result.comparison.as_ref().map(|levels| &levels.factor);
+    answered.or(compared).map_or("users", String::as_str)
 }
 
 /// The level of a trial; the population where the factor was not set.

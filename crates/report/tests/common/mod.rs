@@ -370,6 +370,7 @@ fn empty_result(question: &str, summary: &str) -> StudyResult {
         settings_detail: Vec::new(),
         held: None,
         table: None,
+        comparison: None,
         configuration: Vec::new(),
         findings: Vec::new(),
         trials: Vec::new(),

@@ -1,4 +1,4 @@
-//! `[find]`: the largest level that meets the requirements.
+//! `[find]`: the largest number of users that meets the requirements; other goals stand in `best`.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use weir_plan::{Metric, Requirement};
 use weir_record::Window;
 use weir_units::{parse_duration, parse_share};
 
+use super::best::BestGoal;
 use super::factor::{Allowed, check_name};
 use super::load::{LoadSpec, auto_window};
 use super::section::{Section, cannot};
@@ -24,7 +25,7 @@ const PRECISION: f64 = 0.05;
 const PRECISIONS: std::ops::RangeInclusive<f64> = 0.005..=0.5;
 /// The most load of a study with automatic windows, all trials and warm-ups together.
 const BUDGET: Duration = Duration::from_secs(6 * 60);
-const BUDGET_MIN: Duration = Duration::from_secs(60);
+pub(super) const BUDGET_MIN: Duration = Duration::from_secs(60);
 /// Percentiles that every trial records.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
@@ -83,9 +84,10 @@ pub(crate) fn read(
     seed: u64,
 ) -> FindSpec {
     check_vary(section);
-    check_goal(section);
+    refuse_comparison(section);
     let within = read_within(section).unwrap_or(WITHIN);
     let requirements = read_requirements(section).unwrap_or_else(default_requirements);
+    check_bounded(&requirements, section);
     let precision = read_precision(section).unwrap_or(PRECISION);
     let budget = section.parsed("budget", parse_duration);
     if let Some(budget) = budget
@@ -137,42 +139,41 @@ fn check_vary(section: &Section<'_>) {
 fn not_built(section: &Section<'_>, span: Range<usize>, name: &str) {
     section.problems().add_with_help(
         span,
-        format!("finding the best `{name}` is not built yet"),
-        "write `vary = \"users\"`, or try the levels one by one in a `[sweep]`",
+        format!("finding the largest `{name}` is not built yet"),
+        "write `vary = \"users\"`, or ask for the best: `goal = \"smallest-near-best\"`",
     );
 }
 
-fn check_goal(section: &Section<'_>) {
-    // Read so that they are known keys; they belong to goals that are not built.
-    let extra = [section.value("of"), section.value("margin")];
-    let Some(goal) = section.text("goal") else {
-        return;
-    };
-    let problems = section.problems();
+/// The goal of the table; `largest` when it names none or one that does not exist.
+pub(super) fn read_goal(section: &Section<'_>) -> Option<BestGoal> {
+    let goal = section.text("goal")?;
     match goal.get_ref().as_str() {
-        "largest" => {
-            for value in extra.into_iter().flatten() {
-                problems.add_with_help(
-                    value.span(),
-                    "the goal `largest` has neither `of` nor `margin`",
-                    "leave it out",
-                );
-            }
-        }
-        name @ ("best" | "smallest-near-best") => problems.add_with_help(
-            goal.span(),
-            format!("the goal `{name}` is not built yet"),
-            "write `goal = \"largest\"`, or compare the levels in a `[sweep]`",
-        ),
-        name => problems.add_with_help(
+        "best" => return Some(BestGoal::Best),
+        "smallest-near-best" => return Some(BestGoal::SmallestNearBest),
+        "largest" => {}
+        name => section.problems().add_with_help(
             goal.span(),
             format!("`{name}` is no goal"),
             hint(name, &["largest", "best", "smallest-near-best"]),
         ),
     }
+    None
 }
 
-fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
+/// What only the goals that compare levels have.
+fn refuse_comparison(section: &Section<'_>) {
+    for key in ["of", "margin", "set"] {
+        if let Some(value) = section.value(key) {
+            section.problems().add_with_help(
+                value.span(),
+                format!("the goal `largest` has no `{key}`"),
+                "leave it out, or write `goal = \"smallest-near-best\"`",
+            );
+        }
+    }
+}
+
+pub(super) fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
     let (span, list) = section.list("within")?;
     let ends: Vec<Option<u32>> = list
         .iter()
@@ -208,7 +209,7 @@ fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
     }
 }
 
-fn read_requirements(section: &Section<'_>) -> Option<Vec<Requirement>> {
+pub(super) fn read_requirements(section: &Section<'_>) -> Option<Vec<Requirement>> {
     let texts = section.texts("subject-to")?;
     if texts.is_empty() {
         section.missing("subject-to", "subject-to = [\"cpu <= 80 %\"]");
@@ -225,17 +226,20 @@ fn read_requirements(section: &Section<'_>) -> Option<Vec<Requirement>> {
             Err(error) => problems.add(text.span(), cannot(&error)),
         }
     }
+    Some(requirements)
+}
+
+fn check_bounded(requirements: &[Requirement], section: &Section<'_>) {
     let bounded = requirements
         .iter()
         .any(|requirement| requirement.comparison.bounds_from_above());
     if !requirements.is_empty() && !bounded {
-        problems.add_with_help(
+        section.problems().add_with_help(
             section.span(),
             "nothing in `subject-to` grows too large with more users, so that there is no largest",
             "add a bound from above such as \"cpu <= 80 %\" or \"p99 <= 300 ms\"",
         );
     }
-    Some(requirements)
 }
 
 fn check_requirement(requirement: &Requirement, span: Range<usize>, section: &Section<'_>) {

@@ -18,9 +18,9 @@ use super::suggest::hint;
 /// Most replicates that can be typed.
 const REPLICATES_MAX: u32 = 100;
 /// The smallest differences that somebody may care for.
-const MATTERS: std::ops::RangeInclusive<f64> = 0.005..=0.5;
+pub(super) const MATTERS: std::ops::RangeInclusive<f64> = 0.005..=0.5;
 /// What matters when the study does not say.
-const MATTERS_UNSAID: f64 = 0.05;
+pub(super) const MATTERS_UNSAID: f64 = 0.05;
 /// Most cases of one design: at half a minute a trial this is a working day.
 const CASES_MAX: usize = 1_000;
 
@@ -306,7 +306,7 @@ fn read_cases(section: &Section<'_>) -> Option<Vec<CaseSpec>> {
     Some(cases)
 }
 
-fn read_set(section: &Section<'_>) -> Levels {
+pub(super) fn read_set(section: &Section<'_>) -> Levels {
     let problems = section.problems();
     let set: Levels = flat(section.table())
         .into_iter()

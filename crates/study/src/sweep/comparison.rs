@@ -173,12 +173,12 @@ fn loss(of: &Compared<'_>) -> String {
     )
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     rounded(share * 100.0)
 }
 
 /// Two digits that count.
-fn rounded(value: f64) -> String {
+pub(crate) fn rounded(value: f64) -> String {
     let decimals = usize::from(value.abs() < 9.95);
     let text = format!("{value:.decimals$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() {

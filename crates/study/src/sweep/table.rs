@@ -5,27 +5,22 @@ use weir_stats::mean_of_independent;
 
 use super::Case;
 use crate::figure::Figure;
-use crate::spec::SweepSpec;
+use crate::spec::ColumnSpec;
 
 /// Confidence of the intervals over replicates.
 const CONFIDENCE: f64 = 0.95;
 
 /// The figures of all valid trials, with what was published beside them.
-pub(super) fn table(spec: &SweepSpec, cases: &[Case], trials: &[TrialRecord]) -> SweepTable {
-    let figures: Vec<Figure> = spec
-        .columns
+pub(crate) fn table(wanted: &[ColumnSpec], cases: &[Case], trials: &[TrialRecord]) -> SweepTable {
+    let figures: Vec<Figure> = wanted
         .iter()
         .map(|column| Figure::named(&column.signal))
         .collect();
-    let columns = spec
-        .columns
-        .iter()
-        .zip(&figures)
-        .map(|(column, figure)| Column {
-            title: column.title.clone(),
-            signal: figure.to_string(),
-            unit: figure.unit().to_owned(),
-        });
+    let columns = wanted.iter().zip(&figures).map(|(column, figure)| Column {
+        title: column.title.clone(),
+        signal: figure.to_string(),
+        unit: figure.unit().to_owned(),
+    });
     SweepTable {
         columns: columns.collect(),
         rows: cases

@@ -6,6 +6,7 @@
     reason = "a test states what must hold, and its expected numbers are exact"
 )]
 
+mod best;
 mod limits;
 mod search_accuracy;
 mod study_file;

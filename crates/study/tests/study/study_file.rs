@@ -5,8 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use weir_record::{Level, WhenFull};
 use weir_study::{
-    Ask, Design, JolokiaSpec, LimitSetter, LoadSource, PoolWord, SpringBootApp, StudyFile,
-    TargetKind, TomcatApp, TomcatServer, plan_of_trials,
+    Ask, BestGoal, Design, JolokiaSpec, LimitSetter, LoadSource, PoolWord, SpringBootApp,
+    StudyFile, TargetKind, TomcatApp, TomcatServer, plan_of_trials,
 };
 
 const FIND: &str = r#"
@@ -36,6 +36,23 @@ within = [1, 200]
 goal = "largest"
 subject-to = ["cpu <= 70 %", "p99 <= 300 ms"]
 precision = "3 %"
+"#;
+
+const BEST: &str = r#"
+schema = "weir/study/1"
+[target.spring-boot]
+app = "posts"
+[load]
+plan = "board.jmx"
+users = "THREAD_NUMBER"
+window = "20 s"
+[find]
+vary = "threads"
+within = [1, 400]
+set = { users = 500 }
+goal = "smallest-near-best"
+of = "throughput"
+margin = "3 %"
 "#;
 
 const TOMCAT: &str = r#"
@@ -213,6 +230,16 @@ fn a_rate_is_a_factor_when_its_property_is_named() {
     assert_eq!(rate.as_ref().unwrap().get_ref(), "RATE");
 }
 
+#[test]
+fn a_prefork_module_built_anew_is_asked_for_with_its_rate() {
+    let prefork = "[target.httpd]\nmpm = \"prefork\"\nmax-spawn-rate = 64";
+    let study = StudyFile::parse(&SWEEP.replace("[target.builtin]", prefork)).unwrap();
+    let TargetKind::Httpd(httpd) = study.target.kind else {
+        panic!("an httpd")
+    };
+    assert_eq!(httpd.max_spawn_rate, Some(64));
+}
+
 const EXTERNAL: &str = r#"
 schema = "weir/study/1"
 [target.external]
@@ -386,8 +413,50 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
         FIND,
         "goal = \"largest\"",
         "goal = \"best\"",
-        "\"best\"",
-        "not built yet",
+        "precision",
+        "not known in [find]",
+    ),
+    (
+        FIND,
+        "goal = \"largest\"",
+        "margin = \"5 %\"",
+        "\"5 %\"",
+        "has no `margin`",
+    ),
+    (
+        SWEEP,
+        "[target.builtin]",
+        "[target.httpd]\nmax-spawn-rate = 64",
+        "64",
+        "only the prefork module",
+    ),
+    (
+        BEST,
+        "vary = \"threads\"",
+        "",
+        "[find]",
+        "`vary` is missing",
+    ),
+    (
+        BEST,
+        "of = \"throughput\"",
+        "of = \"cpu\"",
+        "\"cpu\"",
+        "more or less",
+    ),
+    (
+        BEST,
+        "\"3 %\"",
+        "\"80 %\"",
+        "\"80 %\"",
+        "between 0.5 % and 50 %",
+    ),
+    (
+        BEST,
+        "users = 500",
+        "threads = 500",
+        "[find]",
+        "is varied and set",
     ),
     (
         FIND,
@@ -401,7 +470,7 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
         "vary = \"users\"",
         "vary = \"threads\"",
         "\"threads\"",
-        "not built yet",
+        "finding the largest `threads`",
     ),
     (
         FIND,
@@ -625,11 +694,30 @@ fn missing_parts_are_named() {
 }
 
 #[test]
+fn a_study_of_levels_is_read() {
+    let study = StudyFile::parse(BEST).unwrap();
+    let Ask::Best(best) = &study.ask else {
+        panic!("{:?}", study.ask)
+    };
+    assert_eq!(best.goal, BestGoal::SmallestNearBest);
+    assert_eq!((best.vary.as_str(), best.within), ("threads", (1, 400)));
+    assert_eq!(best.set["users"].number(), Some(500.0));
+    assert_eq!((best.of.as_str(), best.margin), ("throughput", 0.03));
+    assert_eq!(best.requirements[0].to_string(), "errors <= 0.1 %");
+    assert_eq!(best.budget, None, "a fixed window has as long as it takes");
+    assert!(
+        best.question.contains("not worse than the best by 3 %"),
+        "{}",
+        best.question
+    );
+}
+
+#[test]
 fn all_problems_come_at_once_in_the_order_of_the_file() {
     let text = FIND
         .replace("precision", "presicion")
         .replace("port = 9080", "port = 0")
-        .replace("\"largest\"", "\"best\"");
+        .replace("\"largest\"", "\"larges\"");
     let problems = StudyFile::parse(&text).unwrap_err();
     assert_eq!(problems.len(), 3, "{problems:#?}");
     assert!(problems.is_sorted_by_key(|problem| problem.span.start));
