@@ -4,6 +4,8 @@
 //! while it runs, over its admin endpoint; the backlog belongs to the listening socket, so changing
 //! it starts the server again.
 
+mod kind;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ use crate::child::ServerProcess;
 use crate::error::TargetError;
 use crate::funnel::check_limit;
 use crate::server::{Server, Watched};
+
+pub(crate) use kind::KIND;
 
 /// How long the server may take to fill its table and listen.
 const START_PATIENCE: Duration = Duration::from_secs(60);
@@ -119,28 +123,25 @@ impl Builtin {
 
 impl Server for Builtin {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
-        let stage = |name: &str, settable: bool, when_full| Stage {
-            name: name.to_owned(),
-            native: SETTINGS
-                .iter()
-                .find(|(stage, _)| *stage == name)
-                .map(|(_, flag)| (*flag).to_owned()),
-            limit: self.found.get(name).copied(),
-            settable,
-            when_full,
+        let stage = |name: &str, settable: bool| {
+            let limit = self.found.get(name).copied();
+            KIND.stage(name, limit, settable)
         };
         TargetFacts {
             name: "sample server".to_owned(),
-            kind: "builtin".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope,
             stages: vec![
-                stage("backlog", true, WhenFull::Refuse),
-                stage("connections", true, self.options.when_connections_full),
-                stage("request-queue", false, WhenFull::Wait),
-                stage("threads", true, WhenFull::Wait),
-                stage("pool.db", true, WhenFull::Block),
-                stage("database", false, WhenFull::Block),
+                stage("backlog", true),
+                Stage {
+                    when_full: self.options.when_connections_full,
+                    ..stage("connections", true)
+                },
+                stage("request-queue", false),
+                stage("threads", true),
+                stage("pool.db", true),
+                stage("database", false),
             ],
         }
     }

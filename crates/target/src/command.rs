@@ -7,6 +7,7 @@
 //!
 //! It is ready when a URL answers, and ends by a signal.
 
+mod kind;
 mod placeholders;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ use crate::funnel::{check_limit, stages};
 use crate::journal::Journal;
 use crate::metrics_page::{MetricsPage, on_server};
 use crate::server::{Server, Watched};
+
+pub(crate) use kind::KIND;
 
 use placeholders::{CONFIG, PORT, filled, places};
 
@@ -144,10 +147,10 @@ impl Server for StartedCommand {
         let program = self.options.run.split_whitespace().next();
         TargetFacts {
             name: program.unwrap_or_default().to_owned(),
-            kind: "command".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope,
-            stages: stages(&self.settable, &self.options.settings),
+            stages: stages(&KIND, &self.settable, &self.options.settings),
         }
     }
 

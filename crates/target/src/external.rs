@@ -4,6 +4,7 @@
 //! is asked to; each has to be known before it is changed, so that it can be put back.
 
 mod jmx;
+mod kind;
 mod shell;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ use crate::server::{Server, Watched};
 
 use jmx::Jmx;
 pub use jmx::JmxAgent;
+pub(crate) use kind::KIND;
 
 /// What stands for the limit in a command.
 const VALUE: &str = "{value}";
@@ -215,14 +217,14 @@ impl Server for External {
         let settable: BTreeSet<String> = self.options.limits.keys().cloned().collect();
         TargetFacts {
             name: self.options.name.clone(),
-            kind: "external".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope: if self.options.elsewhere {
                 CpuScope::Unknown
             } else {
                 cpu_scope
             },
-            stages: stages(&settable, &self.base()),
+            stages: stages(&KIND, &settable, &self.base()),
         }
     }
 

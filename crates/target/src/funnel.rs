@@ -2,34 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_record::{Stage, WhenFull};
+use weir_record::Stage;
 
 use crate::error::TargetError;
+use crate::kinds::Kind;
 use crate::server::NATIVE;
 
-/// The stages in their order, with what happens at each when it is full.
-const ORDER: [(&str, WhenFull); 3] = [
-    ("backlog", WhenFull::Refuse),
-    ("connections", WhenFull::Wait),
-    ("threads", WhenFull::Wait),
-];
-
 /// The stages among settings, outermost first, with the limits that are known.
-pub(crate) fn stages(settable: &BTreeSet<String>, found: &BTreeMap<String, f64>) -> Vec<Stage> {
-    let stage = |name: &str, when_full| Stage {
-        name: name.to_owned(),
-        native: None,
-        limit: found.get(name).copied(),
-        settable: true,
-        when_full,
-    };
-    let known = ORDER
-        .iter()
-        .filter(|(name, _)| settable.contains(*name))
-        .map(|(name, when_full)| stage(name, *when_full));
+pub(crate) fn stages(
+    kind: &Kind,
+    settable: &BTreeSet<String>,
+    found: &BTreeMap<String, f64>,
+) -> Vec<Stage> {
+    let known = kind.stages.iter().map(|words| words.stage);
     let pools = settable.iter().filter(|name| name.starts_with("pool."));
     known
-        .chain(pools.map(|name| stage(name, WhenFull::Block)))
+        .filter(|name| settable.contains(*name))
+        .chain(pools.map(String::as_str))
+        .map(|name| kind.stage(name, found.get(name).copied(), true))
         .collect()
 }
 
@@ -53,7 +43,11 @@ mod tests {
     fn stages_stand_in_the_order_of_the_funnel() {
         let names = ["native.x", "pool.db", "threads", "backlog"].map(str::to_owned);
         let found = [("threads".to_owned(), 8.0)];
-        let stages = stages(&names.into_iter().collect(), &found.into_iter().collect());
+        let stages = stages(
+            &crate::command::KIND,
+            &names.into_iter().collect(),
+            &found.into_iter().collect(),
+        );
         let told: Vec<(&str, Option<f64>)> = stages
             .iter()
             .map(|stage| (stage.name.as_str(), stage.limit))

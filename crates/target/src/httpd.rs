@@ -1,8 +1,9 @@
 //! Apache httpd 2.4 as a target, with the prefork or the event MPM.
 //!
 //! Weir runs a server of its own: with a configuration that it writes into the run's directory, on a
-//! loopback port, as a child process in the foreground. Nothing of an installed server is read or
-//! changed but its program and modules.
+//! loopback port, as a child process in the foreground. The configuration is Weir's, or a copy of one
+//! of the user's ([`users`], [`copy`]), whose files are only read; the answer is shown as a change of
+//! them ([`configuration`]).
 //!
 //! Its funnel is short. Prefork: the kernel's queue (`ListenBacklog`), then a process for every
 //! connection (`MaxRequestWorkers`, the stage `threads`). Event holds connections beyond its
@@ -14,10 +15,15 @@
 //! with one connection per process it would cost a process. The figures come from the kernel's
 //! sockets, from `/proc`, and from the error log.
 
+mod configuration;
+mod copy;
 mod directives;
 mod installation;
+mod kind;
 mod place;
 mod rebuilt;
+mod syntax;
+mod users;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,10 +34,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use weir_probe::{HttpdSource, Source};
-use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
+use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
+use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::journal::Journal;
@@ -39,13 +46,16 @@ use crate::server::{Server, Watched};
 
 pub use directives::Mpm;
 pub use installation::HttpdInstallation;
+pub(crate) use kind::KIND;
 pub use rebuilt::{build_prefork, most_connections_per_s};
 
 use directives::{
     BACKLOG, Change, LIFETIME, LISTEN_BACKLOG, MAX_REQUEST_WORKERS, THREADS, Values, change,
     connections, defaults, with,
 };
+use kind::CONNECTIONS;
 use place::Place;
+use users::UsersConfiguration;
 
 /// How long a start or a restart may take; it takes some tens of milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -56,8 +66,10 @@ const READY: &str = "resuming normal operations";
 pub struct HttpdOptions {
     /// The server's files.
     pub installation: HttpdInstallation,
-    /// How it turns connections into work.
+    /// How it turns connections into work; a configuration of the user's says it itself.
     pub mpm: Mpm,
+    /// A configuration of the user's; it is only read.
+    pub configuration: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
     /// CPUs that it may use; `None`: all.
@@ -92,15 +104,10 @@ pub struct Httpd {
 impl Httpd {
     /// Writes the configuration and starts the server.
     pub fn start(mut options: HttpdOptions) -> Result<Self, TargetError> {
-        let found = with(options.mpm, &defaults(options.mpm), &options.settings)?;
         options.log = absolute(&options.log)?;
         let version = options.installation.version()?;
-        let place = Place::make(
-            &options.folder,
-            options.documents.as_deref(),
-            &options.spare,
-            &options.journal,
-        )?;
+        let (place, base) = make_place(&mut options)?;
+        let found = with(options.mpm, &base, &options.settings)?;
         let port = match options.port {
             0 => free_port()?,
             port => port,
@@ -115,6 +122,14 @@ impl Httpd {
             current: found.clone(),
             found,
         })
+    }
+
+    /// The configuration file, in its own words, with these values.
+    fn text(&self, values: &Values) -> String {
+        let options = &self.options;
+        let (mpm, log) = (options.mpm, &options.log);
+        self.place
+            .text(&options.installation, mpm, values, self.port, log)
     }
 
     fn change_to(&mut self, values: &Values) -> Result<(), TargetError> {
@@ -152,41 +167,18 @@ impl Httpd {
 impl Server for Httpd {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
         let mpm = self.options.mpm;
-        let stage = |name: &str, native: &str, limit: u64, settable, when_full| Stage {
-            name: name.to_owned(),
-            native: Some(native.to_owned()),
-            limit: Some(limit as f64),
-            settable,
-            when_full,
+        let stage = |name: &str, limit: u64, settable| {
+            let limit = Some(limit as f64);
+            KIND.stage(name, limit, settable)
         };
-        let backlog = self.found[LISTEN_BACKLOG];
-        let workers = self.found[MAX_REQUEST_WORKERS];
-        let mut stages = vec![stage(
-            BACKLOG,
-            LISTEN_BACKLOG,
-            backlog,
-            true,
-            WhenFull::Refuse,
-        )];
+        let mut stages = vec![stage(BACKLOG, self.found[LISTEN_BACKLOG], true)];
         if mpm == Mpm::Event {
-            stages.push(stage(
-                "connections",
-                "(AsyncRequestWorkerFactor + 1) × MaxRequestWorkers",
-                connections(mpm, &self.found),
-                false,
-                WhenFull::Wait,
-            ));
+            stages.push(stage(CONNECTIONS, connections(mpm, &self.found), false));
         }
-        stages.push(stage(
-            THREADS,
-            MAX_REQUEST_WORKERS,
-            workers,
-            true,
-            WhenFull::Wait,
-        ));
+        stages.push(stage(THREADS, self.found[MAX_REQUEST_WORKERS], true));
         TargetFacts {
             name: format!("Apache httpd {} ({})", self.version, mpm.name()),
-            kind: "httpd".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope,
             stages,
@@ -235,10 +227,46 @@ impl Server for Httpd {
         self.process.copy_log(from, to)
     }
 
+    /// Of a configuration of Weir's own the change from what the study set, for the user to see.
+    fn configuration(
+        &self,
+        limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        let values = with(self.options.mpm, &self.found, limits)?;
+        if let Some(configuration) = self.place.users_configuration() {
+            return configuration::changes(configuration, &values);
+        }
+        let (before, after) = (self.text(&self.found), self.text(&values));
+        let change = (before != after).then(|| ConfigurationChange {
+            file: self.place.configuration(),
+            of_user: false,
+            before: Some(before),
+            after,
+        });
+        Ok(change.into_iter().collect())
+    }
+
     fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
         self.process.stop();
         Ok(())
     }
+}
+
+/// The private folder, and the values that limits start from.
+fn make_place(options: &mut HttpdOptions) -> Result<(Place, Values), TargetError> {
+    if let Some(path) = &options.configuration {
+        let read = UsersConfiguration::read(path, options.installation.built_in()?)?;
+        options.mpm = read.mpm;
+        let base = read.values.clone();
+        return Ok((Place::of_user(&options.folder, read)?, base));
+    }
+    let place = Place::make(
+        &options.folder,
+        options.documents.as_deref(),
+        &options.spare,
+        &options.journal,
+    )?;
+    Ok((place, defaults(options.mpm)))
 }
 
 fn launch(
@@ -260,6 +288,9 @@ fn launch(
         .arg("-f")
         .arg(place.configuration())
         .arg("-DFOREGROUND");
+    if let Some(configuration) = place.users_configuration() {
+        command.envs(&configuration.environment);
+    }
     options.journal.mark(&mut command)?;
     let from = std::fs::metadata(&options.log).map_or(0, |facts| facts.len());
     let mut process =

@@ -34,6 +34,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{FlockOperation, flock};
 
 use entry::{Entry, Header, Owner};
+pub(crate) use files::{real_path, replace};
 pub use live::LiveSetting;
 use process::ProcessIdentity;
 pub use replay::{Leftover, Restored, restore_abandoned};
@@ -151,7 +152,7 @@ impl Journal {
     /// # Errors
     /// The journal cannot be written.
     pub fn mark(&self, command: &mut Command) -> Result<(), JournalError> {
-        command.env(process::MARK, self.lock().open()?.name());
+        command.env(process::MARK, self.lock().open()?.mark());
         Ok(())
     }
 
@@ -164,7 +165,7 @@ impl Journal {
     pub fn process(&self, pid: u32) -> Result<(), JournalError> {
         let mut inner = self.lock();
         let open = inner.open()?;
-        match ProcessIdentity::of(pid, &open.name()) {
+        match ProcessIdentity::of(pid, &open.mark()) {
             Some(process) => open.add(Entry::Process(process)),
             None => Ok(()),
         }
@@ -264,6 +265,11 @@ impl Open {
     /// Tells this journal from all others.
     fn name(&self) -> String {
         files::name_of(&self.directory)
+    }
+
+    /// Tells what is started for it from what is started for another one, wherever that lies.
+    fn mark(&self) -> String {
+        self.directory.display().to_string()
     }
 
     fn has_file(&self, path: &Path) -> bool {

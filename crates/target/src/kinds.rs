@@ -1,4 +1,11 @@
-//! The kinds of server in words: each funnel with the server's own terms.
+//! The kinds of server in words: each funnel with the server's own terms, and what Weir does with it.
+//!
+//! A kind describes itself in its own folder, and what a running server tells of its stages
+//! ([`weir_record::TargetFacts`]) is made from the same words.
+
+use weir_record::{Stage, WhenFull};
+
+use crate::{builtin, command, external, httpd, liberty, postgresql, spring_boot, tomcat};
 
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,174 +16,136 @@ pub struct Kind {
     pub what: &'static str,
     /// Its stages, outermost first.
     pub stages: &'static [StageInWords],
+    /// Where it comes from.
+    pub install: &'static str,
+    /// How it is started.
+    pub start: &'static str,
     /// Where the figures of its stages are read.
-    pub figures: &'static str,
+    pub watch: &'static str,
+    /// How it is stopped.
+    pub stop: &'static str,
+    /// How what was changed is put back.
+    pub put_back: &'static str,
 }
 
 /// A stage of a kind's funnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageInWords {
-    /// Its name in studies and reports.
+    /// Its name in studies and reports; `pool.NAME` stands for all pools.
     pub stage: &'static str,
     /// The server's own word for its limit; empty: it has none.
     pub limit: &'static str,
-    /// What of its figures the server tells.
+    /// What is to be known of the limit beside its word; empty: nothing.
+    pub limit_note: &'static str,
+    /// What of its figures is known.
     pub tells: &'static str,
     /// What becomes of who finds it full.
-    pub when_full: &'static str,
+    pub when_full: WhenFull,
+    /// The same in words.
+    pub when_full_words: &'static str,
     /// How the limit is set.
     pub set: &'static str,
 }
 
-const LIVE: &str = "while it runs";
-const NOT_SET: &str = "not set by Weir";
+/// A stage that says nothing yet.
+pub(crate) const STAGE: StageInWords = StageInWords {
+    stage: "",
+    limit: "",
+    limit_note: "",
+    tells: "",
+    when_full: WhenFull::Wait,
+    when_full_words: "",
+    set: NOT_SET,
+};
+pub(crate) const LIVE: &str = "while it runs";
+pub(crate) const NOT_SET: &str = "not set by Weir";
+/// The kernel's queue in front of any server.
+pub(crate) const BACKLOG: StageInWords = StageInWords {
+    stage: "backlog",
+    tells: "accept queue (kernel)",
+    when_full: WhenFull::Refuse,
+    when_full_words: "the kernel drops the connection request",
+    ..STAGE
+};
+/// All the pools that a server has.
+pub(crate) const POOL: StageInWords = StageInWords {
+    stage: "pool.NAME",
+    when_full: WhenFull::Block,
+    when_full_words: "the thread waits",
+    ..STAGE
+};
+const POOLS: &str = "pool.";
 
 /// The kinds that there are.
-pub const KINDS: [Kind; 3] = [
-    Kind {
-        name: "builtin",
-        what: "the sample server that comes with Weir",
-        stages: &[
-            StageInWords {
-                stage: "backlog",
-                limit: "--backlog",
-                tells: "accept queue (kernel)",
-                when_full: "the kernel drops the connection request",
-                set: "by a new start",
-            },
-            StageInWords {
-                stage: "connections",
-                limit: "--max-connections",
-                tells: "occupancy",
-                when_full: "waits in the backlog, or is closed (`when-full`)",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "request-queue",
-                limit: "",
-                tells: "waiting, wait",
-                when_full: "it has no limit",
-                set: NOT_SET,
-            },
-            StageInWords {
-                stage: "threads",
-                limit: "--threads",
-                tells: "occupancy",
-                when_full: "waits in the request queue",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "pool.db",
-                limit: "--pool",
-                tells: "occupancy, waiting, wait",
-                when_full: "the thread waits",
-                set: LIVE,
-            },
-        ],
-        figures: "its admin endpoint, as Prometheus text",
-    },
-    Kind {
-        name: "tomcat",
-        what: "Apache Tomcat 10.1 or 11",
-        stages: &[
-            StageInWords {
-                stage: "backlog",
-                limit: "acceptCount",
-                tells: "accept queue (kernel)",
-                when_full: "the kernel drops the connection request",
-                set: "while it runs; the connector leaves its port for a moment",
-            },
-            StageInWords {
-                stage: "connections",
-                limit: "maxConnections",
-                tells: "occupancy",
-                when_full: "waits in the backlog",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "request-queue",
-                limit: "",
-                tells: "waiting, derived from the connections",
-                when_full: "it has no limit but the connections",
-                set: NOT_SET,
-            },
-            StageInWords {
-                stage: "threads",
-                limit: "maxThreads",
-                tells: "occupancy",
-                when_full: "waits in the request queue",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "pool.NAME",
-                limit: "maxActive (tomcat-jdbc), maximumPoolSize (HikariCP)",
-                tells: "occupancy, waiting",
-                when_full: "the thread waits",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "database",
-                limit: "max_connections",
-                tells: "its processes' CPU and memory",
-                when_full: "an error",
-                set: NOT_SET,
-            },
-        ],
-        figures: "MBeans over the Jolokia agent, which Weir loads; HotSpot's counters; threads by name; the kernel's sockets",
-    },
-    Kind {
-        name: "liberty",
-        what: "Open Liberty",
-        stages: &[
-            StageInWords {
-                stage: "backlog",
-                limit: "",
-                tells: "accept queue (kernel)",
-                when_full: "the kernel drops the connection request",
-                set: NOT_SET,
-            },
-            StageInWords {
-                stage: "connections",
-                limit: "tcpOptions maxOpenConnections",
-                tells: "established (kernel)",
-                when_full: "is accepted and closed",
-                set: "while it runs; the endpoint leaves its port for a moment",
-            },
-            StageInWords {
-                stage: "request-queue",
-                limit: "",
-                tells: "waiting, derived from the connections",
-                when_full: "it has no limit but the connections",
-                set: NOT_SET,
-            },
-            StageInWords {
-                stage: "threads",
-                limit: "executor maxThreads, with coreThreads the same",
-                tells: "occupancy",
-                when_full: "waits in the request queue",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "pool.NAME",
-                limit: "connectionManager maxPoolSize",
-                tells: "occupancy, waiting, wait",
-                when_full: "the thread waits",
-                set: LIVE,
-            },
-            StageInWords {
-                stage: "database",
-                limit: "max_connections",
-                tells: "its processes' CPU and memory",
-                when_full: "an error",
-                set: NOT_SET,
-            },
-        ],
-        figures: "MBeans over the Jolokia agent, which Weir loads (who waits stands in the text of showPoolContents); \
-                  HotSpot's counters; threads by name; the kernel's sockets",
-    },
+pub const KINDS: [&Kind; 8] = [
+    &builtin::KIND,
+    &tomcat::KIND,
+    &spring_boot::KIND,
+    &liberty::KIND,
+    &httpd::KIND,
+    &command::KIND,
+    &external::KIND,
+    &postgresql::KIND,
 ];
 
 /// The kind of this name.
 pub fn kind_named(name: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.name == name)
+    KINDS.into_iter().find(|kind| kind.name == name)
+}
+
+impl Kind {
+    /// The facts of one of its stages.
+    pub(crate) fn stage(&self, name: &str, limit: Option<f64>, settable: bool) -> Stage {
+        let of_name = |words: &&StageInWords| {
+            words.stage == name || (name.starts_with(POOLS) && words.stage.starts_with(POOLS))
+        };
+        let words = self.stages.iter().find(of_name);
+        let words = words.expect("a kind describes all of its stages");
+        Stage {
+            name: name.to_owned(),
+            native: (!words.limit.is_empty()).then(|| words.limit.to_owned()),
+            limit,
+            settable,
+            when_full: words.when_full,
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_says_everything() {
+        for kind in KINDS {
+            for words in [
+                kind.what,
+                kind.install,
+                kind.start,
+                kind.watch,
+                kind.stop,
+                kind.put_back,
+            ] {
+                assert!(!words.is_empty(), "{}", kind.name);
+            }
+            assert!(!kind.stages.is_empty(), "{}", kind.name);
+            for stage in kind.stages {
+                for words in [stage.stage, stage.tells, stage.when_full_words, stage.set] {
+                    assert!(!words.is_empty(), "{} {}", kind.name, stage.stage);
+                }
+            }
+            assert_eq!(kind_named(kind.name).unwrap(), kind);
+        }
+    }
+
+    #[test]
+    fn facts_have_the_words_of_the_kind() {
+        let stage = tomcat::KIND.stage("pool.db", Some(10.0), true);
+        assert_eq!(stage.name, "pool.db");
+        assert_eq!(stage.native.as_deref(), Some("maxActive"));
+        assert_eq!(stage.when_full, WhenFull::Block);
+        let queue = tomcat::KIND.stage("request-queue", None, false);
+        assert_eq!(queue.native, None);
+    }
 }

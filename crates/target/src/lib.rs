@@ -29,6 +29,7 @@ mod server;
 mod spring_boot;
 mod tomcat;
 mod xml_attributes;
+mod xml_elements;
 
 pub use builtin::{Builtin, BuiltinOptions};
 pub use command::{CommandOptions, EndSignal, StartedCommand};

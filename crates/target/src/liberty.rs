@@ -13,6 +13,9 @@
 //! with it, so that it neither grows nor tunes itself), the pools (`maxPoolSize`).
 
 mod config;
+mod configuration;
+mod elements;
+mod kind;
 mod live;
 
 use std::collections::BTreeMap;
@@ -24,16 +27,19 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use weir_probe::mbeans;
-use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
+use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
+use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::journal::Journal;
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
+
+pub(crate) use kind::KIND;
 
 use config::{Limits, Overrides};
 use live::Live;
@@ -106,6 +112,9 @@ pub struct LibertyPool {
 pub struct Liberty {
     server: JvmServer,
     name: String,
+    /// The directory of its `server.xml`, and whether that is the user's.
+    directory: PathBuf,
+    of_user: bool,
     overrides: Overrides,
     live: Live,
     /// The limits as found: those of the study's settings, and what the server has for its pools.
@@ -137,8 +146,9 @@ impl Liberty {
             }
         };
         let settings = options.settings.clone();
-        let server = user.join("servers").join(&name);
-        let mut overrides = Overrides::of(&server, options.port, journal)?;
+        let directory = user.join("servers").join(&name);
+        let of_user = journal.is_some();
+        let mut overrides = Overrides::of(&directory, options.port, journal)?;
         overrides.check(&settings)?;
         overrides.write(&settings)?;
         let mut process = launch(&options, &user, &name)?;
@@ -160,6 +170,8 @@ impl Liberty {
         Ok(Self {
             name: live.version()?,
             server,
+            directory,
+            of_user,
             overrides,
             live,
             found,
@@ -170,25 +182,21 @@ impl Liberty {
 
 impl Server for Liberty {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
-        let stage = |name: &str, native: Option<&str>, when_full| Stage {
-            name: name.to_owned(),
-            native: native.map(str::to_owned),
-            limit: self.found.get(name).copied(),
-            settable: native.is_some(),
-            when_full,
+        let stage = |name: &str, settable| {
+            let limit = self.found.get(name).copied();
+            KIND.stage(name, limit, settable)
         };
         let mut stages = vec![
-            stage("backlog", None, WhenFull::Refuse),
-            stage("connections", Some("maxOpenConnections"), WhenFull::Refuse),
-            stage("request-queue", None, WhenFull::Wait),
-            stage("threads", Some("maxThreads"), WhenFull::Wait),
+            stage("backlog", false),
+            stage("connections", true),
+            stage("request-queue", false),
+            stage("threads", true),
         ];
-        let pools = self.overrides.pools();
-        stages.extend(pools.map(|pool| stage(&pool, Some("maxPoolSize"), WhenFull::Block)));
+        stages.extend(self.overrides.pools().map(|pool| stage(&pool, true)));
         stages.extend(self.server.database().map(Postgresql::stage));
         TargetFacts {
             name: self.name.clone(),
-            kind: "liberty".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope,
             stages,
@@ -234,6 +242,13 @@ impl Server for Liberty {
 
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
         self.server.copy_log(from, to)
+    }
+
+    fn configuration(
+        &self,
+        limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        configuration::changes(&self.directory, self.of_user, limits)
     }
 
     /// The file with the limits is in the journal, which goes with the program.

@@ -12,6 +12,7 @@
 
 mod account;
 mod cluster;
+mod kind;
 mod posts;
 mod psql;
 
@@ -23,14 +24,16 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use weir_probe::Source;
-use weir_record::{Stage, WhenFull};
+use weir_record::Stage;
 use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;
 use crate::free_port::free_port;
+use crate::journal::Journal;
 use account::Account;
 use cluster::Cluster;
+pub(crate) use kind::{DATABASE, KIND};
 pub use posts::PostsTable;
 use psql::Psql;
 
@@ -59,6 +62,8 @@ pub struct PostgresqlOptions {
     pub cpus: Option<CpuSet>,
     /// File that gets what the server prints.
     pub log: PathBuf,
+    /// Where the server and its directory are written down.
+    pub journal: Journal,
 }
 
 /// How far the filling of a table is.
@@ -102,7 +107,7 @@ impl Postgresql {
             });
         }
         let programs = Programs::find(options)?;
-        let cluster = Cluster::make()?;
+        let cluster = Cluster::make(&options.journal)?;
         let Some(table) = options.table else {
             cluster.initialise(&programs)?;
             let server = Self::launch(cluster, &programs, options)?;
@@ -154,9 +159,11 @@ impl Postgresql {
         ] {
             command.arg("-c").arg(setting);
         }
+        options.journal.mark(&mut command)?;
         // SIGINT closes its connections; on SIGTERM it would wait for the clients to go.
         let mut process =
             ServerProcess::launch(Signal::INT, command, options.cpus.as_ref(), &options.log)?;
+        options.journal.process(process.pid())?;
         process.wait_until(START_PATIENCE, || cluster.is_ready())?;
         let psql = Psql::new(programs, cluster.sockets(), port);
         Ok(Self {
@@ -209,13 +216,7 @@ impl Postgresql {
     /// The stage that it is to the servers in front of it: who finds all connections taken gets an
     /// error.
     pub fn stage(&self) -> Stage {
-        Stage {
-            name: "database".to_owned(),
-            native: Some("max_connections".to_owned()),
-            limit: Some(f64::from(self.connections)),
-            settable: false,
-            when_full: WhenFull::Refuse,
-        }
+        KIND.stage(DATABASE.stage, Some(f64::from(self.connections)), false)
     }
 
     /// Where its figures are read: over the socket that is Weir's, from the side.

@@ -8,7 +8,12 @@
 //! The funnel is that of Tomcat: the kernel's queue (`accept-count`), connections (`max-connections`),
 //! requests that wait for a thread, threads (`threads.max`), the pool (`maximum-pool-size`).
 
+mod configuration;
+mod kind;
 mod names;
+mod properties;
+mod property;
+mod yaml;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,12 +28,15 @@ use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
+use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
 use crate::tomcat::{funnel, live::Live};
+
+pub(crate) use kind::KIND;
 
 /// How long a start may take: 4 s on a machine of its own, 20 s have been seen on a busy one.
 const START_PATIENCE: Duration = Duration::from_secs(120);
@@ -44,6 +52,12 @@ const METRICS: &str = "/actuator/prometheus";
 pub struct SpringBootOptions {
     /// The executable jar; it is only read.
     pub jar: PathBuf,
+    /// Where it runs: Spring Boot reads `application.yml` and the like there and in `config` there.
+    pub directory: PathBuf,
+    /// The file that settings belong into, when it is not the one found there.
+    pub configuration: Option<PathBuf>,
+    /// Whether these files are the user's, and not those of an application of Weir's.
+    pub of_user: bool,
     /// The Java program.
     pub java: PathBuf,
     /// Options of the Java virtual machine, such as `-Xmx512m`.
@@ -77,6 +91,8 @@ pub struct SpringBoot {
     /// Micrometer's page.
     metrics: Option<MetricsUrl>,
     name: String,
+    configuration: PathBuf,
+    of_user: bool,
     live: Live,
     found: BTreeMap<String, f64>,
 }
@@ -85,6 +101,8 @@ impl SpringBoot {
     /// Starts the application and reads its limits.
     pub fn start(mut options: SpringBootOptions) -> Result<Self, TargetError> {
         names::check(&options.settings)?;
+        // It runs in another directory.
+        options.jar = std::path::absolute(&options.jar).map_err(TargetError::file(&options.jar))?;
         if options.port == 0 {
             options.port = free_port()?;
         }
@@ -111,6 +129,11 @@ impl SpringBoot {
         let found = names::of_spring(&live.read()?);
         Ok(Self {
             name: format!("Spring Boot on {}", live.version()?),
+            configuration: configuration::file(
+                options.configuration.as_deref(),
+                &options.directory,
+            ),
+            of_user: options.of_user,
             server,
             metrics: management.map(metrics_url).transpose()?,
             live,
@@ -124,7 +147,7 @@ impl Server for SpringBoot {
         let database = self.server.database().map(Postgresql::stage);
         TargetFacts {
             name: self.name.clone(),
-            kind: "spring-boot".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope,
             stages: names::stages(&self.found)
@@ -163,6 +186,13 @@ impl Server for SpringBoot {
 
     fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
         self.server.copy_log(from, to)
+    }
+
+    fn configuration(
+        &self,
+        limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        configuration::changes(&self.configuration, self.of_user, limits)
     }
 
     /// There is nothing to put back: the settings were those of this process, and it ends.
@@ -234,5 +264,6 @@ fn command(options: &SpringBootOptions, management: Option<u16>) -> Command {
     command.args(names::arguments(&options.settings));
     // Last, so that they win.
     command.args(&options.arguments);
+    command.current_dir(&options.directory);
     command
 }

@@ -12,6 +12,7 @@
 mod base;
 mod configuration;
 pub(crate) mod funnel;
+mod kind;
 pub(crate) mod live;
 mod pool;
 
@@ -33,6 +34,7 @@ use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
 
+pub(crate) use kind::KIND;
 pub use pool::PoolKind;
 
 use live::Live;
@@ -141,7 +143,7 @@ impl Server for Tomcat {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
         TargetFacts {
             name: self.name.clone(),
-            kind: "tomcat".to_owned(),
+            kind: KIND.name.to_owned(),
             cpus,
             cpu_scope,
             stages: funnel::stages(&self.found)

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use weir_probe::{WatchPlan, Watcher};
-use weir_target::{Filled, Postgresql, PostgresqlOptions, PostsTable, TargetError};
+use weir_target::{Filled, Journal, Postgresql, PostgresqlOptions, PostsTable, TargetError};
 
 /// Where PostgreSQL's programs are; `None` when the test may be skipped.
 fn programs() -> Option<PathBuf> {
@@ -54,6 +54,7 @@ fn start(
         kept: place.join("kept"),
         cpus: None,
         log: place.join("postgresql.log"),
+        journal: Journal::new(place.join("state")),
     };
     Postgresql::start(&options, &AtomicBool::new(false), progress)
 }

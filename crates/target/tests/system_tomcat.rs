@@ -59,6 +59,7 @@ fn start(shelf: &Shelf, line: &Package, kind: PoolKind, place: &Path) -> Box<Tom
         kept: place.join("kept"),
         cpus: None,
         log: place.join("database.log"),
+        journal: Journal::new(place.join("state")),
     };
     let mut libraries = jars(shelf, &POSTGRESQL_JDBC);
     libraries.extend(jars(shelf, &HIKARICP));

@@ -48,11 +48,11 @@ pub(crate) fn write(changes: &[ConfigurationChange], exit_code: u8) -> Result<()
         let backup = change
             .write()
             .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-        output::talk(&format!(
-            "wrote {}; its old text is in {}",
-            change.file.display(),
-            backup.display()
-        ));
+        let file = change.file.display();
+        output::talk(&match backup {
+            Some(backup) => format!("wrote {file}; its old text is in {}", backup.display()),
+            None => format!("wrote {file}, which was not there before"),
+        });
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Study files: what they mean, and every problem at its place.
 
+use std::path::Path;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -97,7 +98,7 @@ fn a_study_of_a_spring_boot_application() {
     let own = SWEEP.replace(
         "[target.builtin]",
         "[target.spring-boot]\napp = \"shop.jar\"\nactuator = true\narguments = [\"--a=b\"]\n\
-         [target.spring-boot.settings]\n\"native.min-spare\" = 0",
+         directory = \"shop\"\nconfig = \"shop/application.yml\"\n[target.spring-boot.settings]\n\"native.min-spare\" = 0",
     );
     let study = StudyFile::parse(&own).unwrap();
     assert_eq!(study.target.settings["native.min-spare"], 0.0);
@@ -107,6 +108,11 @@ fn a_study_of_a_spring_boot_application() {
     assert!(matches!(&spec.app, SpringBootApp::Jar(jar) if jar.get_ref().ends_with("shop.jar")));
     assert_eq!((spec.ready.as_str(), spec.database), ("/", None));
     assert_eq!(spec.arguments, ["--a=b"]);
+    assert_eq!(spec.directory.as_deref(), Some(Path::new("shop")));
+    assert_eq!(
+        spec.configuration.as_deref(),
+        Some(Path::new("shop/application.yml"))
+    );
     assert!(spec.actuator);
 
     for (wrong, says) in [
@@ -123,6 +129,29 @@ fn a_study_of_a_spring_boot_application() {
         );
         let problems = StudyFile::parse(&text).unwrap_err();
         assert!(problems[0].says.contains(says), "{problems:?}");
+    }
+}
+
+#[test]
+fn an_httpd_has_a_configuration_of_its_own_or_of_the_users() {
+    let study = |keys: &str| {
+        let target = format!("[target.httpd]\n{keys}");
+        StudyFile::parse(&SWEEP.replace("[target.builtin]", &target))
+    };
+    let TargetKind::Httpd(spec) = study("config = \"web/httpd.conf\"").unwrap().target.kind else {
+        panic!("an httpd")
+    };
+    assert_eq!(
+        spec.configuration.as_deref(),
+        Some(Path::new("web/httpd.conf"))
+    );
+    for key in ["mpm = \"event\"", "documents = \"www\""] {
+        study(key).unwrap();
+        let problems = study(&format!("config = \"httpd.conf\"\n{key}")).unwrap_err();
+        assert!(
+            problems[0].says.contains("stands in the configuration"),
+            "{problems:?}"
+        );
     }
 }
 

@@ -53,8 +53,9 @@ const THREADS_PER_CHILD: &str = "ThreadsPerChild";
 const THREAD_LIMIT: &str = "ThreadLimit";
 const ASYNC_FACTOR: &str = "AsyncRequestWorkerFactor";
 
-struct Directive {
-    name: &'static str,
+/// A directive that bounds what the server serves.
+pub(super) struct Directive {
+    pub(super) name: &'static str,
     prefork: Option<u64>,
     event: Option<u64>,
     change: Change,
@@ -75,7 +76,7 @@ const fn directive(
 }
 
 #[rustfmt::skip] // A table: name, default of prefork and of event, what a change needs.
-const DIRECTIVES: [Directive; 15] = [
+static DIRECTIVES: [Directive; 15] = [
     directive(LISTEN_BACKLOG,           Some(511), Some(511), Change::Start),
     directive(SERVER_LIMIT,             Some(256), Some(16),  Change::Start),
     directive(THREAD_LIMIT,             None,      Some(64),  Change::Start),
@@ -94,6 +95,14 @@ const DIRECTIVES: [Directive; 15] = [
     directive("MaxKeepAliveRequests",   Some(100), Some(100), Change::Graceful),
 ];
 
+/// Directives of the server itself; the others are the MPM's.
+const OF_SERVER: [&str; 3] = ["Timeout", "KeepAliveTimeout", "MaxKeepAliveRequests"];
+/// Older names that the server still takes, with those that it has for the same now.
+const OLD_NAMES: [(&str, &str); 2] = [
+    ("MaxClients", MAX_REQUEST_WORKERS),
+    ("MaxRequestsPerChild", LIFETIME),
+];
+
 /// Directives for which 0 means "without limit"; no other can be 0.
 const MAY_BE_ZERO: [&str; 4] = [
     LIFETIME,
@@ -103,6 +112,11 @@ const MAY_BE_ZERO: [&str; 4] = [
 ];
 
 impl Directive {
+    /// Whether it is the MPM's, and holds for the whole server only.
+    pub(super) fn is_of_mpm(&self) -> bool {
+        !OF_SERVER.contains(&self.name)
+    }
+
     fn default_of(&self, mpm: Mpm) -> Option<u64> {
         match mpm {
             Mpm::Prefork => self.prefork,
@@ -117,6 +131,17 @@ pub(super) fn defaults(mpm: Mpm) -> Values {
         .iter()
         .filter_map(|directive| Some((directive.name, directive.default_of(mpm)?)))
         .collect()
+}
+
+/// The directive of this name, in any case of letters, that an MPM has.
+pub(super) fn directive_named(mpm: Mpm, name: &str) -> Option<&'static Directive> {
+    let old = OLD_NAMES
+        .iter()
+        .find(|(old, _)| old.eq_ignore_ascii_case(name));
+    let name = old.map_or(name, |(_, new)| new);
+    DIRECTIVES
+        .iter()
+        .find(|known| known.name.eq_ignore_ascii_case(name) && known.default_of(mpm).is_some())
 }
 
 /// `base` with the limits that are named set. `ServerLimit` and, for event, `ThreadsPerChild` follow
@@ -163,13 +188,13 @@ fn directive_of(mpm: Mpm, name: &str) -> Result<&'static str, TargetError> {
         _ => name.strip_prefix(NATIVE).unwrap_or_default(),
     };
     let known = || {
-        DIRECTIVES
+        let of_mpm = DIRECTIVES
             .iter()
-            .filter(|directive| directive.default_of(mpm).is_some())
-            .map(|directive| directive.name)
+            .filter(|directive| directive.default_of(mpm).is_some());
+        of_mpm.map(|directive| directive.name)
     };
-    known()
-        .find(|known| known.eq_ignore_ascii_case(word))
+    directive_named(mpm, word)
+        .map(|directive| directive.name)
         .ok_or_else(|| {
             let natives: Vec<String> = known().map(|word| format!("{NATIVE}{word}")).collect();
             TargetError::NoSuchStage {

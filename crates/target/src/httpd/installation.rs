@@ -33,6 +33,15 @@ pub struct HttpdInstallation {
     pub prefork: Option<PathBuf>,
 }
 
+/// What of a configuration is in the program itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BuiltIn {
+    /// The directory that names in a configuration are relative to when it has no `ServerRoot`.
+    pub(super) root: PathBuf,
+    /// Modules, by their source files: `mod_so.c`.
+    pub(super) modules: Vec<String>,
+}
+
 impl HttpdInstallation {
     /// The one below a directory: unpacked Debian packages (`apache2-bin`, `libapr1`, `libaprutil1`),
     /// or the prefix of an own build.
@@ -89,16 +98,36 @@ impl HttpdInstallation {
 
     /// Its version, such as `2.4.58`.
     pub(super) fn version(&self) -> Result<String, TargetError> {
+        self.told("-v", version_in)
+    }
+
+    /// What of a configuration is in the program itself.
+    pub(super) fn built_in(&self) -> Result<BuiltIn, TargetError> {
+        let root = self.told("-V", root_in)?;
+        let names = self.told("-l", |text| Some(text).filter(|text| text.contains(".c")))?;
+        let names = names.lines().map(str::trim);
+        Ok(BuiltIn {
+            root: PathBuf::from(root),
+            // A heading comes first.
+            modules: names
+                .filter(|name| !name.contains(' '))
+                .map(str::to_owned)
+                .collect(),
+        })
+    }
+
+    /// What the program says of itself.
+    fn told(&self, about: &str, read: fn(&str) -> Option<&str>) -> Result<String, TargetError> {
         let output = self
             .command()
-            .arg("-v")
+            .arg(about)
             .output()
             .map_err(|source| TargetError::Spawn {
                 program: self.program.clone(),
                 source,
             })?;
         let text = String::from_utf8_lossy(&output.stdout);
-        version_in(&text)
+        read(&text)
             .map(str::to_owned)
             .ok_or_else(|| TargetError::EndedAtStart {
                 status: output.status.to_string(),
@@ -135,6 +164,12 @@ fn version_in(text: &str) -> Option<&str> {
     rest.split_whitespace().next()
 }
 
+/// The directory in what `-V` prints: `-D HTTPD_ROOT="/etc/apache2"`.
+fn root_in(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("HTTPD_ROOT=\"")?;
+    rest.split('"').next()
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
@@ -152,6 +187,8 @@ mod tests {
         let text = "Server version: Apache/2.4.71 (Debian)\nServer built:   2026-11-12T08:58:41\n";
         assert_eq!(version_in(text), Some("2.4.71"));
         assert_eq!(version_in("Server version: nginx/1.2"), None);
+        let built = " -D SUEXEC_BIN=\"/usr/lib/apache2/suexec\"\n -D HTTPD_ROOT=\"/etc/apache2\"\n";
+        assert_eq!(root_in(built), Some("/etc/apache2"));
     }
 
     #[test]

@@ -6,8 +6,10 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::copy::{self, Private};
 use super::directives::{Mpm, Values};
 use super::installation::HttpdInstallation;
+use super::users::UsersConfiguration;
 use crate::error::TargetError;
 use crate::journal::Journal;
 
@@ -22,8 +24,17 @@ const MODULES: [&str; 3] = ["unixd", "authz_core", "dir"];
 #[derive(Debug)]
 pub(super) struct Place {
     folder: PathBuf,
-    documents: PathBuf,
+    contents: Contents,
     user: Option<String>,
+}
+
+/// What the server serves, and how.
+#[derive(Debug)]
+enum Contents {
+    /// These documents, with a configuration of Weir's.
+    Documents(PathBuf),
+    /// What a configuration of the user's says.
+    OfUser(Box<UsersConfiguration>),
 }
 
 impl Place {
@@ -36,31 +47,48 @@ impl Place {
         spare: &Path,
         journal: &Journal,
     ) -> Result<Self, TargetError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| TargetError::File { path, source }
+        let (folder, user) = make_folder(folder)?;
+        let documents = if let Some(documents) = documents {
+            documents
+                .canonicalize()
+                .map_err(TargetError::file(documents))?
+        } else {
+            let own = if user.is_some() && !reachable(&folder) {
+                let own = spare.join(format!("weir-httpd-{}", std::process::id()));
+                journal.directory(&own)?;
+                own
+            } else {
+                folder.join("documents")
+            };
+            write_documents(&own).map_err(TargetError::file(&own))?;
+            own
         };
-        fs::create_dir_all(folder).map_err(failed(folder))?;
-        let folder = folder.canonicalize().map_err(failed(folder))?;
-        open_up(&folder).map_err(failed(&folder))?;
-        let root = rustix::process::geteuid().is_root();
-        let user = if root { Some(serving_user()?) } else { None };
-        let mut place = Self {
-            documents: folder.join("documents"),
-            user,
+        Ok(Self {
             folder,
-        };
-        if let Some(documents) = documents {
-            place.documents = documents.canonicalize().map_err(failed(documents))?;
-            return Ok(place);
+            contents: Contents::Documents(documents),
+            user,
+        })
+    }
+
+    /// Makes the folder for a copy of a user's configuration.
+    pub(super) fn of_user(
+        folder: &Path,
+        configuration: UsersConfiguration,
+    ) -> Result<Self, TargetError> {
+        let (folder, user) = make_folder(folder)?;
+        Ok(Self {
+            folder,
+            contents: Contents::OfUser(Box::new(configuration)),
+            user,
+        })
+    }
+
+    /// The user's configuration, when it is one.
+    pub(super) fn users_configuration(&self) -> Option<&UsersConfiguration> {
+        match &self.contents {
+            Contents::Documents(_) => None,
+            Contents::OfUser(configuration) => Some(configuration),
         }
-        if root && !reachable(&place.folder) {
-            let own = spare.join(format!("weir-httpd-{}", std::process::id()));
-            journal.directory(&own)?;
-            place.documents = own;
-        }
-        write_documents(&place.documents).map_err(failed(&place.documents))?;
-        Ok(place)
     }
 
     /// The configuration file.
@@ -82,7 +110,8 @@ impl Place {
         fs::write(&path, text).map_err(|source| TargetError::File { path, source })
     }
 
-    fn text(
+    /// The configuration with these values.
+    pub(super) fn text(
         &self,
         installation: &HttpdInstallation,
         mpm: Mpm,
@@ -90,6 +119,19 @@ impl Place {
         port: u16,
         log: &Path,
     ) -> String {
+        let documents = match &self.contents {
+            Contents::Documents(documents) => documents,
+            Contents::OfUser(configuration) => {
+                let private = Private {
+                    folder: &self.folder,
+                    pid_file: &self.pid_file(),
+                    error_log: log,
+                    port,
+                    user: self.user.as_deref(),
+                };
+                return copy::text(configuration, values, &private);
+            }
+        };
         let mut text = String::new();
         let mut line = |words: &str| {
             // Writing to a text cannot fail.
@@ -113,8 +155,8 @@ impl Place {
         if let Some(user) = &self.user {
             line(&format!("User {user}"));
         }
-        line(&format!("DocumentRoot {}", quoted(&self.documents)));
-        line(&format!("<Directory {}>", quoted(&self.documents)));
+        line(&format!("DocumentRoot {}", quoted(documents)));
+        line(&format!("<Directory {}>", quoted(documents)));
         line("  Require all granted");
         line("</Directory>");
         line("KeepAlive On");
@@ -136,8 +178,18 @@ impl Place {
     }
 }
 
+/// A folder that the server's user can reach, and that user where it is not who runs Weir.
+fn make_folder(folder: &Path) -> Result<(PathBuf, Option<String>), TargetError> {
+    fs::create_dir_all(folder).map_err(TargetError::file(folder))?;
+    let folder = folder.canonicalize().map_err(TargetError::file(folder))?;
+    open_up(&folder).map_err(TargetError::file(&folder))?;
+    let is_root = rustix::process::geteuid().is_root();
+    let user = is_root.then(serving_user).transpose()?;
+    Ok((folder, user))
+}
+
 /// A path as the configuration takes it.
-fn quoted(path: &Path) -> String {
+pub(super) fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""))
 }

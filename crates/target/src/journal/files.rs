@@ -113,7 +113,7 @@ impl KeptFile {
 
 /// Replaces what is in a file: a reader sees the old bytes or the new ones. It keeps its owner, and
 /// its permissions unless others are given.
-pub(super) fn replace(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     let old = fs::metadata(path).ok();
     let directory = path.parent().unwrap_or(Path::new("."));
     let beside = directory.join(format!(".{}.weir-new", name_of(path)));
@@ -146,7 +146,7 @@ pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
 }
 
 /// Where a path leads, from the root; the file itself need not be there.
-pub(super) fn real_path(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let directory = path

@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 use crate::error::TargetError;
 use crate::funnel::check_limit;
 use crate::journal::Journal;
-use crate::xml_attributes::escaped;
+use crate::xml_attributes::{escaped, parse};
+use crate::xml_elements::empty_element;
 
 use super::LibertyPool;
+use super::elements::{ENDPOINT, Elements, Manager};
 
 /// Limits by stage.
 pub(super) type Limits = BTreeMap<String, f64>;
 
 /// The file with the limits, in `configDropins/overrides`.
-const OVERRIDES: &str = "weir-limits.xml";
+pub(super) const OVERRIDES: &str = "weir-limits.xml";
 /// How long a request waits for a connection at most. Longer than any published experiment holds
 /// one; an error instead of a wait would hide the queue.
 const WAIT_S_MAX: u32 = 180;
@@ -84,8 +86,7 @@ fn data_source(pool: &LibertyPool) -> String {
 pub(super) struct Overrides {
     path: PathBuf,
     port: u16,
-    /// The ids of the server's data sources, by the stages that their pools are.
-    data_sources: BTreeMap<String, String>,
+    elements: Elements,
     current: Limits,
     /// For a server of the user's; what belongs to a run stays with the run.
     journal: Option<Journal>,
@@ -100,10 +101,11 @@ impl Overrides {
     ) -> Result<Self, TargetError> {
         let xml = server.join("server.xml");
         let text = fs::read_to_string(&xml).map_err(TargetError::file(&xml))?;
-        let data_sources = data_sources(&text).map_err(|says| TargetError::Configuration {
+        let document = parse(&text).map_err(|says| TargetError::Configuration {
             path: xml.clone(),
             says,
         })?;
+        let elements = Elements::of(&document);
         let mut directory = server.to_owned();
         for folder in ["configDropins", "overrides"] {
             directory.push(folder);
@@ -116,7 +118,7 @@ impl Overrides {
         Ok(Self {
             path: directory.join(OVERRIDES),
             port,
-            data_sources,
+            elements,
             current: Limits::new(),
             journal,
         })
@@ -124,7 +126,7 @@ impl Overrides {
 
     /// The pools that the server has, as stages.
     pub(super) fn pools(&self) -> impl Iterator<Item = String> {
-        self.data_sources.keys().cloned()
+        self.elements.data_sources.keys().cloned()
     }
 
     /// What it sets now.
@@ -163,54 +165,58 @@ impl Overrides {
     }
 
     fn text(&self, limits: &Limits) -> String {
-        let of = |stage: &str| limits.get(stage).copied();
-        let mut text = format!(
-            "<!-- Written by Weir for a run, and removed after it. -->\n<server>\n  \
-             <featureManager><feature>monitor-1.0</feature></featureManager>\n  \
-             <httpEndpoint id=\"defaultHttpEndpoint\" host=\"127.0.0.1\" httpPort=\"{}\" httpsPort=\"-1\">",
-            self.port
-        );
-        if let Some(limit) = of("connections") {
-            let _ = write!(text, "<tcpOptions maxOpenConnections=\"{limit}\"/>");
+        let of = |name: &'static str, stage: &str| Some((name, limits.get(stage)?.to_string()));
+        let mut lines =
+            vec!["<featureManager><feature>monitor-1.0</feature></featureManager>".to_owned()];
+        let connections = of("maxOpenConnections", "connections");
+        let options = |id: Option<&String>| {
+            let id = id.map(|id| ("id", id.clone()));
+            let attributes: Vec<_> = id.into_iter().chain(connections.clone()).collect();
+            empty_element("tcpOptions", &attributes)
+        };
+        let referred = self.elements.tcp_options.as_ref();
+        let inside = (connections.is_some() && referred.is_none()).then(|| options(None));
+        lines.push(format!(
+            "<httpEndpoint id=\"{ENDPOINT}\" host=\"127.0.0.1\" httpPort=\"{}\" httpsPort=\"-1\">{}</httpEndpoint>",
+            self.port,
+            inside.unwrap_or_default()
+        ));
+        if connections.is_some() && referred.is_some() {
+            lines.push(options(referred));
         }
-        text.push_str("</httpEndpoint>\n");
-        if let Some(limit) = of("threads") {
-            let _ = writeln!(
-                text,
-                "  <executor coreThreads=\"{limit}\" maxThreads=\"{limit}\"/>"
-            );
+        let executor = ["coreThreads", "maxThreads"].map(|name| of(name, "threads"));
+        let executor: Vec<_> = executor.into_iter().flatten().collect();
+        if !executor.is_empty() {
+            lines.push(empty_element("executor", &executor));
         }
-        for (stage, id) in &self.data_sources {
-            if let Some(limit) = of(stage) {
-                let _ = writeln!(
-                    text,
-                    "  <dataSource id=\"{}\"><connectionManager maxPoolSize=\"{limit}\"/></dataSource>",
-                    escaped(id)
-                );
-            }
+        for (stage, source) in &self.elements.data_sources {
+            let Some(limit) = of("maxPoolSize", stage) else {
+                continue;
+            };
+            let (id, is_inside) = match &source.manager {
+                Manager::Inside { id } => (id.as_ref(), true),
+                Manager::Referred(id) => (Some(id), false),
+            };
+            let id = id.map(|id| ("id", id.clone()));
+            let attributes: Vec<_> = id.into_iter().chain([limit]).collect();
+            let manager = empty_element("connectionManager", &attributes);
+            lines.push(if is_inside {
+                let source = escaped(&source.id);
+                format!("<dataSource id=\"{source}\">{manager}</dataSource>")
+            } else {
+                manager
+            });
         }
-        text.push_str("</server>\n");
-        text
+        let lines = lines.join("\n  ");
+        format!(
+            "<!-- Written by Weir for a run, and removed after it. -->\n<server>\n  {lines}\n</server>\n"
+        )
     }
 }
 
-/// The data sources of a `server.xml` that have an id, by the last part of their JNDI name.
-fn data_sources(text: &str) -> Result<BTreeMap<String, String>, String> {
-    let options = roxmltree::ParsingOptions {
-        allow_dtd: true,
-        ..roxmltree::ParsingOptions::default()
-    };
-    let document = roxmltree::Document::parse_with_options(text, options)
-        .map_err(|error| error.to_string())?;
-    let elements = document.root_element().children();
-    Ok(elements
-        .filter(|element| element.has_tag_name("dataSource"))
-        .filter_map(|element| {
-            let jndi = element.attribute("jndiName")?;
-            let name = jndi.rsplit('/').next()?;
-            Some((format!("pool.{name}"), element.attribute("id")?.to_owned()))
-        })
-        .collect())
+/// The directory of the files that Liberty lays over a server's `server.xml`.
+pub(super) fn overrides_of(server: &Path) -> PathBuf {
+    server.join("configDropins").join("overrides")
 }
 
 #[cfg(test)]
@@ -280,6 +286,27 @@ mod tests {
                 .check(&[("threads".to_owned(), 0.5)].into())
                 .is_err()
         );
+    }
+
+    #[test]
+    fn what_a_server_refers_to_is_laid_over_by_its_id() {
+        let (place, journal) = place();
+        let server = place.path().join("server");
+        let text = "<server><httpEndpoint id='defaultHttpEndpoint' tcpOptionsRef='web'/>\
+            <dataSource id='a' jndiName='jdbc/a' connectionManagerRef='few'/>\
+            <dataSource id='b' jndiName='jdbc/b'><connectionManager id='own'/></dataSource></server>";
+        fs::write(server.join("server.xml"), text).unwrap();
+        let overrides = Overrides::of(&server, 9081, Some(journal)).unwrap();
+        let limits = [("connections", 9.0), ("pool.a", 3.0), ("pool.b", 4.0)];
+        let limits: Limits = limits.map(|(name, limit)| (name.to_owned(), limit)).into();
+        let text = overrides.text(&limits);
+        for part in [
+            "httpsPort=\"-1\"></httpEndpoint>\n  <tcpOptions id=\"web\" maxOpenConnections=\"9\"/>\n",
+            "\n  <connectionManager id=\"few\" maxPoolSize=\"3\"/>\n",
+            "<dataSource id=\"b\"><connectionManager id=\"own\" maxPoolSize=\"4\"/></dataSource>",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -6,49 +6,60 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use tempfile::TempDir;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Account, Programs, psql};
 use crate::error::TargetError;
+use crate::journal::Journal;
 
 /// Begins the name of the directory; the id of the Weir that made it follows.
 const PREFIX: &str = "weir-postgresql-";
+
+/// How many this Weir has made.
+static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// Weir gets in where only the server's account and root can reach; the application over TCP, as
 /// itself only, without a password: it can do no more than use its own tables.
 const ACCESS: &str = "local all weir trust\nhost app app 127.0.0.1/32 trust\n";
 
-/// A directory with the data and the socket of one server.
+/// A directory with the data and the socket of one server. It goes with this, or with the journal.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    directory: TempDir,
+    directory: PathBuf,
     account: Option<Account>,
+    /// As long as the directory is there, so is what it is written down in.
+    _journal: Journal,
 }
 
 impl Cluster {
-    /// Makes an empty one, after removing those whose Weir is gone.
-    pub(super) fn make() -> Result<Self, TargetError> {
+    /// Makes an empty one, after removing those whose Weir is gone and whose journal is lost.
+    pub(super) fn make(journal: &Journal) -> Result<Self, TargetError> {
         let place = std::env::temp_dir();
         remove_left_behind(&place);
         let account = Account::to_lend()?;
-        let directory = tempfile::Builder::new()
-            .prefix(&format!("{PREFIX}{}-", std::process::id()))
-            .tempdir_in(&place)
-            .map_err(TargetError::file(&place))?;
-        let cluster = Self { directory, account };
-        cluster.give(cluster.directory.path())?;
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let directory = place.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        journal.directory(&directory)?;
+        let cluster = Self {
+            directory,
+            account,
+            _journal: journal.clone(),
+        };
+        let closed = Permissions::from_mode(0o700);
+        fs::set_permissions(&cluster.directory, closed)
+            .map_err(TargetError::file(&cluster.directory))?;
+        cluster.give(&cluster.directory)?;
         Ok(cluster)
     }
 
     /// The data directory.
     pub(super) fn data(&self) -> PathBuf {
-        self.directory.path().join("data")
+        self.directory.join("data")
     }
 
     /// The directory of the socket, closed to everyone but the server's account.
     pub(super) fn sockets(&self) -> &Path {
-        self.directory.path()
+        &self.directory
     }
 
     /// Makes a process run as the server's account.
@@ -123,6 +134,13 @@ impl Cluster {
             }
             None => Ok(()),
         }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // What cannot be removed now stands in the journal.
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 

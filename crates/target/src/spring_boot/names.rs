@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use weir_record::{Stage, WhenFull};
+use weir_record::Stage;
 
 use crate::error::TargetError;
 use crate::funnel::check_limit;
+
+use super::KIND;
 
 /// A limit: as studies name it, the property, and the name that it has for a Tomcat.
 struct Name {
@@ -15,13 +17,9 @@ struct Name {
 }
 
 const NAMES: [Name; 7] = [
-    name("backlog", "server.tomcat.accept-count", "backlog"),
-    name(
-        "connections",
-        "server.tomcat.max-connections",
-        "connections",
-    ),
-    name("threads", "server.tomcat.threads.max", "threads"),
+    name("backlog", ACCEPT_COUNT, "backlog"),
+    name("connections", MAX_CONNECTIONS, "connections"),
+    name("threads", THREADS_MAX, "threads"),
     name(
         "native.min-spare",
         "server.tomcat.threads.min-spare",
@@ -45,7 +43,10 @@ const NAMES: [Name; 7] = [
 ];
 
 const POOL: &str = "pool.";
-const POOL_PROPERTY: &str = "spring.datasource.hikari.maximum-pool-size";
+pub(super) const ACCEPT_COUNT: &str = "server.tomcat.accept-count";
+pub(super) const MAX_CONNECTIONS: &str = "server.tomcat.max-connections";
+pub(super) const THREADS_MAX: &str = "server.tomcat.threads.max";
+pub(super) const POOL_PROPERTY: &str = "spring.datasource.hikari.maximum-pool-size";
 
 const fn name(study: &'static str, property: &'static str, tomcat: &'static str) -> Name {
     Name {
@@ -102,7 +103,8 @@ pub(super) fn arguments(settings: &BTreeMap<String, f64>) -> Vec<String> {
         .collect()
 }
 
-fn property(study: &str) -> Option<&'static str> {
+/// The property behind the name of a limit.
+pub(super) fn property(study: &str) -> Option<&'static str> {
     if study.starts_with(POOL) {
         return Some(POOL_PROPERTY);
     }
@@ -114,24 +116,14 @@ fn property(study: &str) -> Option<&'static str> {
 
 /// The funnel with these limits.
 pub(super) fn stages(limits: &BTreeMap<String, f64>) -> Vec<Stage> {
-    let stage = |name: &str, when_full| Stage {
-        name: name.to_owned(),
-        native: property(name).map(str::to_owned),
-        limit: limits.get(name).copied(),
-        settable: limits.contains_key(name),
-        when_full,
+    let stage = |name: &str| {
+        let limit = limits.get(name).copied();
+        KIND.stage(name, limit, limit.is_some())
     };
-    let front = [
-        stage("backlog", WhenFull::Refuse),
-        stage("connections", WhenFull::Wait),
-        stage("request-queue", WhenFull::Wait),
-        stage("threads", WhenFull::Wait),
-    ];
+    let front = ["backlog", "connections", "request-queue", "threads"];
     let pools = limits.keys().filter(|name| name.starts_with(POOL));
-    front
-        .into_iter()
-        .chain(pools.map(|name| stage(name, WhenFull::Block)))
-        .collect()
+    let pools = pools.map(String::as_str);
+    front.into_iter().chain(pools).map(stage).collect()
 }
 
 #[cfg(test)]

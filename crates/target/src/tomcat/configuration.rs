@@ -1,7 +1,6 @@
 //! Limits as changes of `server.xml` and `context.xml`.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use roxmltree::Node;
@@ -30,36 +29,27 @@ pub(super) fn changes(
         .collect();
     let mut changes = Vec::new();
     for name in ["conf/server.xml", "conf/context.xml"] {
-        let file = place.join(name);
-        let unreadable = |says: String| TargetError::Configuration {
-            path: file.clone(),
-            says,
-        };
-        let before = fs::read_to_string(&file).map_err(|source| TargetError::File {
-            path: file.clone(),
-            source,
-        })?;
-        let mut after = before.clone();
-        if name == "conf/server.xml" && !attributes.is_empty() {
-            after = with_attributes(&after, is_http_connector, &attributes).map_err(unreadable)?;
-        }
-        for (stage, limit) in &pools {
-            let is_meant = |element: &Node<'_, '_>| is_pool(element, stage);
-            if has_element(&after, is_meant).map_err(unreadable)? {
-                for kind in pool_attributes(&after, stage).map_err(unreadable)? {
-                    after = with_attributes(&after, is_meant, &[(kind, limit.to_string())])
-                        .map_err(unreadable)?;
-                }
+        let edit = |text: &str| {
+            let mut text = text.to_owned();
+            if name == "conf/server.xml" && !attributes.is_empty() {
+                text = with_attributes(&text, is_http_connector, &attributes)?;
             }
-        }
-        if after != before {
-            changes.push(ConfigurationChange {
-                file,
-                of_user,
-                before,
-                after,
-            });
-        }
+            pools.iter().try_fold(text, |text, (stage, limit)| {
+                let is_meant = |element: &Node<'_, '_>| is_pool(element, stage);
+                if !has_element(&text, is_meant)? {
+                    return Ok(text);
+                }
+                let attributes = pool_attributes(&text, stage)?
+                    .iter()
+                    .map(|attribute| (*attribute, limit.to_string()));
+                with_attributes(&text, is_meant, &attributes.collect::<Vec<_>>())
+            })
+        };
+        changes.extend(ConfigurationChange::edited(
+            &place.join(name),
+            of_user,
+            edit,
+        )?);
     }
     Ok(changes)
 }
@@ -89,6 +79,8 @@ fn pool_attributes(text: &str, stage: &str) -> Result<&'static [&'static str], S
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

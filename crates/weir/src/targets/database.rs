@@ -26,6 +26,7 @@ pub(super) fn start(spec: &DatabaseSpec, place: &Place<'_>) -> Result<Postgresql
             kept: shelf::open()?.cache().join(KEPT),
             cpus: Some(place.cpus.clone()),
             log: place.directory.path().join(LOG),
+            journal: place.journal.clone(),
         },
         place.interrupted,
         &mut |filled: Filled| rows.set(u64::from(filled.rows)),

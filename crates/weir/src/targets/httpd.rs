@@ -31,6 +31,10 @@ pub(super) fn start(spec: &HttpdSpec, place: &Place<'_>) -> Result<Box<dyn Serve
             MpmKind::Prefork => Mpm::Prefork,
             MpmKind::Event => Mpm::Event,
         },
+        configuration: spec
+            .configuration
+            .as_ref()
+            .map(|file| place.job.base.join(file)),
         port: spec.port.unwrap_or(0),
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),

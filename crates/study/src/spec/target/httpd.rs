@@ -1,4 +1,5 @@
-//! `[target.httpd]`: an Apache httpd that Weir starts with a configuration of its own.
+//! `[target.httpd]`: an Apache httpd that Weir starts, with a configuration of its own or with a copy of
+//! the user's.
 
 use std::path::PathBuf;
 
@@ -11,8 +12,10 @@ const SPAWN_RATE_MAX: u32 = 1_024;
 /// Options of an httpd.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HttpdSpec {
-    /// How it turns connections into work.
+    /// How it turns connections into work; with a configuration of the user's, that says it.
     pub mpm: MpmKind,
+    /// A configuration of the user's, which is only read.
+    pub configuration: Option<PathBuf>,
     /// Where the server lies: the root of unpacked Debian packages or the prefix of an own build;
     /// `None`: the one that is installed, or else Weir's own copy.
     pub home: Option<PathBuf>,
@@ -40,10 +43,21 @@ pub(super) fn read(section: &Section<'_>) -> HttpdSpec {
             .text(key)
             .map(|text| PathBuf::from(text.into_inner()))
     };
-    let port = section.whole("port", 1..=65_535);
+    let configuration = path("config");
     let mpm = read_mpm(section);
+    let documents = path("documents");
     let max_spawn_rate = section.whole("max-spawn-rate", 1..=SPAWN_RATE_MAX);
-    if let Some(rate) = max_spawn_rate.as_ref().filter(|_| mpm != MpmKind::Prefork) {
+    if configuration.is_some() {
+        for key in ["mpm", "documents", "max-spawn-rate"] {
+            if let Some(value) = section.value(key) {
+                section.problems().add_with_help(
+                    value.span(),
+                    format!("`{key}` stands in the configuration that `config` names"),
+                    format!("leave `{key}` out"),
+                );
+            }
+        }
+    } else if let Some(rate) = max_spawn_rate.as_ref().filter(|_| mpm != MpmKind::Prefork) {
         section.problems().add_with_help(
             rate.span(),
             "only the prefork module is built with another spawn rate",
@@ -52,10 +66,11 @@ pub(super) fn read(section: &Section<'_>) -> HttpdSpec {
     }
     HttpdSpec {
         mpm,
+        configuration,
         max_spawn_rate: max_spawn_rate.map(toml::Spanned::into_inner),
         home: path("home"),
-        documents: path("documents"),
-        port: port.map(|port| u16::try_from(*port.get_ref()).expect("the range is checked")),
+        documents,
+        port: section.port(),
     }
 }
 

@@ -20,6 +20,11 @@ const POSTS_ROWS: u32 = 1_000_000;
 pub struct SpringBootSpec {
     /// What is started.
     pub app: SpringBootApp,
+    /// Where it runs, relative to the study file; `None`: beside it.
+    pub directory: Option<PathBuf>,
+    /// The file that settings belong into, relative to the study file; `None`: the one that Spring
+    /// Boot finds where it runs.
+    pub configuration: Option<PathBuf>,
     /// The path that answers once everything is up.
     pub ready: String,
     /// Settings of the application's own, as `--name=value`.
@@ -51,6 +56,12 @@ pub(super) fn read(section: &Section<'_>) -> Option<SpringBootSpec> {
     let actuator = section.flag("actuator");
     let database = database::read(section, "[target.spring-boot.database]");
     let port = section.port();
+    let path = |key| {
+        section
+            .text(key)
+            .map(|text| PathBuf::from(text.into_inner()))
+    };
+    let (directory, configuration) = (path("directory"), path("config"));
     let app = app?;
     let is_posts = app == SpringBootApp::Posts;
     let of_posts = |database: Option<DatabaseSpec>| {
@@ -71,6 +82,8 @@ pub(super) fn read(section: &Section<'_>) -> Option<SpringBootSpec> {
             database
         },
         app,
+        directory,
+        configuration,
         port,
     })
 }

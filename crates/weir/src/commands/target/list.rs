@@ -1,6 +1,7 @@
 //! `weir target list`: what can be had, and what is there.
 
 use weir_shelf::{OnShelf, POSTGRESQL, installed_postgresql};
+use weir_target::KINDS;
 
 use crate::error::ExpectedError;
 use crate::{output, shelf};
@@ -11,6 +12,11 @@ pub(crate) fn run() -> Result<u8, ExpectedError> {
     for on_shelf in shelf.list() {
         output::data(&line(&on_shelf));
     }
+    let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    output::talk(&format!(
+        "kinds of server, as `weir target show KIND` describes them: {}",
+        kinds.join(", ")
+    ));
     output::talk(&format!("the cache is {}", shelf.cache().display()));
     let search_path = std::env::var_os("PATH");
     if let Some(programs) = installed_postgresql(search_path.as_deref()) {

@@ -1,13 +1,14 @@
 //! `weir target show`: the funnel of a kind of server.
 
 use clap::Args;
-use weir_target::{KINDS, Kind, kind_named};
+use weir_target::{KINDS, Kind, StageInWords, kind_named};
 
 use crate::error::ExpectedError;
 use crate::output;
 
-/// Show the funnel of a kind of server: its stages, outermost first, with the server's own word for
-/// each limit, what it tells, what becomes of who finds the stage full, and how the limit is set.
+/// Show a kind of server: its stages, outermost first, with the server's own word for each limit,
+/// what is known of it, what becomes of who finds the stage full, and how the limit is set; then where
+/// the server comes from, how it is started, watched and stopped, and how it is put back.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
     /// A kind as it stands in a study: `[target.KIND]`.
@@ -31,19 +32,32 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8, ExpectedError> {
 fn text(kind: &Kind) -> String {
     let mut lines = vec![format!("{}: {}", kind.name, kind.what), String::new()];
     for stage in kind.stages {
-        let limit = match stage.limit {
-            "" => "no limit of its own",
-            word => word,
-        };
         lines.push(stage.stage.to_owned());
-        lines.push(format!("  limit      {limit}"));
+        lines.push(format!("  limit      {}", limit(stage)));
         lines.push(format!("  tells      {}", stage.tells));
-        lines.push(format!("  when full  {}", stage.when_full));
+        lines.push(format!("  when full  {}", stage.when_full_words));
         lines.push(format!("  set        {}", stage.set));
     }
     lines.push(String::new());
-    lines.push(format!("figures: {}", kind.figures));
+    for (word, says) in [
+        ("install", kind.install),
+        ("start", kind.start),
+        ("watch", kind.watch),
+        ("stop", kind.stop),
+        ("put back", kind.put_back),
+    ] {
+        lines.push(format!("{word:<9} {says}"));
+    }
     lines.join("\n")
+}
+
+fn limit(stage: &StageInWords) -> String {
+    match (stage.limit, stage.limit_note) {
+        ("", "") => "no limit of its own".to_owned(),
+        ("", note) => note.to_owned(),
+        (word, "") => word.to_owned(),
+        (word, note) => format!("{word} ({note})"),
+    }
 }
 
 #[cfg(test)]
@@ -57,5 +71,17 @@ mod tests {
         let at = |part: &str| text.find(part).unwrap();
         assert!(at("maxOpenConnections") < at("maxThreads"), "{text}");
         assert!(at("maxThreads") < at("maxPoolSize"), "{text}");
+        assert!(at("maxPoolSize") < at("install  "), "{text}");
+        assert!(text.contains("  limit      maxOpenConnections (of tcpOptions)\n"));
+    }
+
+    #[test]
+    fn every_kind_is_shown_whole() {
+        for kind in KINDS {
+            let text = text(kind);
+            for part in ["when full", "install", "start", "watch", "stop", "put back"] {
+                assert!(text.contains(part), "{text}");
+            }
+        }
     }
 }
