@@ -10,13 +10,12 @@ mod support;
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use serde_json::Value;
-use support::{
-    Place, assert_valid, children, json_file, names_in, repository_file, runs, skipped, wait_for,
-};
+use support::{Place, assert_valid, json_file, names_in, repository_file, skipped, tree, wait_for};
 
 /// How long a whole short study may take on a busy machine.
 const STUDY: Duration = Duration::from_secs(180);
@@ -213,29 +212,71 @@ fn an_event_server_is_set_and_leaves_nothing_behind() {
     );
 }
 
+/// A server with the user's own configuration, which says where its modules are.
+const OF_USER: &str = r#"
+schema = "weir/study/1"
+[target.httpd]
+HOME
+config = "web/httpd.conf"
+[load]
+url = "/page.html"
+window = "60 s"
+[sweep]
+design = "full"
+[sweep.factors]
+users = [2]
+threads = [12]
+"#;
+
+fn with_users_configuration() -> Place {
+    let place = place(OF_USER);
+    let root = std::env::var("HTTPD_HOME").unwrap_or_default();
+    let web = place.path("web").display().to_string();
+    let conf = format!(
+        "ServerRoot \"{web}\"\r\nListen 80\r\nServerName shop\r\nUser nobody\r\nPidFile httpd.pid\r\nErrorLog error.log\r\n\
+         LoadModule mpm_prefork_module {root}/usr/lib/apache2/modules/mod_mpm_prefork.so\r\n\
+         LoadModule authz_core_module {root}/usr/lib/apache2/modules/mod_authz_core.so\r\nInclude mpm.conf\r\n\
+         <VirtualHost *:80>\r\nDocumentRoot \"{web}/pages\"\r\n</VirtualHost>"
+    );
+    place.write("web/httpd.conf", &conf);
+    place.write(
+        "web/mpm.conf",
+        "<IfModule mpm_prefork_module>\n  MaxRequestWorkers 40\n</IfModule>\n",
+    );
+    place.write("web/pages/page.html", "the shop\n");
+    // Root's server answers as somebody else.
+    let open = fs::Permissions::from_mode(0o711);
+    fs::set_permissions(place.path(""), open).unwrap();
+    place
+}
+
 #[test]
 fn an_httpd_does_not_outlive_a_weir_that_is_killed() {
     if skipped("SIGKILL of weir with an httpd") {
         return;
     }
-    let place = prefork(TIMED);
-    let mut weir = place.start(&["sweep", "study.toml"]);
-    let port: u16 = weir.wait_for("the port of the server", STUDY, |weir| {
-        let talk = weir.talk();
-        let (_, rest) = talk.split_once("load goes to 127.0.0.1:")?;
-        rest.split_once('\n')?.0.parse().ok()
-    });
-    let of_weir = children(weir.pid());
-    let [parent] = of_weir[..] else {
-        panic!("weir has one child, the httpd: {of_weir:?}");
-    };
-    let workers = wait_for("its processes", LEAVE, || {
-        Some(children(parent)).filter(|workers| !workers.is_empty())
-    });
-    weir.signal(Signal::KILL);
+    let place = with_users_configuration();
+    let before = tree(&place.path("web"));
+    let processes = place
+        .start(&["sweep", "study.toml"])
+        .killed_in_trial(&place, STUDY);
+    assert!(!processes.is_empty());
+    let run = names_in(&place.path("weir-runs")).remove(0);
+    let copy = place.read(&format!("weir-runs/{run}/httpd/httpd.conf"));
+    assert!(copy.ends_with("\nMaxRequestWorkers 12\n"), "{copy}");
+    let (_, port) = copy.split_once("\nListen 127.0.0.1:").unwrap();
+    let port: u16 = port.lines().next().unwrap().parse().unwrap();
+    place.weir(&["target", "restore"]).ends(0);
+    // All of its processes have the command line of the first.
+    let of_run = place.path("weir-runs").join(run).join("httpd/httpd.conf");
+    let of_run = of_run.display().to_string();
     wait_for("the end of the httpd", LEAVE, || {
-        let all = workers.iter().chain(&of_weir);
-        (!all.into_iter().any(|pid| runs(*pid))).then_some(())
+        let mut lines = names_in(Path::new("/proc"))
+            .into_iter()
+            .filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/cmdline")).ok());
+        (!lines.any(|line| line.contains(&of_run))).then_some(())
     });
     TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
+    assert_eq!(tree(&place.path("web")), before);
+    assert!(names_in(&place.state()).is_empty());
 }

@@ -10,12 +10,11 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use serde_json::Value;
-use support::{Place, assert_valid, children, json_file, names_in, runs, skipped, wait_for};
+use support::{Place, assert_valid, children, json_file, names_in, runs, skipped, tree, wait_for};
 
 /// How long fetching, building and a short study may take on a busy machine.
 const STUDY: Duration = Duration::from_secs(400);
@@ -57,11 +56,13 @@ server = "shop"
 [target.liberty.settings]
 threads = 50
 [load]
-plan = "plans/short.jmx"
-users = "THREAD_NUMBER"
-[find]
-within = [1, 40]
-subject-to = ["cpu <= 80 %"]
+url = "/"
+window = "60 s"
+[sweep]
+design = "full"
+[sweep.factors]
+users = [2]
+threads = [20]
 "#;
 
 fn place(study: &str) -> Place {
@@ -134,24 +135,24 @@ fn a_killed_weir_leaves_no_server_and_the_users_configuration_as_it_was() {
     let server = users.join("usr/servers/shop");
     fs::write(
         server.join("server.xml"),
-        "<server description='the shop'/>\r\n",
+        "<server description='the shop'>\r\n<featureManager><feature>servlet-6.0</feature></featureManager></server>\r\n",
     )
     .unwrap();
     let before = tree(&server);
-    let mut running = place.start(&["tune", "study.toml"]);
-    let weir = running.pid();
-    let what = "a Java virtual machine and its file of limits";
-    let started = running.wait_for(what, STUDY, |_| {
-        let limits = server.join("configDropins/overrides/weir-limits.xml");
-        let there = limits.is_file() && fs::read_dir(place.state()).is_ok();
-        children(weir).first().copied().filter(|_| there)
-    });
-    running.signal(Signal::KILL);
-    running.done(LEAVE);
+    let started = place
+        .start(&["sweep", "study.toml"])
+        .killed_in_trial(&place, STUDY);
+    let limits = server.join("configDropins/overrides/weir-limits.xml");
+    assert!(
+        fs::read_to_string(limits)
+            .unwrap()
+            .contains("maxThreads=\"20\"")
+    );
     place.weir(&["target", "restore"]).ends(0);
     assert_eq!(tree(&server), before);
+    assert_eq!(started.len(), 1, "a Java virtual machine: {started:?}");
     wait_for("the end of the server", LEAVE, || {
-        (!runs(started)).then_some(())
+        (!runs(started[0])).then_some(())
     });
     assert!(names_in(&place.state()).is_empty());
 }
@@ -162,20 +163,4 @@ fn the_run(place: &Place) -> PathBuf {
     let names = names_in(&runs);
     assert_eq!(names.len(), 1, "{names:?}");
     runs.join(&names[0])
-}
-
-/// Every file below a directory with its bytes.
-fn tree(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.push((path.clone(), Vec::new()));
-            found.extend(tree(&path));
-        } else {
-            found.push((path.clone(), fs::read(&path).unwrap()));
-        }
-    }
-    found.sort();
-    found
 }

@@ -10,11 +10,10 @@ mod support;
 
 use std::time::Duration;
 
-use rustix::process::Signal;
 use serde_json::Value;
 use support::{
-    Place, SampleServer, assert_valid, children, json_file, names_in, repository_file, runs,
-    skipped, wait_for,
+    Place, SampleServer, assert_valid, json_file, names_in, repository_file, runs, skipped, tree,
+    wait_for,
 };
 
 /// How long a whole short study may take on a busy machine.
@@ -85,16 +84,17 @@ fn a_started_server_does_not_outlive_a_weir_that_is_killed() {
         return;
     }
     let place = sleepy();
-    let mut weir = place.start(&["tune", "sleepy.toml"]);
-    weir.wait_for("the server", STUDY, |weir| {
-        weir.talk().contains("load goes to").then_some(())
-    });
-    let server = children(weir.pid());
+    let before = tree(&place.path("servers"));
+    let server = place
+        .start(&["tune", "sleepy.toml"])
+        .killed_in_trial(&place, STUDY);
     assert_eq!(server.len(), 1, "{server:?}");
-    weir.signal(Signal::KILL);
+    place.weir(&["target", "restore"]).ends(0);
     wait_for("the end of the server", LEAVE, || {
         (!runs(server[0])).then_some(())
     });
+    assert_eq!(tree(&place.path("servers")), before);
+    assert!(names_in(&place.state()).is_empty());
 }
 
 /// A server whose limit is a file, as far as Weir is concerned.
@@ -151,12 +151,19 @@ fn what_a_killed_weir_has_set_is_put_back() {
     }
     let server = SampleServer::start();
     let place = external(&server);
-    let mut weir = place.start(&["sweep", "study.toml"]);
-    weir.wait_for("a changed limit", STUDY, |_| {
-        (place.read("limit") != "200\n").then_some(())
-    });
-    weir.signal(Signal::KILL);
-    drop(weir);
-    place.weir(&["target", "restore"]).ends(0);
-    assert_eq!(place.read("limit"), "200\n", "as it was found");
+    // Found by the next study when nobody asks for it: also by one whose own server does not start.
+    place.write(
+        "next.toml",
+        "schema = \"weir/study/1\"\n[target.command]\nrun = \"false {port} {threads}\"\nsettings = { threads = 1 }\n\
+         [load]\nurl = \"/\"\n[find]\nsubject-to = [\"cpu <= 80 %\"]\n",
+    );
+    for (next, code) in [(["target", "restore"], 0), (["tune", "next.toml"], 3)] {
+        let weir = place.start(&["sweep", "study.toml"]);
+        assert_eq!(weir.killed_in_trial(&place, STUDY), [0_u32; 0]);
+        assert_eq!(place.read("limit"), "20\n");
+        place.weir(&next).ends(code).says(&["threads of http"]);
+        assert_eq!(place.read("limit"), "200\n", "as it was found");
+        assert!(names_in(&place.state()).is_empty());
+        std::fs::remove_dir_all(place.path("weir-runs")).unwrap();
+    }
 }

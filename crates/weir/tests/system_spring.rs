@@ -9,7 +9,6 @@ mod support;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use serde_json::Value;
 use support::{
     Place, Running, children, json_file, names_in, repository_file, runs, skipped, wait_for,
@@ -157,10 +156,21 @@ fn no_server_outlives_a_weir_that_is_killed() {
         return;
     }
     let place = place();
-    let (weir, servers) = in_trial(&place);
-    weir.signal(Signal::KILL);
-    weir.done(STUDY);
+    place.write("application.yml", "server:\r\n  port: 1");
+    let weir = place.start(&["sweep", "short.toml"]);
+    let clusters = format!("weir-postgresql-{}-", weir.pid());
+    let clusters = || {
+        let mut names = names_in(&std::env::temp_dir());
+        names.retain(|name| name.starts_with(&clusters));
+        names
+    };
+    let servers = weir.killed_in_trial(&place, STUDY);
+    assert!(servers.len() >= 2, "an application and a database");
+    place.weir(&["target", "restore"]).ends(0);
     wait_for("the end of all servers", LEAVE, || {
         (!servers.iter().any(|server| runs(*server))).then_some(())
     });
+    assert_eq!(clusters(), [""; 0], "the database's directory");
+    assert!(names_in(&place.state()).is_empty());
+    assert_eq!(place.read("application.yml"), "server:\r\n  port: 1");
 }

@@ -8,10 +8,12 @@
 
 mod support;
 
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{Place, json_file, names_in, skipped, wait_for};
+use support::{Place, json_file, names_in, runs, skipped, tree, wait_for};
 
 /// Fetching, building and two short trials on a busy machine.
 const STUDY: Duration = Duration::from_secs(300);
@@ -109,4 +111,57 @@ fn a_pool_that_starves_is_seen_and_named() {
             .is_err()
             .then_some(())
     });
+}
+
+const USERS_SERVER: &str = r#"
+schema = "weir/study/1"
+[target.tomcat]
+home = "shop"
+ready = "/page.txt"
+[load]
+url = "/page.txt"
+window = "60 s"
+[sweep]
+design = "full"
+[sweep.factors]
+users = [2]
+threads = [20]
+"#;
+
+#[test]
+fn a_killed_weir_leaves_no_server_and_the_users_installation_as_it_was() {
+    if skipped("a_killed_weir_leaves_no_server_and_the_users_installation_as_it_was") {
+        return;
+    }
+    let place = Place::new();
+    let installed = place.weir(&["target", "install", "tomcat-11"]).ends(0);
+    let installed = PathBuf::from(installed.stdout.trim());
+    place.write("study.toml", USERS_SERVER);
+    place.write("shop/webapps/ROOT/page.txt", "the shop\n");
+    place.write(
+        "shop/conf/server.xml",
+        "<Server port='8005'>\r\n<Service name='Catalina'><Connector port='80'/>\r\n\
+         <Engine name='Catalina' defaultHost='localhost'><Host name='localhost'/></Engine></Service></Server>",
+    );
+    for name in ["context.xml", "logging.properties", "web.xml"] {
+        let copied = std::fs::copy(
+            installed.join("conf").join(name),
+            place.path("shop/conf").join(name),
+        );
+        copied.unwrap();
+    }
+    for part in ["bin", "lib"] {
+        symlink(installed.join(part), place.path("shop").join(part)).unwrap();
+    }
+    let before = tree(&place.path("shop"));
+    let started = place
+        .start(&["sweep", "study.toml"])
+        .killed_in_trial(&place, STUDY);
+    place.weir(&["target", "restore"]).ends(0);
+    assert_eq!(started.len(), 1, "a Java virtual machine: {started:?}");
+    wait_for("the end of the server", Duration::from_secs(30), || {
+        (!runs(started[0])).then_some(())
+    });
+    assert!(tree(&place.path("shop")) == before, "as it was found");
+    assert!(names_in(&place.state()).is_empty());
 }

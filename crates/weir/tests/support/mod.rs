@@ -135,6 +135,22 @@ impl Place {
     }
 }
 
+/// Every file and directory below one, with its bytes.
+pub(crate) fn tree(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.push((path.clone(), Vec::new()));
+            found.extend(tree(&path));
+        } else {
+            found.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
 /// The program while it runs; killed when a test ends before it does.
 pub(crate) struct Running {
     words: String,
@@ -183,6 +199,27 @@ impl Running {
             );
             found
         })
+    }
+
+    /// Waits until the first trial of the one run in a place sends its load, and kills the program
+    /// there; what it had started by then.
+    #[track_caller]
+    pub(crate) fn killed_in_trial(mut self, place: &Place, patience: Duration) -> Vec<u32> {
+        self.wait_for("a running trial", patience, |_| {
+            let runs = place.path("weir-runs");
+            let name = names_in(&runs).pop()?;
+            let samples = runs.join(name).join("trials/001/samples.jtl");
+            samples.is_file().then_some(())
+        });
+        let mut started = Vec::new();
+        let mut next = children(self.pid());
+        while let Some(pid) = next.pop() {
+            next.extend(children(pid));
+            started.push(pid);
+        }
+        self.signal(rustix::process::Signal::KILL);
+        self.child.wait().unwrap();
+        started
     }
 
     /// Waits for its end.
