@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_stats::Estimate;
 
+use crate::recording::names;
 use crate::treatment::{Levels, Role};
 
 /// Everything that is known about one trial; all figures are over its measured window.
@@ -84,9 +85,12 @@ impl TrialRecord {
     /// Samples of the window that were answered with a redirect or by way of one: their share of all, and about how
     /// many; `None` where nobody counted them.
     pub fn redirected(&self) -> Option<(f64, f64)> {
-        let per_s = self.signals.get(crate::recording::names::REDIRECTS)?;
-        let share = per_s / self.throughput_per_s;
-        (self.throughput_per_s > 0.0).then_some((share, per_s * self.window_s))
+        let redirects = self.signals.get(names::REDIRECTS)?;
+        // Of the same seconds: the last one of a run may be a part of a second.
+        let samples = self.signals.get(names::THROUGHPUT);
+        let samples = *samples.unwrap_or(&self.throughput_per_s);
+        let share = redirects / samples;
+        (samples > 0.0).then_some((share, share * self.throughput_per_s * self.window_s))
     }
 
     /// Notes that responses were redirects, when it is more than an exception.
@@ -104,7 +108,7 @@ impl TrialRecord {
 
     /// Notes the rate at which a load of a fixed number of requests was answered once it had settled.
     pub fn note_steady_rate(&mut self, rate: Estimate) {
-        let name = crate::recording::names::THROUGHPUT_STEADY;
+        let name = names::THROUGHPUT_STEADY;
         self.signals.insert(name.to_owned(), rate.value);
         self.intervals.insert(name.to_owned(), rate);
     }

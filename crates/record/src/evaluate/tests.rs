@@ -279,3 +279,28 @@ fn a_last_second_that_was_cut_short_counts_for_as_long_as_it_was() {
     assert!((record.throughput_per_s - 100.0).abs() < 1.5);
     assert!(record.intervals["throughput_per_s"].low > 95.0);
 }
+
+#[test]
+fn redirects_are_a_share_of_the_samples_of_the_same_seconds() {
+    let mut recording = Recording::new();
+    for (second, answered) in [(0, 100), (1, 100), (2, 7)] {
+        let load = LoadSecond {
+            redirected: Some(answered),
+            ..load_second(second, answered, 0, 20_000)
+        };
+        recording.add_load(&load).unwrap();
+    }
+    let treatment = treatment();
+    let mut context = context(&treatment);
+    context.ended_after = Some(Duration::from_millis(2_070));
+    let mut record = evaluate(&recording, 0..3, &context).unwrap();
+    let (share, count) = record.redirected().unwrap();
+    assert!((share - 1.0).abs() < 1e-9, "{share}");
+    assert!((count - 207.0).abs() < 0.5, "{count}");
+    record.note_redirects(0.01);
+    let noted = record.notes.last().unwrap();
+    assert!(
+        noted.starts_with("100 % of the responses (about 207)"),
+        "{noted}"
+    );
+}
