@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use crate::kept_file::{KeptFile, Scratch};
+use crate::files::Files;
+use crate::kept_file::KeptFile;
 use crate::kernel_text::{lines, number, words};
 use crate::reading::{Reading, put, rate};
 
@@ -38,9 +39,9 @@ impl Counters {
         }
     }
 
-    pub(crate) fn sample(&mut self, now: Instant, scratch: &mut Scratch, reading: &mut Reading) {
-        self.extended.sample(now, scratch, reading);
-        self.basic.sample(now, scratch, reading);
+    pub(crate) fn sample(&mut self, now: Instant, files: &mut Files, reading: &mut Reading) {
+        self.extended.sample(now, files, reading);
+        self.basic.sample(now, files, reading);
     }
 }
 
@@ -67,8 +68,8 @@ impl<const N: usize> Group<N> {
         }
     }
 
-    fn sample(&mut self, now: Instant, scratch: &mut Scratch, reading: &mut Reading) {
-        let text = self.file.read(scratch);
+    fn sample(&mut self, now: Instant, files: &mut Files, reading: &mut Reading) {
+        let text = self.file.read(files);
         let values = text.map(|text| values(text, self.prefix, self.counters.map(|(_, key)| key)));
         if let (Some(values), Some((then, before))) = (values, self.last) {
             let elapsed_s = now.duration_since(then).as_secs_f64();

@@ -5,7 +5,8 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+
+use crate::files::Files;
 
 /// Space that is read into, used again for every file.
 #[derive(Debug)]
@@ -46,28 +47,46 @@ impl Scratch {
     }
 }
 
-/// A file that stays open between readings.
+/// A file that stays open between readings, when it is one of this machine.
 #[derive(Debug)]
 pub(crate) struct KeptFile {
-    path: PathBuf,
+    path: String,
+    /// Of a table of another machine: the lines whose second column fits this are enough.
+    second_column: Option<String>,
     file: Option<File>,
 }
 
 impl KeptFile {
     /// A file that is opened when it is first read.
-    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
+            second_column: None,
             file: None,
         }
     }
 
+    /// A table of which only those lines are needed whose second column fits an expression of `awk`.
+    pub(crate) fn table(path: impl Into<String>, second_column: impl Into<String>) -> Self {
+        Self {
+            second_column: Some(second_column.into()),
+            ..Self::new(path)
+        }
+    }
+
     /// The present content, or `None` when it cannot be read. It is opened anew the next time then.
-    pub(crate) fn read<'s>(&mut self, scratch: &'s mut Scratch) -> Option<&'s [u8]> {
+    pub(crate) fn read<'s>(&mut self, files: &'s mut Files) -> Option<&'s [u8]> {
+        if !files.are_here() {
+            let far = files.far()?;
+            return match &self.second_column {
+                Some(column) => far.table(&self.path, column),
+                None => far.text(&self.path),
+            };
+        }
         if self.file.is_none() {
             self.file = File::open(&self.path).ok();
         }
-        let content = scratch.whole(self.file.as_ref()?);
+        let content = files.scratch().whole(self.file.as_ref()?);
         if content.is_none() {
             self.file = None;
         }
@@ -82,18 +101,18 @@ mod tests {
 
     #[test]
     fn a_kept_file_shows_the_present() {
-        let mut scratch = Scratch::new();
+        let mut files = Files::here();
         let mut stat = KeptFile::new("/proc/thread-self/schedstat");
-        let first = stat.read(&mut scratch).unwrap().to_vec();
+        let first = stat.read(&mut files).unwrap().to_vec();
         // This loop itself moves the first number, nanoseconds on a CPU.
-        while stat.read(&mut scratch).unwrap() == first {}
+        while stat.read(&mut files).unwrap() == first {}
     }
 
     #[test]
     fn a_file_larger_than_the_space_is_read_whole() {
         let mut scratch = Scratch(vec![0; 7]);
-        let mut file = KeptFile::new("/proc/self/status");
-        let text = file.read(&mut scratch).unwrap();
+        let file = File::open("/proc/self/status").unwrap();
+        let text = scratch.whole(&file).unwrap();
         assert!(text.starts_with(b"Name:"));
         assert!(text.ends_with(b"\n"));
         assert!(text.len() > 500);
@@ -102,6 +121,6 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_absent() {
         let mut file = KeptFile::new("/proc/self/no-such-file");
-        assert_eq!(file.read(&mut Scratch::new()), None);
+        assert_eq!(file.read(&mut Files::here()), None);
     }
 }

@@ -30,6 +30,10 @@ mod catalogue;
 mod counters;
 mod cpu;
 mod error;
+mod far_files;
+mod far_machine;
+mod far_watch;
+mod files;
 mod followed_log;
 mod httpd;
 mod kept_file;
@@ -41,6 +45,7 @@ mod own;
 mod pressure;
 mod reading;
 mod source;
+mod system;
 mod target;
 mod tcp;
 mod ticks;
@@ -49,6 +54,7 @@ mod watcher;
 
 pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
+pub use far_machine::{FarMachine, FarProcess};
 pub use httpd::HttpdSource;
 pub use listeners::{listening_ports, processes_listening};
 pub use machine::{MachineFacts, machine_facts};
@@ -58,5 +64,5 @@ pub use source::{
     mbeans,
 };
 pub use watch_thread::{TimedReading, WatchThread};
-pub use watcher::{WatchPlan, Watcher};
+pub use watcher::{WatchPlan, WatchedMachine, Watcher};
 pub use weir_exchange::{MetricsUrl, UrlError};

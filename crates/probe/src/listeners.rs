@@ -1,13 +1,15 @@
 //! Which process listens on a port of this machine, and on which ports a process listens.
 //!
 //! `/proc/net/tcp` names the socket of a port by its inode, `/proc/PID/fd` those that a process has open. Processes of
-//! other users show theirs to root only.
+//! other users show theirs to root only. What the texts mean is the same for another machine ([`FarMachine`]).
+//!
+//! [`FarMachine`]: crate::FarMachine
 
 use std::collections::HashSet;
 use std::fs;
 
+use crate::files::numbered;
 use crate::kernel_text::{hexadecimal, lines, number, words};
-use crate::target::family::numbered;
 
 /// The kernel's number of a listening socket's state.
 const LISTEN: u64 = 10;
@@ -51,7 +53,7 @@ fn listening(folder: &str) -> Vec<(u16, u64)> {
 }
 
 /// Port and inode of a line of `/proc/net/tcp`: columns as in `proc_pid_net(5)`.
-fn listener(line: &[u8]) -> Option<(u16, u64)> {
+pub(crate) fn listener(line: &[u8]) -> Option<(u16, u64)> {
     let columns: Vec<&[u8]> = words(line).collect();
     let address = columns.get(1)?;
     let port = address.rsplit(|&byte| byte == b':').next()?;
@@ -67,12 +69,13 @@ fn sockets(pid: u32) -> HashSet<u64> {
         return HashSet::new();
     };
     let links = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
-    links
-        .filter_map(|link| {
-            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
-            inode.parse().ok()
-        })
-        .collect()
+    links.filter_map(|link| socket(link.to_str()?)).collect()
+}
+
+/// The inode of the socket that a link of `/proc/PID/fd` leads to.
+pub(crate) fn socket(link: &str) -> Option<u64> {
+    let inode = link.strip_prefix("socket:[")?.strip_suffix(']')?;
+    inode.parse().ok()
 }
 
 #[cfg(test)]

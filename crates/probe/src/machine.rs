@@ -3,7 +3,6 @@
 use std::fs;
 
 use rustix::process::{Resource, getrlimit};
-use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 use weir_units::CpuSet;
 
@@ -35,13 +34,41 @@ pub struct MachineFacts {
     pub descriptor_limit: Option<u64>,
 }
 
+/// The files that they are read from.
+pub(crate) const FILES: [&str; 7] = [
+    CPU_INFO,
+    MEMORY,
+    ONLINE,
+    CLOCK,
+    BACKLOG,
+    "/proc/sys/kernel/ostype",
+    "/proc/sys/kernel/osrelease",
+];
+const CPU_INFO: &str = "/proc/cpuinfo";
+const MEMORY: &str = "/proc/meminfo";
+pub(crate) const ONLINE: &str = "/sys/devices/system/cpu/online";
+const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+const BACKLOG: &str = "/proc/sys/net/core/somaxconn";
+
 /// Reads the facts as they are now.
 pub fn machine_facts() -> MachineFacts {
-    let cpu_info = fs::read("/proc/cpuinfo").unwrap_or_default();
-    let memory = fs::read("/proc/meminfo").ok();
-    let memory_kib = memory.and_then(|text| number_after(&text, b"MemTotal:"));
-    let online = text_of("/sys/devices/system/cpu/online");
-    let system = uname();
+    let limit = getrlimit(Resource::Nofile).current;
+    facts_of(|path| fs::read(path).ok(), limit)
+}
+
+/// The facts of the machine whose files these are.
+pub(crate) fn facts_of(
+    file: impl Fn(&str) -> Option<Vec<u8>>,
+    descriptor_limit: Option<u64>,
+) -> MachineFacts {
+    let text_of = |path: &str| {
+        let text = String::from_utf8(file(path)?).ok()?;
+        Some(text.trim().to_owned())
+    };
+    let cpu_info = file(CPU_INFO).unwrap_or_default();
+    let memory_kib = file(MEMORY).and_then(|text| number_after(&text, b"MemTotal:"));
+    let online = text_of(ONLINE);
+    let kernel = ["ostype", "osrelease"].map(|name| text_of(&format!("/proc/sys/kernel/{name}")));
     MachineFacts {
         cpu_model: cpu_model(&cpu_info),
         cpus: online
@@ -49,21 +76,12 @@ pub fn machine_facts() -> MachineFacts {
             .map(|set| set.count()),
         cpu_mhz: mean_mhz(&cpu_info),
         memory_bytes: memory_kib.map(|kib| kib * 1024),
-        kernel: format!(
-            "{} {}",
-            system.sysname().to_string_lossy(),
-            system.release().to_string_lossy()
-        ),
+        kernel: kernel.into_iter().flatten().collect::<Vec<_>>().join(" "),
         virtualised: virtualised(&cpu_info),
-        clock_source: text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        somaxconn: text_of("/proc/sys/net/core/somaxconn").and_then(|text| number(text.as_bytes())),
-        descriptor_limit: getrlimit(Resource::Nofile).current,
+        clock_source: text_of(CLOCK),
+        somaxconn: text_of(BACKLOG).and_then(|text| number(text.as_bytes())),
+        descriptor_limit,
     }
-}
-
-fn text_of(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Some(text.trim().to_owned())
 }
 
 /// The values of a field of `/proc/cpuinfo`, one for each CPU.

@@ -18,10 +18,33 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The same for a machine that is read over ssh.
+pub(crate) fn over_ssh(name: &str) -> Option<String> {
+    let origin = of_system(name)?;
+    // The load tool is of this machine in any case.
+    if ["load.", "watch."].iter().any(|own| name.starts_with(own)) {
+        return Some(origin.to_owned());
+    }
+    let file = origin.rsplit(", or ").next().unwrap_or(origin);
+    Some(format!("{file}, over ssh"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalogue::catalogue;
+
+    #[test]
+    fn what_is_read_over_ssh_says_so() {
+        for (name, origin) in [
+            ("cpu", "/proc/stat, over ssh"),
+            ("tcp.80.established", "/proc/net/tcp, over ssh"),
+            ("load.cpu", "/proc/self"),
+        ] {
+            assert_eq!(over_ssh(name).as_deref(), Some(origin));
+        }
+        assert_eq!(over_ssh("threads.limit"), None);
+    }
 
     #[test]
     fn every_signal_of_the_operating_system_has_an_origin_and_no_other() {

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FileType, fstat};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::kept_file::{KeptFile, Scratch};
+use crate::files::Files;
+use crate::kept_file::KeptFile;
 use crate::kernel_text::{number, number_after, words};
 use crate::reading::{Reading, put};
 use crate::target::family::{Family, Spent};
+use crate::target::process::ProcessUnits;
 
 /// Largest table of descriptors that is gone through each second: about a millisecond.
 const TABLE_EACH_SECOND: u64 = 2048;
@@ -31,7 +33,7 @@ pub(crate) struct OwnProcess {
 impl OwnProcess {
     pub(crate) fn new(senders: &[u32]) -> Self {
         Self {
-            senders: (!senders.is_empty()).then(|| Family::new(senders)),
+            senders: (!senders.is_empty()).then(|| Family::new(senders, ProcessUnits::here())),
             memory: KeptFile::new("/proc/self/statm"),
             page_bytes: rustix::param::page_size() as u64,
             last: None,
@@ -43,19 +45,19 @@ impl OwnProcess {
         &mut self,
         now: Instant,
         forks: Option<u64>,
-        scratch: &mut Scratch,
+        files: &mut Files,
         reading: &mut Reading,
     ) {
         let used = cpu_time(ClockId::ProcessCPUTime);
         let cores = self.last.and_then(|last| cores(last, (now, used)));
         self.last = Some((now, used));
         // The second number of statm is the resident pages, `proc_pid_statm(5)`.
-        let pages = self.memory.read(scratch);
+        let pages = self.memory.read(files);
         let pages = pages.and_then(|text| words(text).nth(1).and_then(number));
         let bytes = pages.map(|pages| (pages * self.page_bytes) as f64);
         if let Some(senders) = &mut self.senders {
             // Without one of them the sums would pass for the whole.
-            let spent = senders.sample(now, forks, scratch);
+            let spent = senders.sample(now, forks, files);
             let theirs = spent.and_then(cpus_of);
             put(reading, "load.cpu", sum(cores, theirs));
             let theirs = spent.map(|spent| spent.resident_bytes as f64);
@@ -64,7 +66,7 @@ impl OwnProcess {
         }
         put(reading, "load.cpu", cores);
         put(reading, "load.memory.rss", bytes);
-        let sockets = self.descriptors.sockets(scratch);
+        let sockets = self.descriptors.sockets(files);
         put(
             reading,
             "load.sockets",
@@ -119,8 +121,8 @@ impl Descriptors {
         }
     }
 
-    fn sockets(&mut self, scratch: &mut Scratch) -> Option<u64> {
-        let status = self.status.read(scratch)?;
+    fn sockets(&mut self, files: &mut Files) -> Option<u64> {
+        let status = self.status.read(files)?;
         let places = number_after(status, b"FDSize:")?;
         if places > TABLE_EACH_SECOND
             && let (Some((others, readings @ 1..)), Some(open)) = (self.others, open_descriptors())
@@ -180,10 +182,10 @@ mod tests {
     #[test]
     fn this_process_uses_what_its_clock_says() {
         let mut own = OwnProcess::new(&[]);
-        let mut scratch = Scratch::new();
+        let mut files = Files::here();
         let start = Instant::now();
         let before = cpu_time(ClockId::ProcessCPUTime);
-        own.sample(start, None, &mut scratch, &mut Reading::new());
+        own.sample(start, None, &mut files, &mut Reading::new());
         let enough = cpu_time(ClockId::ProcessCPUTime) + Duration::from_millis(50);
         while cpu_time(ClockId::ProcessCPUTime) < enough {
             std::hint::black_box(0);
@@ -192,7 +194,7 @@ mod tests {
         own.sample(
             start + Duration::from_secs(1),
             None,
-            &mut scratch,
+            &mut files,
             &mut reading,
         );
         let most = cpu_time(ClockId::ProcessCPUTime)
@@ -213,23 +215,18 @@ mod tests {
             .spawn()
             .unwrap();
         let start = Instant::now();
-        let mut scratch = Scratch::new();
+        let mut files = Files::here();
         let mut own = OwnProcess::new(&[child.id()]);
         let mut alone = Reading::new();
-        OwnProcess::new(&[]).sample(start, None, &mut scratch, &mut alone);
+        OwnProcess::new(&[]).sample(start, None, &mut files, &mut alone);
         let mut both = Reading::new();
-        own.sample(start, None, &mut scratch, &mut both);
+        own.sample(start, None, &mut files, &mut both);
         assert!(both["load.memory.rss"] > alone["load.memory.rss"]);
         assert!(!both.contains_key("load.sockets"), "theirs are not known");
         child.kill().unwrap();
         child.wait().unwrap();
         let mut gone = Reading::new();
-        own.sample(
-            start + Duration::from_secs(1),
-            None,
-            &mut scratch,
-            &mut gone,
-        );
+        own.sample(start + Duration::from_secs(1), None, &mut files, &mut gone);
         assert!(!gone.contains_key("load.cpu"), "{gone:?}");
     }
 
@@ -243,7 +240,7 @@ mod tests {
             .map(|_| std::fs::File::open("/proc/self/stat").unwrap())
             .collect();
         let mut reading = Reading::new();
-        OwnProcess::new(&[]).sample(Instant::now(), None, &mut Scratch::new(), &mut reading);
+        OwnProcess::new(&[]).sample(Instant::now(), None, &mut Files::here(), &mut reading);
         assert!(reading["load.sockets"] >= 2.0 * pairs.len() as f64);
         let (sockets, others) = go_through(1024);
         assert!(sockets >= 2 * pairs.len() as u64);

@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use crate::kept_file::{KeptFile, Scratch};
+use crate::files::Files;
+use crate::kept_file::KeptFile;
 use crate::kernel_text::{lines, number, words};
 use crate::reading::{Reading, put, rate};
 
@@ -40,9 +41,9 @@ impl Pressure {
         }
     }
 
-    pub(crate) fn sample(&mut self, now: Instant, scratch: &mut Scratch, reading: &mut Reading) {
+    pub(crate) fn sample(&mut self, now: Instant, files: &mut Files, reading: &mut Reading) {
         for resource in &mut self.resources {
-            let total = resource.file.read(scratch).and_then(stalled_us);
+            let total = resource.file.read(files).and_then(stalled_us);
             let share = total
                 .zip(resource.last)
                 .and_then(|(total, (then, before))| {

@@ -1,7 +1,7 @@
 //! The target's processes: their CPU, memory, threads, waiting for a CPU, context switches.
 
 pub(crate) mod family;
-mod process;
+pub(crate) mod process;
 mod rotation;
 mod threads;
 
@@ -11,10 +11,11 @@ use rustix::process::Pid;
 use rustix::thread::sched_getaffinity;
 use weir_units::CpuSet;
 
-use crate::kept_file::Scratch;
+use crate::files::Files;
 use crate::reading::{Reading, put};
 
 use family::Family;
+use process::ProcessUnits;
 use threads::Threads;
 
 /// The target's processes and all that is followed of them.
@@ -27,15 +28,15 @@ pub(crate) struct Target {
 
 impl Target {
     /// The processes with these ids and all that descend from them.
-    pub(crate) fn new(roots: &[u32]) -> Self {
+    pub(crate) fn new(roots: &[u32], units: ProcessUnits) -> Self {
         Self {
             roots: roots.to_vec(),
-            family: Family::new(roots),
+            family: Family::new(roots, units),
             threads: Threads::new(),
         }
     }
 
-    /// The CPUs that the first of the processes may use.
+    /// The CPUs that the first of the processes may use, when it runs on this machine.
     pub(crate) fn allowed_cpus(&self) -> Option<CpuSet> {
         let pid = Pid::from_raw(i32::try_from(*self.roots.first()?).ok()?)?;
         let mask = sched_getaffinity(Some(pid)).ok()?;
@@ -48,10 +49,10 @@ impl Target {
         &mut self,
         now: Instant,
         forks: Option<u64>,
-        scratch: &mut Scratch,
+        files: &mut Files,
         reading: &mut Reading,
     ) {
-        let Some(spent) = self.family.sample(now, forks, scratch) else {
+        let Some(spent) = self.family.sample(now, forks, files) else {
             self.threads.forget();
             return;
         };
@@ -65,6 +66,6 @@ impl Target {
         put(reading, "target.processes", Some(spent.processes as f64));
         put(reading, "target.threads", Some(spent.threads as f64));
         self.threads
-            .sample(now, forks, self.family.thread_counts(), scratch, reading);
+            .sample(now, forks, self.family.thread_counts(), files, reading);
     }
 }

@@ -8,7 +8,8 @@
 mod diag;
 mod table;
 
-use crate::kept_file::{KeptFile, Scratch};
+use crate::files::Files;
+use crate::kept_file::KeptFile;
 use crate::reading::{Reading, put};
 
 use diag::SockDiag;
@@ -164,11 +165,12 @@ enum Source {
 }
 
 impl Source {
-    fn tables() -> Self {
-        Self::Tables([
-            KeptFile::new("/proc/net/tcp"),
-            KeptFile::new("/proc/net/tcp6"),
-        ])
+    fn tables(ports: &[u16]) -> Self {
+        let ports: Vec<String> = ports.iter().map(|port| format!("{port:04X}")).collect();
+        // Of the other side's address the port is never needed.
+        let local = format!(":({})$", ports.join("|"));
+        let table = |path: &str| KeptFile::table(path, local.as_str());
+        Self::Tables([table("/proc/net/tcp"), table("/proc/net/tcp6")])
     }
 }
 
@@ -177,7 +179,8 @@ impl Tcp {
         let mut ports = ports.to_vec();
         ports.sort_unstable();
         ports.dedup();
-        let source = SockDiag::open(&ports).map_or_else(|_| Source::tables(), Source::Monitor);
+        let source =
+            SockDiag::open(&ports).map_or_else(|_| Source::tables(&ports), Source::Monitor);
         let attempts = SockDiag::open_attempts(&ports).ok();
         Self {
             ports,
@@ -186,8 +189,20 @@ impl Tcp {
         }
     }
 
-    pub(crate) fn sample(&mut self, scratch: &mut Scratch, reading: &mut Reading) {
-        if let Some(counts) = self.count(scratch) {
+    /// The ports of another machine, whose socket monitor cannot be asked.
+    pub(crate) fn of_tables(ports: &[u16]) -> Self {
+        let mut ports = ports.to_vec();
+        ports.sort_unstable();
+        ports.dedup();
+        Self {
+            source: Source::tables(&ports),
+            ports,
+            attempts: None,
+        }
+    }
+
+    pub(crate) fn sample(&mut self, files: &mut Files, reading: &mut Reading) {
+        if let Some(counts) = self.count(files) {
             counts.put_into(reading);
         }
     }
@@ -208,7 +223,7 @@ impl Tcp {
         }
     }
 
-    fn count(&mut self, scratch: &mut Scratch) -> Option<Counts> {
+    fn count(&mut self, files: &mut Files) -> Option<Counts> {
         if let Source::Monitor(monitor) = &mut self.source {
             let mut counts = Counts::none(&self.ports);
             if monitor.each(|socket| counts.add(socket)).is_ok() {
@@ -216,15 +231,15 @@ impl Tcp {
                 return Some(counts);
             }
             // Refused, or too old for the question: the tables from now on.
-            self.source = Source::tables();
+            self.source = Source::tables(&self.ports);
         }
         let Source::Tables([version4, version6]) = &mut self.source else {
             return None;
         };
         let mut counts = Counts::none(&self.ports);
-        table::sockets(version4.read(scratch)?).for_each(|socket| counts.add(socket));
+        table::sockets(version4.read(files)?).for_each(|socket| counts.add(socket));
         // A machine without IPv6 has no second table.
-        if let Some(text) = version6.read(scratch) {
+        if let Some(text) = version6.read(files) {
             table::sockets(text).for_each(|socket| counts.add(socket));
         }
         Some(counts)
@@ -290,10 +305,10 @@ mod tests {
         // The kernel lets one more wait than was asked for.
         listen(&listener, 1).unwrap();
         let address: SocketAddr = getsockname(&listener).unwrap().try_into().unwrap();
-        let mut scratch = Scratch::new();
+        let mut files = Files::here();
         let mut tcp = Tcp::new(&[address.port()]);
         assert_eq!(
-            tcp.count(&mut scratch).unwrap().0[0].attempts,
+            tcp.count(&mut files).unwrap().0[0].attempts,
             None,
             "there is room"
         );
@@ -301,7 +316,7 @@ mod tests {
             TcpStream::connect(address).unwrap(),
             TcpStream::connect(address).unwrap(),
         ];
-        assert_eq!(tcp.count(&mut scratch).unwrap().0[0].attempts, Some(0));
+        assert_eq!(tcp.count(&mut files).unwrap().0[0].attempts, Some(0));
         let attempts: Vec<OwnedFd> = (0..3)
             .map(|_| {
                 let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -314,7 +329,7 @@ mod tests {
                 client
             })
             .collect();
-        let count = tcp.count(&mut scratch).unwrap();
+        let count = tcp.count(&mut files).unwrap();
         assert_eq!(count.0[0].attempts, Some(attempts.len() as u64));
         let mut reading = Reading::new();
         count.put_into(&mut reading);
@@ -332,12 +347,12 @@ mod tests {
             .map(|_| TcpStream::connect(address).unwrap())
             .collect();
         let _accepted = [listener.accept().unwrap(), listener.accept().unwrap()];
-        let mut scratch = Scratch::new();
+        let mut files = Files::here();
         let mut tcp = Tcp::new(&[address.port()]);
         assert!(matches!(tcp.source, Source::Monitor(_)));
-        let by_monitor = tcp.count(&mut scratch).unwrap();
-        tcp.source = Source::tables();
-        let mut by_tables = tcp.count(&mut scratch).unwrap();
+        let by_monitor = tcp.count(&mut files).unwrap();
+        tcp.source = Source::tables(&tcp.ports);
+        let mut by_tables = tcp.count(&mut files).unwrap();
         assert_eq!(by_tables.0[0].accept_queue_limit, None);
         by_tables.0[0].accept_queue_limit = by_monitor.0[0].accept_queue_limit;
         assert_eq!(by_monitor, by_tables);

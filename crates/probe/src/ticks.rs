@@ -7,13 +7,14 @@
 //! second or more than one and a half, the figures are not those of their second: the second
 //! counts as missed, and the reading only serves as the start of the next.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 use std::time::Instant;
 
 const SECOND: Duration = Duration::from_secs(1);
-const SHORTEST: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_millis(1500);
+/// How long a reading's rates may be over, to be those of a second.
+pub(crate) const COVERS_A_SECOND: RangeInclusive<Duration> =
+    Duration::from_millis(500)..=Duration::from_millis(1500);
 
 /// The seconds since an origin, as they are watched.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ impl Ticks {
             None => Role::Baseline,
             Some(then) => {
                 let covered = now.saturating_duration_since(then);
-                if (SHORTEST..=LONGEST).contains(&covered) {
+                if COVERS_A_SECOND.contains(&covered) {
                     Role::Counts
                 } else {
                     Role::Missed

@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 
 use weir_units::CpuSet;
 
-use crate::counters::Counters;
-use crate::cpu::CpuStat;
-use crate::kept_file::{KeptFile, Scratch};
-use crate::origin::of_system;
+use crate::far_files::FarFiles;
+use crate::far_machine::FarMachine;
+use crate::far_watch::FarWatch;
+use crate::files::Files;
+use crate::origin::{of_system, over_ssh};
 use crate::own::OwnProcess;
-use crate::pressure::Pressure;
 use crate::reading::{Reading, SignalName};
 use crate::source::{Moment, Origins, Source, SourceReader};
+use crate::system::System;
 use crate::target::Target;
+use crate::target::process::ProcessUnits;
 use crate::tcp::Tcp;
 
 /// How long an answer may take, from the question: well below the second that it has to fit in.
@@ -36,46 +38,72 @@ pub struct WatchPlan {
     pub ports: Vec<u16>,
     /// Where more is told of the target.
     pub sources: Vec<Source>,
-    /// Whether the target runs on another machine: then nothing of this one is read but the load tool, and the sources
-    /// may tell of that one's CPUs.
-    pub elsewhere: bool,
+    /// The machine on which the target runs, and whose processes and ports these are.
+    pub machine: WatchedMachine,
     /// Whether this process is watched too, as the load tool.
     pub own_process: bool,
     /// Processes that send the load for this one, and count as the load tool with it.
     pub load_pids: Vec<u32>,
 }
 
+/// Whose operating system is read.
+#[derive(Debug, Clone, Default)]
+pub enum WatchedMachine {
+    /// That of this machine.
+    #[default]
+    This,
+    /// That of another one, over ssh; of this one only the load tool is read.
+    Far(FarMachine),
+    /// Nobody's, because the target runs on another machine that cannot be read; the sources may tell of that one's
+    /// CPUs.
+    Unseen,
+}
+
 /// Reads all signals of a [`WatchPlan`], each time against the time before.
 #[derive(Debug)]
 pub struct Watcher {
-    scratch: Scratch,
-    elsewhere: bool,
-    target_cpus: Option<CpuSet>,
-    cpu: KeptFile,
-    cpu_last: Option<(Instant, CpuStat)>,
-    pressure: Pressure,
-    counters: Counters,
-    target: Option<Target>,
-    tcp: Option<Tcp>,
+    here: Files,
+    system: System,
+    machine: Machine,
     sources: Vec<SourceReader>,
     own: Option<OwnProcess>,
     /// Signals that the operating system has told.
     system_told: BTreeSet<SignalName>,
 }
 
+/// The machine while it is watched.
+#[derive(Debug)]
+enum Machine {
+    This,
+    Far(Box<FarWatch>),
+    Unseen,
+}
+
 impl Watcher {
     /// A watcher that has read nothing yet.
     pub fn new(plan: WatchPlan) -> Self {
+        let (pids, ports) = (&plan.target_pids, &plan.ports);
+        let units = match &plan.machine {
+            WatchedMachine::Far(far) => far.units(),
+            WatchedMachine::This | WatchedMachine::Unseen => ProcessUnits::here(),
+        };
+        let target = (!pids.is_empty()).then(|| Target::new(pids, units));
+        let tcp = (!ports.is_empty()).then(|| match &plan.machine {
+            WatchedMachine::Far(_) => Tcp::of_tables(ports),
+            WatchedMachine::This | WatchedMachine::Unseen => Tcp::new(ports),
+        });
+        let machine = match plan.machine {
+            WatchedMachine::This => Machine::This,
+            WatchedMachine::Far(far) => {
+                let files = FarFiles::new(far.connection().clone());
+                Machine::Far(Box::new(FarWatch::new(files)))
+            }
+            WatchedMachine::Unseen => Machine::Unseen,
+        };
         Self {
-            scratch: Scratch::new(),
-            elsewhere: plan.elsewhere,
-            target_cpus: plan.target_cpus,
-            cpu: KeptFile::new("/proc/stat"),
-            cpu_last: None,
-            pressure: Pressure::new(),
-            counters: Counters::new(),
-            target: (!plan.target_pids.is_empty()).then(|| Target::new(&plan.target_pids)),
-            tcp: (!plan.ports.is_empty()).then(|| Tcp::new(&plan.ports)),
+            here: Files::here(),
+            system: System::new(plan.target_cpus, target, tcp),
+            machine,
             sources: readers(plan.sources),
             own: plan.own_process.then(|| OwnProcess::new(&plan.load_pids)),
             system_told: BTreeSet::new(),
@@ -89,13 +117,23 @@ impl Watcher {
     /// which nothing is read that the wait could falsify.
     pub fn sample(&mut self, now: Instant) -> Reading {
         let mut reading = Reading::new();
+        if let Machine::Far(far) = &mut self.machine {
+            far.ask(&mut self.system);
+        }
         let deadline = Instant::now() + PATIENCE;
         for source in &mut self.sources {
             source.ask(now, deadline);
         }
-        let forks = self.sample_system(now, &mut reading);
+        // What another machine has started says nothing of this one.
+        let forks = match self.machine {
+            Machine::This => self.system.sample(now, &mut self.here, &mut reading),
+            Machine::Far(_) | Machine::Unseen => None,
+        };
         if let Some(own) = &mut self.own {
-            own.sample(now, forks, &mut self.scratch, &mut reading);
+            own.sample(now, forks, &mut self.here, &mut reading);
+        }
+        if let Machine::Far(far) = &mut self.machine {
+            far.sample(&mut self.system, deadline, &mut reading);
         }
         for name in reading.keys() {
             if !self.system_told.contains(name) {
@@ -108,10 +146,12 @@ impl Watcher {
 
     /// Where every signal came from that has been read so far.
     pub fn origins(&self) -> Origins {
-        let system = self
-            .system_told
-            .iter()
-            .filter_map(|name| Some((name.to_string(), of_system(name.as_str())?.to_owned())));
+        let origin = |name: &str| match self.machine {
+            Machine::Far(_) => over_ssh(name),
+            Machine::This | Machine::Unseen => of_system(name).map(str::to_owned),
+        };
+        let told = self.system_told.iter();
+        let system = told.filter_map(|name| Some((name.to_string(), origin(name.as_str())?)));
         let mut origins: Origins = system.collect();
         for source in &self.sources {
             source.add_origins(&mut origins);
@@ -119,38 +159,21 @@ impl Watcher {
         origins
     }
 
-    /// Reads this machine; gives its count of started processes and threads.
-    fn sample_system(&mut self, now: Instant, reading: &mut Reading) -> Option<u64> {
-        if self.elsewhere {
-            return None;
-        }
-        let forks = self.sample_cpu(now, reading);
-        self.pressure.sample(now, &mut self.scratch, reading);
-        self.counters.sample(now, &mut self.scratch, reading);
-        if let Some(target) = &mut self.target {
-            target.sample(now, forks, &mut self.scratch, reading);
-        }
-        if let Some(tcp) = &mut self.tcp {
-            tcp.sample(&mut self.scratch, reading);
-        }
-        forks
-    }
-
     /// Reads the answers. What an earlier source has told, a later one does not tell again.
     fn sample_sources(&mut self, now: Instant, deadline: Instant, reading: &mut Reading) {
-        let here = !self.elsewhere;
-        let has_target = here && self.target.is_some();
+        let is_seen = !matches!(self.machine, Machine::Unseen);
+        let has_target = is_seen && self.system.has_target();
         // A figure of the machine that is missing must not come from another machine.
-        let is_read_here = |name: &str| {
+        let is_read = |name: &str| {
             let of_machine = ["cpu", "machine.", "pressure.", "tcp."];
-            here && of_machine.iter().any(|start| name.starts_with(start))
+            is_seen && of_machine.iter().any(|start| name.starts_with(start))
                 || has_target && name.starts_with("target.")
         };
         for source in &mut self.sources {
             let mut moment = Moment {
                 now,
                 deadline: deadline.max(Instant::now() + GRACE),
-                scratch: &mut self.scratch,
+                scratch: self.here.scratch(),
             };
             if source.is_derived() {
                 source.read(&mut moment, reading);
@@ -159,25 +182,11 @@ impl Watcher {
             let mut told = Reading::new();
             source.read(&mut moment, &mut told);
             for (name, figure) in told {
-                if !is_read_here(name.as_str()) {
+                if !is_read(name.as_str()) {
                     reading.entry(name).or_insert(figure);
                 }
             }
         }
-    }
-
-    /// Reads the CPUs; gives the machine's count of started processes and threads.
-    fn sample_cpu(&mut self, now: Instant, reading: &mut Reading) -> Option<u64> {
-        let stat = self.cpu.read(&mut self.scratch).and_then(CpuStat::parse);
-        if let (Some(stat), Some((then, before))) = (&stat, &self.cpu_last) {
-            let allowed = || self.target.as_ref().and_then(Target::allowed_cpus);
-            let target_cpus = self.target_cpus.clone().or_else(allowed);
-            let elapsed_s = now.duration_since(*then).as_secs_f64();
-            stat.signals(before, target_cpus.as_ref(), elapsed_s, reading);
-        }
-        let forks = stat.as_ref().map(|stat| stat.forks);
-        self.cpu_last = stat.map(|stat| (now, stat));
-        forks
     }
 }
 

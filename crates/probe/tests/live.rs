@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket_with,
 };
-use weir_probe::{ProbeError, Reading, Source, WatchPlan, WatchThread, Watcher, describe};
+use weir_probe::{
+    ProbeError, Reading, Source, WatchPlan, WatchThread, WatchedMachine, Watcher, describe,
+};
 
 /// How long a test asks again for a state; only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -395,13 +397,13 @@ fn of_two_sources_the_one_that_answers_tells_and_says_where_from() {
 fn what_this_machine_tells_does_not_come_from_another() {
     let page = "node_context_switches_total 5\nweir_stage_limit{stage=\"threads\"} 7\n\
         node_pressure_cpu_waiting_seconds_total 1\nprocess_resident_memory_bytes 9\n";
-    let read = |elsewhere| {
+    let read = |machine| {
         let url = serve_page(page);
         let start = Instant::now();
         let mut watcher = Watcher::new(WatchPlan {
             target_pids: vec![std::process::id()],
             sources: vec![Source::prometheus(url.parse().unwrap())],
-            elsewhere,
+            machine,
             ..WatchPlan::default()
         });
         for second in 1_u32.. {
@@ -413,9 +415,9 @@ fn what_this_machine_tells_does_not_come_from_another() {
         }
         unreachable!("the loop only ends by returning")
     };
-    let here = read(false);
+    let here = read(WatchedMachine::This);
     assert!(here["target.memory.rss"] > 9.0);
-    let there = read(true);
+    let there = read(WatchedMachine::Unseen);
     assert!(is(&there, "target.memory.rss", 9.0));
     assert!(is(&there, "machine.context-switches", 0.0));
     assert!(!there.contains_key("machine.cpu.idle"), "of this machine");

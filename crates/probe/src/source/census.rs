@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 
+use crate::files::numbered;
 use crate::kept_file::Scratch;
 use crate::reading::{Reading, put};
-use crate::target::family::numbered;
 
 use super::Origins;
 

@@ -11,10 +11,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
-use crate::kept_file::{KeptFile, Scratch};
-use crate::kernel_text::number;
+use crate::files::Files;
+use crate::kept_file::KeptFile;
 
-use super::process::ProcessStat;
+use super::process::{ProcessStat, ProcessUnits};
 
 /// What the processes spent since the last reading, and what they hold now.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,8 +37,7 @@ pub(crate) struct Family {
     strangers: HashSet<u32>,
     forks: Option<u64>,
     last: Option<Instant>,
-    ticks_per_s: f64,
-    page_bytes: u64,
+    units: ProcessUnits,
 }
 
 #[derive(Debug)]
@@ -55,15 +54,14 @@ struct Ticks {
 }
 
 impl Family {
-    pub(crate) fn new(roots: &[u32]) -> Self {
+    pub(crate) fn new(roots: &[u32], units: ProcessUnits) -> Self {
         Self {
             roots: roots.to_vec(),
             members: roots.iter().map(|&pid| (pid, Member::new(pid))).collect(),
             strangers: HashSet::new(),
             forks: None,
             last: None,
-            ticks_per_s: rustix::param::clock_ticks_per_second() as f64,
-            page_bytes: rustix::param::page_size() as u64,
+            units,
         }
     }
 
@@ -73,14 +71,14 @@ impl Family {
         &mut self,
         now: Instant,
         forks: Option<u64>,
-        scratch: &mut Scratch,
+        files: &mut Files,
     ) -> Option<Spent> {
         if forks.is_none() || forks != self.forks {
-            self.find_children(scratch);
+            self.find_children(files);
             self.forks = forks;
         }
         let elapsed_s = self.last.map(|then| now.duration_since(then).as_secs_f64());
-        let spent = self.read_all(scratch);
+        let spent = self.read_all(files);
         self.last = Some(now);
         let roots_live = self.roots.iter().all(|pid| {
             let last = self.members.get(pid).and_then(|root| root.last);
@@ -92,13 +90,14 @@ impl Family {
         }
         let cpus = |ticks: u64| {
             let elapsed_s = elapsed_s.filter(|&elapsed_s| elapsed_s > 0.0)?;
-            Some(ticks as f64 / self.ticks_per_s / elapsed_s)
+            Some(ticks as f64 / self.units.ticks_per_s / elapsed_s)
         };
         let live = || self.live().map(|(_, stat)| stat);
         Some(Spent {
             user_cpus: cpus(spent.user),
             system_cpus: cpus(spent.system),
-            resident_bytes: live().map(|stat| stat.resident_pages).sum::<u64>() * self.page_bytes,
+            resident_bytes: live().map(|stat| stat.resident_pages).sum::<u64>()
+                * self.units.page_bytes,
             threads: live().map(|stat| stat.threads).sum(),
             processes: live().count() as u64,
         })
@@ -118,14 +117,14 @@ impl Family {
     }
 
     /// Reads all members, drops those that are gone, and returns what was spent since the last time.
-    fn read_all(&mut self, scratch: &mut Scratch) -> Ticks {
+    fn read_all(&mut self, files: &mut Files) -> Ticks {
         let first = self.last.is_none();
         let mut own = Ticks::default();
         let mut inherited = Ticks::default();
         let mut departed = Ticks::default();
         self.members.retain(|_, member| {
             let before = member.last;
-            let stat = member.file.read(scratch).and_then(ProcessStat::parse);
+            let stat = member.file.read(files).and_then(ProcessStat::parse);
             // Another process may have the id by now.
             let same = |stat: &ProcessStat| before.is_none_or(|before| before.start == stat.start);
             let Some(stat) = stat.filter(same) else {
@@ -159,15 +158,17 @@ impl Family {
     }
 
     /// Takes in the processes that have come since and have a member as parent.
-    fn find_children(&mut self, scratch: &mut Scratch) {
-        let present = numbered("/proc");
+    fn find_children(&mut self, files: &mut Files) {
+        let present = files.numbered("/proc");
         let present_set: HashSet<u32> = present.iter().copied().collect();
         self.strangers.retain(|pid| present_set.contains(pid));
-        let mut unknown: Vec<(u32, u32)> = present
+        let mut come = present;
+        come.retain(|pid| !self.members.contains_key(pid) && !self.strangers.contains(pid));
+        files.prepare(come.iter().map(|pid| stat_path(*pid)));
+        let mut unknown: Vec<(u32, u32)> = come
             .into_iter()
-            .filter(|pid| !self.members.contains_key(pid) && !self.strangers.contains(pid))
             .filter_map(|pid| {
-                let stat = stat_file(pid).read(scratch).and_then(ProcessStat::parse)?;
+                let stat = stat_file(pid).read(files).and_then(ProcessStat::parse)?;
                 Some((pid, stat.parent))
             })
             .collect();
@@ -210,18 +211,9 @@ impl Ticks {
 }
 
 fn stat_file(pid: u32) -> KeptFile {
-    KeptFile::new(format!("/proc/{pid}/stat"))
+    KeptFile::new(stat_path(pid))
 }
 
-/// The entries of a directory of `/proc` whose names are numbers.
-pub(crate) fn numbered(directory: &str) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    entries
-        .filter_map(|entry| {
-            let id = number(entry.ok()?.file_name().as_encoded_bytes())?;
-            u32::try_from(id).ok()
-        })
-        .collect()
+fn stat_path(pid: u32) -> String {
+    format!("/proc/{pid}/stat")
 }

@@ -2,6 +2,25 @@
 
 use crate::kernel_text::{number, words};
 
+/// The units of a machine's figures of processes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ProcessUnits {
+    /// Clock ticks in a second.
+    pub(crate) ticks_per_s: f64,
+    /// Bytes of a page of memory.
+    pub(crate) page_bytes: u64,
+}
+
+impl ProcessUnits {
+    /// Those of this machine.
+    pub(crate) fn here() -> Self {
+        Self {
+            ticks_per_s: rustix::param::clock_ticks_per_second() as f64,
+            page_bytes: rustix::param::page_size() as u64,
+        }
+    }
+}
+
 /// What is needed of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProcessStat {

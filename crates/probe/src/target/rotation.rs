@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::kept_file::Scratch;
+use crate::files::Files;
 
 /// Process and thread.
 pub(crate) type ThreadId = (u32, u32);
@@ -99,7 +99,7 @@ impl<const N: usize> Rotation<N> {
         &mut self,
         now: Instant,
         threads: u64,
-        scratch: &mut Scratch,
+        files: &mut Files,
     ) -> Option<Summed<N>> {
         let budget = if self.started {
             self.budget
@@ -115,7 +115,7 @@ impl<const N: usize> Rotation<N> {
             let Some(followed) = self.threads.get_mut(thread) else {
                 continue;
             };
-            let Some(counters) = followed.read(*thread, self.file_name, self.parse, scratch) else {
+            let Some(counters) = followed.read(*thread, self.file_name, self.parse, files) else {
                 self.threads.remove(thread);
                 continue;
             };
@@ -153,12 +153,10 @@ impl<const N: usize> Followed<N> {
         (pid, tid): ThreadId,
         file_name: &str,
         parse: fn(&[u8]) -> Option<[u64; N]>,
-        scratch: &mut Scratch,
+        files: &mut Files,
     ) -> Option<[u64; N]> {
-        if self.file.is_none() {
-            self.file = File::open(format!("/proc/{pid}/task/{tid}/{file_name}")).ok();
-        }
-        parse(scratch.start(self.file.as_ref()?)?)
+        let path = || format!("/proc/{pid}/task/{tid}/{file_name}");
+        parse(files.start(path, &mut self.file)?)
     }
 }
 
@@ -219,15 +217,15 @@ mod tests {
     fn above_the_budget_the_threads_take_turns_and_the_sum_is_scaled() {
         let (tids, release) = parked_threads(20);
         let mut rotation = Rotation::new("schedstat", 8, sevens);
-        let mut scratch = Scratch::new();
+        let mut files = Files::here();
         let start = Instant::now();
-        assert_eq!(rotation.sample(start, 0, &mut scratch), None);
+        assert_eq!(rotation.sample(start, 0, &mut files), None);
         rotation.set_threads(std::process::id(), &tids, Some(start));
         let mut turns = HashSet::new();
         let mut sums = Vec::new();
         for second in 1..=3 {
             let now = start + Duration::from_secs(second);
-            let summed = rotation.sample(now, 20, &mut scratch).unwrap();
+            let summed = rotation.sample(now, 20, &mut files).unwrap();
             assert!((summed.coverage - 0.4).abs() < 1e-12);
             sums.push(summed.per_s[0]);
             turns.extend(rotation.turn.iter().map(|&(_, tid)| tid));
@@ -253,10 +251,10 @@ mod tests {
         let mut rotation = Rotation::new("schedstat", 500, sevens);
         rotation.set_threads(std::process::id(), &HashSet::from([own_tid()]), None);
         let start = Instant::now();
-        let mut scratch = Scratch::new();
-        assert_eq!(rotation.sample(start, 1, &mut scratch), None);
+        let mut files = Files::here();
+        assert_eq!(rotation.sample(start, 1, &mut files), None);
         let later = start + Duration::from_secs(1);
-        let summed = rotation.sample(later, 1, &mut scratch).unwrap();
+        let summed = rotation.sample(later, 1, &mut files).unwrap();
         assert_eq!((summed.per_s, summed.coverage), ([0.0], 1.0));
     }
 
@@ -266,10 +264,10 @@ mod tests {
         let mut rotation = Rotation::new("schedstat", 8, sevens);
         rotation.set_threads(std::process::id(), &tids, None);
         let start = Instant::now();
-        let mut scratch = Scratch::new();
-        assert_eq!(rotation.sample(start, 20, &mut scratch), None);
+        let mut files = Files::here();
+        assert_eq!(rotation.sample(start, 20, &mut files), None);
         let later = start + Duration::from_secs(1);
-        let summed = rotation.sample(later, 20, &mut scratch);
+        let summed = rotation.sample(later, 20, &mut files);
         release.wait();
         assert_eq!(
             summed,
@@ -286,7 +284,7 @@ mod tests {
         let start = Instant::now();
         rotation.set_threads(std::process::id(), &HashSet::from([own_tid()]), Some(start));
         let later = start + Duration::from_secs(2);
-        let summed = rotation.sample(later, 1, &mut Scratch::new()).unwrap();
+        let summed = rotation.sample(later, 1, &mut Files::here()).unwrap();
         assert_eq!((summed.per_s, summed.coverage), ([3.5], 1.0));
     }
 
@@ -297,7 +295,7 @@ mod tests {
         let nobody = HashSet::from([u32::MAX]);
         rotation.set_threads(std::process::id(), &nobody, Some(start));
         let later = start + Duration::from_secs(1);
-        assert_eq!(rotation.sample(later, 1, &mut Scratch::new()), None);
+        assert_eq!(rotation.sample(later, 1, &mut Files::here()), None);
         assert!(rotation.threads.is_empty());
         rotation.set_threads(7, &HashSet::from([7, 8]), None);
         rotation.set_threads(7, &HashSet::from([8]), None);

@@ -2,16 +2,16 @@
 //!
 //! `schedstat` has the nanoseconds that a runnable thread waited for a CPU (kernel documentation,
 //! scheduler/sched-stats). `status` has the switches; it is a page of text of which two lines are
-//! needed and costs about five times as much, hence its smaller budget.
+//! needed and costs about five times as much, hence its smaller budget. Of another machine it is not
+//! read, nor `schedstat` of more threads than fit into a second.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
-use crate::kept_file::Scratch;
+use crate::files::Files;
 use crate::kernel_text::{number, number_after, words};
 use crate::reading::{Reading, put};
 
-use super::family::numbered;
 use super::rotation::Rotation;
 
 /// Threads whose waiting is read in one second: 3 ms when their files are open, more when not.
@@ -56,13 +56,19 @@ impl Threads {
         now: Instant,
         forks: Option<u64>,
         counts: impl Iterator<Item = (u32, u64)>,
-        scratch: &mut Scratch,
+        files: &mut Files,
         reading: &mut Reading,
     ) {
-        let counts = counts.collect();
-        self.list(forks, &counts);
-        let threads = counts.values().sum();
-        if let Some(waits) = self.waits.sample(now, threads, scratch) {
+        let counts: BTreeMap<u32, u64> = counts.collect();
+        let threads: u64 = counts.values().sum();
+        if !files.are_here() && threads > WAITS_PER_SECOND as u64 {
+            // Taking turns would need another question each second.
+            self.forget();
+            return;
+        }
+        self.list(forks, &counts, files);
+        files.prepare_threads(counts.keys().copied(), "schedstat");
+        if let Some(waits) = self.waits.sample(now, threads, files) {
             put(reading, "target.run-queue-wait", Some(waits.per_s[0] / 1e9));
             put(
                 reading,
@@ -70,7 +76,11 @@ impl Threads {
                 Some(waits.coverage),
             );
         }
-        if let Some(switches) = self.switches.sample(now, threads, scratch) {
+        // A page of text for each thread is too much to send each second.
+        let switches = files
+            .are_here()
+            .then(|| self.switches.sample(now, threads, files));
+        if let Some(switches) = switches.flatten() {
             let [voluntary, involuntary] = switches.per_s;
             put(
                 reading,
@@ -92,7 +102,7 @@ impl Threads {
     }
 
     /// Brings the list of threads up to date, as far as it may have changed.
-    fn list(&mut self, forks: Option<u64>, counts: &BTreeMap<u32, u64>) {
+    fn list(&mut self, forks: Option<u64>, counts: &BTreeMap<u32, u64>, files: &mut Files) {
         let threads: u64 = counts.values().sum();
         self.readings_since_listing += 1;
         let due = threads <= WAITS_PER_SECOND as u64
@@ -101,7 +111,7 @@ impl Threads {
         for (&pid, &count) in counts {
             let listed = self.listed.get(&pid).copied();
             if listed.is_none() || (due && (started || listed != Some(count))) {
-                self.list_process(pid, count);
+                self.list_process(pid, count, files);
             }
         }
         let no_threads = HashSet::new();
@@ -120,11 +130,14 @@ impl Threads {
         }
     }
 
-    fn list_process(&mut self, pid: u32, count: u64) {
+    fn list_process(&mut self, pid: u32, count: u64, files: &mut Files) {
         let tids: HashSet<u32> = match count {
             // The only thread of a process has the process's id.
             1 => HashSet::from([pid]),
-            _ => numbered(&format!("/proc/{pid}/task")).into_iter().collect(),
+            _ => files
+                .numbered(&format!("/proc/{pid}/task"))
+                .into_iter()
+                .collect(),
         };
         self.waits.set_threads(pid, &tids, self.last);
         self.switches.set_threads(pid, &tids, self.last);
