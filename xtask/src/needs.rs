@@ -103,6 +103,24 @@ pub(crate) const MAVEN: Need = Need {
     packages: &["maven"],
 };
 
+/// Stands for another machine.
+pub(crate) const SSHD: Need = Need {
+    what: "OpenSSH",
+    why: "tests reach a server over ssh",
+    programs: &["sshd"],
+    variable: "SSHD",
+    packages: &["openssh-server", "openssh-client"],
+};
+
+/// Makes the network of that machine.
+pub(crate) const IP: Need = Need {
+    what: "the program ip",
+    why: "tests make a network namespace",
+    programs: &["ip"],
+    variable: "IP",
+    packages: &["iproute2"],
+};
+
 /// The database behind servers under test.
 pub(crate) const POSTGRESQL: Need = Need {
     what: "PostgreSQL",

@@ -11,7 +11,9 @@
 use std::time::Instant;
 
 use crate::error::TaskError;
-use crate::needs::{BROWSER, C_COMPILER, HTTPD, JAVA, MAVEN, POSTGRESQL, PYTHON, provide};
+use crate::needs::{
+    BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, POSTGRESQL, PYTHON, SSHD, provide,
+};
 use crate::process::{cargo, run_tests};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
@@ -29,7 +31,9 @@ pub(crate) fn fast(workspace: &Workspace) -> Result<(), TaskError> {
 
 /// Runs the unit and integration tests, then the system profile.
 pub(crate) fn everything(workspace: &Workspace) -> Result<(), TaskError> {
-    provide(&[C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON])?;
+    provide(&[
+        C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON, SSHD, IP,
+    ])?;
     let mut tally = workspace_tests(workspace)?;
     tally += system_tests(workspace)?;
     close(&tally)

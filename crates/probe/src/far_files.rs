@@ -149,6 +149,11 @@ impl FarFiles {
         self.answer.file(path)
     }
 
+    /// The text of a file that came with others.
+    pub(crate) fn prepared(&self, path: &str) -> Option<&[u8]> {
+        self.answer.file(path)
+    }
+
     /// The lines of a table whose second column fits an expression of `awk`, and maybe others.
     pub(crate) fn table(&mut self, path: &str, second_column: &str) -> Option<&[u8]> {
         let mut batch = Batch::new();

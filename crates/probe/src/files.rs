@@ -50,14 +50,14 @@ impl Files {
     }
 
     /// The start of a file, which is kept open when it is one of this machine: for files that are one
-    /// short line.
+    /// short line. Of another machine only what was [prepared](Self::prepare_threads).
     pub(crate) fn start(
         &mut self,
         path: impl Fn() -> String,
         open: &mut Option<File>,
     ) -> Option<&[u8]> {
         if let Some(far) = &mut self.far {
-            return far.text(&path());
+            return far.prepared(&path());
         }
         if open.is_none() {
             *open = File::open(path()).ok();

@@ -21,6 +21,10 @@ use crate::tcp::Tcp;
 /// How long an answer may take, from the question: well below the second that it has to fit in.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// How long that of another machine may take: what it tells bears its own time, so that it is right however late it
+/// comes, and a machine that is saturated has to be seen too.
+const FAR_PATIENCE: Duration = Duration::from_millis(750);
+
 /// How long an answer may still take when everything else took longer than the patience: it has
 /// come by then, or it does not come.
 const GRACE: Duration = Duration::from_millis(20);
@@ -114,13 +118,14 @@ impl Watcher {
     /// `now` of the call before, and the first call gives only what is not a rate.
     ///
     /// Takes some milliseconds; up to 300 ms when the target is slow to tell its metrics, during
-    /// which nothing is read that the wait could falsify.
+    /// which nothing is read that the wait could falsify; up to 750 ms when it is another machine that is slow.
     pub fn sample(&mut self, now: Instant) -> Reading {
         let mut reading = Reading::new();
         if let Machine::Far(far) = &mut self.machine {
             far.ask(&mut self.system);
         }
-        let deadline = Instant::now() + PATIENCE;
+        let asked = Instant::now();
+        let deadline = asked + PATIENCE;
         for source in &mut self.sources {
             source.ask(now, deadline);
         }
@@ -133,7 +138,7 @@ impl Watcher {
             own.sample(now, forks, &mut self.here, &mut reading);
         }
         if let Machine::Far(far) = &mut self.machine {
-            far.sample(&mut self.system, deadline, &mut reading);
+            far.sample(&mut self.system, asked + FAR_PATIENCE, &mut reading);
         }
         for name in reading.keys() {
             if !self.system_told.contains(name) {

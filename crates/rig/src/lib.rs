@@ -14,6 +14,7 @@ mod levels;
 mod measure;
 mod rig;
 mod trial_load;
+mod unseen;
 
 pub use cpus::CpuPlan;
 pub use engine::{Engine, LoadEnd};

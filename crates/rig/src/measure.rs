@@ -19,8 +19,9 @@ use crate::engine::{Engine, LoadEnd, RunningEngine, launch};
 /// From setting everything up to the first second of the load: what the watch and the runtimes take
 /// to be ready. Whoever takes longer begins late in a first second that is shorter.
 const LEAD: Duration = Duration::from_millis(20);
-/// How long a second's readings may come after the second's load: the scrape's time-out and a bit.
-const WATCH_PATIENCE: Duration = Duration::from_millis(450);
+/// How long a second's readings may come after the second's load: what another machine may take to
+/// answer and a bit.
+const WATCH_PATIENCE: Duration = Duration::from_millis(850);
 /// How often an interrupt and the target are looked at while waiting for the next second.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long samples that run at the end may take beyond the longest one seen.

@@ -22,6 +22,7 @@ use crate::cpus::CpuPlan;
 use crate::levels;
 use crate::measure::{Length, Measured, Measurement, measure};
 use crate::trial_load::{TrialLoad, TrialSetup};
+use crate::unseen::unseen;
 
 /// How often a trial is thrown away because others used the target's CPUs.
 const REPEATS_WHEN_DISTURBED: u32 = 2;
@@ -157,18 +158,25 @@ impl Rig {
         target
             .check_alive()
             .map_err(|error| target_failed(&error))?;
+        let machine = target.watched().machine;
+        let unseen = unseen(&measured.recording, &measured.window, &machine);
         let context = Context {
             treatment,
             population: population.or(measured.load.users_most()).unwrap_or(0),
-            target_cpus: options.cpus.target.count() as u32,
+            target_cpus: self.facts.cpus,
             load_cpus: Some(options.cpus.load.count() as u32),
             repeats,
             ended_after: treatment.window.requests.map(|_| measured.elapsed),
-            against: measured.against(),
+            against: measured
+                .against()
+                .into_iter()
+                .chain(unseen.against)
+                .collect(),
         };
         let record = evaluate(&measured.recording, measured.window, &context);
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
         record.signal_origins = measured.origins;
+        record.notes.extend(unseen.note);
         if treatment.window.requests.is_some()
             && let Some(rate) = steady_rate(&measured.recording, measured.elapsed.as_secs_f64())
         {
@@ -239,10 +247,10 @@ fn watch_plan(target: &dyn Server, cpus: &CpuPlan) -> WatchPlan {
     let watched = target.watched();
     WatchPlan {
         target_pids: watched.pids,
-        target_cpus: Some(cpus.target.clone()),
+        target_cpus: Some(watched.cpus.unwrap_or_else(|| cpus.target.clone())),
         ports: watched.ports,
         sources: watched.sources,
-        elsewhere: watched.elsewhere,
+        machine: watched.machine,
         own_process: true,
         load_pids: Vec::new(),
     }

@@ -20,7 +20,7 @@ pub struct Batch {
     files: BTreeSet<String>,
     /// By file: the expression that the second column has to fit.
     lines: BTreeMap<String, String>,
-    /// Directories, and names of files whose first line is read in each directory below.
+    /// Directories, and names of files that are read in each directory below.
     each: BTreeSet<(String, String)>,
     names: BTreeSet<String>,
 }
@@ -54,7 +54,7 @@ impl Batch {
         self.lines.insert(path.into(), second_column.into());
     }
 
-    /// The first line of the file `name` in every directory below `directory`.
+    /// The file `name` in every directory below `directory` whose name begins with a digit.
     pub fn each(&mut self, directory: impl Into<String>, name: impl Into<String>) {
         self.each.insert((directory.into(), name.into()));
     }
@@ -91,14 +91,13 @@ impl Batch {
             script.push(' ');
             script.push_str(&quoted(path));
         }
+        for (directory, name) in &self.each {
+            let _ = write!(script, " {}/[0-9]*/{}", quoted(directory), quoted(name));
+        }
         let part = "; printf '\\n\\f\\n'";
         for (path, column) in &self.lines {
             let (path, column) = (quoted(path), quoted(&format!("NR == 1 || $2 ~ /{column}/")));
             let _ = write!(script, "{part}; awk {column} {path} || cat {path}");
-        }
-        let _ = write!(script, "{part}; head -n 1 /dev/null");
-        for (directory, name) in &self.each {
-            let _ = write!(script, " {}/[0-9]*/{}", quoted(directory), quoted(name));
         }
         let _ = write!(script, "{part}; echo");
         for directory in &self.names {
@@ -111,13 +110,6 @@ impl Batch {
     pub fn answer(&self, output: &Output) -> BatchAnswer {
         let mut answer = BatchAnswer::default();
         let mut parts = parts(&output.stdout).into_iter();
-        let wanted = |path: &str| self.files.contains(path);
-        add_files(parts.next().unwrap_or_default(), wanted, &mut answer.files);
-        for path in self.lines.keys() {
-            if let Some(text) = parts.next().filter(|text| !text.is_empty()) {
-                answer.files.insert(path.clone(), text.to_vec());
-            }
-        }
         let of_each = |path: &str| {
             self.each.iter().any(|(directory, name)| {
                 let below = path.strip_prefix(directory.as_str());
@@ -126,7 +118,13 @@ impl Batch {
                 inner.is_some_and(|(_, rest)| rest == name)
             })
         };
-        add_files(parts.next().unwrap_or_default(), of_each, &mut answer.files);
+        let wanted = |path: &str| self.files.contains(path) || of_each(path);
+        add_files(parts.next().unwrap_or_default(), wanted, &mut answer.files);
+        for path in self.lines.keys() {
+            if let Some(text) = parts.next().filter(|text| !text.is_empty()) {
+                answer.files.insert(path.clone(), text.to_vec());
+            }
+        }
         let listed = String::from_utf8_lossy(parts.next().unwrap_or_default());
         for directory in &self.names {
             let below = |path: &str| {
@@ -236,7 +234,7 @@ mod tests {
         std::fs::write(path("table"), "sl local\na x:50 1\nb x:51 2\nc y:50 3\n").unwrap();
         batch.lines(path("table"), ":(50)$");
         batch.lines(path("no table"), ":(50)$");
-        for (thread, wait) in [("11", "5 6 7\nmore\n"), ("12", "8 9 10\n")] {
+        for (thread, wait) in [("11", "5 6 7\n"), ("12", "8 9 10\n")] {
             std::fs::create_dir_all(path(&format!("task/{thread}"))).unwrap();
             std::fs::write(path(&format!("task/{thread}/schedstat")), wait).unwrap();
         }

@@ -155,7 +155,7 @@ impl Server for Builtin {
             pids: vec![self.process.pid()],
             ports: vec![self.addresses.listen.port()],
             sources: self.source().into_iter().collect(),
-            elsewhere: false,
+            ..Watched::default()
         }
     }
 

@@ -167,7 +167,7 @@ impl Server for StartedCommand {
             sources: pages
                 .filter_map(|page| page.source(self.address()).ok())
                 .collect(),
-            elsewhere: false,
+            ..Watched::default()
         }
     }
 

@@ -133,6 +133,9 @@ pub enum TargetError {
     /// The server's virtual machine cannot be spoken with.
     #[error(transparent)]
     Jvm(#[from] weir_jvm::JvmError),
+    /// The server's machine cannot be spoken with.
+    #[error(transparent)]
+    Ssh(#[from] weir_ssh::SshError),
     /// The process cannot be signalled.
     #[error("signal the target's process {pid}: {source}")]
     Signal {

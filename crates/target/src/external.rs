@@ -1,7 +1,8 @@
 //! A server that runs already, here or elsewhere, as a target.
 //!
 //! Weir neither starts nor stops it. Its limits are set by commands of the user, or by the user, who
-//! is asked to; each has to be known before it is changed, so that it can be put back.
+//! is asked to; each has to be known before it is changed, so that it can be put back. Where its machine
+//! is reached over ssh, commands are run there.
 
 mod jmx;
 mod kind;
@@ -15,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use weir_jvm::Vm;
-use weir_probe::Source;
+use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
+use weir_units::CpuSet;
 
 use crate::error::TargetError;
 use crate::funnel::{check_limit, stages};
@@ -39,9 +41,11 @@ pub struct ExternalOptions {
     pub name: String,
     /// Where the load goes.
     pub address: SocketAddr,
-    /// Whether it runs on another machine.
-    pub elsewhere: bool,
-    /// Its process on this machine.
+    /// The machine on which it runs.
+    pub machine: WatchedMachine,
+    /// The CPUs of another machine that it may use.
+    pub cpus: Option<CpuSet>,
+    /// Its process on that machine.
     pub pid: Option<u32>,
     /// Where it tells about its stages.
     pub metrics: Vec<MetricsPage>,
@@ -51,7 +55,7 @@ pub struct ExternalOptions {
     pub limits: BTreeMap<String, ExternalLimit>,
     /// Limits of the study, set before the first trial.
     pub settings: BTreeMap<String, f64>,
-    /// Where commands are run.
+    /// Where commands are run on this machine; on another one it is the user's home there.
     pub directory: PathBuf,
     /// Gets what commands complain about.
     pub log: PathBuf,
@@ -61,6 +65,14 @@ pub struct ExternalOptions {
     pub takes_effect: Duration,
     /// Asks the user for something and returns when it is done.
     pub ask: fn(&str) -> io::Result<()>,
+}
+
+impl ExternalOptions {
+    /// Its process, when it is one of this machine.
+    fn pid_here(&self) -> Option<u32> {
+        self.pid
+            .filter(|_| matches!(self.machine, WatchedMachine::This))
+    }
 }
 
 /// How a limit is set and read.
@@ -92,6 +104,8 @@ pub struct External {
     jmx: Option<Jmx>,
     found: BTreeMap<String, f64>,
     current: BTreeMap<String, f64>,
+    /// Its process on another machine.
+    far_process: Option<FarProcess>,
 }
 
 impl External {
@@ -106,7 +120,7 @@ impl External {
         let by_jmx = options.limits.values().any(|limit| limit.set == SetBy::Jmx);
         let port = by_jmx.then(|| options.address.port());
         let jmx = options.jmx.as_ref();
-        let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid, port));
+        let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid_here(), port));
         let jmx = jmx.transpose()?;
         let mut found = BTreeMap::new();
         for (name, limit) in &options.limits {
@@ -117,10 +131,15 @@ impl External {
             };
             found.insert(name.clone(), now);
         }
+        let far_process = match (&options.machine, options.pid) {
+            (WatchedMachine::Far(far), Some(pid)) => Some(FarProcess::new(far, pid)),
+            _ => None,
+        };
         let mut server = Self {
             jmx,
             current: found.clone(),
             found,
+            far_process,
             options,
         };
         server.apply(&BTreeMap::new())?;
@@ -147,7 +166,7 @@ impl External {
                     &self.options,
                 )?)?;
                 let line = line.replace(VALUE, &to.to_string());
-                shell::run(&line, &self.options.directory, &self.options.log)?;
+                run(&line, &self.options)?;
             }
             SetBy::Jmx => {
                 let jmx = self.jmx.as_mut();
@@ -218,11 +237,16 @@ impl Server for External {
         TargetFacts {
             name: self.options.name.clone(),
             kind: KIND.name.to_owned(),
-            cpus,
-            cpu_scope: if self.options.elsewhere {
-                CpuScope::Unknown
-            } else {
-                cpu_scope
+            cpus: self
+                .options
+                .cpus
+                .as_ref()
+                .map_or(cpus, |own| own.count() as u32),
+            cpu_scope: match &self.options.machine {
+                WatchedMachine::This => cpu_scope,
+                WatchedMachine::Far(far) if far.is_this_one() => CpuScope::SharedCpus,
+                WatchedMachine::Far(_) => CpuScope::OwnCpus,
+                WatchedMachine::Unseen => CpuScope::Unknown,
             },
             stages: stages(&KIND, &settable, &self.base()),
         }
@@ -237,22 +261,34 @@ impl Server for External {
         let pages = options.metrics.iter();
         Watched {
             pids: options.pid.into_iter().collect(),
-            ports: if options.elsewhere {
-                Vec::new()
-            } else {
-                vec![options.address.port()]
+            ports: match options.machine {
+                WatchedMachine::This | WatchedMachine::Far(_) => vec![options.address.port()],
+                WatchedMachine::Unseen => Vec::new(),
             },
             // Those that are no URL were refused at the start.
             sources: pages
                 .filter_map(|page| page.source(options.address).ok())
                 .chain(self.jmx.as_ref().map(Jmx::source))
-                .chain(options.pid.into_iter().flat_map(sources_of_process))
+                .chain(options.pid_here().into_iter().flat_map(sources_of_process))
                 .collect(),
-            elsewhere: options.elsewhere,
+            machine: options.machine.clone(),
+            cpus: options.cpus.clone(),
+        }
+    }
+
+    fn machine(&self) -> Option<MachineFacts> {
+        match &self.options.machine {
+            // Without its facts the figures are still right.
+            WatchedMachine::Far(far) => far.facts().ok(),
+            WatchedMachine::This | WatchedMachine::Unseen => None,
         }
     }
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        if let WatchedMachine::Far(far) = &self.options.machine {
+            // It may have been lost in the trial before.
+            far.connection().reopen()?;
+        }
         let mut wanted = self.found.clone();
         for (name, limit) in self.options.settings.iter().chain(limits) {
             if !self.options.limits.contains_key(name) {
@@ -273,13 +309,20 @@ impl Server for External {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
-        match self.options.pid {
-            Some(pid) if !Path::new(&format!("/proc/{pid}")).exists() => Err(TargetError::Ended {
-                status: format!("there is no process {pid} any more"),
-                last_words: "(not known: it is not Weir's own)".to_owned(),
-            }),
-            _ => Ok(()),
+        let Some(pid) = self.options.pid else {
+            return Ok(());
+        };
+        let runs = match &mut self.far_process {
+            Some(process) => process.runs(),
+            None => Path::new(&format!("/proc/{pid}")).exists(),
+        };
+        if runs {
+            return Ok(());
         }
+        Err(TargetError::Ended {
+            status: format!("there is no process {pid} any more"),
+            last_words: "(not known: it is not Weir's own)".to_owned(),
+        })
     }
 
     fn log_length(&self) -> u64 {
@@ -328,21 +371,36 @@ fn way_back(
     found: f64,
     options: &ExternalOptions,
 ) -> Result<LiveSetting, TargetError> {
+    let what = format!("{name} of {}", options.name);
+    let line = line.replace(VALUE, &found.to_string());
+    if let WatchedMachine::Far(far) = &options.machine {
+        let argv = far.connection().host().command_line(&line);
+        return Ok(LiveSetting::Command { what, argv });
+    }
     let directory =
         std::path::absolute(&options.directory).map_err(|source| TargetError::File {
             path: options.directory.clone(),
             source,
         })?;
-    let line = line.replace(VALUE, &found.to_string());
     let script = "cd \"$0\" && eval \"$1\"".to_owned();
     let words = ["/bin/sh".to_owned(), "-c".to_owned(), script];
     let words = words
         .into_iter()
         .chain([directory.display().to_string(), line]);
     Ok(LiveSetting::Command {
-        what: format!("{name} of {}", options.name),
+        what,
         argv: words.collect(),
     })
+}
+
+/// Runs a command of the user on the server's machine.
+fn run(line: &str, options: &ExternalOptions) -> Result<String, TargetError> {
+    match &options.machine {
+        WatchedMachine::Far(far) => shell::run_there(line, far.connection(), &options.log),
+        WatchedMachine::This | WatchedMachine::Unseen => {
+            shell::run_here(line, &options.directory, &options.log)
+        }
+    }
 }
 
 fn check_command(name: &str, limit: &ExternalLimit) -> Result<(), TargetError> {
@@ -365,7 +423,7 @@ fn read(name: &str, limit: &ExternalLimit, options: &ExternalOptions) -> Result<
                 .to_owned(),
         });
     };
-    let text = shell::run(line, &options.directory, &options.log)?;
+    let text = run(line, options)?;
     shell::number_in(&text).ok_or_else(|| TargetError::Setting {
         name: name.to_owned(),
         says: format!("`{line}` prints no number but `{}`", text.trim()),
@@ -388,7 +446,8 @@ mod tests {
         ExternalOptions {
             name: "files".to_owned(),
             address: "127.0.0.1:9".parse().unwrap(),
-            elsewhere: false,
+            machine: WatchedMachine::This,
+            cpus: None,
             pid: None,
             metrics: Vec::new(),
             jmx: None,

@@ -194,7 +194,6 @@ impl Server for Httpd {
         Watched {
             pids: vec![self.process.pid()],
             ports: vec![self.port],
-            elsewhere: false,
             sources: vec![Source::Httpd(HttpdSource {
                 parent: self.process.pid(),
                 port: self.port,
@@ -207,6 +206,7 @@ impl Server for Httpd {
                     .filter(|connections| **connections > 0)
                     .map(|connections| u32::try_from(*connections).unwrap_or(u32::MAX)),
             })],
+            ..Watched::default()
         }
     }
 

@@ -84,7 +84,7 @@ impl JvmServer {
                 .chain(of_every_kind)
                 .chain(database.map(Postgresql::source))
                 .collect(),
-            elsewhere: false,
+            ..Watched::default()
         }
     }
 

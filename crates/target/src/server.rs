@@ -5,8 +5,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use weir_probe::Source;
+use weir_probe::{MachineFacts, Source, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
+use weir_units::CpuSet;
 
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
@@ -26,6 +27,11 @@ pub trait Server: fmt::Debug {
 
     /// What is to be watched of it; asked before every trial, because a new start changes it.
     fn watched(&self) -> Watched;
+
+    /// What the machine is on which it runs, when that is another one that can be read.
+    fn machine(&self) -> Option<MachineFacts> {
+        None
+    }
 
     /// Sets the limits that are named and puts all others back to what was found. Starts the server
     /// again where it cannot take a limit while it runs, on the same address.
@@ -58,12 +64,14 @@ pub trait Server: fmt::Debug {
 pub struct Watched {
     /// Its processes; those that descend from them are found.
     pub pids: Vec<u32>,
-    /// Ports on which it listens on this machine.
+    /// Ports on which it listens.
     pub ports: Vec<u16>,
     /// Where the figures of its stages are read.
     pub sources: Vec<Source>,
-    /// Whether it runs on another machine, so that this one's CPUs say nothing of it.
-    pub elsewhere: bool,
+    /// The machine on which it runs, and whose processes and ports these are.
+    pub machine: WatchedMachine,
+    /// The CPUs of that machine that it may use, when it is not this one.
+    pub cpus: Option<CpuSet>,
 }
 
 /// The prefix of settings by the server's own word.

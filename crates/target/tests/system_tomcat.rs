@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use weir_apps::{App, ServletApi};
-use weir_probe::{Reading, WatchPlan, Watcher};
+use weir_probe::{Reading, WatchPlan, WatchedMachine, Watcher};
 use weir_record::{CpuScope, TargetFacts};
 use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, Shelf, TOMCAT_10, TOMCAT_11};
 use weir_target::{
@@ -219,7 +219,8 @@ fn as_if_somebody_else_had_started_it(shelf: &Shelf, server: &dyn Server, place:
     let limits_of = |names: &[&str]| ExternalOptions {
         name: "theirs".to_owned(),
         address: server.address(),
-        elsewhere: false,
+        machine: WatchedMachine::This,
+        cpus: None,
         pid: server.watched().pids.first().copied(),
         metrics: Vec::new(),
         jmx: Some(JmxAgent::Load(jars(shelf, &JOLOKIA).pop().unwrap())),

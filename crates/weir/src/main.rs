@@ -9,6 +9,7 @@ mod cli;
 mod commands;
 mod configuration;
 mod error;
+mod far;
 mod hosts;
 mod interrupt;
 mod jmeter;

@@ -69,7 +69,7 @@ pub(crate) fn start(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError>
 pub(crate) fn check(job: &Job) -> Result<(), ExpectedError> {
     match &job.study.target.kind {
         TargetKind::Command(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
-        TargetKind::External(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
+        TargetKind::External(spec) => external::check(spec, job),
         TargetKind::Builtin(_)
         | TargetKind::SpringBoot(_)
         | TargetKind::Tomcat(_)

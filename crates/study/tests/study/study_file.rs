@@ -299,6 +299,20 @@ fn a_server_that_runs_already() {
 }
 
 #[test]
+fn a_server_of_another_machine() {
+    let there = EXTERNAL.replace(
+        "jolokia = \"attach\"",
+        "ssh = \"app01\"\nssh-config = \"hosts\"\njolokia = \"http://app01:8778/jolokia\"",
+    );
+    let study = StudyFile::parse(&there).unwrap();
+    let TargetKind::External(external) = study.target.kind else {
+        panic!("it runs already")
+    };
+    assert_eq!(external.ssh.unwrap().get_ref(), "app01");
+    assert_eq!(external.ssh_config.unwrap().get_ref(), "hosts");
+}
+
+#[test]
 fn a_case_can_measure_for_longer_than_the_others() {
     let longer = SWEEP.replace(
         "name = \"pool 10\"",
@@ -693,6 +707,20 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
         "",
         "[target.external]",
         "`threads` is set over JMX",
+    ),
+    (
+        EXTERNAL,
+        "jolokia =",
+        "ssh = \"app01\"\njolokia =",
+        "[target.external]",
+        "into a process of this machine only",
+    ),
+    (
+        EXTERNAL,
+        "jolokia =",
+        "ssh-config = \"hosts\"\njolokia =",
+        "\"hosts\"",
+        "write `ssh = \"HOST\"` beside it",
     ),
 ];
 

@@ -3,9 +3,11 @@
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use weir_ssh::Connection;
 
 use crate::error::TargetError;
 
@@ -14,26 +16,66 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How often its end is looked for.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs a command line and gives what it prints. What it complains about goes to the log.
-pub(super) fn run(line: &str, directory: &Path, log: &Path) -> Result<String, TargetError> {
-    let failed = |says: String| TargetError::Setting {
+/// The status with which ssh itself fails.
+const SSH_FAILED: i32 = 255;
+
+/// Runs a command line on this machine and gives what it prints. What it complains about goes to the log.
+pub(super) fn run_here(line: &str, directory: &Path, log: &Path) -> Result<String, TargetError> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(line).current_dir(directory);
+    to_end(command, line, log)?.printed(line)
+}
+
+/// The same on another machine.
+pub(super) fn run_there(
+    line: &str,
+    connection: &Connection,
+    log: &Path,
+) -> Result<String, TargetError> {
+    let ended = to_end(connection.command(line), line, log)?;
+    if ended.status.code() == Some(SSH_FAILED) {
+        return Err(connection.explain(&ended.said).into());
+    }
+    ended.printed(line)
+}
+
+/// A command that has ended.
+struct Ended {
+    status: ExitStatus,
+    printed: String,
+    said: String,
+}
+
+impl Ended {
+    fn printed(self, line: &str) -> Result<String, TargetError> {
+        if self.status.success() {
+            return Ok(self.printed);
+        }
+        let (status, said) = (self.status, self.said);
+        Err(failed(
+            line,
+            format!("the command failed ({status}): {said}"),
+        ))
+    }
+}
+
+fn failed(line: &str, says: String) -> TargetError {
+    TargetError::Setting {
         name: line.to_owned(),
         says,
-    };
+    }
+}
+
+fn to_end(mut command: Command, line: &str, log: &Path) -> Result<Ended, TargetError> {
     let complaints = open(log)?;
     let from = complaints.metadata().map_or(0, |facts| facts.len());
-    let mut child = Command::new("/bin/sh")
-        .arg("-c")
-        .arg(line)
-        .current_dir(directory)
+    let program = command.get_program().into();
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(complaints)
         .spawn()
-        .map_err(|source| TargetError::Spawn {
-            program: "/bin/sh".into(),
-            source,
-        })?;
+        .map_err(|source| TargetError::Spawn { program, source })?;
     let stdout = child.stdout.take();
     // A command that leaves something running in the background never ends its output.
     let reader = thread::spawn(move || {
@@ -53,21 +95,23 @@ pub(super) fn run(line: &str, directory: &Path, log: &Path) -> Result<String, Ta
                 // It may have ended in between.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(failed(format!(
-                    "the command did not end within {} s",
-                    PATIENCE.as_secs()
-                )));
+                let seconds = PATIENCE.as_secs();
+                let says = format!("the command did not end within {seconds} s");
+                return Err(failed(line, says));
             }
-            Err(error) => return Err(failed(error.to_string())),
+            Err(error) => return Err(failed(line, error.to_string())),
         }
     };
-    if !status.success() {
-        return Err(failed(format!(
-            "the command failed ({status}): {}",
-            said(log, from)
-        )));
-    }
-    Ok(reader.join().unwrap_or_default())
+    Ok(Ended {
+        said: said(log, from),
+        // One that failed is not waited for.
+        printed: if status.success() {
+            reader.join().unwrap_or_default()
+        } else {
+            String::new()
+        },
+        status,
+    })
 }
 
 fn open(log: &Path) -> Result<File, TargetError> {
@@ -117,14 +161,19 @@ mod tests {
     fn a_command_tells_its_output_or_why_it_failed() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
-        assert_eq!(run("echo $((6 * 7))", folder.path(), &log).unwrap(), "42\n");
-        let error = run("echo no such key >&2; exit 4", folder.path(), &log).unwrap_err();
+        assert_eq!(
+            run_here("echo $((6 * 7))", folder.path(), &log).unwrap(),
+            "42\n"
+        );
+        let error = run_here("echo no such key >&2; exit 4", folder.path(), &log).unwrap_err();
         let error = error.to_string();
         assert!(
             error.contains("exit status: 4") && error.contains("no such key"),
             "{error}"
         );
-        let error = run("exit 1", folder.path(), &log).unwrap_err().to_string();
+        let error = run_here("exit 1", folder.path(), &log)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("it said nothing"), "{error}");
     }
 }

@@ -139,10 +139,8 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
         target_pids: shared.target_pid.into_iter().collect(),
         target_cpus: shared.target_cpus.clone(),
         ports,
-        sources: Vec::new(),
-        elsewhere: false,
         own_process: true,
-        load_pids: Vec::new(),
+        ..WatchPlan::default()
     }
 }
 

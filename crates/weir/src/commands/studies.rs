@@ -1,10 +1,12 @@
 //! What `tune` and `sweep` share: from the study file to a stored result.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use weir_probe::MachineFacts;
 use weir_record::{
     RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
     Treatment, TrialError, TrialObserver, TrialRecord, failed_to,
@@ -12,7 +14,7 @@ use weir_record::{
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
-use weir_target::ConfigurationChange;
+use weir_target::{ConfigurationChange, Server};
 use weir_units::CpuSet;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
@@ -84,12 +86,14 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     })?;
     let address = target.address();
     check_hosts(job, &load, &Target::from(address), &allowed)?;
+    let of_target = target.watched().cpus;
     output::talk(&format!(
         "target on CPUs {}, load on CPUs {}; run directory {}",
-        cpus.target,
+        of_target.as_ref().unwrap_or(&cpus.target),
         cpus.load,
         directory.path().display()
     ));
+    let manifest = with_machine(manifest, target.as_ref(), &directory)?;
     let mut rig = Rig::new(RigOptions {
         target,
         load,
@@ -187,6 +191,15 @@ pub(crate) fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
     let available = CpuSet::of_this_thread()
         .map_err(|error| environment(&format!("read which CPUs may be used: {error}")))?
         .ok_or_else(|| environment("find a CPU that may be used"))?;
+    if let TargetKind::External(spec) = &job.study.target.kind
+        && spec.ssh.is_some()
+    {
+        // The target's are those of its machine; all of this one's are the load tool's.
+        return Ok(CpuPlan {
+            target: available.clone(),
+            load: available,
+        });
+    }
     let asked_for = job.study.target.cpus.as_ref();
     if let Some(asked) = asked_for
         && asked.get_ref().iter().any(|cpu| !available.contains(cpu))
@@ -249,15 +262,32 @@ pub(crate) fn manifest(seed: u64, base: PathBuf, study: String) -> RunManifest {
         command: std::env::args().collect(),
         base,
         study,
-        machine: machine(),
+        machine: flat(&weir_probe::machine_facts()),
     }
 }
 
-/// The facts of the machine as flat text, for people and for comparing runs.
-fn machine() -> std::collections::BTreeMap<String, String> {
-    let facts = serde_json::to_value(weir_probe::machine_facts());
+/// The manifest with the machine of a target that runs on another one.
+fn with_machine(
+    mut manifest: RunManifest,
+    target: &dyn Server,
+    directory: &RunDirectory,
+) -> Result<RunManifest, ExpectedError> {
+    if let Some(facts) = target.machine() {
+        let facts = flat(&facts).into_iter();
+        let facts = facts.map(|(name, value)| (format!("target.{name}"), value));
+        manifest.machine.extend(facts);
+        directory
+            .write_manifest(&manifest)
+            .map_err(stored::failed)?;
+    }
+    Ok(manifest)
+}
+
+/// The facts of a machine as flat text, for people and for comparing runs.
+fn flat(facts: &MachineFacts) -> BTreeMap<String, String> {
+    let facts = serde_json::to_value(facts);
     let Ok(serde_json::Value::Object(facts)) = facts else {
-        return std::collections::BTreeMap::new();
+        return BTreeMap::new();
     };
     facts
         .into_iter()

@@ -1,5 +1,6 @@
 //! `weir watch`: the signals of a target, live, with no load, kept as a run.
 
+mod over_ssh;
 mod recorder;
 mod subject;
 mod view;
@@ -39,6 +40,13 @@ pub(crate) struct WatchArguments {
     /// How long, such as `90s`, `30m` or `12h`; without, until Ctrl-C.
     #[arg(long = "for", value_name = "TIME", value_parser = length)]
     length: Option<Duration>,
+    /// The machine on which the URL or the process is: a host as for ssh, which is run with the user's
+    /// own configuration and asks for nothing.
+    #[arg(long, value_name = "HOST")]
+    ssh: Option<String>,
+    /// A file in place of `~/.ssh/config`.
+    #[arg(long, value_name = "FILE", requires = "ssh")]
+    ssh_config: Option<PathBuf>,
     /// A page of metrics in Prometheus's text format; may be given several times.
     #[arg(long, value_name = "URL")]
     metrics: Vec<MetricsUrl>,

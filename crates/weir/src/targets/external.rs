@@ -2,17 +2,20 @@
 
 use std::io::{self, BufRead as _};
 use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::path::{Path, PathBuf};
 
 use url::Url;
-use weir_probe::processes_listening;
+use weir_probe::{FarMachine, WatchedMachine, processes_listening};
 use weir_shelf::JOLOKIA;
+use weir_ssh::SshHost;
 use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
 use weir_target::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
+use weir_units::CpuSet;
 
 use super::{Place, failed, metrics};
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::Job;
-use crate::{hosts, output, shelf};
+use crate::{far, hosts, output, shelf};
 
 /// Reads its limits; it has to be allowed to be loaded before anything is asked of it.
 pub(super) fn join(
@@ -40,25 +43,19 @@ pub(super) fn join(
         };
         (name.clone(), limit)
     });
-    let elsewhere = !is_here(address);
-    let pid = spec.pid.or_else(|| {
-        let behind = if elsewhere {
-            Vec::new()
-        } else {
-            processes_listening(address.port())
-        };
-        behind.first().copied()
-    });
+    let metrics = metrics::pages(&spec.metrics, job)?;
+    let at = whereabouts(spec, address, job)?;
     let server = External::join(ExternalOptions {
         name: url.to_string(),
         address,
-        elsewhere,
-        pid,
-        jmx: jmx(spec, pid, place)?,
-        metrics: metrics::pages(&spec.metrics, job)?,
+        machine: at.machine,
+        cpus: at.cpus,
+        pid: at.pid,
+        jmx: jmx(spec, at.pid, place)?,
+        metrics,
         limits: limits.collect(),
         settings: job.study.target.settings.clone(),
-        directory: std::path::Path::new(".").join(&job.base),
+        directory: Path::new(".").join(&job.base),
         log: place.log(),
         journal: place.journal.clone(),
         takes_effect: External::TAKES_EFFECT,
@@ -103,6 +100,117 @@ fn jmx(
         }
     };
     Ok(Some(agent))
+}
+
+/// What is wrong with it as far as it shows without asking anybody.
+pub(super) fn check(spec: &ExternalSpec, job: &Job) -> Result<(), ExpectedError> {
+    if let Some(name) = &spec.ssh
+        && SshHost::new(name.get_ref()).is_err()
+    {
+        let problem = FileProblem {
+            span: name.span(),
+            says: format!("`{}` is no ssh host", name.get_ref()),
+            help: Some("write it as for ssh: a host of ~/.ssh/config, or USER@HOST".to_owned()),
+        };
+        let problems = FileProblems::new(&job.file, job.text.clone(), vec![problem]);
+        return Err(ExpectedError::File(problems));
+    }
+    metrics::pages(&spec.metrics, job).map(|_| ())
+}
+
+/// Where the server runs.
+struct Whereabouts {
+    machine: WatchedMachine,
+    cpus: Option<CpuSet>,
+    pid: Option<u32>,
+}
+
+fn whereabouts(
+    spec: &ExternalSpec,
+    address: SocketAddr,
+    job: &Job,
+) -> Result<Whereabouts, ExpectedError> {
+    let Some(name) = &spec.ssh else {
+        let here = is_here(address);
+        let behind_port = || processes_listening(address.port()).first().copied();
+        return Ok(Whereabouts {
+            machine: if here {
+                WatchedMachine::This
+            } else {
+                WatchedMachine::Unseen
+            },
+            cpus: None,
+            pid: spec.pid.or_else(|| here.then(behind_port).flatten()),
+        });
+    };
+    check(spec, job)?;
+    let configuration = spec.ssh_config.as_ref();
+    let configuration: Option<PathBuf> =
+        configuration.map(|file| Path::new(".").join(&job.base).join(file.get_ref()));
+    let machine = far::reach(name.get_ref(), configuration.as_deref())?;
+    let pid = match spec.pid {
+        Some(pid) => Some(pid),
+        None => far::process_listening(&machine, address.port())?,
+    };
+    let cpus = far_cpus(spec, &machine, pid, job)?;
+    let process = pid.map(|pid| format!("process {pid} on "));
+    output::talk(&format!(
+        "{} is read over ssh: {}CPUs {cpus}{}",
+        name.get_ref(),
+        process.unwrap_or_default(),
+        if machine.is_this_one() {
+            ", which are those of this machine"
+        } else {
+            ""
+        }
+    ));
+    Ok(Whereabouts {
+        machine: WatchedMachine::Far(machine),
+        cpus: Some(cpus),
+        pid,
+    })
+}
+
+/// The CPUs there that the server may use: as the study says, else as the machine does.
+fn far_cpus(
+    spec: &ExternalSpec,
+    machine: &FarMachine,
+    pid: Option<u32>,
+    job: &Job,
+) -> Result<CpuSet, ExpectedError> {
+    if let Some(asked) = &job.study.target.cpus {
+        if asked
+            .get_ref()
+            .iter()
+            .all(|cpu| machine.cpus().contains(cpu))
+        {
+            return Ok(asked.get_ref().clone());
+        }
+        let problem = FileProblem {
+            span: asked.span(),
+            says: format!("not all of the CPUs {} are there", asked.get_ref()),
+            help: Some(format!(
+                "{} has the CPUs {}",
+                machine.connection().host().name(),
+                machine.cpus()
+            )),
+        };
+        let problems = FileProblems::new(&job.file, job.text.clone(), vec![problem]);
+        return Err(ExpectedError::File(problems));
+    }
+    let Some(pid) = pid else {
+        return Ok(machine.cpus().clone());
+    };
+    let allowed = machine.cpus_of(pid).map_err(|error| far::failed(&error))?;
+    allowed.ok_or_else(|| {
+        let host = machine.connection().host().name();
+        problem(
+            spec,
+            job,
+            &format!("is to be process {pid}, which does not run on {host}"),
+            "write its present id, or leave `pid` out: it is found by the port",
+        )
+    })
 }
 
 fn parse(spec: &ExternalSpec, job: &Job) -> Result<Url, ExpectedError> {

@@ -20,7 +20,11 @@ const ATTACH: &str = "attach";
 pub struct ExternalSpec {
     /// Where it is: `http://HOST:PORT`.
     pub url: Spanned<String>,
-    /// Its process, when it runs on this machine.
+    /// The ssh host that it runs on; `None`: this machine, or one that cannot be read.
+    pub ssh: Option<Spanned<String>>,
+    /// A file in place of `~/.ssh/config`.
+    pub ssh_config: Option<Spanned<String>>,
+    /// Its process on that machine.
     pub pid: Option<u32>,
     /// How its limits are set and read, by stage or `native.WORD`.
     pub limits: BTreeMap<String, LimitSpec>,
@@ -67,12 +71,30 @@ pub(super) fn read(section: &Section<'_>) -> Option<ExternalSpec> {
     if url.is_none() && section.value("url").is_none() {
         section.missing("url", "url = \"http://127.0.0.1:8080\"");
     }
+    let ssh = section.text("ssh");
+    let ssh_config = section.text("ssh-config");
+    if let (None, Some(file)) = (&ssh, &ssh_config) {
+        section.problems().add_with_help(
+            file.span(),
+            "`ssh-config` is for a server that is reached over ssh",
+            "write `ssh = \"HOST\"` beside it",
+        );
+    }
     let pid = section.whole("pid", 1..=u32::MAX).map(Spanned::into_inner);
     let limits = read_limits(section);
     let jolokia = read_jolokia(section, &limits);
+    if let (Some(_), Some(JolokiaSpec::Attach)) = (&ssh, &jolokia) {
+        section.problems().add_with_help(
+            section.span(),
+            "an agent can be loaded into a process of this machine only",
+            "start one there and say where it listens: `jolokia = \"http://HOST:8778/jolokia\"`",
+        );
+    }
     let metrics = metrics::read(section);
     Some(ExternalSpec {
         url: url?,
+        ssh,
+        ssh_config,
         pid,
         limits,
         metrics,

@@ -6,12 +6,16 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use weir_jvm::Vm;
-use weir_probe::{MetricsUrl, Source, WatchPlan, listening_ports, mbeans, processes_listening};
+use weir_probe::{
+    FarProcess, MetricsUrl, Source, WatchPlan, WatchedMachine, listening_ports, mbeans,
+    processes_listening,
+};
 use weir_record::{CpuScope, RunDirectory, failed_to};
 use weir_target::{Journal, Server};
 
 use crate::commands::studies;
 use crate::commands::watch::WatchArguments;
+use crate::commands::watch::over_ssh::{self, FarSubject};
 use crate::error::{ExpectedError, environment};
 use crate::job::Job;
 use crate::{output, put_back, targets};
@@ -31,6 +35,8 @@ pub(crate) struct Subject {
     pub(crate) directory: Option<RunDirectory>,
     /// What was started for it.
     server: Option<(Box<dyn Server>, Journal)>,
+    /// The process that is watched on another machine.
+    far_process: Option<FarProcess>,
 }
 
 impl Subject {
@@ -41,9 +47,19 @@ impl Subject {
     ) -> Result<Self, ExpectedError> {
         let typed = arguments.target.as_str();
         let mut subject = if let Ok(pid) = typed.parse::<u32>() {
-            of_process(pid)?
+            match &arguments.ssh {
+                Some(host) => {
+                    let configuration = arguments.ssh_config.as_deref();
+                    over_ssh::of_process(host, configuration, pid)?.into()
+                }
+                None => of_process(pid)?,
+            }
         } else if typed.starts_with("http://") || typed.starts_with("https://") {
             of_url(typed, arguments)?
+        } else if arguments.ssh.is_some() {
+            return Err(ExpectedError::Input(format!(
+                "{typed}: --ssh is for a URL or a process; a study says `ssh = \"HOST\"` under [target.external]"
+            )));
         } else {
             of_study(Path::new(typed), arguments, interrupted)?
         };
@@ -64,13 +80,14 @@ impl Subject {
 
     /// Whether there is still anything to watch.
     pub(crate) fn is_there(&mut self) -> bool {
-        match &mut self.server {
-            Some((server, _)) => server.check_alive().is_ok(),
-            None => self
+        match (&mut self.server, &self.plan.machine) {
+            (Some((server, _)), _) => server.check_alive().is_ok(),
+            (None, WatchedMachine::This) => self
                 .plan
                 .target_pids
                 .first()
                 .is_none_or(|pid| Path::new(&format!("/proc/{pid}")).exists()),
+            (None, _) => self.far_process.as_mut().is_none_or(FarProcess::runs),
         }
     }
 
@@ -83,6 +100,21 @@ impl Subject {
         let restored = put_back::tell(&journal.put_back());
         stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
         restored
+    }
+}
+
+impl From<FarSubject> for Subject {
+    fn from(far: FarSubject) -> Self {
+        Self {
+            target: far.target,
+            name: format!("watch-{}", as_name(&far.name)),
+            plan: far.plan,
+            limits: BTreeMap::new(),
+            study: String::new(),
+            directory: None,
+            server: None,
+            far_process: far.process,
+        }
     }
 }
 
@@ -104,6 +136,7 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
         study: String::new(),
         directory: None,
         server: None,
+        far_process: None,
     })
 }
 
@@ -125,6 +158,10 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
         .host_str()
         .ok_or_else(|| wrong("it has no host".to_owned()))?;
     let port = url.port_or_known_default().unwrap_or(80);
+    if let Some(machine) = &arguments.ssh {
+        let configuration = arguments.ssh_config.as_deref();
+        return Ok(over_ssh::of_url(machine, configuration, typed, port)?.into());
+    }
     let addresses: Vec<IpAddr> = (host.trim_matches(['[', ']']), port)
         .to_socket_addrs()
         .map_err(|error| wrong(format!("failed to find the host: {error}")))?
@@ -153,7 +190,11 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
         ));
     }
     let mut plan = WatchPlan {
-        elsewhere: !here,
+        machine: if here {
+            WatchedMachine::This
+        } else {
+            WatchedMachine::Unseen
+        },
         ..WatchPlan::default()
     };
     if here {
@@ -171,6 +212,7 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
         study: String::new(),
         directory: None,
         server: None,
+        far_process: None,
     })
 }
 
@@ -207,7 +249,10 @@ fn of_study(
     let watched = server.watched();
     let limits = facts.stages.into_iter();
     let scope = match facts.cpu_scope {
-        CpuScope::OwnCpus => format!(" on CPUs {}", cpus.target),
+        CpuScope::OwnCpus => {
+            let of_target = watched.cpus.as_ref().unwrap_or(&cpus.target);
+            format!(" on CPUs {of_target}")
+        }
         CpuScope::SharedCpus | CpuScope::Unknown => String::new(),
     };
     Ok(Subject {
@@ -215,10 +260,10 @@ fn of_study(
         name,
         plan: WatchPlan {
             target_pids: watched.pids,
-            target_cpus: Some(cpus.target),
+            target_cpus: Some(watched.cpus.unwrap_or(cpus.target)),
             ports: watched.ports,
             sources: watched.sources,
-            elsewhere: watched.elsewhere,
+            machine: watched.machine,
             ..WatchPlan::default()
         },
         limits: limits
@@ -227,6 +272,7 @@ fn of_study(
         study: job.text.clone(),
         directory: Some(directory),
         server: Some((server, journal)),
+        far_process: None,
     })
 }
 
