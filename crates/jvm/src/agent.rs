@@ -27,17 +27,23 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// The agent that a virtual machine has.
+    pub fn find(vm: &Vm) -> Result<Option<Self>, JvmError> {
+        let attach = Attach::to(vm)?;
+        let url = address(&attach)?;
+        Ok(url.map(|url| Self {
+            attach,
+            url,
+            loaded: None,
+        }))
+    }
+
     /// Finds the agent of a virtual machine, or loads it from the jar, `jolokia-agent-jvm` with classifier `javaagent`.
     pub fn provide(vm: &Vm, jar: &Path, patience: Duration) -> Result<Self, JvmError> {
-        let attach = Attach::to(vm)?;
-        if let Some(url) = address(&attach)? {
-            let loaded = None;
-            return Ok(Self {
-                attach,
-                url,
-                loaded,
-            });
+        if let Some(agent) = Self::find(vm)? {
+            return Ok(agent);
         }
+        let attach = Attach::to(vm)?;
         let until = Instant::now() + patience;
         attach.load_agent(jar, OPTIONS)?;
         let url = loop {
@@ -75,6 +81,15 @@ impl Agent {
     /// A client of it.
     pub fn client(&self) -> Jolokia {
         Jolokia::new(self.url.clone())
+    }
+
+    /// Takes it as one that was loaded by us from this jar, in another process.
+    #[must_use]
+    pub fn loaded_from(self, jar: &Path) -> Self {
+        Self {
+            loaded: Some(jar.to_owned()),
+            ..self
+        }
     }
 
     /// Stops the agent if it was loaded by us. Its classes stay in the virtual machine until that ends.

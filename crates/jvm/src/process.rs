@@ -55,7 +55,7 @@ impl Vm {
     }
 
     /// Whether it can be asked to listen, with the reason why not.
-    pub(crate) fn listens(&self) -> Result<(), JvmError> {
+    pub fn listens(&self) -> Result<(), JvmError> {
         let not = |why| Err(JvmError::NotSpokenTo { pid: self.pid, why });
         match self.kind {
             Kind::OpenJ9 => not(

@@ -56,7 +56,7 @@ pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
 pub use far_machine::{FarMachine, FarProcess};
 pub use httpd::HttpdSource;
-pub use listeners::{listening_ports, processes_listening};
+pub use listeners::{listening_ports, processes_listening, user_listening};
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};
 pub use source::{

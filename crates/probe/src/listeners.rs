@@ -30,6 +30,16 @@ pub fn processes_listening(port: u16) -> Vec<u32> {
     pids
 }
 
+/// The user whose process listens on a port, whoever may look at that process.
+pub fn user_listening(port: u16) -> Option<u32> {
+    let tables = ["tcp", "tcp6"].map(|table| fs::read(format!("/proc/net/{table}")));
+    let mut tables = tables.into_iter().flatten();
+    tables.find_map(|table| {
+        let line = lines(&table).find(|line| listener(line).is_some_and(|(of, _)| of == port))?;
+        u32::try_from(number(words(line).nth(7)?)?).ok()
+    })
+}
+
 /// The ports on which a process listens, in order.
 pub fn listening_ports(pid: u32) -> Vec<u16> {
     let sockets = sockets(pid);
@@ -90,7 +100,12 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         assert!(processes_listening(port).contains(&std::process::id()));
         assert!(listening_ports(std::process::id()).contains(&port));
+        assert_eq!(
+            user_listening(port),
+            Some(rustix::process::geteuid().as_raw())
+        );
         drop(listener);
+        assert_eq!(user_listening(port), None);
         assert!(!listening_ports(std::process::id()).contains(&port));
         assert!(processes_listening(port).is_empty());
     }

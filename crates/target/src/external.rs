@@ -120,7 +120,7 @@ impl External {
         let by_jmx = options.limits.values().any(|limit| limit.set == SetBy::Jmx);
         let port = by_jmx.then(|| options.address.port());
         let jmx = options.jmx.as_ref();
-        let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid_here(), port));
+        let jmx = jmx.map(|agent| Jmx::connect(agent, options.pid_here(), port, &options.journal));
         let jmx = jmx.transpose()?;
         let mut found = BTreeMap::new();
         for (name, limit) in &options.limits {

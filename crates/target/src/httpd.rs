@@ -45,6 +45,7 @@ use crate::journal::Journal;
 use crate::server::{Server, Watched};
 
 pub use directives::Mpm;
+pub(crate) use directives::bounds;
 pub use installation::HttpdInstallation;
 pub(crate) use kind::KIND;
 pub use rebuilt::{build_prefork, most_connections_per_s};

@@ -6,6 +6,8 @@
 //! an Apache httpd with a configuration of its own, [`StartedCommand`] anything that a command line
 //! starts, [`External`] a server that runs already.
 //!
+//! [`recognise()`] tells of a running server which kind it is and what bounds it, without touching it.
+//!
 //! Invariants: a server that Weir started is never left running (the child ends when Weir does,
 //! whatever way it ends); what is changed that was there before stands in the [`Journal`] first;
 //! limits that a trial does not name are as they were found; nothing here measures anything.
@@ -25,6 +27,7 @@ mod kinds;
 mod liberty;
 mod metrics_page;
 mod postgresql;
+mod recognise;
 mod server;
 mod spring_boot;
 mod tomcat;
@@ -44,6 +47,9 @@ pub use kinds::{KINDS, Kind, StageInWords, kind_named};
 pub use liberty::{Liberty, LibertyOptions, LibertyPool, LibertyServer};
 pub use metrics_page::MetricsPage;
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
+pub use recognise::{
+    AgentWay, Found, FoundKind, FoundLimit, FoundValue, Machine, ProcessFacts, SetWay, recognise,
+};
 pub use server::{NATIVE, Server, Watched};
 pub use spring_boot::{SpringBoot, SpringBootOptions};
 pub use tomcat::{PoolKind, Tomcat, TomcatOptions, TomcatPool};

@@ -34,7 +34,9 @@ use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
 
+pub(crate) use base::is_http_connector;
 pub(crate) use kind::KIND;
+pub(crate) use live::stage_of;
 pub use pool::PoolKind;
 
 use live::Live;

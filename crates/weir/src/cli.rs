@@ -8,8 +8,9 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    check::CheckArguments, report::ReportArguments, sample_server::SampleServerArguments,
-    sweep::SweepArguments, target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
+    check::CheckArguments, init::InitArguments, report::ReportArguments,
+    sample_server::SampleServerArguments, sweep::SweepArguments, target::TargetArguments,
+    tune::TuneArguments, watch::WatchArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -31,6 +32,8 @@ not start, port taken, no rights, disk full); 4 measurement not valid (load tool
 pub(crate) enum Command {
     /// Find the answer of a study, derive every stage's setting, check that it holds.
     Tune(TuneArguments),
+    /// Look at a running server and write a commented study for it.
+    Init(InitArguments),
     /// Run a designed experiment and print its table.
     Sweep(SweepArguments),
     /// Run one load test: a JMeter plan, or a URL.

@@ -1,6 +1,7 @@
 //! One file per command: it resolves what was typed into settings, wires the crates, and prints.
 
 pub(crate) mod check;
+pub(crate) mod init;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample_server;
@@ -17,6 +18,7 @@ use crate::error::ExpectedError;
 pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
     match command {
         Command::Tune(arguments) => tune::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Run(typed) => run::run(&typed.rest),
         Command::Check(arguments) => check::run(&arguments),

@@ -2,11 +2,11 @@
 //! and of its pools.
 //!
 //! The MBeans are reached through a Jolokia agent: one that is there, or one that Weir loads into the process and
-//! stops again. What an attribute was stands in the journal before the first write, so that another Weir can write it
-//! back through the agent, which outlives a Weir that is killed.
+//! stops again. What an attribute was stands in the journal before the first write, and before that the agent, which
+//! outlives a Weir that is killed: another one writes the attributes back through it, and then stops it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir_exchange::MetricsUrl;
@@ -14,7 +14,7 @@ use weir_jvm::{Agent, Jolokia, Vm};
 use weir_probe::{Source, mbeans};
 
 use crate::error::TargetError;
-use crate::journal::Journal;
+use crate::journal::{Journal, LiveSetting};
 use crate::tomcat::live::Live;
 
 /// How long an agent that was loaded may take to answer.
@@ -35,8 +35,6 @@ pub enum JmxAgent {
 #[derive(Debug)]
 pub(super) struct Jmx {
     url: MetricsUrl,
-    /// The agent, when it is in a process of this machine; it is stopped if it was loaded here.
-    agent: Option<Agent>,
     limits: Option<Limits>,
 }
 
@@ -55,22 +53,13 @@ impl Jmx {
         agent: &JmxAgent,
         pid: Option<u32>,
         port: Option<u16>,
+        journal: &Journal,
     ) -> Result<Self, TargetError> {
-        let mut jmx = match agent {
-            JmxAgent::At(url) => Self {
-                url: url.clone(),
-                agent: None,
-                limits: None,
-            },
-            JmxAgent::Load(jar) => {
-                let agent = Agent::provide(&virtual_machine(pid)?, jar, AGENT_PATIENCE)?;
-                Self {
-                    url: agent.url().clone(),
-                    agent: Some(agent),
-                    limits: None,
-                }
-            }
+        let url = match agent {
+            JmxAgent::At(url) => url.clone(),
+            JmxAgent::Load(jar) => provided(pid, jar, journal)?,
         };
+        let mut jmx = Self { url, limits: None };
         jmx.limits = port.map(|port| jmx.limits_at(port)).transpose()?;
         Ok(jmx)
     }
@@ -125,13 +114,19 @@ impl Jmx {
     }
 }
 
-impl Drop for Jmx {
-    fn drop(&mut self) {
-        if let Some(agent) = self.agent.take() {
-            // A process that has ended has no agent left to stop.
-            let _ = agent.stop();
-        }
+/// Where the agent of a process listens. One that has to be loaded stands in the journal first: what is
+/// put back goes through it, so that it is the last to go.
+fn provided(pid: Option<u32>, jar: &Path, journal: &Journal) -> Result<MetricsUrl, TargetError> {
+    let vm = virtual_machine(pid)?;
+    if let Some(agent) = Agent::find(&vm)? {
+        return Ok(agent.url().clone());
     }
+    journal.live(LiveSetting::Agent {
+        pid: vm.pid(),
+        jar: jar.to_owned(),
+    })?;
+    let agent = Agent::provide(&vm, jar, AGENT_PATIENCE)?;
+    Ok(agent.url().clone())
 }
 
 fn virtual_machine(pid: Option<u32>) -> Result<Vm, TargetError> {

@@ -144,6 +144,21 @@ pub(super) fn directive_named(mpm: Mpm, name: &str) -> Option<&'static Directive
         .find(|known| known.name.eq_ignore_ascii_case(name) && known.default_of(mpm).is_some())
 }
 
+/// What bounds a server: as studies name it, the directive, its default; the stages first.
+pub(crate) fn bounds(mpm: Mpm) -> Vec<(String, &'static str, u64)> {
+    let named = |directive: &Directive| {
+        let stage = match directive.name {
+            LISTEN_BACKLOG => BACKLOG.to_owned(),
+            MAX_REQUEST_WORKERS => THREADS.to_owned(),
+            name => format!("{NATIVE}{name}"),
+        };
+        Some((stage, directive.name, directive.default_of(mpm)?))
+    };
+    let mut bounds: Vec<_> = DIRECTIVES.iter().filter_map(named).collect();
+    bounds.sort_by_key(|(stage, ..)| stage.starts_with(NATIVE));
+    bounds
+}
+
 /// `base` with the limits that are named set. `ServerLimit` and, for event, `ThreadsPerChild` follow
 /// the number of workers unless they are named themselves.
 pub(super) fn with(

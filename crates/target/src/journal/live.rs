@@ -1,11 +1,12 @@
 //! Settings of running servers, and how another process gives them their old values.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use weir_exchange::MetricsUrl;
-use weir_jvm::{Jolokia, ObjectName};
+use weir_jvm::{Agent, Jolokia, ObjectName, Vm};
 
 /// A setting of a running server as it was, and the way back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,13 @@ pub enum LiveSetting {
         attribute: String,
         /// What it was.
         before: Value,
+    },
+    /// Jolokia's agent in a process that had none.
+    Agent {
+        /// The process.
+        pid: u32,
+        /// The jar from which the agent is loaded.
+        jar: PathBuf,
     },
     /// Whatever a command sets.
     Command {
@@ -49,12 +57,13 @@ impl LiveSetting {
                     ..
                 },
             ) => (url, mbean, attribute) == (other_url, other_mbean, other_attribute),
+            (Self::Agent { pid, .. }, Self::Agent { pid: other, .. }) => pid == other,
             (Self::Command { what, .. }, Self::Command { what: other, .. }) => what == other,
             _ => false,
         }
     }
 
-    /// What it is, for people.
+    /// What putting it back does, for people.
     pub(super) fn says(&self) -> String {
         match self {
             Self::Attribute {
@@ -62,8 +71,9 @@ impl LiveSetting {
                 attribute,
                 before,
                 ..
-            } => format!("{attribute} of {mbean} = {before}"),
-            Self::Command { what, .. } => what.clone(),
+            } => format!("set {attribute} of {mbean} = {before}"),
+            Self::Agent { pid, .. } => format!("stopped the agent in process {pid}"),
+            Self::Command { what, .. } => format!("set {what}"),
         }
     }
 
@@ -76,6 +86,7 @@ impl LiveSetting {
                 attribute,
                 before,
             } => put_attribute_back(url, mbean, attribute, before),
+            Self::Agent { pid, jar } => stop_agent(*pid, jar),
             Self::Command { argv, .. } => run(argv),
         }
     }
@@ -93,6 +104,21 @@ fn put_attribute_back(
         .write(&name, attribute, before.clone())
         .map(|_| ())
         .map_err(|error| error.to_string())
+}
+
+/// A process that is gone, or is no virtual machine with an agent, has none to stop.
+fn stop_agent(pid: u32, jar: &Path) -> Result<(), String> {
+    let Ok(Some(vm)) = Vm::of(pid) else {
+        return Ok(());
+    };
+    match Agent::find(&vm) {
+        Ok(Some(agent)) => agent
+            .loaded_from(jar)
+            .stop()
+            .map_err(|error| error.to_string()),
+        Ok(None) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn run(argv: &[String]) -> Result<(), String> {

@@ -8,7 +8,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::entry::{self, Entry};
 use super::files::{self, PutBack};
-use super::{ENTRIES, JOURNAL, JournalError, MARK};
+use super::{ENTRIES, JOURNAL, JournalError, LiveSetting, MARK};
 
 /// What was put back, and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,13 +102,16 @@ fn restore(journal: &Path, leftover: Leftover) -> Restored {
 pub(super) fn put_back(journal: &Path, entries: &[Entry], leftover: Leftover) -> Restored {
     let mut restored = Restored::default();
     let mut refused = Vec::new();
-    for entry in entries.iter().rev() {
+    // What is put back may go through an agent: those are stopped at the end.
+    let (agents, others): (Vec<&Entry>, Vec<&Entry>) =
+        entries.iter().rev().partition(|entry| is_agent(entry));
+    for entry in others {
         match undo(entry, journal, entries) {
             Ok(done) => restored.done.extend(done),
             Err(_) => refused.push(entry),
         }
     }
-    for entry in refused {
+    for entry in refused.into_iter().chain(agents) {
         match undo(entry, journal, entries) {
             Ok(done) => restored.done.extend(done),
             Err(why) => restored.failed.push(why),
@@ -122,6 +125,10 @@ pub(super) fn put_back(journal: &Path, entries: &[Entry], leftover: Leftover) ->
         restored.failed.push(format!("remove {path}: {error}"));
     }
     restored
+}
+
+fn is_agent(entry: &Entry) -> bool {
+    matches!(entry, Entry::Live(LiveSetting::Agent { .. }))
 }
 
 /// What was done; `None` when there was nothing to do.
@@ -155,8 +162,8 @@ fn undo(entry: &Entry, journal: &Path, entries: &[Entry]) -> Result<Option<Strin
         Entry::Live(setting) => {
             let says = setting.says();
             match setting.put_back() {
-                Ok(()) => Ok(Some(format!("set {says}"))),
-                Err(why) => Err(format!("set {says}: {why}")),
+                Ok(()) => Ok(Some(says)),
+                Err(why) => Err(format!("{says}: {why}")),
             }
         }
     }

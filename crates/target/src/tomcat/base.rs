@@ -120,7 +120,7 @@ fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
 }
 
 /// Whether an element of `server.xml` is a connector that browsers speak to.
-pub(super) fn is_http_connector(element: &roxmltree::Node<'_, '_>) -> bool {
+pub(crate) fn is_http_connector(element: &roxmltree::Node<'_, '_>) -> bool {
     let speaks_ajp = |protocol: &str| protocol.contains("AJP") || protocol.contains("Ajp");
     element.has_tag_name("Connector") && !element.attribute("protocol").is_some_and(speaks_ajp)
 }

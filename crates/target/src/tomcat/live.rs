@@ -356,7 +356,7 @@ fn pools(client: &mut Jolokia) -> Result<Vec<PoolBean>, TargetError> {
 }
 
 /// `pool.db` of `jdbc/db`.
-pub(super) fn stage_of(pool: &str) -> String {
+pub(crate) fn stage_of(pool: &str) -> String {
     let last = pool.rsplit('/').next().unwrap_or(pool);
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {

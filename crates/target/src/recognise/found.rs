@@ -1,0 +1,133 @@
+//! What was found of a running server, as plain data.
+
+/// A running server and its limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its process; of a server with children, their parent.
+    pub pid: u32,
+    /// Which server it is.
+    pub kind: FoundKind,
+    /// Its name with the version, where that could be read.
+    pub name: String,
+    /// Its limits, outermost stage first.
+    pub limits: Vec<FoundLimit>,
+    /// Its page of metrics: a path on the server, or a URL.
+    pub metrics: Option<String>,
+    /// Whether Jolokia's agent can be loaded into it.
+    pub agent: AgentWay,
+    /// What else there is to know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Which server a process is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundKind {
+    /// Apache Tomcat by itself.
+    Tomcat,
+    /// A Spring Boot application.
+    SpringBoot,
+    /// Open Liberty or WebSphere Liberty.
+    Liberty,
+    /// Apache httpd.
+    Httpd,
+    /// Something else.
+    Unknown,
+}
+
+impl Found {
+    /// What it is, for people: its kind and name, the name alone where that says the kind.
+    pub fn title(&self) -> String {
+        let kind = self.kind.title();
+        if self.name.starts_with(kind) {
+            return self.name.clone();
+        }
+        format!("{kind}: {}", self.name)
+    }
+}
+
+impl FoundKind {
+    /// What it is, for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Tomcat => "Apache Tomcat",
+            Self::SpringBoot => "Spring Boot",
+            Self::Liberty => "Liberty",
+            Self::Httpd => "Apache httpd",
+            Self::Unknown => "a server that Weir does not know",
+        }
+    }
+}
+
+/// Whether Jolokia's agent can be loaded into a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentWay {
+    /// It is no Java virtual machine.
+    NoJvm,
+    /// Nothing speaks against it.
+    Loads,
+    /// It cannot, with the reason.
+    Not(String),
+}
+
+/// One limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundLimit {
+    /// As studies name it: `threads`, `pool.db`, `native.minSpareThreads`.
+    pub stage: String,
+    /// The server's own word.
+    pub native: String,
+    /// What it is.
+    pub value: FoundValue,
+    /// Where that stands: file and line, the command line, or that it is a default.
+    pub origin: String,
+    /// How it can be set.
+    pub set: SetWay,
+}
+
+/// The value of a limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FoundValue {
+    /// A number.
+    Number(u64),
+    /// There is no such limit.
+    Unlimited,
+    /// What is written is no number.
+    Written(String),
+}
+
+impl std::fmt::Display for FoundValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => f.pad(&number.to_string()),
+            Self::Unlimited => f.pad("no limit"),
+            Self::Written(text) => f.pad(text),
+        }
+    }
+}
+
+impl FoundValue {
+    /// The value that a text is.
+    pub(super) fn of(text: &str) -> Self {
+        let text = text.trim();
+        text.parse()
+            .map_or_else(|_| Self::Written(text.to_owned()), Self::Number)
+    }
+}
+
+/// How a limit can be set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetWay {
+    /// While the server runs, as an attribute of an `MBean`.
+    Jmx,
+    /// By a command, in which `{value}` is the limit.
+    Command {
+        /// The command.
+        set: String,
+        /// A command that prints it.
+        get: Option<String>,
+        /// What the command does to the server, and what to know before it is used.
+        does: String,
+    },
+    /// Not by Weir while it runs, with what to do instead.
+    Not(String),
+}

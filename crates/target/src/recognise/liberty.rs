@@ -1,0 +1,431 @@
+//! An Open Liberty or WebSphere Liberty: `server.xml` and what is laid over it.
+//!
+//! Defaults are those of Open Liberty's reference (`tcpOptions`, `executor`, `connectionManager`).
+//! `<include>` is not followed, which is said. Liberty watches its files, so its limits are set
+//! through a small file of its own in `configDropins/overrides`.
+
+use std::path::{Path, PathBuf};
+
+use roxmltree::{Document, Node};
+
+use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
+use super::java_command::JavaCommand;
+use super::machine::Machine;
+use super::process::ProcessFacts;
+use super::xml_place::{Placed, attribute, is_xml, place};
+use crate::tomcat::stage_of;
+use crate::xml_attributes::parse;
+
+const LAUNCHER: &str = "ws-server.jar";
+const DEFAULT_SERVER: &str = "defaultServer";
+const OVERRIDES: &str = "configDropins/overrides";
+const CONNECTIONS: u64 = 128_000;
+const POOL: u64 = 50;
+
+pub(super) fn recognise(
+    facts: &ProcessFacts,
+    java: &JavaCommand,
+    port: u16,
+    machine: &Machine,
+) -> Option<Found> {
+    if !java.is_jar || !java.main.ends_with(LAUNCHER) {
+        return None;
+    }
+    // HOME/bin/tools/ws-server.jar
+    let jar = facts.absolute(&java.main);
+    let home = jar.ancestors().nth(3)?.to_owned();
+    let mut words = java.arguments.iter();
+    let name = words.find(|word| !word.starts_with('-'));
+    let name = name.map_or(DEFAULT_SERVER, String::as_str);
+    let user = facts.environment.get("WLP_USER_DIR");
+    let user = user.map_or_else(|| home.join("usr"), |user| facts.absolute(user));
+    let server = user.join("servers").join(name);
+    let mut found = Found {
+        pid: facts.pid,
+        kind: FoundKind::Liberty,
+        name: version(&home, machine).map_or_else(
+            || format!("Liberty ({name})"),
+            |version| format!("{version} ({name})"),
+        ),
+        limits: Vec::new(),
+        metrics: None,
+        agent: AgentWay::Loads,
+        notes: Vec::new(),
+    };
+    let files = files(&server, machine);
+    let parsed: Vec<(&Path, Document<'_>)> = files
+        .iter()
+        .filter_map(|(file, text)| match parse(text) {
+            Ok(document) => Some((file.as_path(), document)),
+            Err(says) => {
+                found.notes.push(format!("{}: {says}", file.display()));
+                None
+            }
+        })
+        .collect();
+    if parsed.is_empty() {
+        found.notes.push(format!(
+            "{} cannot be read",
+            server.join("server.xml").display()
+        ));
+        return Some(found);
+    }
+    let configuration = Configuration {
+        files: &parsed,
+        server: &server,
+    };
+    configuration.tell(port, &mut found);
+    Some(found)
+}
+
+/// What its `lib/versions` says.
+fn version(home: &Path, machine: &Machine) -> Option<String> {
+    let folder = home.join("lib/versions");
+    [
+        "openliberty.properties",
+        "WebSphereApplicationServer.properties",
+    ]
+    .iter()
+    .find_map(|name| {
+        let text = machine.text(&folder.join(name))?;
+        let field = |field: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| line.strip_prefix(field)?.strip_prefix('='))
+        };
+        let product = field("com.ibm.websphere.productName")?;
+        Some(format!(
+            "{} {}",
+            product.trim(),
+            field("com.ibm.websphere.productVersion")?.trim()
+        ))
+    })
+}
+
+/// `server.xml` and what is laid over it; the last one counts.
+fn files(server: &Path, machine: &Machine) -> Vec<(PathBuf, String)> {
+    let overrides = server.join(OVERRIDES);
+    let names = machine.names(&overrides).into_iter();
+    let names = names.filter(|name| is_xml(name));
+    let files =
+        std::iter::once(server.join("server.xml")).chain(names.map(|name| overrides.join(name)));
+    files
+        .filter_map(|file| {
+            let text = machine.text(&file)?;
+            Some((file, text))
+        })
+        .collect()
+}
+
+struct Configuration<'a> {
+    files: &'a [(&'a Path, Document<'a>)],
+    server: &'a Path,
+}
+
+impl<'a> Configuration<'a> {
+    fn tell(&self, port: u16, found: &mut Found) {
+        let endpoint = self.endpoint(port);
+        let connections = self.open_connections(&endpoint);
+        found.limits.push(self.limit(
+            ("connections", "tcpOptions maxOpenConnections"),
+            connections,
+            Some(CONNECTIONS),
+            SetWay::Not(
+                "a new value takes the endpoint off its port for a moment: change it in server.xml by hand".to_owned(),
+            ),
+        ));
+        found.limits.push(self.limit(
+            ("threads", "executor maxThreads"),
+            self.attribute(&|element| element.has_tag_name("executor"), "maxThreads"),
+            None,
+            self.overrides(
+                "threads",
+                "<executor coreThreads=\"{value}\" maxThreads=\"{value}\"/>",
+            ),
+        ));
+        for (id, jndi) in self.data_sources() {
+            found.limits.push(self.pool(id.as_deref(), &jndi));
+        }
+        let elements = self.elements();
+        let mut includes = elements.filter(|(_, element)| element.has_tag_name("include"));
+        if let Some((file, include)) = includes.next() {
+            found.notes.push(format!(
+                "{} includes other files, which were not read",
+                place(&include, file)
+            ));
+        }
+        found.notes.push(
+            "figures of its threads and pools need the feature monitor-1.0 in server.xml; the number of requests that \
+             wait for a thread is derived from the connections"
+                .to_owned(),
+        );
+    }
+
+    fn elements(&self) -> impl Iterator<Item = (&'a Path, Node<'a, 'a>)> + use<'a> {
+        let files: &'a [(&'a Path, Document<'a>)] = self.files;
+        files.iter().flat_map(|(file, document)| {
+            let elements = document.descendants().filter(Node::is_element);
+            elements.map(move |element| (*file, element))
+        })
+    }
+
+    /// The last one that is written.
+    fn attribute(&self, is_meant: &dyn Fn(&Node<'_, '_>) -> bool, name: &str) -> Option<Placed> {
+        let placed = self.elements().filter(|(_, element)| is_meant(element));
+        placed
+            .filter_map(|(file, element)| attribute(&element, name, file))
+            .last()
+    }
+
+    /// The id of the endpoint of a port; of several that are not understood, the default one.
+    fn endpoint(&self, port: u16) -> String {
+        let mut endpoints = self
+            .elements()
+            .filter(|(_, element)| element.has_tag_name("httpEndpoint"));
+        let port = port.to_string();
+        let on_port = endpoints.find(|(_, element)| element.attribute("httpPort") == Some(&port));
+        let id = on_port.and_then(|(_, element)| element.attribute("id").map(str::to_owned));
+        id.unwrap_or_else(|| "defaultHttpEndpoint".to_owned())
+    }
+
+    /// Of the options inside the endpoint, or of those that it refers to.
+    fn open_connections(&self, id: &str) -> Option<Placed> {
+        let is_endpoint = |element: &Node<'_, '_>| {
+            element.has_tag_name("httpEndpoint") && element.attribute("id") == Some(id)
+        };
+        let inside = |element: &Node<'_, '_>| {
+            element.has_tag_name("tcpOptions")
+                && element.parent().is_some_and(|above| is_endpoint(&above))
+        };
+        let reference = self.attribute(&is_endpoint, "tcpOptionsRef");
+        let referred = |element: &Node<'_, '_>| {
+            let wanted = reference.as_ref().map(|reference| reference.value.as_str());
+            element.has_tag_name("tcpOptions")
+                && wanted.is_some()
+                && element.attribute("id") == wanted
+        };
+        self.attribute(&inside, "maxOpenConnections")
+            .or_else(|| self.attribute(&referred, "maxOpenConnections"))
+    }
+
+    /// Ids and JNDI names of the data sources.
+    fn data_sources(&self) -> Vec<(Option<String>, String)> {
+        let sources = self.elements().filter_map(|(_, element)| {
+            if !element.has_tag_name("dataSource") {
+                return None;
+            }
+            let jndi = element.attribute("jndiName")?.to_owned();
+            Some((element.attribute("id").map(str::to_owned), jndi))
+        });
+        let mut known: Vec<(Option<String>, String)> = Vec::new();
+        for source in sources {
+            if !known.contains(&source) {
+                known.push(source);
+            }
+        }
+        known
+    }
+
+    fn pool(&self, id: Option<&str>, jndi: &str) -> FoundLimit {
+        let is_source = |element: &Node<'_, '_>| {
+            let same_id = id.is_some() && element.attribute("id") == id;
+            element.has_tag_name("dataSource")
+                && (same_id || element.attribute("jndiName") == Some(jndi))
+        };
+        let inside = |element: &Node<'_, '_>| {
+            element.has_tag_name("connectionManager")
+                && element.parent().is_some_and(|above| is_source(&above))
+        };
+        let reference = self.attribute(&is_source, "connectionManagerRef");
+        let referred = |element: &Node<'_, '_>| {
+            let wanted = reference.as_ref().map(|reference| reference.value.as_str());
+            element.has_tag_name("connectionManager")
+                && wanted.is_some()
+                && element.attribute("id") == wanted
+        };
+        let size = self
+            .attribute(&inside, "maxPoolSize")
+            .or_else(|| self.attribute(&referred, "maxPoolSize"));
+        let stage = stage_of(jndi);
+        let set = match id {
+            Some(id) if reference.is_none() => self.overrides(
+                &stage,
+                &format!("<dataSource id=\"{id}\"><connectionManager maxPoolSize=\"{{value}}\"/></dataSource>"),
+            ),
+            _ => SetWay::Not(
+                "the data source has no id, or shares its connectionManager: change maxPoolSize in server.xml; \
+                 Liberty takes it while it runs"
+                    .to_owned(),
+            ),
+        };
+        self.limit(
+            (&stage, "connectionManager maxPoolSize"),
+            size,
+            Some(POOL),
+            set,
+        )
+    }
+
+    fn limit(
+        &self,
+        (stage, native): (&str, &str),
+        placed: Option<Placed>,
+        default: Option<u64>,
+        set: SetWay,
+    ) -> FoundLimit {
+        let value = match (&placed, default) {
+            // −1 is Liberty's word for none.
+            (Some(placed), _) if placed.value.trim() == "-1" => FoundValue::Unlimited,
+            (Some(placed), _) => FoundValue::of(&placed.value),
+            (None, Some(default)) => FoundValue::Number(default),
+            (None, None) => FoundValue::Unlimited,
+        };
+        let set = match (&value, set) {
+            (FoundValue::Unlimited, SetWay::Command { .. }) => SetWay::Not(format!(
+                "there is no limit that could be put back (the executor tunes itself): write <executor coreThreads=\"50\" \
+                 maxThreads=\"50\"/> into {} first, and run weir init again",
+                self.server.join("server.xml").display()
+            )),
+            (_, set) => set,
+        };
+        FoundLimit {
+            stage: stage.to_owned(),
+            native: native.to_owned(),
+            value,
+            origin: placed.map_or_else(|| "default".to_owned(), |placed| placed.origin),
+            set,
+        }
+    }
+
+    /// A file that is laid over the others.
+    fn overrides(&self, stage: &str, element: &str) -> SetWay {
+        let folder = self.server.join(OVERRIDES);
+        let file = folder.join(format!("weir-{stage}.xml"));
+        let (folder, file) = (quoted(&folder), quoted(&file));
+        SetWay::Command {
+            set: format!("mkdir -p {folder} && echo '<server>{element}</server>' > {file}"),
+            get: None,
+            does: format!(
+                "lays a small file over server.xml, which Liberty takes while it runs; remove {file} when the study is over"
+            ),
+        }
+    }
+}
+
+/// A path as a word of a shell.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+' | '@' | ':');
+    if text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::recognise::java_command::tests::process;
+
+    const SERVER: &str = r#"<server>
+  <httpEndpoint id="defaultHttpEndpoint" httpPort="9080"><tcpOptions maxOpenConnections="20000"/></httpEndpoint>
+  <executor coreThreads="50" maxThreads="50"/>
+  <dataSource id="db" jndiName="jdbc/db"><connectionManager maxPoolSize="10"/></dataSource>
+  <dataSource id="orders" jndiName="jdbc/shop/orders" connectionManagerRef="shared"/>
+  <connectionManager id="shared" maxPoolSize="7"/>
+  <include location="more.xml"/>
+</server>
+"#;
+
+    fn found(files: &[(&str, &str)]) -> Found {
+        let tree = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = tree.path().join("opt/wlp").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let facts = process(
+            "/usr/bin/java @/opt/wlp/lib/java9.options -javaagent:/opt/wlp/bin/tools/ws-javaagent.jar -jar \
+             /opt/wlp/bin/tools/ws-server.jar shop",
+        );
+        let java = JavaCommand::of(&facts).unwrap();
+        recognise(&facts, &java, 9080, &Machine::of_tree(tree.path())).unwrap()
+    }
+
+    fn told(found: &Found) -> Vec<(&str, String, &str)> {
+        let limits = found.limits.iter();
+        limits
+            .map(|limit| {
+                (
+                    limit.stage.as_str(),
+                    limit.value.to_string(),
+                    limit.origin.as_str(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_funnel_of_server_xml_is_read() {
+        let found = found(&[
+            ("usr/servers/shop/server.xml", SERVER),
+            (
+                "lib/versions/openliberty.properties",
+                "com.ibm.websphere.productName=Open Liberty\ncom.ibm.websphere.productVersion=25.0.0.12\n",
+            ),
+        ]);
+        assert_eq!(found.name, "Open Liberty 25.0.0.12 (shop)");
+        let file = "/opt/wlp/usr/servers/shop/server.xml";
+        assert_eq!(
+            told(&found),
+            [
+                (
+                    "connections",
+                    "20000".to_owned(),
+                    format!("{file}:2").as_str()
+                ),
+                ("threads", "50".to_owned(), format!("{file}:3").as_str()),
+                ("pool.db", "10".to_owned(), format!("{file}:4").as_str()),
+                ("pool.orders", "7".to_owned(), format!("{file}:6").as_str()),
+            ]
+        );
+        let SetWay::Command { set, .. } = &found.limits[1].set else {
+            panic!("{:?}", found.limits[1].set);
+        };
+        assert!(set.ends_with(
+            "echo '<server><executor coreThreads=\"{value}\" maxThreads=\"{value}\"/></server>' > \
+             /opt/wlp/usr/servers/shop/configDropins/overrides/weir-threads.xml"
+        ), "{set}");
+        assert!(matches!(&found.limits[3].set, SetWay::Not(why) if why.contains("shares")));
+        assert!(
+            found.notes[0].contains("server.xml:7 includes"),
+            "{:?}",
+            found.notes
+        );
+    }
+
+    #[test]
+    fn what_is_laid_over_counts_and_no_limit_is_said() {
+        let over = "<server><executor maxThreads=\"-1\"/></server>";
+        let found = found(&[
+            ("usr/servers/shop/server.xml", "<server/>"),
+            ("usr/servers/shop/configDropins/overrides/a.xml", over),
+        ]);
+        assert_eq!(
+            told(&found)[0],
+            ("connections", "128000".to_owned(), "default")
+        );
+        assert_eq!(found.limits[1].value, FoundValue::Unlimited);
+        assert!(matches!(&found.limits[1].set, SetWay::Not(why) if why.contains("tunes itself")));
+    }
+
+    #[test]
+    fn words_of_a_shell_are_quoted() {
+        assert_eq!(quoted(Path::new("/a/b-c.xml")), "/a/b-c.xml");
+        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
+    }
+}

@@ -1,0 +1,98 @@
+//! What a process was started with.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::machine::Machine;
+
+/// Longest command line that is shown.
+const SHORT: usize = 80;
+
+/// What a process was started with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProcessFacts {
+    /// Its id.
+    pub pid: u32,
+    /// The program that it runs.
+    pub program: PathBuf,
+    /// Its command line.
+    pub words: Vec<String>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Its environment.
+    pub environment: BTreeMap<String, String>,
+    /// Its user.
+    pub user: u32,
+}
+
+impl ProcessFacts {
+    /// Reads them; the directory and the environment of other users' processes only root may read.
+    ///
+    /// # Errors
+    /// There is no such process, or it may not be looked at.
+    pub fn of(pid: u32, machine: &Machine) -> io::Result<Self> {
+        let place = PathBuf::from(format!("/proc/{pid}"));
+        let link = |name: &str| machine.link(&place.join(name));
+        let words = split_at_zero(&machine.bytes(&place.join("cmdline"))?);
+        let environment = machine.bytes(&place.join("environ"))?;
+        let environment = split_at_zero(&environment).into_iter().filter_map(|entry| {
+            let (name, value) = entry.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        Ok(Self {
+            pid,
+            program: link("exe").unwrap_or_default(),
+            words,
+            directory: link("cwd").unwrap_or_default(),
+            environment: environment.collect(),
+            user: std::fs::metadata(&place)?.uid(),
+        })
+    }
+
+    /// The name of its program.
+    pub(super) fn program_name(&self) -> &str {
+        let name = self.program.file_name().and_then(|name| name.to_str());
+        name.unwrap_or_default().trim_end_matches(" (deleted)")
+    }
+
+    /// A path as the process means it.
+    pub(super) fn absolute(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.directory.join(path)
+    }
+
+    /// Its command line, cut where it gets long.
+    pub(super) fn in_short(&self) -> String {
+        let line = self.words.join(" ");
+        if line.chars().count() <= SHORT {
+            return line;
+        }
+        let cut: String = line.chars().take(SHORT).collect();
+        format!("{cut}…")
+    }
+}
+
+fn split_at_zero(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let ended = text.strip_suffix('\0').unwrap_or(&text);
+    ended.split('\0').map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_read() {
+        let facts = ProcessFacts::of(std::process::id(), &Machine::here()).unwrap();
+        let words: Vec<String> = std::env::args().collect();
+        assert_eq!(facts.words, words);
+        assert_eq!(facts.directory, std::env::current_dir().unwrap());
+        assert_eq!(facts.program, std::env::current_exe().unwrap());
+        assert_eq!(facts.user, rustix::process::geteuid().as_raw());
+        assert!(facts.environment.contains_key("PATH"));
+        assert!(!facts.in_short().is_empty());
+    }
+}

@@ -1,0 +1,26 @@
+//! An access log, read while it is told how far.
+
+use std::path::Path;
+
+use weir_accesslog::Traffic;
+
+use crate::error::ExpectedError;
+use crate::progress::Counter;
+
+const MEGABYTE: u64 = 1_000_000;
+
+pub(super) fn read(file: &Path) -> Result<Traffic, ExpectedError> {
+    let mut counter = Counter::new("MB of the access log read");
+    let read = weir_accesslog::read(file, &mut |bytes| counter.set(bytes / MEGABYTE));
+    counter.finish();
+    let traffic =
+        read.map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
+    if traffic.requests == 0 {
+        return Err(ExpectedError::Input(format!(
+            "{}: none of its {} lines is a request in the common or combined format (`%h %l %u %t \"%r\" %>s %b`)",
+            file.display(),
+            traffic.lines
+        )));
+    }
+    Ok(traffic)
+}

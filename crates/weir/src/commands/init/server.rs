@@ -1,0 +1,122 @@
+//! The process behind a URL.
+
+use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+
+use url::{Position, Url};
+use weir_probe::{processes_listening, user_listening};
+use weir_target::{Found, Machine, ProcessFacts, recognise};
+
+use crate::error::ExpectedError;
+use crate::output;
+
+/// What a URL says.
+pub(super) struct Place {
+    url: Url,
+    port: u16,
+    /// Path and query.
+    pub(super) path: String,
+}
+
+impl Place {
+    /// Reads what was typed; only servers of this machine that speak `http` can be looked at.
+    pub(super) fn of(typed: &str) -> Result<Self, ExpectedError> {
+        let wrong = |says: &str| ExpectedError::Input(format!("{typed}: {says}"));
+        let url = Url::parse(typed)
+            .map_err(|error| wrong(&format!("{error}; write it as http://HOST:PORT/PATH")))?;
+        if url.scheme() == "https" {
+            return Err(wrong(
+                "a study loads its server over http; name the port that the server has behind the TLS, such as \
+                 http://127.0.0.1:8080/, or load https with a JMeter plan (`weir run PLAN.jmx`)",
+            ));
+        }
+        let host = url.host_str().filter(|_| url.scheme() == "http");
+        let host = host.ok_or_else(|| wrong("write it as http://HOST:PORT/PATH"))?;
+        let port = url.port_or_known_default().unwrap_or(80);
+        let addresses: Vec<SocketAddr> = (host.trim_matches(['[', ']']), port)
+            .to_socket_addrs()
+            .map_err(|error| wrong(&format!("failed to find the host: {error}")))?
+            .collect();
+        if !addresses.iter().any(|address| is_here(*address)) {
+            return Err(wrong(
+                "the host is not this machine, so that its processes and files cannot be looked at: run `weir init` there",
+            ));
+        }
+        Ok(Self {
+            path: url[Position::BeforePath..Position::AfterQuery].to_owned(),
+            port,
+            url,
+        })
+    }
+
+    /// `http://HOST:PORT`.
+    pub(super) fn server(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        format!("http://{host}:{}", self.port)
+    }
+}
+
+/// Whether an address is one of this machine: only of those a socket can be bound to.
+fn is_here(address: SocketAddr) -> bool {
+    UdpSocket::bind((address.ip(), 0)).is_ok()
+}
+
+/// What is known of the server; nothing when its process may not be looked at, which is said.
+pub(super) fn look(place: &Place) -> Result<Option<Found>, ExpectedError> {
+    let port = place.port;
+    let machine = Machine::here();
+    let pids = processes_listening(port);
+    let Some(pid) = pids.first().copied() else {
+        let Some(user) = user_listening(port) else {
+            return Err(ExpectedError::Environment(format!(
+                "{}: nothing listens on port {port} of this machine; start the server first",
+                place.url
+            )));
+        };
+        not_looked_at(port, &format!("it belongs to user {user}"));
+        return Ok(None);
+    };
+    match ProcessFacts::of(pid, &machine) {
+        Ok(facts) => Ok(Some(recognise(&facts, port, &machine))),
+        Err(error) => {
+            not_looked_at(port, &format!("process {pid}: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+fn not_looked_at(port: u16, why: &str) {
+    output::talk(&format!(
+        "the process that listens on port {port} cannot be looked at ({why}): its kind, its limits, its CPU and its memory \
+         are not known. Run `weir init` as that user or as root to have them"
+    ));
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_http_of_this_machine_is_taken() {
+        let place = Place::of("http://127.0.0.1:8080/a?b=1#c").unwrap();
+        assert_eq!(
+            (place.server(), place.path.as_str()),
+            ("http://127.0.0.1:8080".to_owned(), "/a?b=1")
+        );
+        assert_eq!(
+            Place::of("http://[::1]").unwrap().server(),
+            "http://[::1]:80"
+        );
+        // Documentation addresses (RFC 5737): nothing is sent to them.
+        for (typed, says) in [
+            ("https://127.0.0.1/", "behind the TLS"),
+            ("http://203.0.113.7/", "not this machine"),
+            ("127.0.0.1:8080", "http://HOST:PORT/PATH"),
+            ("file:///x", "http://HOST:PORT/PATH"),
+        ] {
+            let error = Place::of(typed).err().unwrap();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
+}
