@@ -19,6 +19,8 @@ pub struct Draft<'a> {
     pub server: &'a str,
     /// The path and query that was typed.
     pub path: &'a str,
+    /// The machine of the server and ssh's configuration, when it is looked at over ssh.
+    pub ssh: Option<(&'a str, Option<&'a str>)>,
     /// What was found of the server; nothing, when its process cannot be looked at.
     pub found: Option<&'a Found>,
     /// The file of the plan with an access log's mix.
@@ -112,6 +114,13 @@ fn target(draft: &Draft<'_>, text: &mut Text) {
     );
     text.line("[target.external]");
     text.line(&format!("url = {}", quoted(draft.server)));
+    if let Some((host, configuration)) = draft.ssh {
+        text.say("Its machine is read over your ssh once a second; commands under `set` and `get` run there.");
+        text.line(&format!("ssh = {}", quoted(host)));
+        if let Some(configuration) = configuration {
+            text.line(&format!("ssh-config = {}", quoted(configuration)));
+        }
+    }
     let Some(found) = draft.found else {
         text.say(
             "Without the process only the load's own figures and the sockets are known. Run `weir init` as the server's \
@@ -123,10 +132,12 @@ fn target(draft: &Draft<'_>, text: &mut Text) {
         "Its process is the one that listens on the port, {} now.",
         found.pid
     ));
-    text.say(
+    text.say(if draft.ssh.is_some() {
+        "Where the server is bound to some of its machine's CPUs, and that cannot be seen (a container), name those:"
+    } else {
         "The load tool shares this machine's CPUs with the server. Where the server is bound to some of them (taskset, \
-         a container), name those, and the load tool keeps to the others:",
-    );
+         a container), name those, and the load tool keeps to the others:"
+    });
     text.out("cpus = \"0-1\"");
     for note in &found.notes {
         text.say(&format!("Note: {note}."));
@@ -402,6 +413,7 @@ mod tests {
             file: "study.toml",
             server: "http://127.0.0.1:8080",
             path: "/a?b=\"c\"",
+            ssh: None,
             found,
             plan: None,
             rates: None,
@@ -508,6 +520,22 @@ mod tests {
         };
         assert_eq!(spec.limits["threads"].set, LimitSetter::Ask);
         assert_eq!(spec.limits["threads"].found, Some(200.0));
+    }
+
+    #[test]
+    fn a_server_of_another_machine_is_read_over_ssh() {
+        let mut found = found();
+        found.agent = AgentWay::Not("it is elsewhere".to_owned());
+        let text = study(&Draft {
+            ssh: Some(("app01", Some("my config"))),
+            ..draft(Some(&found))
+        });
+        let TargetKind::External(spec) = parsed(&text).target.kind else {
+            panic!("it runs already")
+        };
+        let ssh = spec.ssh.expect("it is elsewhere");
+        assert_eq!(ssh.get_ref(), "app01");
+        assert!(spec.jolokia.is_none(), "{text}");
     }
 
     #[test]

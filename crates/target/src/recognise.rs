@@ -32,7 +32,7 @@ use java_command::JavaCommand;
 pub fn recognise(facts: &ProcessFacts, port: u16, machine: &Machine) -> Found {
     let mut found = kind_of(facts, port, machine).unwrap_or_else(|| unknown(facts));
     if found.agent == AgentWay::Loads
-        && let Some(why) = Machine::why_no_agent(facts)
+        && let Some(why) = machine.why_no_agent(facts)
     {
         found.agent = AgentWay::Not(why);
     }

@@ -376,6 +376,20 @@ fn what_is_behind_a_url_is_watched_over_ssh() {
     assert!(seen["signals"]["target.memory.rss"]["min"].as_f64() > Some(1e6));
     assert_eq!(seen["signals"]["cpu"]["origin"], "/proc/stat, over ssh");
 
+    // A study is written from what can be read there, and accepted.
+    let init = ["init", "--ssh", "app01", "--ssh-config", &config, &url];
+    place
+        .weir(&init)
+        .ends(0)
+        .says(&["nothing of the server was changed"]);
+    let study = place.read("study.toml");
+    assert!(study.contains("ssh = \"app01\""), "{study}");
+    assert!(
+        study.contains(&format!("{} now", far.server.id())),
+        "{study}"
+    );
+    place.weir(&["check", "study.toml"]).ends(0);
+
     // What ssh would ask about is told instead.
     for (config, says) in [
         ("ssh_config_without_hosts", "Host key verification failed"),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
@@ -47,7 +46,7 @@ impl ProcessFacts {
             words,
             directory: link("cwd").unwrap_or_default(),
             environment: environment.collect(),
-            user: std::fs::metadata(&place)?.uid(),
+            user: user_in(&machine.text(&place.join("status")).unwrap_or_default()),
         })
     }
 
@@ -71,6 +70,13 @@ impl ProcessFacts {
         let cut: String = line.chars().take(SHORT).collect();
         format!("{cut}…")
     }
+}
+
+/// The real user in `/proc/PID/status`, as `proc_pid_status(5)` has it.
+fn user_in(status: &str) -> u32 {
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    let real = ids.and_then(|ids| ids.split_whitespace().next());
+    real.and_then(|id| id.parse().ok()).unwrap_or_default()
 }
 
 fn split_at_zero(bytes: &[u8]) -> Vec<String> {

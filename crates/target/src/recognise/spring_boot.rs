@@ -74,9 +74,14 @@ pub(super) fn recognise(
     if application.has("spring-boot-actuator-autoconfigure")
         || application.has("spring-boot-actuator")
     {
-        match metrics(&settings, port) {
-            Some(page) => found.metrics = Some(page),
+        match machine.is_here().then(|| metrics(&settings, port)) {
+            Some(Some(page)) => found.metrics = Some(page),
             None => found.notes.push(
+                "the application has the actuator, which is not asked over ssh: name its page, if it shows one \
+                 (metrics = \"/actuator/prometheus\")"
+                    .to_owned(),
+            ),
+            Some(None) => found.notes.push(
                 "the application has the actuator, but not the page of metrics: add micrometer-registry-prometheus and \
                  --management.endpoints.web.exposure.include=health,prometheus"
                     .to_owned(),

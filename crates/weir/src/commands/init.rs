@@ -11,7 +11,7 @@ use weir_draft::{Draft, Mix, plan, study};
 use weir_record::write_whole;
 
 use crate::error::{ExpectedError, environment};
-use crate::{job, output};
+use crate::{far, job, output};
 
 /// What the study is called when nobody says.
 const STUDY: &str = "study.toml";
@@ -29,6 +29,13 @@ pub(crate) struct InitArguments {
     /// Where the server is, with the path to be loaded: `http://127.0.0.1:8080/`.
     #[arg(value_name = "URL")]
     url: String,
+    /// The machine on which the server is: a host as for ssh, which is run with the user's own
+    /// configuration. Files and processes are read there.
+    #[arg(long, value_name = "HOST")]
+    ssh: Option<String>,
+    /// A file in place of `~/.ssh/config`.
+    #[arg(long, value_name = "FILE", requires = "ssh")]
+    ssh_config: Option<PathBuf>,
     /// An access log (common or combined format, also packed with gzip): its mix of endpoints becomes
     /// a plan beside the study, its arrival rates are told. Only GET and HEAD get into the plan.
     #[arg(long, value_name = "FILE")]
@@ -44,8 +51,13 @@ pub(crate) struct InitArguments {
 pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     let plan_file = plan_file(&arguments.out);
     refuse_to_overwrite(arguments, &plan_file)?;
-    let place = server::Place::of(&arguments.url)?;
-    let found = server::look(&place)?;
+    let place = server::Place::of(&arguments.url, arguments.ssh.is_some())?;
+    let ssh_config = arguments.ssh_config.as_deref();
+    let ssh_config = ssh_config.map(absolute).transpose()?;
+    let found = match &arguments.ssh {
+        Some(host) => server::look_over_ssh(&place, &far::reach(host, ssh_config.as_deref())?)?,
+        None => server::look(&place)?,
+    };
     let traffic = arguments.access_log.as_deref().map(log::read).transpose()?;
     let mix = traffic.as_ref().and_then(Mix::of);
     if let Some(traffic) = &traffic {
@@ -71,6 +83,10 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
         file: &file,
         server: &place.server(),
         path: &place.path,
+        ssh: arguments.ssh.as_deref().map(|host| {
+            let configuration = ssh_config.as_deref().and_then(Path::to_str);
+            (host, configuration)
+        }),
         found: found.as_ref(),
         plan: plan_name.as_deref().filter(|_| mix.is_some()),
         rates: traffic.and_then(|traffic| traffic.rates),
@@ -85,6 +101,12 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
          weir tune {file}"
     ));
     Ok(0)
+}
+
+/// The study may lie elsewhere than where it was typed.
+fn absolute(file: &Path) -> Result<PathBuf, ExpectedError> {
+    std::path::absolute(file)
+        .map_err(|error| environment(&format!("use `{}`: {error}", file.display())))
 }
 
 /// How it was typed.

@@ -3,11 +3,11 @@
 use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
 
 use url::{Position, Url};
-use weir_probe::{processes_listening, user_listening};
+use weir_probe::{FarMachine, processes_listening, user_listening};
 use weir_target::{Found, Machine, ProcessFacts, recognise};
 
 use crate::error::ExpectedError;
-use crate::output;
+use crate::{far, output};
 
 /// What a URL says.
 pub(super) struct Place {
@@ -18,8 +18,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reads what was typed; only servers of this machine that speak `http` can be looked at.
-    pub(super) fn of(typed: &str) -> Result<Self, ExpectedError> {
+    /// Reads what was typed; only servers that speak `http` can be looked at, of this machine or over ssh.
+    pub(super) fn of(typed: &str, over_ssh: bool) -> Result<Self, ExpectedError> {
         let wrong = |says: &str| ExpectedError::Input(format!("{typed}: {says}"));
         let url = Url::parse(typed)
             .map_err(|error| wrong(&format!("{error}; write it as http://HOST:PORT/PATH")))?;
@@ -36,9 +36,9 @@ impl Place {
             .to_socket_addrs()
             .map_err(|error| wrong(&format!("failed to find the host: {error}")))?
             .collect();
-        if !addresses.iter().any(|address| is_here(*address)) {
+        if !over_ssh && !addresses.iter().any(|address| is_here(*address)) {
             return Err(wrong(
-                "the host is not this machine, so that its processes and files cannot be looked at: run `weir init` there",
+                "the host is not this machine: to look at its processes and files, say how ssh reaches it (--ssh HOST)",
             ));
         }
         Ok(Self {
@@ -84,6 +84,24 @@ pub(super) fn look(place: &Place) -> Result<Option<Found>, ExpectedError> {
     }
 }
 
+/// The same of a server of another machine.
+pub(super) fn look_over_ssh(
+    place: &Place,
+    far: &FarMachine,
+) -> Result<Option<Found>, ExpectedError> {
+    let Some(pid) = far::process_listening(far, place.port)? else {
+        return Ok(None);
+    };
+    let machine = Machine::far(far.connection().clone());
+    match ProcessFacts::of(pid, &machine) {
+        Ok(facts) => Ok(Some(recognise(&facts, place.port, &machine))),
+        Err(error) => {
+            not_looked_at(place.port, &format!("process {pid}: {error}"));
+            Ok(None)
+        }
+    }
+}
+
 fn not_looked_at(port: u16, why: &str) {
     output::talk(&format!(
         "the process that listens on port {port} cannot be looked at ({why}): its kind, its limits, its CPU and its memory \
@@ -98,13 +116,13 @@ mod tests {
 
     #[test]
     fn only_http_of_this_machine_is_taken() {
-        let place = Place::of("http://127.0.0.1:8080/a?b=1#c").unwrap();
+        let place = Place::of("http://127.0.0.1:8080/a?b=1#c", false).unwrap();
         assert_eq!(
             (place.server(), place.path.as_str()),
             ("http://127.0.0.1:8080".to_owned(), "/a?b=1")
         );
         assert_eq!(
-            Place::of("http://[::1]").unwrap().server(),
+            Place::of("http://[::1]", false).unwrap().server(),
             "http://[::1]:80"
         );
         // Documentation addresses (RFC 5737): nothing is sent to them.
@@ -114,7 +132,7 @@ mod tests {
             ("127.0.0.1:8080", "http://HOST:PORT/PATH"),
             ("file:///x", "http://HOST:PORT/PATH"),
         ] {
-            let error = Place::of(typed).err().unwrap();
+            let error = Place::of(typed, false).err().unwrap();
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains(says), "{error}");
         }

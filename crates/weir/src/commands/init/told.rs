@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use weir_accesslog::{Endpoint, Traffic};
 use weir_draft::Mix;
-use weir_target::{Found, SetWay};
+use weir_target::{AgentWay, Found, SetWay};
 
 /// Endpoints that are shown of a log at most.
 const SHOWN: usize = 12;
@@ -21,7 +21,8 @@ pub(super) fn found(found: &Found) -> String {
     }
     for limit in &found.limits {
         let set = match &limit.set {
-            SetWay::Jmx => "live (JMX)",
+            SetWay::Jmx if found.agent == AgentWay::Loads => "live (JMX)",
+            SetWay::Jmx => "by an agent",
             SetWay::Command { .. } => "command",
             SetWay::Not(_) => "by hand",
         };
