@@ -6,12 +6,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::float_cmp, reason = "the figures are whole numbers")]
 
-use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use weir_probe::{
     FarMachine, FarProcess, Reading, WatchPlan, WatchedMachine, Watcher, machine_facts,
 };
@@ -20,27 +18,18 @@ use weir_ssh::{Connection, SshHost};
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the last of ssh's words; it has no settings to show.
-const PROGRAM: &str =
-    "#!/bin/sh\nfor word; do [ \"$word\" = -G ] && exit 0; done\nexec /bin/sh -c \"$word\"\n";
+/// Takes the words of ssh. One that a test writes could not be run while another test starts a process.
+const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/as-ssh");
 
-fn connection() -> (Connection, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("as-ssh");
-    fs::write(&program, PROGRAM).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let host = SshHost::new("app01").unwrap().with_program(&program);
-    (Connection::open(host).unwrap(), folder)
-}
-
-fn machine() -> (FarMachine, TempDir) {
-    let (connection, folder) = connection();
-    (FarMachine::reach(connection).unwrap(), folder)
+fn machine() -> FarMachine {
+    let host = SshHost::new("app01").unwrap();
+    let host = host.with_program(Path::new(PROGRAM));
+    FarMachine::reach(Connection::open(host).unwrap()).unwrap()
 }
 
 #[test]
 fn the_other_machine_is_described_as_this_one() {
-    let (far, _folder) = machine();
+    let far = machine();
     assert!(far.is_this_one());
     let here = machine_facts();
     assert_eq!(Some(far.cpus().count()), here.cpus);
@@ -56,7 +45,7 @@ fn the_other_machine_is_described_as_this_one() {
 
 #[test]
 fn a_listener_there_is_found_both_ways() {
-    let (far, _folder) = machine();
+    let far = machine();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let pid = std::process::id();
@@ -85,7 +74,7 @@ fn sample_until(watcher: &mut Watcher, wanted: impl Fn(&Reading) -> bool) -> Rea
 
 #[test]
 fn both_ways_tell_the_same_signals() {
-    let (far, _folder) = machine();
+    let far = machine();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let _clients: Vec<TcpStream> = (0..3)
@@ -134,7 +123,7 @@ fn both_ways_tell_the_same_signals() {
 
 #[test]
 fn a_connection_that_is_lost_leaves_signals_absent_and_comes_back() {
-    let (far, _folder) = machine();
+    let far = machine();
     let connection = far.connection().clone();
     let mut watcher = Watcher::new(WatchPlan {
         machine: WatchedMachine::Far(far),
@@ -154,7 +143,7 @@ fn a_connection_that_is_lost_leaves_signals_absent_and_comes_back() {
 
 #[test]
 fn a_process_there_that_has_ended_is_noticed() {
-    let (far, _folder) = machine();
+    let far = machine();
     let mut child = std::process::Command::new("sleep")
         .arg("60")
         .spawn()

@@ -88,8 +88,8 @@ const TIMED: [(&str, &str); 2] = [
     (
         "CASES",
         "[[sweep.case]]\nname = \"more processes\"\n\
-         set = { users = 8, threads = 40, native.StartServers = 40, native.MaxSpareServers = 40, property.KIB = 2 }\n\
-         [[sweep.case]]\nname = \"short queue\"\nset = { users = 8, backlog = 16, property.KIB = 2 }",
+         set = { users = 2, threads = 40, native.StartServers = 40, native.MaxSpareServers = 40, property.KIB = 2 }\n\
+         [[sweep.case]]\nname = \"short queue\"\nset = { users = 2, backlog = 16, property.KIB = 2 }",
     ),
 ];
 

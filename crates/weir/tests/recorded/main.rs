@@ -68,6 +68,12 @@ const EVERYTHING: [(&str, &str); 8] = [
 /// listeners too.
 #[track_caller]
 fn check(name: &str, listeners: &[&str]) {
+    check_lasting(name, listeners, |rows| rows);
+}
+
+/// The same of what is left of the rows, where some of them is nobody's to say.
+#[track_caller]
+fn check_lasting(name: &str, listeners: &[&str], lasting: fn(ByUser) -> ByUser) {
     let plan = case(&format!("{name}.jmx"));
     if let Some(home) = jmeter::home() {
         jmeter::record(&home, &plan, &EVERYTHING);
@@ -86,7 +92,7 @@ fn check(name: &str, listeners: &[&str]) {
     .run();
     let here = xml(&jmeter::without_folder(&left.results()), server.port);
     let theirs = xml(&recorded(&format!("{name}.xml")), 0);
-    same(&here, &theirs, name);
+    same(&lasting(here), &lasting(theirs), name);
     let asked = plan.with_extension("requests");
     let asked = if asked.exists() {
         std::fs::read_to_string(asked).unwrap()
@@ -223,7 +229,8 @@ fn found_in_other_plans() {
 fn a_test_that_is_stopped_by_its_plan() {
     check("stops", &[]);
     check("stops-without-teardown", &[]);
-    check("stops-now", &[]);
+    // Who is alive when the first of two users sends depends on how soon the other one started.
+    check_lasting("stops-now", &[], without_alive);
 }
 
 /// After a stop in a set-up or tear-down group nothing follows, whatever the plan says of tear-down.
