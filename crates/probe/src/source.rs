@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use weir_exchange::MetricsUrl;
+use weir_jvm::Vm;
 
 use crate::httpd::{Httpd, HttpdSource};
 use crate::kept_file::Scratch;
@@ -83,6 +84,17 @@ impl Source {
             url,
             names: NameTable::default(),
         }
+    }
+
+    /// What processes of this machine tell without being asked: the counters of the first that is a virtual machine,
+    /// and the threads of all.
+    pub fn of_processes(pids: &[u32]) -> Vec<Self> {
+        let virtual_machine = pids.iter().find(|pid| matches!(Vm::of(**pid), Ok(Some(_))));
+        let perf_data = virtual_machine.map(|&pid| Self::PerfData { pid });
+        let census = (!pids.is_empty()).then(|| Self::Census {
+            pids: pids.to_vec(),
+        });
+        perf_data.into_iter().chain(census).collect()
     }
 }
 

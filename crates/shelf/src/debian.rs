@@ -43,14 +43,7 @@ pub(crate) fn from_debian(
             files: index + 1,
             of: archives.len(),
         });
-        let mut command = Command::new("dpkg-deb");
-        command.arg("-x").arg(path).arg(home);
-        apt.run(command)?;
-        let digest = sha256(path).map_err(ShelfError::file("read", path))?;
-        files.push(ReceivedFile {
-            name: name_of(path),
-            sha256: digest,
-        });
+        files.push(apt.unpack(path, home)?);
     }
     let version = version_of(&first, &files).unwrap_or_else(|| "unknown".to_owned());
     Ok(Receipt::new(package.name, version, files))
@@ -140,6 +133,14 @@ impl Apt<'_> {
             program: format!("apt-cache depends {name}"),
             says: "it names no version of it".to_owned(),
         })
+    }
+
+    /// Unpacks a package that came; runs nothing of it.
+    pub(crate) fn unpack(&mut self, path: &Path, home: &Path) -> Result<ReceivedFile, ShelfError> {
+        let mut command = Command::new("dpkg-deb");
+        command.arg("-x").arg(path).arg(home);
+        self.run(command)?;
+        received(path)
     }
 
     pub(crate) fn make_own_lists(&mut self, work: &Path) -> Result<(), ShelfError> {
@@ -237,6 +238,14 @@ pub(crate) fn deb_files(directory: &Path) -> Result<Vec<PathBuf>, ShelfError> {
         .collect();
     files.sort();
     Ok(files)
+}
+
+/// What is noted of a file that came.
+pub(crate) fn received(path: &Path) -> Result<ReceivedFile, ShelfError> {
+    Ok(ReceivedFile {
+        name: name_of(path),
+        sha256: sha256(path).map_err(ShelfError::file("read", path))?,
+    })
 }
 
 pub(crate) fn name_of(path: &Path) -> String {

@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use crate::checksum::sha256;
-use crate::debian::{Apt, deb_files, name_of};
+use crate::debian::{Apt, deb_files, name_of, received};
 use crate::error::ShelfError;
 use crate::package::{DebianSource, Package};
-use crate::receipt::{Receipt, ReceivedFile};
+use crate::receipt::Receipt;
 use crate::shelf::Progress;
 
 /// Where the machine's archives are listed.
@@ -36,10 +35,7 @@ pub(crate) fn from_debian_source(
     }
     let mut files = Vec::new();
     for path in deb_files(&came)? {
-        let mut unpack = Command::new("dpkg-deb");
-        unpack.arg("-x").arg(&path).arg(home);
-        apt.run(unpack)?;
-        files.push(received(&path)?);
+        files.push(apt.unpack(&path, home)?);
     }
     let archives = work.join("archives");
     write_source_archives(Path::new(LISTS), &archives)?;
@@ -119,13 +115,6 @@ fn original(came: &Path) -> Result<Option<PathBuf>, ShelfError> {
         let is_signature = path.extension().is_some_and(|kind| kind == "asc");
         name_of(path).contains(".orig.tar.") && !is_signature
     }))
-}
-
-fn received(path: &Path) -> Result<ReceivedFile, ShelfError> {
-    Ok(ReceivedFile {
-        name: name_of(path),
-        sha256: sha256(path).map_err(ShelfError::file("read", path))?,
-    })
 }
 
 /// Writes the machine's archives down as archives of source packages.

@@ -78,6 +78,21 @@ fn all(trials: &[TrialRecord], facts: &TargetFacts, fit: Option<&CpuFit>) -> Vec
     RULES.iter().flat_map(|rule| rule(&evidence)).collect()
 }
 
+/// The trial in which a figure is largest, the figure, and all trials that have it.
+fn most<'a>(
+    evidence: &Evidence<'a>,
+    figure: impl Fn(&TrialRecord) -> Option<f64>,
+) -> Option<(&'a TrialRecord, f64, Vec<u32>)> {
+    let with: Vec<(&TrialRecord, f64)> = evidence
+        .trials
+        .iter()
+        .filter_map(|trial| Some((*trial, figure(trial)?)))
+        .collect();
+    let (trial, value) = *with.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let ids = with.iter().map(|(trial, _)| trial.id).collect();
+    Some((trial, value, ids))
+}
+
 /// Below this share the CPU is not what holds the flow.
 const CPU_FREE: f64 = 0.9;
 

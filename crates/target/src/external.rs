@@ -15,7 +15,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use weir_jvm::Vm;
 use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
@@ -269,7 +268,7 @@ impl Server for External {
             sources: pages
                 .filter_map(|page| page.source(options.address).ok())
                 .chain(self.jmx.as_ref().map(Jmx::source))
-                .chain(options.pid_here().into_iter().flat_map(sources_of_process))
+                .chain(Source::of_processes(options.pid_here().as_slice()))
                 .collect(),
             machine: options.machine.clone(),
             cpus: options.cpus.clone(),
@@ -354,14 +353,6 @@ impl Drop for External {
         // Whoever wants to know what could not be put back stops it.
         let _ = self.put_back();
     }
-}
-
-/// What a process of this machine tells without being asked.
-fn sources_of_process(pid: u32) -> Vec<Source> {
-    let is_jvm = matches!(Vm::of(pid), Ok(Some(_)));
-    let perf_data = is_jvm.then_some(Source::PerfData { pid });
-    let census = Source::Census { pids: vec![pid] };
-    perf_data.into_iter().chain([census]).collect()
 }
 
 /// How another Weir puts a limit back when this one is killed.

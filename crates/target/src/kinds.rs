@@ -58,6 +58,8 @@ pub(crate) const STAGE: StageInWords = StageInWords {
     set: NOT_SET,
 };
 pub(crate) const LIVE: &str = "while it runs";
+/// How a server that Weir starts ends.
+pub(crate) const ENDS_WITH_WEIR: &str = "SIGTERM; the kernel sends it when Weir ends without";
 pub(crate) const NOT_SET: &str = "not set by Weir";
 /// The kernel's queue in front of any server.
 pub(crate) const BACKLOG: StageInWords = StageInWords {
@@ -65,6 +67,29 @@ pub(crate) const BACKLOG: StageInWords = StageInWords {
     tells: "accept queue (kernel)",
     when_full: WhenFull::Refuse,
     when_full_words: "the kernel drops the connection request",
+    ..STAGE
+};
+/// Connections of a server that lets those above its limit wait outside.
+pub(crate) const CONNECTIONS: StageInWords = StageInWords {
+    stage: "connections",
+    tells: "occupancy",
+    when_full_words: "waits in the backlog",
+    set: LIVE,
+    ..STAGE
+};
+/// The requests in front of the threads.
+pub(crate) const REQUEST_QUEUE: StageInWords = StageInWords {
+    stage: "request-queue",
+    tells: "waiting, derived from the connections",
+    when_full_words: "it has no limit but the connections",
+    ..STAGE
+};
+/// The threads behind them.
+pub(crate) const THREADS: StageInWords = StageInWords {
+    stage: "threads",
+    tells: "occupancy",
+    when_full_words: "waits in the request queue",
+    set: LIVE,
     ..STAGE
 };
 /// All the pools that a server has.

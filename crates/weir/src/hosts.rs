@@ -5,7 +5,7 @@
 //! `~/.config/weir/config.toml`, key `allow-hosts`). `*` allows any host, also those that only a
 //! JMeter knows (see [`crate::jmeter`]).
 
-use std::net::{IpAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -26,6 +26,11 @@ pub(crate) struct NamedHost {
     pub(crate) port: u16,
     /// Where it is named, for people: `stress.jmx:43` or `the command line`.
     pub(crate) named_in: String,
+}
+
+/// Whether an address is one of this machine: only of those a socket can be bound to.
+pub(crate) fn is_here(address: SocketAddr) -> bool {
+    UdpSocket::bind((address.ip(), 0)).is_ok()
 }
 
 /// Prints the hosts that are going to be loaded, and refuses public ones that nobody allowed.

@@ -348,6 +348,20 @@ fn what_a_killed_weir_has_set_over_ssh_is_put_back() {
     assert!(far.limit().starts_with("200 of "), "{}", far.limit());
 }
 
+/// The words of a watch over ssh.
+fn watch_of<'a>(config: &'a str, url: &'a str, length: &'a str) -> [&'a str; 8] {
+    [
+        "watch",
+        "--ssh",
+        "app01",
+        "--ssh-config",
+        config,
+        url,
+        "--for",
+        length,
+    ]
+}
+
 #[test]
 fn what_is_behind_a_url_is_watched_over_ssh() {
     if skipped("a watch over ssh") {
@@ -357,18 +371,8 @@ fn what_is_behind_a_url_is_watched_over_ssh() {
     let place = Place::new();
     let url = format!("http://{}:{}/", far.address, far.port);
     let config = far.config();
-    let watch = [
-        "watch",
-        "--ssh",
-        "app01",
-        "--ssh-config",
-        &config,
-        &url,
-        "--for",
-        "5s",
-    ];
     place
-        .weir(&watch)
+        .weir(&watch_of(&config, &url, "5s"))
         .ends(0)
         .says(&[&format!("(process {} on app01)", far.server.id())]);
     let seen = json_file(&run_of(&place).join("watch.json"));
@@ -396,16 +400,7 @@ fn what_is_behind_a_url_is_watched_over_ssh() {
         ("ssh_config_with_another_key", "has to work without one"),
     ] {
         let config = far.path(config).display().to_string();
-        let watch = [
-            "watch",
-            "--ssh",
-            "app01",
-            "--ssh-config",
-            &config,
-            &url,
-            "--for",
-            "3s",
-        ];
+        let watch = watch_of(&config, &url, "3s");
         Place::new().weir(&watch).ends(3).says(&[says]);
     }
 }

@@ -2,7 +2,7 @@
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, name};
+use super::{Evidence, most, name};
 use crate::search::plateau::limit;
 
 /// More than this above the limit, on average: a reading in the middle of a change is less.
@@ -29,11 +29,7 @@ fn worst(stage: &str, evidence: &Evidence<'_>) -> Option<Finding> {
         let share = trial.occupancy(stage)? / limit(trial, evidence.facts, stage)?;
         (share > ABOVE).then_some(share)
     };
-    let trials = evidence.trials.iter().copied();
-    let grown: Vec<(&TrialRecord, f64)> = trials
-        .filter_map(|trial| Some((trial, beyond(trial)?)))
-        .collect();
-    let (trial, _) = grown.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (trial, _, ids) = most(evidence, beyond)?;
     let occupancy = trial.occupancy(stage)?;
     let says = format!(
         "The limit of {stage} does not hold: {occupancy:.1} on average in {} (trial {}), where at most {} are allowed.",
@@ -41,7 +37,6 @@ fn worst(stage: &str, evidence: &Evidence<'_>) -> Option<Finding> {
         trial.id,
         limit(trial, evidence.facts, stage)?
     );
-    let ids: Vec<u32> = grown.iter().map(|(trial, _)| trial.id).collect();
     let found = Finding::new("beyond-limit", says, &ids).of_stage(stage);
     Some(
         found

@@ -3,7 +3,7 @@
 
 use weir_record::{Finding, TrialRecord};
 
-use super::{Evidence, name, not_the_cpu};
+use super::{Evidence, most, name, not_the_cpu};
 use crate::search::plateau::limit;
 use crate::settings::{REQUEST_QUEUE, THREADS};
 
@@ -144,21 +144,6 @@ pub(super) fn database(evidence: &Evidence<'_>) -> Vec<Finding> {
         })
         .into_iter()
         .collect()
-}
-
-/// The trial in which a figure is largest, the figure, and all trials that have it.
-fn most<'a>(
-    evidence: &Evidence<'a>,
-    figure: impl Fn(&TrialRecord) -> Option<f64>,
-) -> Option<(&'a TrialRecord, f64, Vec<u32>)> {
-    let with: Vec<(&TrialRecord, f64)> = evidence
-        .trials
-        .iter()
-        .filter_map(|trial| Some((*trial, figure(trial)?)))
-        .collect();
-    let (trial, value) = *with.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let ids = with.iter().map(|(trial, _)| trial.id).collect();
-    Some((trial, value, ids))
 }
 
 #[cfg(test)]

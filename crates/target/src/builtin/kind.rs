@@ -1,6 +1,8 @@
 //! The sample server in words.
 
-use crate::kinds::{BACKLOG, Kind, LIVE, POOL, STAGE, StageInWords};
+use crate::kinds::{
+    BACKLOG, CONNECTIONS, Kind, LIVE, POOL, REQUEST_QUEUE, STAGE, StageInWords, THREADS,
+};
 use weir_record::WhenFull;
 
 /// The sample server.
@@ -14,26 +16,18 @@ pub(crate) const KIND: Kind = Kind {
             ..BACKLOG
         },
         StageInWords {
-            stage: "connections",
             limit: "--max-connections",
-            tells: "occupancy",
             when_full_words: "waits in the backlog, or is closed (`when-full`)",
-            set: LIVE,
-            ..STAGE
+            ..CONNECTIONS
         },
         StageInWords {
-            stage: "request-queue",
             tells: "waiting, wait",
             when_full_words: "it has no limit",
-            ..STAGE
+            ..REQUEST_QUEUE
         },
         StageInWords {
-            stage: "threads",
             limit: "--threads",
-            tells: "occupancy",
-            when_full_words: "waits in the request queue",
-            set: LIVE,
-            ..STAGE
+            ..THREADS
         },
         StageInWords {
             stage: "pool.db",

@@ -1,6 +1,6 @@
 //! An httpd in words.
 
-use crate::kinds::{BACKLOG, Kind, STAGE, StageInWords};
+use crate::kinds::{BACKLOG, ENDS_WITH_WEIR, Kind, STAGE, StageInWords};
 
 use super::directives::{LISTEN_BACKLOG, MAX_REQUEST_WORKERS, THREADS};
 
@@ -40,7 +40,7 @@ pub(crate) const KIND: Kind = Kind {
     start: "Weir starts it in the foreground on a free port of 127.0.0.1, with a configuration of its own or a copy of yours \
             (`config`) in the run's directory",
     watch: "the kernel's sockets, /proc, the error log; the status page is never asked",
-    stop: "SIGTERM; the kernel sends it when Weir ends without",
+    stop: ENDS_WITH_WEIR,
     put_back: "its configuration is a copy, the process ends; `weir tune --write` puts the answer into the files of `config`, \
                the old text beside each",
 };

@@ -2,7 +2,9 @@
 
 use weir_record::WhenFull;
 
-use crate::kinds::{BACKLOG, Kind, LIVE, POOL, STAGE, StageInWords};
+use crate::kinds::{
+    BACKLOG, ENDS_WITH_WEIR, Kind, LIVE, POOL, REQUEST_QUEUE, StageInWords, THREADS,
+};
 use crate::postgresql;
 
 /// A Liberty.
@@ -20,20 +22,11 @@ pub(crate) const KIND: Kind = Kind {
             when_full_words: "is accepted and closed",
             set: "while it runs; the endpoint leaves its port for a moment",
         },
+        REQUEST_QUEUE,
         StageInWords {
-            stage: "request-queue",
-            tells: "waiting, derived from the connections",
-            when_full_words: "it has no limit but the connections",
-            ..STAGE
-        },
-        StageInWords {
-            stage: "threads",
             limit: "maxThreads",
             limit_note: "of the executor, with coreThreads the same",
-            tells: "occupancy",
-            when_full_words: "waits in the request queue",
-            set: LIVE,
-            ..STAGE
+            ..THREADS
         },
         StageInWords {
             limit: "maxPoolSize",
@@ -49,7 +42,7 @@ pub(crate) const KIND: Kind = Kind {
     start: "Weir starts it on a free port of 127.0.0.1, with its limits in configDropins/overrides/weir-limits.xml",
     watch: "MBeans over the Jolokia agent, which Weir loads (who waits stands in the text of showPoolContents); HotSpot's \
             counters; threads by name; the kernel's sockets",
-    stop: "SIGTERM; the kernel sends it when Weir ends without",
+    stop: ENDS_WITH_WEIR,
     put_back: "the file with the limits is removed, also by `weir target restore`; `weir tune --write` puts the answer into \
                the server.xml of `server`, the old text beside it",
 };

@@ -41,12 +41,6 @@ enum Place {
 trait Archive: Read + Seek {}
 impl<T: Read + Seek> Archive for T {}
 
-impl Default for Machine {
-    fn default() -> Self {
-        Self::here()
-    }
-}
-
 impl Machine {
     /// This machine.
     pub fn here() -> Self {

@@ -46,7 +46,7 @@ impl ProcessFacts {
             words,
             directory: link("cwd").unwrap_or_default(),
             environment: environment.collect(),
-            user: user_in(&machine.text(&place.join("status")).unwrap_or_default()),
+            user: user_in(&machine.bytes(&place.join("status"))?)?,
         })
     }
 
@@ -73,10 +73,11 @@ impl ProcessFacts {
 }
 
 /// The real user in `/proc/PID/status`, as `proc_pid_status(5)` has it.
-fn user_in(status: &str) -> u32 {
+fn user_in(status: &[u8]) -> io::Result<u32> {
+    let status = String::from_utf8_lossy(status);
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-    let real = ids.and_then(|ids| ids.split_whitespace().next());
-    real.and_then(|id| id.parse().ok()).unwrap_or_default()
+    let real = ids.and_then(|ids| ids.split_whitespace().next()?.parse().ok());
+    real.ok_or_else(|| io::Error::other("its status names no user"))
 }
 
 fn split_at_zero(bytes: &[u8]) -> Vec<String> {

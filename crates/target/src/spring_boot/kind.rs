@@ -1,6 +1,8 @@
 //! A Spring Boot application in words.
 
-use crate::kinds::{BACKLOG, Kind, LIVE, POOL, STAGE, StageInWords};
+use crate::kinds::{
+    BACKLOG, CONNECTIONS, ENDS_WITH_WEIR, Kind, LIVE, POOL, REQUEST_QUEUE, StageInWords, THREADS,
+};
 use crate::postgresql;
 
 use super::names::{ACCEPT_COUNT, MAX_CONNECTIONS, POOL_PROPERTY, THREADS_MAX};
@@ -16,26 +18,13 @@ pub(crate) const KIND: Kind = Kind {
             ..BACKLOG
         },
         StageInWords {
-            stage: "connections",
             limit: MAX_CONNECTIONS,
-            tells: "occupancy",
-            when_full_words: "waits in the backlog",
-            set: LIVE,
-            ..STAGE
+            ..CONNECTIONS
         },
+        REQUEST_QUEUE,
         StageInWords {
-            stage: "request-queue",
-            tells: "waiting, derived from the connections",
-            when_full_words: "it has no limit but the connections",
-            ..STAGE
-        },
-        StageInWords {
-            stage: "threads",
             limit: THREADS_MAX,
-            tells: "occupancy",
-            when_full_words: "waits in the request queue",
-            set: LIVE,
-            ..STAGE
+            ..THREADS
         },
         StageInWords {
             limit: POOL_PROPERTY,
@@ -49,7 +38,7 @@ pub(crate) const KIND: Kind = Kind {
     start: "Weir starts the jar on a free port of 127.0.0.1, with its settings as --name=value",
     watch: "Micrometer's page on a management port of its own (`actuator`), else MBeans over the Jolokia agent, which Weir \
             loads; HotSpot's counters; threads by name; the kernel's sockets",
-    stop: "SIGTERM; the kernel sends it when Weir ends without",
+    stop: ENDS_WITH_WEIR,
     put_back: "the settings are those of the process, which ends; `weir tune --write` puts the answer into application.yml or \
                .properties, the old text beside it",
 };

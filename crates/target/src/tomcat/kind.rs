@@ -1,8 +1,8 @@
 //! A Tomcat in words.
 
-use weir_record::WhenFull;
-
-use crate::kinds::{BACKLOG, Kind, LIVE, POOL, STAGE, StageInWords};
+use crate::kinds::{
+    BACKLOG, CONNECTIONS, ENDS_WITH_WEIR, Kind, LIVE, POOL, REQUEST_QUEUE, StageInWords, THREADS,
+};
 use crate::postgresql;
 
 /// A Tomcat.
@@ -16,27 +16,13 @@ pub(crate) const KIND: Kind = Kind {
             ..BACKLOG
         },
         StageInWords {
-            stage: "connections",
             limit: "maxConnections",
-            tells: "occupancy",
-            when_full_words: "waits in the backlog",
-            set: LIVE,
-            ..STAGE
+            ..CONNECTIONS
         },
+        REQUEST_QUEUE,
         StageInWords {
-            stage: "request-queue",
-            tells: "waiting, derived from the connections",
-            when_full_words: "it has no limit but the connections",
-            ..STAGE
-        },
-        StageInWords {
-            stage: "threads",
             limit: "maxThreads",
-            tells: "occupancy",
-            when_full: WhenFull::Wait,
-            when_full_words: "waits in the request queue",
-            set: LIVE,
-            ..STAGE
+            ..THREADS
         },
         StageInWords {
             limit: "maxActive",
@@ -51,7 +37,7 @@ pub(crate) const KIND: Kind = Kind {
               of yours (`home`)",
     start: "Weir starts it with a CATALINA_BASE in the run's directory: a copy of its configuration on a free port of 127.0.0.1",
     watch: "MBeans over the Jolokia agent, which Weir loads; HotSpot's counters; threads by name; the kernel's sockets",
-    stop: "SIGTERM; the kernel sends it when Weir ends without",
+    stop: ENDS_WITH_WEIR,
     put_back: "its configuration is a copy, the process ends; `weir tune --write` puts the answer into conf/server.xml and \
                conf/context.xml of `home`, the old text beside each",
 };

@@ -1,7 +1,7 @@
 //! `[target.external]`: a server that runs already.
 
 use std::io::{self, BufRead as _};
-use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
 use url::Url;
@@ -131,7 +131,7 @@ fn whereabouts(
     job: &Job,
 ) -> Result<Whereabouts, ExpectedError> {
     let Some(name) = &spec.ssh else {
-        let here = is_here(address);
+        let here = hosts::is_here(address);
         let behind_port = || processes_listening(address.port()).first().copied();
         return Ok(Whereabouts {
             machine: if here {
@@ -267,11 +267,6 @@ fn problem(spec: &ExternalSpec, job: &Job, what: &str, help: &str) -> ExpectedEr
         job.text.clone(),
         vec![problem],
     ))
-}
-
-/// Whether an address is one of this machine: only of those a socket can be bound to.
-fn is_here(address: SocketAddr) -> bool {
-    UdpSocket::bind((address.ip(), 0)).is_ok()
 }
 
 /// Asks the user to do something and waits for Enter.

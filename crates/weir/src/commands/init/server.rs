@@ -1,13 +1,13 @@
 //! The process behind a URL.
 
-use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use url::{Position, Url};
 use weir_probe::{FarMachine, processes_listening, user_listening};
 use weir_target::{Found, Machine, ProcessFacts, recognise};
 
 use crate::error::ExpectedError;
-use crate::{far, output};
+use crate::{far, hosts, output};
 
 /// What a URL says.
 pub(super) struct Place {
@@ -36,7 +36,7 @@ impl Place {
             .to_socket_addrs()
             .map_err(|error| wrong(&format!("failed to find the host: {error}")))?
             .collect();
-        if !over_ssh && !addresses.iter().any(|address| is_here(*address)) {
+        if !over_ssh && !addresses.iter().any(|address| hosts::is_here(*address)) {
             return Err(wrong(
                 "the host is not this machine: to look at its processes and files, say how ssh reaches it (--ssh HOST)",
             ));
@@ -53,11 +53,6 @@ impl Place {
         let host = self.url.host_str().unwrap_or_default();
         format!("http://{host}:{}", self.port)
     }
-}
-
-/// Whether an address is one of this machine: only of those a socket can be bound to.
-fn is_here(address: SocketAddr) -> bool {
-    UdpSocket::bind((address.ip(), 0)).is_ok()
 }
 
 /// What is known of the server; nothing when its process may not be looked at, which is said.

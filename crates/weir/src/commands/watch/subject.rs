@@ -5,7 +5,6 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use weir_jvm::Vm;
 use weir_probe::{
     FarProcess, MetricsUrl, Source, WatchPlan, WatchedMachine, listening_ports, mbeans,
     processes_listening,
@@ -140,15 +139,13 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
     })
 }
 
-/// What can be told of processes without asking them anything.
+/// What processes tell without being asked, and the queue in front of their port.
 fn sources(pids: &[u32], port: Option<u16>) -> Vec<Source> {
-    let virtual_machine = pids.iter().find(|pid| matches!(Vm::of(**pid), Ok(Some(_))));
-    let perf_data = virtual_machine.map(|&pid| Source::PerfData { pid });
-    let census = (!pids.is_empty()).then(|| Source::Census {
-        pids: pids.to_vec(),
-    });
     let queue = port.map(|port| Source::DerivedQueue { port });
-    perf_data.into_iter().chain(census).chain(queue).collect()
+    Source::of_processes(pids)
+        .into_iter()
+        .chain(queue)
+        .collect()
 }
 
 fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedError> {
