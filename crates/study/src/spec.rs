@@ -8,17 +8,14 @@
 mod best;
 mod factor;
 mod find;
+mod level;
 mod load;
-mod problem;
-mod section;
-mod suggest;
 mod sweep;
 mod target;
 
 pub use best::{BestGoal, BestSpec};
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
-pub use problem::Problem;
 pub(crate) use sweep::default_columns;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
@@ -28,9 +25,8 @@ pub use target::{
     TomcatApp, TomcatServer, TomcatSpec,
 };
 
-use problem::Problems;
-use section::Section;
-use toml::de::DeTable;
+pub use weir_userfile::Problem;
+use weir_userfile::{Section, check_schema, read_file};
 
 /// The version of the format that this reader understands.
 const SCHEMA: &str = "weir/study/1";
@@ -83,30 +79,12 @@ impl StudyFile {
     /// assert!(problems.iter().any(|problem| problem.help.as_deref() == Some("did you mean `precision`?")));
     /// ```
     pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
-        let problems = Problems::default();
-        let (root, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
-            problems.add(
-                error.span().unwrap_or(0..0),
-                format!("this is not TOML: {}", error.message()),
-            );
-        }
-        // What can be read of a broken file would only give rise to problems that are none.
-        if !errors.is_empty() {
-            return Err(problems.into_sorted());
-        }
-        let section = Section::new("a study", root.get_ref(), 0..0, &problems);
-        let study = read(&section);
-        let problems = problems.into_sorted();
-        match study {
-            Some(study) if problems.is_empty() => Ok(study),
-            _ => Err(problems),
-        }
+        read_file("a study", text, read)
     }
 }
 
 fn read(root: &Section<'_>) -> Option<StudyFile> {
-    check_schema(root);
+    check_schema(root, SCHEMA);
     let question = root.text("question").map(toml::Spanned::into_inner);
     let seed = root.whole("seed", 0..=u32::MAX);
     let seed = u64::from(seed.map_or(SEED, toml::Spanned::into_inner));
@@ -133,21 +111,6 @@ fn read(root: &Section<'_>) -> Option<StudyFile> {
         load,
         ask,
     })
-}
-
-fn check_schema(root: &Section<'_>) {
-    match root.text("schema") {
-        Some(schema) if schema.get_ref() == SCHEMA => {}
-        Some(schema) => root.problems().add_with_help(
-            schema.span(),
-            format!("this version of Weir does not read `{}`", schema.get_ref()),
-            format!("write `schema = \"{SCHEMA}\"`"),
-        ),
-        None if root.value("schema").is_none() => {
-            root.missing("schema", &format!("schema = \"{SCHEMA}\""));
-        }
-        None => {}
-    }
 }
 
 fn read_ask(

@@ -7,11 +7,11 @@ use toml::Spanned;
 use weir_plan::Requirement;
 use weir_record::{Levels, Window};
 use weir_units::{parse_duration, parse_share};
+use weir_userfile::Section;
 
 use super::factor::{Allowed, check_name};
 use super::find::{BUDGET_MIN, read_requirements, read_within};
 use super::load::{LoadSpec, auto_window};
-use super::section::Section;
 use super::sweep::{MATTERS, MATTERS_UNSAID, read_set};
 use crate::figure::Figure;
 

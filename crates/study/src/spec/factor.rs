@@ -2,10 +2,9 @@
 
 use toml::de::DeTable;
 use weir_record::Level;
+use weir_userfile::{At, Problems, hint};
 
-use super::problem::Problems;
-use super::section::{At, level};
-use super::suggest::hint;
+use super::level::level;
 
 /// Stages whose limit a study can set; each pool has a name of its own.
 const STAGES: [&str; 4] = ["threads", "pool.db", "connections", "backlog"];

@@ -7,12 +7,11 @@ use toml::Spanned;
 use weir_plan::{Metric, Requirement};
 use weir_record::Window;
 use weir_units::{parse_duration, parse_share};
+use weir_userfile::{Section, cannot, hint};
 
 use super::best::BestGoal;
 use super::factor::{Allowed, check_name};
 use super::load::{LoadSpec, auto_window};
-use super::section::{Section, cannot};
-use super::suggest::hint;
 
 /// The goal when a study names none.
 pub const DEFAULT_REQUIREMENTS: [&str; 2] = ["cpu <= 80 %", "errors <= 0.1 %"];
@@ -178,7 +177,7 @@ pub(super) fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
     let ends: Vec<Option<u32>> = list
         .iter()
         .map(|value| {
-            let number = super::section::level(value.get_ref())?.number()?;
+            let number = super::level::level(value.get_ref())?.number()?;
             let fits = number.fract() == 0.0 && (1.0..=f64::from(WITHIN_MAX)).contains(&number);
             fits.then_some(number as u32)
         })

@@ -7,9 +7,10 @@ use std::time::Duration;
 use toml::Spanned;
 use weir_record::Window;
 use weir_units::parse_duration;
+use weir_userfile::Section;
 
 use super::factor::flat;
-use super::section::{Section, level};
+use super::level::level;
 
 /// Never counted at the start of a trial, unless the study says otherwise: connections are opened
 /// and caches filled in this time. The window drops more when the series say so.

@@ -7,13 +7,13 @@ use toml::Spanned;
 use toml::de::DeValue;
 use weir_record::{Level, Levels, Window};
 use weir_units::parse_share;
+use weir_userfile::{Section, hint};
 
 use crate::figure::Figure;
 
 use super::factor::{Allowed, check_name, flat, read_level};
+use super::level::level;
 use super::load::{LoadSpec, auto_window, fixed_length};
-use super::section::{Section, level};
-use super::suggest::hint;
 
 /// Most replicates that can be typed.
 const REPLICATES_MAX: u32 = 100;

@@ -16,10 +16,9 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 use weir_units::CpuSet;
+use weir_userfile::{At, Section, hint};
 
 use super::factor::{Allowed, check_name, flat, read_level};
-use super::section::{At, Section};
-use super::suggest::hint;
 pub use builtin::BuiltinSpec;
 pub use command::{CommandSpec, StopSignal};
 pub use database::DatabaseSpec;

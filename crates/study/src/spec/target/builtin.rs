@@ -1,8 +1,7 @@
 //! `[target.builtin]`: the sample server that comes with Weir.
 
 use weir_record::WhenFull;
-
-use crate::spec::section::Section;
+use weir_userfile::Section;
 
 /// Options of the sample server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

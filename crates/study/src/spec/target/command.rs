@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use toml::Spanned;
 use weir_units::parse_duration;
+use weir_userfile::{Section, hint};
 
 use super::metrics::{self, MetricsSpec};
-use crate::spec::section::Section;
-use crate::spec::suggest::hint;
 
 /// How long a server may take to be ready, unless the study says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -89,7 +88,7 @@ pub(super) fn read(section: &Section<'_>) -> Option<CommandSpec> {
 fn read_environment(section: &Section<'_>) -> BTreeMap<String, String> {
     let mut environment = BTreeMap::new();
     for (name, _, value) in section.entries() {
-        match crate::spec::section::level(value.get_ref()) {
+        match crate::spec::level::level(value.get_ref()) {
             Some(text) => {
                 environment.insert(name.to_owned(), text.to_string());
             }

@@ -1,6 +1,6 @@
 //! `[target.KIND.database]`: the PostgreSQL that Weir starts behind a server.
 
-use crate::spec::section::Section;
+use weir_userfile::Section;
 
 /// Connections that the application may have when the study does not say: more than any pool that
 /// is worth trying, so that the pool is what limits.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use toml::Spanned;
+use weir_userfile::Section;
 
 use super::metrics::{self, MetricsSpec};
 use crate::spec::factor::{Allowed, check_name, flat, read_level};
-use crate::spec::section::Section;
 
 /// The word in place of a command with which the user is asked to set a limit.
 const ASK: &str = "ask";

@@ -3,8 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::spec::section::Section;
-use crate::spec::suggest::hint;
+use weir_userfile::{Section, hint};
 
 /// More processes than this in one cycle start no machine's.
 const SPAWN_RATE_MAX: u32 = 1_024;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use toml::Spanned;
-
-use crate::spec::section::Section;
+use weir_userfile::Section;
 
 use super::database::{self, DatabaseSpec};
 

@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use toml::Spanned;
+use weir_userfile::Section;
 
 use crate::spec::factor::flat;
-use crate::spec::section::Section;
 
 /// Pages of metrics and the names of what stands on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

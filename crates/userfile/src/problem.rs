@@ -1,9 +1,9 @@
-//! What is wrong with a study file, and where.
+//! What is wrong with a file, and where.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// One problem of a study file.
+/// One problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The bytes of the file that are wrong.
@@ -18,14 +18,16 @@ pub struct Problem {
 ///
 /// Readers go on after a problem, so that the user sees all of them at once.
 #[derive(Debug, Default)]
-pub(crate) struct Problems(RefCell<Vec<Problem>>);
+pub struct Problems(RefCell<Vec<Problem>>);
 
 impl Problems {
-    pub(crate) fn add(&self, span: Range<usize>, says: impl Into<String>) {
+    /// Adds one.
+    pub fn add(&self, span: Range<usize>, says: impl Into<String>) {
         self.put(span, says.into(), None);
     }
 
-    pub(crate) fn add_with_help(
+    /// Adds one with what to write instead.
+    pub fn add_with_help(
         &self,
         span: Range<usize>,
         says: impl Into<String>,
@@ -34,12 +36,17 @@ impl Problems {
         self.put(span, says.into(), Some(help.into()));
     }
 
+    /// Whether there is none so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     fn put(&self, span: Range<usize>, says: String, help: Option<String>) {
         self.0.borrow_mut().push(Problem { span, says, help });
     }
 
     /// All problems in the order of the file.
-    pub(crate) fn into_sorted(self) -> Vec<Problem> {
+    pub fn into_sorted(self) -> Vec<Problem> {
         let mut problems = self.0.into_inner();
         problems.sort_by_key(|problem| problem.span.start);
         problems

@@ -1,4 +1,4 @@
-//! One table of a study file while it is read.
+//! One table of a file while it is read.
 //!
 //! serde stops at the first mistake; this reader takes what it can, notes every problem with the
 //! bytes it stands at, and names the keys that nobody asked for.
@@ -8,16 +8,15 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use weir_record::Level;
 
-use super::problem::Problems;
-use super::suggest::hint;
+use crate::problem::Problems;
+use crate::suggest::hint;
 
 /// A value with the bytes where it stands.
-pub(crate) type At<'a> = &'a Spanned<DeValue<'a>>;
+pub type At<'a> = &'a Spanned<DeValue<'a>>;
 
 /// One table and the keys that are known in it.
-pub(crate) struct Section<'a> {
+pub struct Section<'a> {
     name: String,
     table: &'a DeTable<'a>,
     span: Range<usize>,
@@ -27,7 +26,7 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// The table `name` of the file, as messages call it.
-    pub(crate) fn new(
+    pub fn new(
         name: &str,
         table: &'a DeTable<'a>,
         span: Range<usize>,
@@ -42,35 +41,41 @@ impl<'a> Section<'a> {
         }
     }
 
-    pub(crate) fn span(&self) -> Range<usize> {
+    /// The bytes where it stands.
+    pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    pub(crate) fn table(&self) -> &'a DeTable<'a> {
+    /// The table itself.
+    pub fn table(&self) -> &'a DeTable<'a> {
         self.table
     }
 
-    pub(crate) fn problems(&self) -> &'a Problems {
+    /// Where problems go.
+    pub fn problems(&self) -> &'a Problems {
         self.problems
     }
 
     /// The value of a key, which is known from now on.
-    pub(crate) fn value(&self, key: &'static str) -> Option<At<'a>> {
+    pub fn value(&self, key: &'static str) -> Option<At<'a>> {
         self.known.borrow_mut().push(key);
         self.table.get(key)
     }
 
     /// All keys of the table with the bytes they stand at; they all count as known.
-    pub(crate) fn entries(
-        &self,
-    ) -> impl Iterator<Item = (&'a str, Range<usize>, At<'a>)> + use<'a> {
+    pub fn entries(&self) -> impl Iterator<Item = (&'a str, Range<usize>, At<'a>)> + use<'a> {
         self.table
             .iter()
             .map(|(key, value)| (key.get_ref().as_ref(), key.span(), value))
     }
 
+    /// Counts keys as known that are not read, because something else is wrong with them.
+    pub fn know(&self, keys: &[&'static str]) {
+        self.known.borrow_mut().extend(keys);
+    }
+
     /// A text.
-    pub(crate) fn text(&self, key: &'static str) -> Option<Spanned<String>> {
+    pub fn text(&self, key: &'static str) -> Option<Spanned<String>> {
         let value = self.value(key)?;
         match value.get_ref().as_str() {
             Some(text) => Some(Spanned::new(value.span(), text.to_owned())),
@@ -79,7 +84,7 @@ impl<'a> Section<'a> {
     }
 
     /// A text that `read` understands.
-    pub(crate) fn parsed<T, E: std::error::Error>(
+    pub fn parsed<T, E: std::error::Error>(
         &self,
         key: &'static str,
         read: impl Fn(&str) -> Result<T, E>,
@@ -95,7 +100,7 @@ impl<'a> Section<'a> {
     }
 
     /// A whole number in the range.
-    pub(crate) fn whole(
+    pub fn whole(
         &self,
         key: &'static str,
         range: std::ops::RangeInclusive<u32>,
@@ -110,13 +115,13 @@ impl<'a> Section<'a> {
     }
 
     /// A port to listen on.
-    pub(crate) fn port(&self) -> Option<u16> {
+    pub fn port(&self) -> Option<u16> {
         let port = self.whole("port", 1..=u32::from(u16::MAX))?;
         u16::try_from(port.into_inner()).ok()
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&self, key: &'static str) -> Option<bool> {
+    pub fn flag(&self, key: &'static str) -> Option<bool> {
         let value = self.value(key)?;
         match value.get_ref().as_bool() {
             Some(flag) => Some(flag),
@@ -125,13 +130,13 @@ impl<'a> Section<'a> {
     }
 
     /// A table inside this one.
-    pub(crate) fn section(&self, key: &'static str, name: &str) -> Option<Section<'a>> {
+    pub fn section(&self, key: &'static str, name: &str) -> Option<Section<'a>> {
         let value = self.value(key)?;
         self.section_of(name, value)
     }
 
     /// A value of this table as a table.
-    pub(crate) fn section_of(&self, name: &str, value: At<'a>) -> Option<Section<'a>> {
+    pub fn section_of(&self, name: &str, value: At<'a>) -> Option<Section<'a>> {
         match value.get_ref().as_table() {
             Some(table) => Some(Section::new(name, table, value.span(), self.problems)),
             None => self.wrong_type(name, value, "a table"),
@@ -139,10 +144,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list.
-    pub(crate) fn list(
-        &self,
-        key: &'static str,
-    ) -> Option<(Range<usize>, &'a [Spanned<DeValue<'a>>])> {
+    pub fn list(&self, key: &'static str) -> Option<(Range<usize>, &'a [Spanned<DeValue<'a>>])> {
         let value = self.value(key)?;
         match value.get_ref().as_array() {
             Some(array) => Some((value.span(), array)),
@@ -151,7 +153,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list of texts.
-    pub(crate) fn texts(&self, key: &'static str) -> Option<Vec<Spanned<String>>> {
+    pub fn texts(&self, key: &'static str) -> Option<Vec<Spanned<String>>> {
         let (_, list) = self.list(key)?;
         let texts = list
             .iter()
@@ -163,7 +165,7 @@ impl<'a> Section<'a> {
     }
 
     /// Notes that a key is missing.
-    pub(crate) fn missing(&self, key: &str, example: &str) {
+    pub fn missing(&self, key: &str, example: &str) {
         self.problems.add_with_help(
             self.span(),
             format!("`{key}` is missing in {}", self.name),
@@ -172,7 +174,7 @@ impl<'a> Section<'a> {
     }
 
     /// Notes the keys that nobody asked for.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         let known = self.known.borrow();
         for (key, span, _) in self.entries().filter(|(key, ..)| !known.contains(key)) {
             self.problems.add_with_help(
@@ -183,7 +185,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn wrong_type<T>(&self, key: &str, value: At<'_>, wanted: &str) -> Option<T> {
+    /// Notes that a value is of the wrong kind; `wanted` fits behind "it has to be".
+    pub fn wrong_type<T>(&self, key: &str, value: At<'_>, wanted: &str) -> Option<T> {
         self.problems.add(
             value.span(),
             format!(
@@ -196,7 +199,7 @@ impl<'a> Section<'a> {
 }
 
 /// An error of a library as a sentence: its message fits after "cannot".
-pub(crate) fn cannot(error: &dyn std::error::Error) -> String {
+pub fn cannot(error: &dyn std::error::Error) -> String {
     let mut text = format!("cannot {error}");
     let mut source = error.source();
     while let Some(cause) = source {
@@ -213,16 +216,13 @@ fn whole(value: &DeValue<'_>) -> Option<u32> {
     u32::from_str_radix(&integer.as_str().replace('_', ""), integer.radix()).ok()
 }
 
-/// A number or a text as the level of a factor.
-pub(crate) fn level(value: &DeValue<'_>) -> Option<Level> {
-    if let Some(text) = value.as_str() {
-        return Some(Level::Text(text.to_owned()));
-    }
+/// A number that is finite, whole or not.
+pub fn number(value: &DeValue<'_>) -> Option<f64> {
     if let Some(float) = value.as_float() {
         let number: f64 = float.as_str().replace('_', "").parse().ok()?;
-        return number.is_finite().then_some(Level::Number(number));
+        return number.is_finite().then_some(number);
     }
-    whole(value).map(|number| Level::Number(f64::from(number)))
+    whole(value).map(f64::from)
 }
 
 /// A value as a message shows it.

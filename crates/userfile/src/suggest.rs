@@ -1,7 +1,7 @@
 //! "Did you mean": the known name that is closest to a misspelt one.
 
 /// The closest of `known`, when it is close enough to be meant.
-pub(crate) fn closest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn closest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
     // A third of the letters may be wrong: `thread` is meant for `threads`, `windw` for `window`;
     // anything further is another word.
     let most = (typed.chars().count() / 3).max(1);
@@ -14,7 +14,7 @@ pub(crate) fn closest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The closest name as a hint, else all that would do.
-pub(crate) fn hint(typed: &str, known: &[&str]) -> String {
+pub fn hint(typed: &str, known: &[&str]) -> String {
     closest(typed, known).map_or_else(
         || format!("known here: {}", known.join(", ")),
         |name| format!("did you mean `{name}`?"),
