@@ -88,6 +88,17 @@ impl Window {
         }
     }
 
+    /// The same window after a warm-up of at least this length. A load of so many requests has none.
+    pub fn warmed_up_for(self, warm_up: Duration) -> Self {
+        Self {
+            warm_up_min: match self.requests {
+                Some(_) => self.warm_up_min,
+                None => self.warm_up_min.max(warm_up),
+            },
+            ..self
+        }
+    }
+
     /// A load of so many requests, all of which counts.
     pub fn of_requests(requests: u64) -> Self {
         Self {
@@ -112,4 +123,19 @@ pub struct Treatment {
     pub window: Window,
     /// Seed of the load's randomness.
     pub seed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_warm_up_changes_nothing_else_and_a_shorter_one_nothing() {
+        let s = Duration::from_secs;
+        let window = Window::fixed(s(10), s(20));
+        assert_eq!(window.warmed_up_for(s(90)), Window::fixed(s(90), s(20)));
+        assert_eq!(window.warmed_up_for(s(5)), window);
+        let load = Window::of_requests(1_000);
+        assert_eq!(load.warmed_up_for(s(90)), load);
+    }
 }

@@ -42,6 +42,10 @@ pub struct RigOptions {
     pub allowed_hosts: Vec<String>,
     /// Time without load before every trial but the first.
     pub pause: Duration,
+    /// Warm-up of a trial before which the server was started: a virtual machine compiles what it
+    /// runs often, and until then a trial is not to be compared with later ones. Never shorter than
+    /// the treatment's own.
+    pub first_warm_up: Duration,
     /// Who gets which CPUs.
     pub cpus: CpuPlan,
     /// Where trials are stored.
@@ -55,8 +59,15 @@ pub struct RigOptions {
 pub struct Rig {
     options: RigOptions,
     facts: TargetFacts,
-    /// When the last load ended.
-    loaded_until: Option<Instant>,
+    last: Option<LastLoad>,
+}
+
+/// The last load.
+#[derive(Debug)]
+struct LastLoad {
+    ended: Instant,
+    /// The processes that it went to.
+    pids: Vec<u32>,
 }
 
 impl Rig {
@@ -69,7 +80,7 @@ impl Rig {
         Self {
             options,
             facts,
-            loaded_until: None,
+            last: None,
         }
     }
 
@@ -102,9 +113,15 @@ impl Rig {
             .target
             .apply(&limits)
             .map_err(|error| target_failed(&error))?;
-        if let Some(ended) = self.loaded_until {
-            wait_until(ended + options.pause, &options.interrupted)?;
+        if let Some(last) = &self.last {
+            wait_until(last.ended + options.pause, &options.interrupted)?;
         }
+        let pids = options.target.watched().pids;
+        let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
+        let window = match treatment.window {
+            window if fresh => window.warmed_up_for(options.first_warm_up),
+            window => window,
+        };
         let log_from = options.target.log_length();
         let of_factors = &options.of_factors;
         let population =
@@ -131,7 +148,7 @@ impl Rig {
             samples: Some(SampleSink::new(files.samples())),
             length: match treatment.window.requests {
                 Some(_) => Length::AsPlanned,
-                None => Length::Window(treatment.window),
+                None => Length::Window(window),
             },
             interrupted: &options.interrupted,
         };
@@ -139,7 +156,10 @@ impl Rig {
         let measured = measure(measurement, observer, || {
             target.check_alive().map_err(|error| target_failed(&error))
         })?;
-        self.loaded_until = Some(Instant::now());
+        self.last = Some(LastLoad {
+            ended: Instant::now(),
+            pids,
+        });
         // A trial that was cut short counts for nothing, and its files tell why.
         let stored = store_seconds(&measured, &files);
         let log = target

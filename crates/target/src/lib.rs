@@ -12,6 +12,7 @@
 //! whatever way it ends); what is changed that was there before stands in the [`Journal`] first;
 //! limits that a trial does not name are as they were found; nothing here measures anything.
 
+mod account;
 mod builtin;
 mod child;
 mod command;

@@ -10,7 +10,6 @@
 //! root can reach, on one of three connections that PostgreSQL keeps for it, so that the figures
 //! can be read when the application has taken all of its own.
 
-mod account;
 mod cluster;
 mod kind;
 mod posts;
@@ -31,7 +30,6 @@ use crate::child::ServerProcess;
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::journal::Journal;
-use account::Account;
 use cluster::Cluster;
 pub(crate) use kind::{DATABASE, KIND};
 pub use posts::PostsTable;

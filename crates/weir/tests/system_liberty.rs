@@ -34,6 +34,7 @@ plan = "plans/short.jmx"
 users = "THREAD_NUMBER"
 window = "5 s"
 warm-up = "2 s"
+first-warm-up = "8 s"
 [sweep]
 design = "cases"
 [[sweep.case]]
@@ -110,6 +111,11 @@ fn a_sweep_sets_every_limit_of_the_funnel_and_leaves_nothing() {
     assert!(mean(held, "threads.occupancy") <= 4.0, "{held:#}");
     assert!(mean(held, "request-queue.waiting") >= 0.0);
     assert!(held["errors"]["count"].as_u64().unwrap() > 0, "{held:#}");
+    // Only what comes first after the start of the virtual machine is warmed up for longer.
+    let trials = result["trials"].as_array().unwrap();
+    let warmed_up = |trial: &Value| trial["warm_up_s"].as_f64().unwrap();
+    assert!(warmed_up(&trials[0]) >= 8.0, "{:#}", trials[0]);
+    assert!(warmed_up(&trials[trials.len() - 1]) < 8.0, "{result:#}");
     assert!(!place.state().exists() || names_in(&place.state()).is_empty());
 }
 

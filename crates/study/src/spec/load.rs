@@ -37,6 +37,8 @@ pub struct LoadSpec {
     pub source: LoadSource,
     /// How long a trial measures.
     pub window: Window,
+    /// Warm-up of a trial before which the server was started, if it is longer than that of others.
+    pub first_warm_up: Option<Duration>,
     /// Whether the length of the window follows from the trial (`window = "auto"`).
     pub window_is_auto: bool,
     /// Time without load before every trial but the first.
@@ -90,6 +92,7 @@ pub fn auto_window() -> Window {
 pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
     let source = read_source(section);
     let warm_up = section.parsed("warm-up", parse_duration);
+    let first_warm_up = section.parsed("first-warm-up", parse_duration);
     let (mut window, mut window_is_auto) = read_window(section, warm_up.map(Spanned::into_inner));
     let pause = section.parsed("pause", parse_duration);
     let properties = section
@@ -105,6 +108,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
     Some(LoadSpec {
         source: source?,
         window,
+        first_warm_up: first_warm_up.map(Spanned::into_inner),
         window_is_auto,
         pause: pause.map_or(Duration::ZERO, Spanned::into_inner),
         properties,
@@ -116,7 +120,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
 /// `requests`: the trial is a load of so many requests, and all of it counts.
 fn read_requests(section: &Section<'_>, engine: EngineKind) -> Option<u64> {
     let requests = section.whole("requests", 1..=REQUESTS_MAX)?;
-    for key in ["window", "warm-up"] {
+    for key in ["window", "warm-up", "first-warm-up"] {
         if let Some(value) = section.value(key) {
             section.problems().add_with_help(
                 value.span(),

@@ -12,6 +12,7 @@ use super::directives::Values;
 use super::place::quoted;
 use super::syntax::{Line, Word};
 use super::users::{ConfigurationFile, Scope, UsersConfiguration, port_of};
+use crate::account::Account;
 
 /// What a copy has of its own.
 pub(super) struct Private<'a> {
@@ -20,8 +21,8 @@ pub(super) struct Private<'a> {
     pub(super) pid_file: &'a Path,
     pub(super) error_log: &'a Path,
     pub(super) port: u16,
-    /// As which user it serves when the configuration names none and root starts it.
-    pub(super) user: Option<&'a str>,
+    /// As whom it serves when the configuration names no user and root starts it.
+    pub(super) account: Option<&'a Account>,
 }
 
 /// The copy with these limits.
@@ -59,8 +60,9 @@ pub(super) fn text(
         // At this level prefork tells each time it starts many processes at once.
         format!("LogLevel mpm_{}:info", configuration.mpm.name()),
     ];
-    if let Some(user) = private.user.filter(|_| !names_user) {
-        own.push(format!("User {user}"));
+    if let Some(account) = private.account.filter(|_| !names_user) {
+        own.push(format!("User {}", account.name));
+        own.push(format!("Group #{}", account.gid));
     }
     let differs =
         |(name, value): &(&&'static str, &u64)| configuration.values.get(**name) != Some(*value);
@@ -152,6 +154,11 @@ mod tests {
         let configuration = read(place.path());
         let mut values = configuration.values.clone();
         values.insert("MaxRequestWorkers", 40);
+        let account = Account {
+            name: "www-data".to_owned(),
+            uid: 33,
+            gid: 34,
+        };
         let text = text(
             &configuration,
             &values,
@@ -160,7 +167,7 @@ mod tests {
                 pid_file: Path::new("/run/w/pid"),
                 error_log: Path::new("/run/log"),
                 port: 8123,
-                user: Some("www-data"),
+                account: Some(&account),
             },
         );
         let root = place.path().display();
@@ -172,7 +179,7 @@ mod tests {
              <IfModule mpm_event_module>\n  MaxRequestWorkers 400\n</IfModule>\n\
              <VirtualHost *:8123>\n  KeepAliveTimeout 2\n  CustomLog \"/run/w/access.log\" combined\n</VirtualHost>\n\
              <VirtualHost 10.0.0.1:443>\n</VirtualHost>\n# What is Weir's.\nListen 127.0.0.1:8123\nPidFile \"/run/w/pid\"\n\
-             DefaultRuntimeDir \"/run/w\"\nErrorLog \"/run/log\"\nLogLevel mpm_prefork:info\nUser www-data\n\
+             DefaultRuntimeDir \"/run/w\"\nErrorLog \"/run/log\"\nLogLevel mpm_prefork:info\nUser www-data\nGroup #34\n\
              MaxRequestWorkers 40\n"
         );
         assert_eq!(text, wanted);
@@ -205,7 +212,7 @@ mod tests {
             pid_file: Path::new("/run/w/pid"),
             error_log: Path::new("/run/log"),
             port: 1,
-            user: None,
+            account: None,
         };
         let copied = line(&configuration.files[0], &line_of, None, &private);
         assert_eq!(copied.unwrap(), "Mutex \"file:/run/w\" default\n");

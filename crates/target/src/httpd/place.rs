@@ -10,6 +10,7 @@ use super::copy::{self, Private};
 use super::directives::{Mpm, Values};
 use super::installation::HttpdInstallation;
 use super::users::UsersConfiguration;
+use crate::account::Account;
 use crate::error::TargetError;
 use crate::journal::Journal;
 
@@ -25,7 +26,7 @@ const MODULES: [&str; 3] = ["unixd", "authz_core", "dir"];
 pub(super) struct Place {
     folder: PathBuf,
     contents: Contents,
-    user: Option<String>,
+    account: Option<Account>,
 }
 
 /// What the server serves, and how.
@@ -47,13 +48,13 @@ impl Place {
         spare: &Path,
         journal: &Journal,
     ) -> Result<Self, TargetError> {
-        let (folder, user) = make_folder(folder)?;
+        let (folder, account) = make_folder(folder)?;
         let documents = if let Some(documents) = documents {
             documents
                 .canonicalize()
                 .map_err(TargetError::file(documents))?
         } else {
-            let own = if user.is_some() && !reachable(&folder) {
+            let own = if account.is_some() && !reachable(&folder) {
                 let own = spare.join(format!("weir-httpd-{}", std::process::id()));
                 journal.directory(&own)?;
                 own
@@ -66,7 +67,7 @@ impl Place {
         Ok(Self {
             folder,
             contents: Contents::Documents(documents),
-            user,
+            account,
         })
     }
 
@@ -75,11 +76,11 @@ impl Place {
         folder: &Path,
         configuration: UsersConfiguration,
     ) -> Result<Self, TargetError> {
-        let (folder, user) = make_folder(folder)?;
+        let (folder, account) = make_folder(folder)?;
         Ok(Self {
             folder,
             contents: Contents::OfUser(Box::new(configuration)),
-            user,
+            account,
         })
     }
 
@@ -127,7 +128,7 @@ impl Place {
                     pid_file: &self.pid_file(),
                     error_log: log,
                     port,
-                    user: self.user.as_deref(),
+                    account: self.account.as_ref(),
                 };
                 return copy::text(configuration, values, &private);
             }
@@ -152,8 +153,9 @@ impl Place {
                 line(&format!("LoadModule {name}_module {}", quoted(&file)));
             }
         }
-        if let Some(user) = &self.user {
-            line(&format!("User {user}"));
+        if let Some(account) = &self.account {
+            line(&format!("User {}", account.name));
+            line(&format!("Group #{}", account.gid));
         }
         line(&format!("DocumentRoot {}", quoted(documents)));
         line(&format!("<Directory {}>", quoted(documents)));
@@ -179,13 +181,13 @@ impl Place {
 }
 
 /// A folder that the server's user can reach, and that user where it is not who runs Weir.
-fn make_folder(folder: &Path) -> Result<(PathBuf, Option<String>), TargetError> {
+fn make_folder(folder: &Path) -> Result<(PathBuf, Option<Account>), TargetError> {
     fs::create_dir_all(folder).map_err(TargetError::file(folder))?;
     let folder = folder.canonicalize().map_err(TargetError::file(folder))?;
     open_up(&folder).map_err(TargetError::file(&folder))?;
     let is_root = rustix::process::geteuid().is_root();
-    let user = is_root.then(serving_user).transpose()?;
-    Ok((folder, user))
+    let account = is_root.then(serving_account).transpose()?;
+    Ok((folder, account))
 }
 
 /// A path as the configuration takes it.
@@ -206,25 +208,14 @@ fn reachable(folder: &Path) -> bool {
 }
 
 /// A user that is not root, as which root's server answers: it does not run without.
-fn serving_user() -> Result<String, TargetError> {
-    let path = Path::new("/etc/passwd");
-    let text = fs::read_to_string(path).map_err(|source| TargetError::File {
-        path: path.to_owned(),
-        source,
-    })?;
-    let known = |user: &&&str| {
-        text.lines()
-            .any(|line| line.split(':').next() == Some(user))
-    };
-    USERS.iter().find(known).map(|user| (*user).to_owned()).ok_or_else(|| {
-        TargetError::Setting {
-            name: "User".to_owned(),
-            says: format!(
-                "root's httpd has to answer as somebody else, and this machine has none of the users {}; run \
-                 Weir as an ordinary user",
-                USERS.join(", ")
-            ),
-        }
+fn serving_account() -> Result<Account, TargetError> {
+    Account::first_of(&USERS)?.ok_or_else(|| TargetError::Setting {
+        name: "User".to_owned(),
+        says: format!(
+            "root's httpd has to answer as somebody else, and this machine has none of the users {}; run \
+             Weir as an ordinary user",
+            USERS.join(", ")
+        ),
     })
 }
 

@@ -8,12 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Account, Programs, psql};
+use super::{Programs, psql};
+use crate::account::Account;
 use crate::error::TargetError;
 use crate::journal::Journal;
 
 /// Begins the name of the directory; the id of the Weir that made it follows.
 const PREFIX: &str = "weir-postgresql-";
+
+/// Accounts that a root lends to the server, in this order: Debian's own, and one that owns nothing.
+const LENT: [&str; 2] = ["postgres", "nobody"];
 
 /// How many this Weir has made.
 static MADE: AtomicU32 = AtomicU32::new(0);
@@ -36,7 +40,7 @@ impl Cluster {
     pub(super) fn make(journal: &Journal) -> Result<Self, TargetError> {
         let place = std::env::temp_dir();
         remove_left_behind(&place);
-        let account = Account::to_lend()?;
+        let account = to_lend()?;
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let directory = place.join(format!("{PREFIX}{}-{number}", std::process::id()));
         journal.directory(&directory)?;
@@ -64,7 +68,7 @@ impl Cluster {
 
     /// Makes a process run as the server's account.
     pub(super) fn run_as_its_account(&self, command: &mut Command) {
-        if let Some(account) = self.account {
+        if let Some(account) = &self.account {
             command.uid(account.uid).gid(account.gid);
         }
     }
@@ -128,7 +132,7 @@ impl Cluster {
     }
 
     fn give(&self, path: &Path) -> Result<(), TargetError> {
-        match self.account {
+        match &self.account {
             Some(account) => {
                 chown(path, Some(account.uid), Some(account.gid)).map_err(TargetError::file(path))
             }
@@ -204,6 +208,18 @@ fn has_server(directory: &Path) -> bool {
         .ok()
         .and_then(|text| text.lines().next()?.parse::<u32>().ok());
     pid.is_some_and(|pid| Path::new(&format!("/proc/{pid}")).exists())
+}
+
+/// The account to change to; `None` stays who one is. PostgreSQL does not run as root.
+fn to_lend() -> Result<Option<Account>, TargetError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let account = Account::first_of(&LENT)?;
+    account.map(Some).ok_or_else(|| TargetError::Postgresql {
+        doing: "find an account for it, as it does not run as root".to_owned(),
+        says: format!("there is no user {}", LENT.join(" or ")),
+    })
 }
 
 #[cfg(test)]

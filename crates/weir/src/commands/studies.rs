@@ -101,6 +101,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
         of_factors: job.factor_properties(),
         allowed_hosts: hosts::allowed(&allowed)?,
         pause: job.study.load.pause,
+        first_warm_up: job.study.load.first_warm_up.unwrap_or_default(),
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),

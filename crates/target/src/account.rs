@@ -1,33 +1,24 @@
-//! The account that the server runs under.
+//! The accounts that a root lends to servers that do not run, or do not answer, as root.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::TargetError;
 
-/// Accounts that a root lends to the server, in this order: Debian's own, and one that owns nothing.
-const LENT: [&str; 2] = ["postgres", "nobody"];
-
 /// A user that is not the one who runs Weir.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Account {
-    pub(super) uid: u32,
-    pub(super) gid: u32,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
 }
 
 impl Account {
-    /// The account to change to; `None` stays who one is. PostgreSQL does not run as root.
-    pub(super) fn to_lend() -> Result<Option<Self>, TargetError> {
-        if !rustix::process::geteuid().is_root() {
-            return Ok(None);
-        }
+    /// The first of these users that this machine has.
+    pub(crate) fn first_of(names: &[&str]) -> Result<Option<Self>, TargetError> {
         let path = Path::new("/etc/passwd");
         let accounts = fs::read_to_string(path).map_err(TargetError::file(path))?;
-        let found = LENT.iter().find_map(|name| Self::named(&accounts, name));
-        found.map(Some).ok_or_else(|| TargetError::Postgresql {
-            doing: "find an account for it, as it does not run as root".to_owned(),
-            says: format!("there is no user {}", LENT.join(" or ")),
-        })
+        Ok(names.iter().find_map(|name| Self::named(&accounts, name)))
     }
 
     /// The account of this name in a text like `/etc/passwd` (passwd(5)).
@@ -38,7 +29,11 @@ impl Account {
             .find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?;
         let uid = fields.nth(1)?.parse().ok()?;
         let gid = fields.next()?.parse().ok()?;
-        Some(Self { uid, gid })
+        Some(Self {
+            name: name.to_owned(),
+            uid,
+            gid,
+        })
     }
 }
 
@@ -52,7 +47,11 @@ mod tests {
             postgres2:x:7:8::/:/bin/sh\n\
             postgres:x:101:104:PostgreSQL administrator,,,:/var/lib/postgresql:/bin/bash\n\
             broken:x\n";
-        let postgres = Account { uid: 101, gid: 104 };
+        let postgres = Account {
+            name: "postgres".to_owned(),
+            uid: 101,
+            gid: 104,
+        };
         assert_eq!(Account::named(accounts, "postgres"), Some(postgres));
         assert_eq!(Account::named(accounts, "nobody"), None);
         assert_eq!(Account::named(accounts, "broken"), None);
