@@ -13,7 +13,7 @@ use weir_load::SampleSink;
 use weir_probe::WatchPlan;
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
-    TrialRecord, TrialRunner, disturbance, evaluate, failed_to, steady_rate,
+    TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
 };
 use weir_script::{Properties, Target};
 use weir_target::{ConfigurationChange, Server, TargetError};
@@ -118,10 +118,6 @@ impl Rig {
         }
         let pids = options.target.watched().pids;
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
-        let window = match treatment.window {
-            window if fresh => window.warmed_up_for(options.first_warm_up),
-            window => window,
-        };
         let log_from = options.target.log_length();
         let of_factors = &options.of_factors;
         let population =
@@ -146,10 +142,7 @@ impl Rig {
             watch: watch_plan(options.target.as_ref(), &options.cpus),
             samples_max: treatment.window.requests,
             samples: Some(SampleSink::new(files.samples())),
-            length: match treatment.window.requests {
-                Some(_) => Length::AsPlanned,
-                None => Length::Window(window),
-            },
+            length: length(treatment.window, fresh.then_some(options.first_warm_up)),
             interrupted: &options.interrupted,
         };
         let target = &mut options.target;
@@ -247,6 +240,15 @@ impl TrialRunner for Rig {
             .write_record(&record)
             .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         Ok(record)
+    }
+}
+
+/// How long a trial lasts, after a start of the server with this warm-up at least.
+fn length(window: Window, first_warm_up: Option<Duration>) -> Length {
+    match (window.requests, first_warm_up) {
+        (Some(_), _) => Length::AsPlanned,
+        (None, Some(warm_up)) => Length::Window(window.warmed_up_for(warm_up)),
+        (None, None) => Length::Window(window),
     }
 }
 
