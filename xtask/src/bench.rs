@@ -2,4 +2,5 @@
 
 mod closed_mva;
 pub(crate) mod load;
+pub(crate) mod statistics;
 pub(crate) mod tune;

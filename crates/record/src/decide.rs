@@ -8,6 +8,9 @@ use crate::evaluate::CONFIDENCE;
 use crate::recording::{Recording, names};
 use crate::treatment::Window;
 
+/// Fewest batches behind a mean that stops a trial (Law and Kelton's rule for sequential stopping): with fewer, the
+/// interval itself is too uncertain to stop at the first one that looks narrow.
+const BATCHES_TO_STOP: usize = 10;
 /// Seconds between two looks at whether the window is long enough.
 const LOOK_EVERY: usize = 5;
 
@@ -106,7 +109,8 @@ fn precise(
             continue;
         };
         let mean = mean_of_series(&series, CONFIDENCE)?;
-        if mean.support == Support::Refused || mean.estimate.relative_half_width() > wanted {
+        let carried = mean.support != Support::Refused && mean.batches >= BATCHES_TO_STOP;
+        if !carried || mean.estimate.relative_half_width() > wanted {
             return Ok(false);
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use weir_stats::{Estimate, autocorrelation_time, mean_of_series, proportion, quantile_of_counts};
+use weir_stats::{Estimate, effective_responses, mean_of_series, proportion, quantile_of_counts};
 
 use crate::histograms::HistogramError;
 use crate::recording::{Counts, LATE_US, Recording, names};
@@ -80,7 +80,7 @@ pub fn evaluate(
         response.as_deref(),
         1e3,
     );
-    put_quantiles(&mut intervals, &histogram, response.as_deref());
+    put_quantiles(&mut intervals, recording, window.clone(), &histogram)?;
     if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
         intervals.insert("errors.share".to_owned(), share);
     }
@@ -203,11 +203,21 @@ fn put_mean(
     }
 }
 
+/// The quantiles that have intervals.
+const QUANTILES: [(&str, f64); 5] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p999", 0.999),
+];
+
 fn put_quantiles(
     intervals: &mut BTreeMap<String, Estimate>,
+    recording: &Recording,
+    window: Range<usize>,
     histogram: &Histogram<u64>,
-    response_by_second: Option<&[f64]>,
-) {
+) -> Result<(), HistogramError> {
     let counts: Vec<(f64, u64)> = histogram
         .iter_recorded()
         .map(|bucket| {
@@ -215,22 +225,16 @@ fn put_quantiles(
             (value_ms, bucket.count_at_value())
         })
         .collect();
-    // Neighbouring responses resemble each other as neighbouring seconds do.
-    let correlated = response_by_second
-        .filter(|series| series.len() > 2)
-        .map_or(1.0, autocorrelation_time);
-    let effective = histogram.len() as f64 / correlated;
-    for (name, q) in [
-        ("p50", 0.5),
-        ("p90", 0.9),
-        ("p95", 0.95),
-        ("p99", 0.99),
-        ("p999", 0.999),
-    ] {
-        if let Ok(estimate) = quantile_of_counts(&counts, effective, q, CONFIDENCE) {
+    // Responses of one second resemble each other, having waited in the same queue.
+    let values = QUANTILES.map(|(_, q)| histogram.value_at_quantile(q));
+    let shares = recording.histograms.shares_below(window, &values)?;
+    for ((name, q), share) in QUANTILES.iter().zip(shares) {
+        let effective = effective_responses(&share);
+        if let Ok(estimate) = quantile_of_counts(&counts, effective, *q, CONFIDENCE) {
             intervals.insert(format!("response_time_ms.{name}"), estimate);
         }
     }
+    Ok(())
 }
 
 fn response_times(histogram: &Histogram<u64>) -> ResponseTime {

@@ -10,6 +10,8 @@ use hdrhistogram::serialization::interval_log::{
 };
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 
+use weir_stats::BinShare;
+
 use crate::load_second::LoadSecond;
 use crate::response_histogram::response_histogram;
 
@@ -61,6 +63,36 @@ impl IntervalHistograms {
             }
         }
         Ok(sum)
+    }
+
+    /// For each of these values, how many responses of each second are at most as long, of how many. Seconds without a
+    /// response are left out. The values ascend.
+    pub fn shares_below(
+        &self,
+        seconds: std::ops::Range<usize>,
+        values_us: &[u64],
+    ) -> Result<Vec<Vec<BinShare>>, HistogramError> {
+        let mut shares = vec![Vec::new(); values_us.len()];
+        for second in seconds {
+            let histogram = self.merged(second..second + 1, None)?;
+            if histogram.is_empty() {
+                continue;
+            }
+            let mut below = vec![0; values_us.len()];
+            for bucket in histogram.iter_recorded() {
+                let first = values_us.partition_point(|value| *value < bucket.value_iterated_to());
+                for count in &mut below[first..] {
+                    *count += bucket.count_at_value();
+                }
+            }
+            for (share, below) in shares.iter_mut().zip(below) {
+                share.push(BinShare {
+                    below,
+                    of: histogram.len(),
+                });
+            }
+        }
+        Ok(shares)
     }
 
     /// Every label that has response times.

@@ -44,9 +44,9 @@ pub use recording::{Recording, names};
 pub use replay::Replay;
 pub use response_histogram::response_histogram;
 pub use result::{
-    Answer, Column, ConfigurationDiff, Figure, Finding, Held, LevelComparison, LevelStanding,
-    LevelVerdict, RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult, SettingDetail, Status,
-    StudyResult, SweepRow, SweepTable,
+    Answer, Binding, Column, ConfigurationDiff, Difference, Figure, FigureDifference, Finding,
+    Held, LevelComparison, LevelStanding, LevelVerdict, RESULT_SCHEMA, RUN_SCHEMA,
+    RequirementCheck, RunResult, SettingDetail, Status, StudyResult, SweepRow, SweepTable,
 };
 pub use run_dir::{
     RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, json_text, write_json,

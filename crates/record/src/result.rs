@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use weir_stats::Estimate;
+use weir_stats::{Estimate, Verdict};
 
 use crate::runner::TargetFacts;
-use crate::treatment::Levels;
+use crate::treatment::{Level, Levels};
 use crate::trial::TrialRecord;
 
 /// How a run ended.
@@ -70,6 +70,9 @@ pub struct StudyResult {
     /// The levels that contended for the best; null where the study did not ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<LevelComparison>,
+    /// What two levels that ran as pairs differ in; null where the study did not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
     /// What else the run showed.
     pub findings: Vec<Finding>,
     /// Every trial, in the order in which they ran.
@@ -174,6 +177,52 @@ pub enum LevelVerdict {
     Worse,
     /// The trials do not tell.
     Open,
+}
+
+/// Two levels of one factor that ran as pairs: whether they make a difference that matters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// The factor that was varied.
+    pub factor: String,
+    /// Its two levels; `as-found` where it was left alone.
+    pub levels: [Level; 2],
+    /// Complete pairs of valid trials.
+    pub pairs: u32,
+    /// Spread between trials of one level, as a share of the figure that was asked for.
+    pub noise: f64,
+    /// What follows from all figures together.
+    pub verdict: Verdict,
+    /// The figures that were compared; the first is the one that was asked for.
+    pub figures: Vec<FigureDifference>,
+    /// The trial in which the setting acted as a limit; null where none did.
+    pub binds: Option<Binding>,
+}
+
+/// One figure of two levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureDifference {
+    /// The figure.
+    pub figure: String,
+    /// Its mean at each level, in the figure's own unit.
+    pub means: [f64; 2],
+    /// The second level over the first, as a share of the first: 0.02 is 2 % more. Of a share (errors), the
+    /// difference of the two.
+    pub change: Estimate,
+    /// The smallest change that matters, to either side.
+    pub margin: f64,
+    /// What follows for this figure.
+    pub verdict: Verdict,
+}
+
+/// A trial in which a setting acted as a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Binding {
+    /// The trial.
+    pub trial: u32,
+    /// Its levels.
+    pub levels: Levels,
+    /// How that was seen, with the figure.
+    pub says: String,
 }
 
 /// Where one setting comes from.

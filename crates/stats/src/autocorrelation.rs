@@ -2,6 +2,9 @@
 
 use crate::student::mean;
 
+/// A lag-1 correlation above this is that of a series that hardly moves; its time is as good as infinite.
+const LAG_1_MAX: f64 = 0.999;
+
 /// Autocorrelation of `series` at `lag`, with the divisor n at every lag; 0 for a constant or too short series.
 pub fn autocorrelation(series: &[f64], lag: usize) -> f64 {
     if lag >= series.len() {
@@ -44,6 +47,20 @@ pub fn autocorrelation_time(series: &[f64]) -> f64 {
         time += 2.0 * pair;
     }
     time
+}
+
+/// An autocorrelation time that is seldom too small; for the question whether a series is long enough.
+///
+/// The time above is the best single value, and of a strongly correlated series it is too small in every second case:
+/// just such a case would pass for a long series. So the time of a first-order autoregressive series is worked out with the
+/// lag-1 correlation corrected for its bias of `-(1 + 3 r) / n` (Kendall 1954, "Note on bias in the estimation of
+/// autocorrelation") and raised by one standard error `sqrt((1 - r^2) / n)`, `(1 + r) / (1 - r)`, and the larger of the two counts.
+pub(crate) fn autocorrelation_time_at_most(series: &[f64]) -> f64 {
+    let count = series.len() as f64;
+    let found = autocorrelation(series, 1);
+    let unbiased = (found + (1.0 + 3.0 * found) / count).clamp(-1.0, 1.0);
+    let raised = (unbiased + ((1.0 - unbiased.powi(2)) / count).sqrt()).clamp(0.0, LAG_1_MAX);
+    autocorrelation_time(series).max((1.0 + raised) / (1.0 - raised))
 }
 
 #[cfg(test)]

@@ -25,12 +25,14 @@
 //! | 0.95 | 88 | 86 | 81 | 97 | 100 | 99 | 61 |
 //!
 //! A refusal does not make the others better: a strongly correlated series that slips through looks less correlated
-//! than it is. It is a reason to lengthen the window, not a filter.
+//! than it is. It is a reason to lengthen the window, not a filter. [`Support::Enough`] is one: it asks for 30 effective
+//! values with the correlation raised by its own error, so that what passes is seldom a series that only looks long. The
+//! example `decisions` measures what such intervals cover (docs/concepts/statistics.md).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::autocorrelation::{autocorrelation, autocorrelation_time};
+use crate::autocorrelation::{autocorrelation, autocorrelation_time, autocorrelation_time_at_most};
 use crate::error::{check_finite, check_probability};
 use crate::student::{mean, two_sided, variance};
 use crate::{Estimate, Method, StatsError};
@@ -121,10 +123,10 @@ pub struct SeriesMean {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Support {
-    /// At least 30 independent values.
+    /// At least 30 independent values, also if the correlation is somewhat stronger than it looks.
     Enough,
-    /// Fewer than 30, but at least 8 and a quarter of the bins, in a window of fewer than 120 bins. The interval nearly
-    /// holds; a decision should lean on the spread between trials.
+    /// Perhaps fewer than 30, but at least 8 and a quarter of the bins. The interval nearly holds; a decision should
+    /// lean on the spread between trials.
     Short,
     /// So few independent values that the interval is too narrow. The window has to be longer, or the trial is refused.
     Refused,
@@ -165,13 +167,17 @@ pub fn mean_of_series(series: &[f64], confidence: f64) -> Result<SeriesMean, Sta
         effective_count,
         autocorrelation_time,
         batches: batched.batches,
-        support: support(count, effective_count),
+        support: support(
+            count,
+            effective_count,
+            count as f64 / autocorrelation_time_at_most(series),
+        ),
     })
 }
 
-fn support(count: usize, effective_count: f64) -> Support {
+fn support(count: usize, effective_count: f64, effective_at_least: f64) -> Support {
     let short = (EFFECTIVE_SHARE_MIN * count as f64).max(EFFECTIVE_MIN);
-    if effective_count >= EFFECTIVE_ENOUGH {
+    if effective_at_least >= EFFECTIVE_ENOUGH {
         Support::Enough
     } else if effective_count >= short.min(EFFECTIVE_ENOUGH) {
         Support::Short

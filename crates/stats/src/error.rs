@@ -14,6 +14,16 @@ pub enum StatsError {
         /// The smallest number that would do.
         needed: u64,
     },
+    /// The values depend on each other so much that they are worth too few independent ones.
+    #[error(
+        "estimate from values that are worth {effective:.1} independent ones, where {needed} are needed"
+    )]
+    TooFewEffective {
+        /// How many independent values they are worth.
+        effective: f64,
+        /// The smallest number that would do.
+        needed: u64,
+    },
     /// A value, weight or half-width is NaN or infinite.
     #[error("estimate from a series whose value at index {index} is not finite")]
     NotFinite {
@@ -26,10 +36,10 @@ pub enum StatsError {
         /// The number given.
         value: f64,
     },
-    /// All trials near the target have one level, so that no line goes through them.
-    #[error("fit a line: all {count} trials near the target have the same level")]
+    /// All trials have one level, or ran at one time, so that no line goes through them.
+    #[error("fit a line: all {count} trials have the same level")]
     OneLevel {
-        /// How many trials there are near the target.
+        /// How many trials there are.
         count: usize,
     },
     /// The response does not change enough between the levels to say where it meets the target.
@@ -42,6 +52,9 @@ pub enum StatsError {
         /// Its standard error.
         standard_error: f64,
     },
+    /// The trials leave a parameter of the curve open, whatever they gave.
+    #[error("fit the curve: the trials do not determine all of its parameters")]
+    Singular,
     /// Two inputs that belong together have different lengths.
     #[error("pair {left} values with {right}")]
     Unequal {
@@ -49,6 +62,16 @@ pub enum StatsError {
         left: usize,
         /// Length of the second.
         right: usize,
+    },
+    /// A value whose logarithm is needed is not above 0.
+    #[error(
+        "take the logarithm of {value} at index {index}: only figures above 0 can be compared as ratios"
+    )]
+    NotPositive {
+        /// Where it stands.
+        index: usize,
+        /// The value.
+        value: f64,
     },
     /// A sample that has to be in ascending order is not.
     #[error("take a quantile: the sample is not in ascending order at index {index}")]

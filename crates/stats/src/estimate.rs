@@ -43,6 +43,14 @@ pub enum Method {
     Crossing,
     /// The value of a local line at a level; the count is the number of trials.
     LocalLine,
+    /// A ratio of two independent groups of trials, by Welch's t of their logarithms; the count is the number of trials.
+    WelchLogRatio,
+    /// A ratio of trials that ran as pairs, by Student's t of the logarithms; the count is the number of pairs.
+    PairedLogRatio,
+    /// A relative change over time, by a line through logarithms; the count is the number of trials.
+    LogLine,
+    /// A parameter of a curve, by nonlinear least squares; the count is the number of trials.
+    NonlinearLeastSquares,
 }
 
 impl Estimate {

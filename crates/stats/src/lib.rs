@@ -16,7 +16,11 @@
 //! 4. [`between_trial_spread`] says how much two trials of one treatment differ;
 //! 5. [`Crossing::fit`] finds the level at which a response meets its target, [`IsotonicFit`] checks it without a model;
 //! 6. [`Blocks`] compares treatments that ran side by side, with each other and with the best of them;
-//!    [`unimodal_regression`] says where the best has to be looked for.
+//!    [`unimodal_regression`] says where the best has to be looked for;
+//! 7. [`LogRatio`] compares two treatments: the same for every purpose, different, or not to be told; with pairs that come
+//!    one after the other [`sequential_equivalence`] says when to stop;
+//! 8. [`Drift`] says whether the machine changed meanwhile, [`UslFit`] what curve throughput follows, and when it follows
+//!    none.
 //!
 //! ```
 //! use weir_stats::{mean_of_series, Support};
@@ -33,15 +37,22 @@ mod batch_means;
 mod best;
 mod blocks;
 mod crossing;
+mod drift;
+mod effective;
+mod equivalence;
 mod error;
 mod estimate;
 mod isotonic;
+mod least_squares;
+mod margin;
 mod proportion;
 mod quantile;
+mod sequential;
 mod spread;
 mod student;
 mod trend;
 mod unimodal;
+mod usl;
 mod warmup;
 
 pub use autocorrelation::{autocorrelation, autocorrelation_time};
@@ -49,13 +60,23 @@ pub use batch_means::{BatchMeans, SeriesMean, Support, batch_means, mean_of_seri
 pub use best::Family;
 pub use blocks::Blocks;
 pub use crossing::{Crossing, NEAR, Point};
+pub use drift::Drift;
+pub use effective::{BinShare, effective_responses};
+pub use equivalence::{Equivalence, LogRatio, Verdict};
 pub use error::StatsError;
 pub use estimate::{Estimate, Method};
 pub use isotonic::{IsotonicFit, isotonic_regression};
+pub use margin::Margin;
 pub use proportion::proportion;
-pub use quantile::{QuantileRanks, quantile_of_counts, quantile_of_sorted, quantile_ranks};
+pub use quantile::{
+    EFFECTIVE_RESPONSES_MIN, QuantileRanks, quantile_of_counts, quantile_of_sorted, quantile_ranks,
+};
+pub use sequential::{
+    LOOK_LEVEL, LOOKS, PAIRS_MAX, Progress, pairs_to_plan, sequential_equivalence,
+};
 pub use spread::{Observation, SPREAD_FLOOR, Spread, between_trial_spread};
 pub use student::{mean_of_independent, student_cdf, student_quantile};
 pub use trend::{Trend, trend};
 pub use unimodal::{UnimodalFit, unimodal_regression};
+pub use usl::{LackOfFit, NoPeak, Usl, UslFit};
 pub use warmup::{Mser, NotSteady, Signal, Signals, WarmUp, guard_bins, mser5, warm_up};

@@ -9,6 +9,10 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use crate::error::check_probability;
 use crate::{Estimate, Method, StatsError};
 
+/// Fewer independent responses than this have no interval: with the extreme order statistics of a handful, its ends
+/// would be whatever the luckiest and the unluckiest response were.
+pub const EFFECTIVE_RESPONSES_MIN: u64 = 30;
+
 /// The two order statistics that bound a quantile, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuantileRanks {
@@ -74,6 +78,12 @@ fn scaled_ranks(
     confidence: f64,
 ) -> Result<(u64, u64), StatsError> {
     let effective = (effective_count.floor() as u64).clamp(0, count);
+    if effective < EFFECTIVE_RESPONSES_MIN {
+        return Err(StatsError::TooFewEffective {
+            effective: effective_count.clamp(0.0, count as f64),
+            needed: EFFECTIVE_RESPONSES_MIN,
+        });
+    }
     let ranks = quantile_ranks(effective, q, confidence)?;
     let factor = count as f64 / effective as f64;
     let lower = (ranks.lower as f64 * factor).floor() as u64;
@@ -89,7 +99,7 @@ fn own_rank(count: u64, q: f64) -> u64 {
 /// Quantile `q` of a sample in ascending order.
 ///
 /// `effective_count` is the number of independent values the sample is worth: its length if the responses do not depend
-/// on each other, else the length over the autocorrelation time of the responses.
+/// on each other, else what [`effective_responses`](crate::effective_responses) says; below 30 there is no interval.
 pub fn quantile_of_sorted(
     sorted: &[f64],
     effective_count: f64,
@@ -206,6 +216,19 @@ mod tests {
         let correlated = quantile_of_sorted(&sorted, 1_000.0, 0.9, 0.95).unwrap();
         assert!(correlated.low < independent.low && correlated.high > independent.high);
         assert!((correlated.value - independent.value).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_sample_that_is_worth_little_is_refused() {
+        let sorted: Vec<f64> = (0..10_000).map(f64::from).collect();
+        assert_eq!(
+            quantile_of_sorted(&sorted, 29.9, 0.5, 0.95),
+            Err(StatsError::TooFewEffective {
+                effective: 29.9,
+                needed: 30
+            })
+        );
+        quantile_of_sorted(&sorted, 30.0, 0.5, 0.95).unwrap();
     }
 
     #[test]

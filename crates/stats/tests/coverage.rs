@@ -7,15 +7,20 @@ mod series;
 
 use series::Noise;
 use weir_stats::{
-    Crossing, NotSteady, Observation, Point, Signals, Spread, Support, WarmUp,
-    between_trial_spread, guard_bins, mean_of_series, quantile_of_sorted, warm_up,
+    BinShare, Crossing, Drift, NotSteady, Observation, Point, Signals, Spread, Support, WarmUp,
+    between_trial_spread, effective_responses, guard_bins, mean_of_series, quantile_of_sorted,
+    warm_up,
 };
 
 const RUNS: u64 = 2000;
 
 /// Share of the runs, one per seed, for which `holds`.
 fn share(holds: impl Fn(u64) -> bool) -> f64 {
-    (0..RUNS).filter(|&seed| holds(seed)).count() as f64 / RUNS as f64
+    share_of(RUNS, holds)
+}
+
+fn share_of(runs: u64, holds: impl Fn(u64) -> bool) -> f64 {
+    (0..runs).filter(|&seed| holds(seed)).count() as f64 / runs as f64
 }
 
 #[test]
@@ -184,4 +189,62 @@ fn the_crossing_is_covered() {
             "sigma {sigma}, measured {measured}: {covered}"
         );
     }
+}
+
+/// Forty responses a second, slower together in slow seconds: the interval has to take them for fewer than they are.
+#[test]
+fn a_quantile_of_seconds_that_differ_is_covered() {
+    let covered = share_of(600, |seed| {
+        let seconds = Noise::new(seed, 0.5, 0.3).series(120, 0.0);
+        let own = Noise::new(seed + RUNS, 0.0, 0.4).series(120 * 40, 0.0);
+        let responses: Vec<f64> = own
+            .iter()
+            .enumerate()
+            .map(|(at, own)| (seconds[at / 40] + own).exp())
+            .collect();
+        let mut sorted = responses.clone();
+        sorted.sort_by(f64::total_cmp);
+        let quantile = sorted[sorted.len() * 9 / 10];
+        let bins: Vec<BinShare> = responses
+            .chunks_exact(40)
+            .map(|second| BinShare {
+                below: second.iter().filter(|r| **r <= quantile).count() as u64,
+                of: 40,
+            })
+            .collect();
+        let effective = effective_responses(&bins);
+        // The 90 % quantile of a standard normal value is 1.28155; the two parts together scatter by 0.5.
+        quantile_of_sorted(&sorted, effective, 0.9, 0.95)
+            .unwrap()
+            .contains((1.281_551_565_5_f64 * 0.5).exp())
+    });
+    assert!((0.91..0.985).contains(&covered), "{covered}");
+}
+
+/// A machine that changes evenly, and one that does not.
+#[test]
+fn a_drift_is_covered_and_seldom_seen_where_there_is_none() {
+    let references = |seed, change: f64| -> Vec<(f64, f64)> {
+        let noise = Noise::new(seed, 0.0, 0.02).series(8, 0.0);
+        let each = noise.iter().enumerate();
+        each.map(|(at, noise)| {
+            let hours = at as f64 / 7.0;
+            (3600.0 * hours, 100.0 * (change * hours + noise).exp())
+        })
+        .collect()
+    };
+    let covered = share(|seed| {
+        let drift = Drift::of(&references(seed, -0.05), 0.95).unwrap();
+        drift.over_study.contains((-0.05_f64).exp_m1())
+    });
+    assert!((0.935..0.965).contains(&covered), "{covered}");
+    let seen = |change| {
+        share(|seed| {
+            Drift::of(&references(seed, change), 0.95)
+                .unwrap()
+                .matters()
+        })
+    };
+    assert!(seen(0.0) < 0.065, "{}", seen(0.0));
+    assert!(seen(-0.1) > 0.95, "{}", seen(-0.1));
 }

@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::Value;
-use weir_stats::{autocorrelation, batch_means, mser5, quantile_ranks};
+use weir_stats::{
+    LogRatio, Margin, NoPeak, Usl, UslFit, Verdict, autocorrelation, batch_means, mser5,
+    quantile_ranks,
+};
 
 fn cases(family: &str) -> Vec<Value> {
     let all: Vec<Value> = serde_json::from_str(include_str!("known-answers.json")).unwrap();
@@ -37,6 +40,98 @@ fn quantile_ranks_and_their_coverage() {
         check(&case, "upper_rank", ranks.upper as f64);
         check(&case, "coverage", ranks.coverage);
     }
+}
+
+fn numbers(list: &Value) -> Vec<f64> {
+    let list = list.as_array().unwrap();
+    list.iter().map(|value| value.as_f64().unwrap()).collect()
+}
+
+/// A pair of numbers that the case expects, such as an interval.
+#[track_caller]
+fn check_pair(case: &Value, name: &str, found: [f64; 2]) {
+    let relative = case["tolerance"]["rel"].as_f64().unwrap();
+    for (found, expected) in found.iter().zip(numbers(&case["expected"][name])) {
+        assert!(
+            (found / expected - 1.0).abs() <= relative,
+            "{} {name}: {found} against {expected}",
+            case["name"]
+        );
+    }
+}
+
+#[test]
+fn two_one_sided_tests_of_independent_trials() {
+    for case in cases("tost") {
+        let parameters = &case["parameters"];
+        let (a, b) = (numbers(&parameters["A"]), numbers(&parameters["B"]));
+        let ratio = LogRatio::of_independent(&a, &b).unwrap();
+        let margin = Margin::new(parameters["margin_rel"].as_f64().unwrap()).unwrap();
+        let found = ratio
+            .equivalence(margin, parameters["alpha"].as_f64().unwrap())
+            .unwrap();
+        check(&case, "ratio", found.ratio.value);
+        check(&case, "se_log", ratio.standard_error);
+        check(&case, "df", ratio.freedom);
+        check(&case, "p_tost", found.p_equivalence);
+        check(&case, "p_diff", found.p_difference);
+        check_pair(&case, "ratio_ci90", [found.ratio.low, found.ratio.high]);
+        let expected = case["expected"]["equivalent"].as_bool().unwrap();
+        assert_eq!(found.verdict == Verdict::Same, expected, "{}", case["name"]);
+    }
+}
+
+#[test]
+fn ratios_of_pairs() {
+    for case in cases("duet") {
+        let ratios = numbers(&case["parameters"]["ratios"]);
+        let found = LogRatio::of_ratios(&ratios).unwrap().ratio(0.95).unwrap();
+        check(&case, "geo_mean", found.value);
+        check_pair(&case, "ci95", [found.low, found.high]);
+    }
+}
+
+#[test]
+fn the_universal_scalability_law() {
+    for case in cases("usl") {
+        let parameters = &case["parameters"];
+        if parameters["N"].is_null() {
+            through_three_points(&case);
+            continue;
+        }
+        let levels = numbers(&parameters["N"]).into_iter();
+        let trials: Vec<(f64, f64)> = levels.zip(numbers(&parameters["X"])).collect();
+        let fit = UslFit::of(&trials, 0.95).unwrap();
+        check(&case, "alpha", fit.curve.contention);
+        check(&case, "beta", fit.curve.coherency);
+        check(&case, "gamma", fit.curve.single);
+        if !case["expected"]["sse"].is_null() {
+            check(&case, "sse", fit.residual_squares);
+        }
+        if case["expected"]["N_peak"].is_null() {
+            assert_eq!(fit.peak(), Err(NoPeak::Rises));
+            check(&case, "X_limit", fit.curve.throughput_limit().unwrap());
+            check(&case, "unconstrained_beta", fit.unconstrained_coherency);
+        } else {
+            let peak = fit.peak().unwrap();
+            check(&case, "N_peak", peak.value);
+            assert!(peak.low <= peak.value && peak.value <= peak.high);
+        }
+        if !case["expected"]["X_peak"].is_null() {
+            let peak = fit.curve.peak().unwrap();
+            check(&case, "X_peak", fit.curve.throughput(peak));
+        }
+    }
+}
+
+fn through_three_points(case: &Value) {
+    let parameter = |name: &str| case["parameters"][name].as_f64().unwrap();
+    let curve = Usl::through(parameter("X1"), (4.0, parameter("X4")), parameter("N_peak")).unwrap();
+    check(case, "alpha", curve.contention);
+    check(case, "beta", curve.coherency);
+    check(case, "gamma", curve.single);
+    check(case, "X_at_10", curve.throughput(10.0));
+    check(case, "X_at_200", curve.throughput(200.0));
 }
 
 #[test]

@@ -196,6 +196,7 @@ fn outcome(
         findings: findings::of_sweep(&trials, &facts),
         table: Some(table(&told::columns(spec), &cases(spec, &trials), &trials)),
         comparison: told.comparison(),
+        difference: None,
         target: facts,
         trials,
         stopped_by: match end {

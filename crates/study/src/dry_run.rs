@@ -6,9 +6,10 @@ use weir_record::{Role, TargetFacts, Window};
 
 use crate::best::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX, ladder};
 use crate::confirm::CONFIRM_MAX;
+use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
-use crate::spec::{Ask, BestSpec, FindSpec, SweepSpec};
+use crate::spec::{Ask, BestSpec, FindSpec, MattersSpec, SweepSpec};
 use crate::sweep::cases;
 use crate::trials::{cost_s, least_cost_s};
 
@@ -49,6 +50,7 @@ pub fn plan_of_trials(ask: &Ask, facts: Option<&TargetFacts>) -> DryRun {
     match ask {
         Ask::Find(find) => of_find(find, facts),
         Ask::Best(best) => of_best(best),
+        Ask::Matters(matters) => of_matters(matters),
         Ask::Sweep(sweep) => of_sweep(sweep),
     }
 }
@@ -106,6 +108,31 @@ fn of_best(spec: &BestSpec) -> DryRun {
             BLOCKS_EXPECTED * CONTENDERS_EXPECTED,
             BLOCKS_MAX * CONTENDERS_MAX,
         ),
+    ];
+    within_budget(steps, spec.window, spec.budget)
+}
+
+/// Pairs that show two equal levels to be the same on a quiet machine with a margin of 3 % (docs of
+/// `weir_stats::sequential_equivalence`).
+const PAIRS_EXPECTED: usize = 8;
+
+fn of_matters(spec: &MattersSpec) -> DryRun {
+    let steps = vec![
+        PlannedTrials {
+            role: Role::Search,
+            what: format!(
+                "pairs of the two levels of `{}`, until they are told apart or shown to be the same",
+                spec.vary
+            ),
+            expected: 2 * PAIRS_EXPECTED as u32,
+            at_most: 2 * (PAIRS_MAX + DROPPED_MAX) as u32,
+        },
+        PlannedTrials {
+            role: Role::Check,
+            what: "more load, so that it acts as a limit".to_owned(),
+            expected: 1,
+            at_most: BINDING_TRIALS,
+        },
     ];
     within_budget(steps, spec.window, spec.budget)
 }

@@ -244,6 +244,7 @@ fn outcome(
         held,
         table: None,
         comparison: None,
+        difference: None,
         findings: all,
         trials,
         stopped_by: match stop {

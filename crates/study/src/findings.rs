@@ -3,7 +3,7 @@
 //! A rule reads trials and states what it saw, or nothing. It never guesses at causes that no
 //! figure supports; where several explanations fit, it says what was compared.
 
-mod cannot_bind;
+pub(crate) mod cannot_bind;
 mod drift;
 mod grown;
 mod instruments;

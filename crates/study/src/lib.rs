@@ -1,8 +1,8 @@
 //! What is asked of a server, and what the trials answer: searches, designs, settings, findings.
 //!
 //! A study file ([`StudyFile`]) asks for the largest number of users that meets the requirements
-//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]), or
-//! for a table of cases ([`sweep()`]). All run trials through the seam
+//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]), whether
+//! a setting matters at all ([`matters()`]), or for a table of cases ([`sweep()`]). All run trials through the seam
 //! `TrialRunner` - the real rig, the simulator, the replay of a stored run - and end with an
 //! [`Outcome`].
 //!
@@ -62,6 +62,7 @@ mod figure;
 mod find;
 mod findings;
 mod learned;
+mod matters;
 mod observer;
 mod outcome;
 mod requirement;
@@ -75,6 +76,7 @@ mod trials;
 pub use best::best;
 pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use find::find;
+pub use matters::matters;
 pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded};
@@ -82,8 +84,8 @@ pub use spec::{
     Ask, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec,
     DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec,
     HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec,
-    LoadSource, LoadSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord, Problem,
-    SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec,
-    TomcatApp, TomcatServer, TomcatSpec, auto_window,
+    LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord,
+    Problem, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind,
+    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;

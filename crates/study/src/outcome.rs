@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_record::{
-    Answer, Finding, Held, LevelComparison, SettingDetail, Status, SweepTable, TargetFacts,
-    TrialError, TrialRecord,
+    Answer, Difference, Finding, Held, LevelComparison, SettingDetail, Status, SweepTable,
+    TargetFacts, TrialError, TrialRecord,
 };
 
 /// The result of a study: all of `result.json` but what only the program knows (version, run,
@@ -31,6 +31,8 @@ pub struct Outcome {
     pub table: Option<SweepTable>,
     /// The levels that contended for the best.
     pub comparison: Option<LevelComparison>,
+    /// What two levels that ran as pairs differ in.
+    pub difference: Option<Difference>,
     /// What else the trials showed.
     pub findings: Vec<Finding>,
     /// Every trial, in the order in which they ran.

@@ -1,6 +1,7 @@
 //! The study file: what the user asks, read with all its problems at once.
 //!
-//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`] or [`SweepSpec`]). Every key
+//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`], [`MattersSpec`] or
+//! [`SweepSpec`]). Every key
 //! that is not known, every value that does not fit stands in the list of [`Problem`]s with its
 //! place in the file; a study with problems is never run. What the design foresees and this
 //! version cannot do is called "not built yet", with a way out.
@@ -10,12 +11,15 @@ mod factor;
 mod find;
 mod level;
 mod load;
+mod matters;
 mod sweep;
 mod target;
 
 pub use best::{BestGoal, BestSpec};
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
+pub(crate) use matters::AS_FOUND;
+pub use matters::MattersSpec;
 pub(crate) use sweep::default_columns;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
@@ -25,6 +29,7 @@ pub use target::{
     TomcatApp, TomcatServer, TomcatSpec,
 };
 
+use find::Goal;
 pub use weir_userfile::Problem;
 use weir_userfile::{Section, check_schema, read_file};
 
@@ -51,6 +56,8 @@ pub enum Ask {
     Find(FindSpec),
     /// The best level, or the smallest that is not worse.
     Best(BestSpec),
+    /// Whether a setting matters at all.
+    Matters(MattersSpec),
     /// A table of cases.
     Sweep(SweepSpec),
 }
@@ -130,8 +137,9 @@ fn read_ask(
     }
     if let Some(find) = find {
         return match find::read_goal(&find) {
-            Some(goal) => best::read(&find, goal, question, load, seed).map(Ask::Best),
-            None => Some(Ask::Find(find::read(&find, question, load, seed))),
+            Goal::Best(goal) => best::read(&find, goal, question, load, seed).map(Ask::Best),
+            Goal::Matters => matters::read(&find, question, load, seed).map(Ask::Matters),
+            Goal::Largest => Some(Ask::Find(find::read(&find, question, load, seed))),
         };
     }
     if sweep.is_none() && root.value("find").is_none() && root.value("sweep").is_none() {
@@ -175,6 +183,7 @@ fn varies(ask: &Ask, name: &str) -> bool {
     match ask {
         Ask::Find(_) => name == "users",
         Ask::Best(best) => best.vary == name || best.set.contains_key(name),
+        Ask::Matters(matters) => matters.names(name),
         Ask::Sweep(sweep) => match &sweep.design {
             Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key(name)),
             Design::Full(factors) | Design::OneAtATime(factors) => {

@@ -148,13 +148,13 @@ fn a_fixed_window_is_exactly_that() {
 
 #[test]
 fn figures_carry_intervals_and_failures_their_codes() {
-    let mut recording = recording(20, 0);
+    let mut recording = recording(40, 0);
     recording
-        .add_load(&load_second(20, 100, 25, 80_000))
+        .add_load(&load_second(40, 100, 25, 80_000))
         .unwrap();
-    recording.add_signals(20, cpu(0.5, 0.0));
+    recording.add_signals(40, cpu(0.5, 0.0));
     let treatment = treatment();
-    let record = evaluate(&recording, 5..21, &context(&treatment)).unwrap();
+    let record = evaluate(&recording, 5..41, &context(&treatment)).unwrap();
     assert!(record.valid, "{:?}", record.invalid_because);
     assert_eq!(record.errors.count, 25);
     assert_eq!(record.errors.by_code["503"], 25);
@@ -171,7 +171,7 @@ fn figures_carry_intervals_and_failures_their_codes() {
         );
         assert!(estimate.count > 0, "{name}");
     }
-    // 20 ms for 15 seconds, 80 ms for one: the maximum comes from the merged histogram.
+    // 20 ms for 35 seconds, 80 ms for one: the maximum comes from the merged histogram.
     assert!((record.response_time_ms.p50 - 20.0).abs() < 0.1);
     assert!((record.response_time_ms.max - 80.0).abs() < 0.1);
     assert!((record.cpu.unwrap().total - 0.5).abs() < 0.01);

@@ -522,6 +522,10 @@ fn method(method: Method) -> &'static str {
         Method::ChiSquared => "chi-squared; count: repeats",
         Method::Crossing => "crossing of a local line; count: trials",
         Method::LocalLine => "local line; count: trials",
+        Method::WelchLogRatio => "Welch's t of logarithms; count: trials",
+        Method::PairedLogRatio => "Student's t of logarithms of pairs; count: pairs",
+        Method::LogLine => "line through logarithms; count: trials",
+        Method::NonlinearLeastSquares => "nonlinear least squares; count: trials",
         _ => "other",
     }
 }

@@ -9,7 +9,7 @@ use super::{Evidence, name};
 use crate::settings::{BACKLOG, THREADS};
 
 /// From this share of its limit a stage may have been full at moments.
-const NEAR: f64 = 0.8;
+pub(crate) const NEAR: f64 = 0.8;
 
 /// Every stage whose limit was varied and never reached. The threads have a rule of their own.
 pub(super) fn varied(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -66,7 +66,7 @@ fn limit_in(trial: &TrialRecord, stage: &Stage) -> Option<f64> {
 }
 
 /// How many were in the stage: the backlog is what the kernel calls the accept queue.
-fn most_in(trial: &TrialRecord, stage: &str) -> Option<f64> {
+pub(crate) fn most_in(trial: &TrialRecord, stage: &str) -> Option<f64> {
     let kernel = || {
         let queues = trial.signals.iter();
         let queues = queues.filter(|(name, _)| name.ends_with(".accept-queue"));

@@ -22,7 +22,7 @@ const FIGURE: &str = "throughput";
 /// What every level has to meet when a study does not say: fast errors are no throughput.
 const REQUIREMENT: &str = "errors <= 0.1 %";
 /// The most load of a study with automatic windows, all trials and warm-ups together.
-const BUDGET: Duration = Duration::from_secs(40 * 60);
+pub(super) const BUDGET: Duration = Duration::from_secs(40 * 60);
 
 /// What a study wants of the levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) fn read(
         );
     }
     let of = read_figure(section);
-    let margin = read_margin(section);
+    let margin = read_margin(section, MATTERS_UNSAID);
     let requirements = read_requirements(section)
         .unwrap_or_else(|| vec![REQUIREMENT.parse().expect("the requirement parses")]);
     let budget = read_budget(section);
@@ -114,7 +114,7 @@ fn asked(goal: BestGoal, vary: &str, of: &str, margin: f64) -> String {
     }
 }
 
-fn read_vary(section: &Section<'_>) -> Option<String> {
+pub(super) fn read_vary(section: &Section<'_>) -> Option<String> {
     let Some(vary) = section.text("vary") else {
         if section.value("vary").is_none() {
             section.missing("vary", "vary = \"threads\"");
@@ -130,7 +130,7 @@ fn read_vary(section: &Section<'_>) -> Option<String> {
     fits.then(|| vary.into_inner())
 }
 
-fn read_figure(section: &Section<'_>) -> String {
+pub(super) fn read_figure(section: &Section<'_>) -> String {
     let Some(of) = section.text("of") else {
         return FIGURE.to_owned();
     };
@@ -150,9 +150,9 @@ fn read_figure(section: &Section<'_>) -> String {
     of.into_inner()
 }
 
-fn read_margin(section: &Section<'_>) -> f64 {
+pub(super) fn read_margin(section: &Section<'_>, unsaid: f64) -> f64 {
     let Some(margin) = section.parsed("margin", parse_share) else {
-        return MATTERS_UNSAID;
+        return unsaid;
     };
     if !MATTERS.contains(margin.get_ref()) {
         section.problems().add_with_help(
@@ -164,7 +164,7 @@ fn read_margin(section: &Section<'_>) -> f64 {
     margin.into_inner()
 }
 
-fn read_budget(section: &Section<'_>) -> Option<Duration> {
+pub(super) fn read_budget(section: &Section<'_>) -> Option<Duration> {
     let budget = section.parsed("budget", parse_duration)?;
     if *budget.get_ref() < BUDGET_MIN {
         section.problems().add(

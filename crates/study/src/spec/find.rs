@@ -143,25 +143,39 @@ fn not_built(section: &Section<'_>, span: Range<usize>, name: &str) {
     );
 }
 
+/// What a `[find]` is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// The largest level that meets the requirements.
+    Largest,
+    /// A level that is best.
+    Best(BestGoal),
+    /// Whether the level matters at all.
+    Matters,
+}
+
 /// The goal of the table; `largest` when it names none or one that does not exist.
-pub(super) fn read_goal(section: &Section<'_>) -> Option<BestGoal> {
-    let goal = section.text("goal")?;
+pub(super) fn read_goal(section: &Section<'_>) -> Goal {
+    let Some(goal) = section.text("goal") else {
+        return Goal::Largest;
+    };
     match goal.get_ref().as_str() {
-        "best" => return Some(BestGoal::Best),
-        "smallest-near-best" => return Some(BestGoal::SmallestNearBest),
         "largest" => {}
+        "best" => return Goal::Best(BestGoal::Best),
+        "smallest-near-best" => return Goal::Best(BestGoal::SmallestNearBest),
+        "matters" => return Goal::Matters,
         name => section.problems().add_with_help(
             goal.span(),
             format!("`{name}` is no goal"),
-            hint(name, &["largest", "best", "smallest-near-best"]),
+            hint(name, &["largest", "best", "smallest-near-best", "matters"]),
         ),
     }
-    None
+    Goal::Largest
 }
 
 /// What only the goals that compare levels have.
 fn refuse_comparison(section: &Section<'_>) {
-    for key in ["of", "margin", "set"] {
+    for key in ["of", "margin", "set", "levels", "binds-at"] {
         if let Some(value) = section.value(key) {
             section.problems().add_with_help(
                 value.span(),

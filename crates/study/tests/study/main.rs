@@ -8,6 +8,7 @@
 
 mod best;
 mod limits;
+mod matters;
 mod search_accuracy;
 mod study_file;
 mod support;

@@ -769,6 +769,84 @@ fn a_study_of_levels_is_read() {
     );
 }
 
+const MATTERS: &str = r#"
+schema = "weir/study/1"
+[target.builtin]
+[load]
+plan = "short.jmx"
+users = "THREAD_NUMBER"
+window = "20 s"
+[find]
+vary = "backlog"
+goal = "matters"
+levels = ["as-found", 200]
+of = "p99"
+margin = "4 %"
+set = { users = 30 }
+binds-at = { users = 600, connections = 100 }
+"#;
+
+#[test]
+fn a_study_of_whether_it_matters_is_read() {
+    let study = StudyFile::parse(MATTERS).unwrap();
+    let Ask::Matters(matters) = &study.ask else {
+        panic!("{:?}", study.ask)
+    };
+    assert_eq!(matters.question, "Does `backlog` matter at all?");
+    assert_eq!(matters.levels, [None, Some(Level::Number(200.0))]);
+    assert_eq!((matters.of.as_str(), matters.margin), ("p99", 0.04));
+    assert_eq!(matters.set["users"].number(), Some(30.0));
+    assert_eq!(matters.binds_at["connections"].number(), Some(100.0));
+    let ends = MATTERS.replace("levels = [\"as-found\", 200]", "within = [10, 200]");
+    let Ask::Matters(matters) = StudyFile::parse(&ends).unwrap().ask else {
+        panic!("still the same question")
+    };
+    assert_eq!(
+        matters.levels,
+        [10.0, 200.0].map(|end| Some(Level::Number(end)))
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_two_levels_is_said() {
+    for (levels, says) in [
+        ("", "`levels` is missing"),
+        ("levels = [10]", "`levels` has 1 of them"),
+        ("levels = [10, 20, 30]", "`levels` has 3 of them"),
+        ("levels = [10, 10]", "the two levels are the same"),
+        (
+            "levels = [10, \"many\"]",
+            "`backlog` has to be a whole number",
+        ),
+        (
+            "levels = [1, 2]\nwithin = [1, 2]",
+            "named by `levels` and by `within`",
+        ),
+        (
+            "levels = [1, 2]\nsubject-to = [\"cpu <= 80 %\"]",
+            "`subject-to` is not known",
+        ),
+    ] {
+        let text = MATTERS.replace("levels = [\"as-found\", 200]", levels);
+        let problems = StudyFile::parse(&text).unwrap_err();
+        assert!(
+            problems.iter().any(|problem| problem.says.contains(says)),
+            "{levels}: {problems:?}"
+        );
+    }
+    let set_twice = MATTERS.replace("{ users = 30 }", "{ users = 30, backlog = 5 }");
+    let problems = StudyFile::parse(&set_twice).unwrap_err();
+    assert_eq!(problems[0].says, "`backlog` is varied and set");
+    let of_largest = MATTERS.replace("\"matters\"", "\"largest\"");
+    let problems = StudyFile::parse(&of_largest).unwrap_err();
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.says == "the goal `largest` has no `binds-at`"),
+        "{problems:?}"
+    );
+}
+
 #[test]
 fn all_problems_come_at_once_in_the_order_of_the_file() {
     let text = FIND
