@@ -2,5 +2,6 @@
 
 mod closed_mva;
 pub(crate) mod load;
+pub(crate) mod simulate;
 pub(crate) mod statistics;
 pub(crate) mod tune;

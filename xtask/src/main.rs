@@ -70,6 +70,7 @@ enum Task {
 #[derive(Subcommand)]
 enum Bench {
     Load(bench::load::LoadBench),
+    Simulate(bench::simulate::SimulateBench),
     /// Print how often the intervals and comparisons of the statistics crate are right
     Statistics,
     /// Compare the answers of `weir tune` with exact closed MVA
@@ -101,6 +102,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds),
         Task::Generate => generate::write(&workspace),
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
+        Task::Bench(Bench::Simulate(options)) => bench::simulate::bench(&workspace, options),
         Task::Bench(Bench::Statistics) => bench::statistics::bench(&workspace),
         Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),
     }

@@ -13,8 +13,8 @@ mod client;
 mod control;
 mod entity;
 mod fleet;
+mod processor_sharing;
 mod route;
-mod shared;
 mod tally;
 
 use std::collections::VecDeque;

@@ -29,6 +29,7 @@
 
 mod check;
 mod distribution;
+mod durations;
 mod engine;
 mod events;
 mod file;
@@ -36,7 +37,9 @@ mod network;
 mod profile;
 mod replicate;
 mod report;
+mod text;
 mod totals;
+mod trial;
 
 pub use check::{About, BYTES_PER_USER, Fault, POPULATION_MAX, check};
 pub use distribution::Distribution;
@@ -52,4 +55,6 @@ pub use replicate::{Plan, Replication, Unwatched, Watcher, replicate, seed_of};
 pub use report::{
     ClassReport, GateReport, GroupReport, Report, SIMULATION_SCHEMA, StationReport, Times,
 };
+pub use text::text;
 pub use totals::{CenterTotals, ClassTotals, GateTotals, GroupTotals, Totals};
+pub use trial::{SimulatedTrial, facts, timelines, trial};

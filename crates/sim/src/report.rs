@@ -189,7 +189,7 @@ struct Over<'a>(&'a [Totals]);
 impl Over<'_> {
     /// The mean over the replications that have the figure.
     fn mean(&self, of: impl Fn(&Totals) -> Option<f64>) -> Option<Estimate> {
-        let values: Vec<f64> = self.0.iter().filter_map(|totals| of(totals)).collect();
+        let values: Vec<f64> = self.0.iter().filter_map(of).collect();
         mean_of_independent(&values, CONFIDENCE).ok()
     }
 

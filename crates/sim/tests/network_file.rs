@@ -36,10 +36,8 @@ fn route(route: &str) -> String {
     format!("{ONE}route = [{route}]\n")
 }
 
-#[test]
-fn all_of_a_file_is_read() {
-    let file = parse(
-        r#"
+/// A file with every table and most keys.
+const ALL: &str = r#"
         question = "How many servers?"
         [run]
         seconds = "2 min"
@@ -103,9 +101,11 @@ fn all_of_a_file_is_read() {
         of = "db"
         speed = 0.2
         for = "10 s"
-        "#,
-    )
-    .unwrap();
+"#;
+
+#[test]
+fn all_of_a_file_is_read() {
+    let file = parse(ALL).unwrap();
     let plan = Plan {
         seconds: 120.0,
         warm_up_s: 10.0,

@@ -9,8 +9,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     check::CheckArguments, init::InitArguments, report::ReportArguments,
-    sample_server::SampleServerArguments, sweep::SweepArguments, target::TargetArguments,
-    tune::TuneArguments, watch::WatchArguments,
+    sample_server::SampleServerArguments, simulate::SimulateArguments, sweep::SweepArguments,
+    target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// Run one load test: a JMeter plan, or a URL.
     #[command(disable_help_flag = true)]
     Run(RunTyped),
-    /// Say everything that is wrong or unsupported in a plan or a study; send nothing.
+    /// Say everything that is wrong or unsupported in a plan, a study or a network; send nothing.
     Check(CheckArguments),
     /// Show the signals of a target live, without load, and keep them as a run.
     Watch(WatchArguments),
@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// The servers that Weir can start: what is in its cache, and getting it there.
     Target(TargetArguments),
+    /// Simulate a network of servers, users and limits.
+    Simulate(SimulateArguments),
     /// Run the built-in application server.
     SampleServer(SampleServerArguments),
 }

@@ -73,6 +73,16 @@ pub(crate) struct FileProblem {
     pub(crate) help: Option<String>,
 }
 
+impl From<weir_study::Problem> for FileProblem {
+    fn from(problem: weir_study::Problem) -> Self {
+        Self {
+            span: problem.span,
+            says: problem.says,
+            help: problem.help,
+        }
+    }
+}
+
 impl FileProblems {
     /// Problems of a file with this name and text.
     pub(crate) fn new(name: &str, text: String, problems: Vec<FileProblem>) -> Self {

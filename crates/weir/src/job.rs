@@ -220,14 +220,7 @@ fn read_text(file: &Path) -> Result<String, ExpectedError> {
 
 fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
     StudyFile::parse(text).map_err(|problems| {
-        let problems = problems
-            .into_iter()
-            .map(|problem| FileProblem {
-                span: problem.span,
-                says: problem.says,
-                help: problem.help,
-            })
-            .collect();
+        let problems = problems.into_iter().map(FileProblem::from).collect();
         ExpectedError::File(FileProblems::new(name, text.to_owned(), problems))
     })
 }

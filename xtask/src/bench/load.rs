@@ -8,7 +8,7 @@
 //!
 //! What this cannot tell: how exact the response times are that a tool reports, and what it costs on a network card.
 
-mod cost;
+pub(crate) mod cost;
 mod first_request;
 mod options;
 mod plans;

@@ -1,7 +1,7 @@
 //! A station or a limit while it runs: who is inside, who waits, and the integrals over both.
 
 use super::entity::{Entities, Line};
-use super::shared::SharedJobs;
+use super::processor_sharing::SharedJobs;
 use crate::network::{Center, CenterKind, WhenFull};
 
 /// What a center has seen since the figures were last set to 0.
@@ -29,6 +29,29 @@ pub(crate) struct Meter {
     pub(crate) refused: u64,
     /// Requests that gave up waiting.
     pub(crate) abandoned: u64,
+}
+
+/// Who is where at a center, until the next event there.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    inside: u32,
+    waiting: u32,
+    busy: u32,
+    blocked: u32,
+}
+
+impl Meter {
+    /// Adds the time up to `now`, in which nothing changed.
+    #[inline]
+    fn pass(&mut self, now: f64, level: Level, capacity: u32) {
+        let elapsed = now - self.at;
+        self.at = now;
+        self.inside_s += elapsed * f64::from(level.inside);
+        self.waiting_s += elapsed * f64::from(level.waiting);
+        self.busy_s += elapsed * f64::from(level.busy);
+        self.blocked_s += elapsed * f64::from(level.blocked);
+        self.capacity_s += elapsed * f64::from(capacity);
+    }
 }
 
 #[expect(
@@ -109,29 +132,35 @@ impl CenterState {
     /// Brings the integrals up to `now`.
     #[inline]
     pub(crate) fn advance(&mut self, now: f64) {
-        self.meter = self.read(now);
+        let (level, capacity) = (self.level(), self.capacity_there());
+        self.meter.pass(now, level, capacity);
     }
 
     /// The meter as it stands at `now`. Looking changes nothing: sums of floating-point numbers would depend on who looks.
-    #[inline]
     pub(crate) fn read(&self, now: f64) -> Meter {
         let mut meter = self.meter;
-        let elapsed = now - meter.at;
-        meter.at = now;
-        meter.inside_s += elapsed * f64::from(self.inside);
-        meter.waiting_s += elapsed * f64::from(self.waiting);
-        let working = self
-            .inside
-            .min(self.capacity)
-            .saturating_sub(self.blocked_inside);
-        if self.up {
-            meter.busy_s += elapsed * f64::from(working);
-        }
-        meter.blocked_s += elapsed * f64::from(self.blocked_inside);
-        if self.there {
-            meter.capacity_s += elapsed * f64::from(self.capacity);
-        }
+        meter.pass(now, self.level(), self.capacity_there());
         meter
+    }
+
+    #[inline]
+    fn level(&self) -> Level {
+        let working = self.inside.min(self.capacity);
+        Level {
+            inside: self.inside,
+            waiting: self.waiting,
+            busy: if self.up {
+                working.saturating_sub(self.blocked_inside)
+            } else {
+                0
+            },
+            blocked: self.blocked_inside,
+        }
+    }
+
+    #[inline]
+    fn capacity_there(&self) -> u32 {
+        if self.there { self.capacity } else { 0 }
     }
 
     /// Takes a place, if there is one and nobody waits for it.

@@ -1,11 +1,11 @@
 //! Figures while they are collected: histograms, and what was counted up to the last second.
 
 use hdrhistogram::Histogram;
-use weir_record::response_histogram;
 
 use super::center::{CenterState, Meter};
 use super::client::{ClientCounts, ClientState, FAILURES, Failure};
 use super::{GateState, Simulation};
+use crate::durations::Durations;
 use crate::network::{CenterKind, Network};
 use crate::totals::{CenterTotals, ClassTotals, GateTotals, Totals};
 
@@ -68,8 +68,8 @@ pub struct CenterSeen {
 pub(super) struct Tally {
     since: f64,
     events_before: u64,
-    responses_us: Vec<Histogram<u64>>,
-    waits_us: Vec<Histogram<u64>>,
+    responses: Vec<Durations>,
+    waits: Vec<Durations>,
     watched: Option<Watched>,
 }
 
@@ -83,7 +83,7 @@ struct Watched {
 
 #[derive(Debug)]
 struct ClassWatched {
-    responses_us: Histogram<u64>,
+    responses: Durations,
     failed: [u64; FAILURES],
     counts: ClientCounts,
 }
@@ -91,25 +91,17 @@ struct ClassWatched {
 impl Tally {
     pub(super) fn new(network: &Network) -> Self {
         Self {
-            responses_us: network
-                .classes
-                .iter()
-                .map(|_| response_histogram())
-                .collect(),
-            waits_us: network
-                .centers
-                .iter()
-                .map(|_| response_histogram())
-                .collect(),
+            responses: vec![Durations::default(); network.classes.len()],
+            waits: vec![Durations::default(); network.centers.len()],
             ..Self::default()
         }
     }
 
     #[inline]
     pub(super) fn answered(&mut self, class: usize, response_s: f64) {
-        record(&mut self.responses_us[class], response_s);
+        self.responses[class].record(response_s);
         if let Some(watched) = &mut self.watched {
-            record(&mut watched.classes[class].responses_us, response_s);
+            watched.classes[class].responses.record(response_s);
         }
     }
 
@@ -117,14 +109,14 @@ impl Tally {
         if let Some(watched) = &mut self.watched {
             let class = &mut watched.classes[class];
             class.failed[why as usize] += 1;
-            record(&mut class.responses_us, response_s);
+            class.responses.record(response_s);
         }
     }
 
     #[inline]
     pub(super) fn waited(&mut self, center: usize, wait_s: f64) {
         if wait_s > 0.0 {
-            record(&mut self.waits_us[center], wait_s);
+            self.waits[center].record(wait_s);
         }
     }
 
@@ -137,8 +129,8 @@ impl Tally {
         clients: &mut [ClientState],
     ) {
         (self.since, self.events_before) = (now, happened);
-        self.responses_us.iter_mut().for_each(Histogram::reset);
-        self.waits_us.iter_mut().for_each(Histogram::reset);
+        self.responses.iter_mut().for_each(Durations::reset);
+        self.waits.iter_mut().for_each(Durations::reset);
         for center in centers {
             center.meter = Meter {
                 at: now,
@@ -161,19 +153,19 @@ impl Tally {
 
     pub(super) fn watch(&mut self, classes: usize) {
         let class = || ClassWatched {
-            responses_us: response_histogram(),
+            responses: Durations::default(),
             failed: [0; FAILURES],
             counts: ClientCounts::default(),
         };
         self.watched = Some(Watched {
             at: 0.0,
             classes: (0..classes).map(|_| class()).collect(),
-            centers: vec![Meter::default(); self.waits_us.len()],
+            centers: vec![Meter::default(); self.waits.len()],
         });
     }
 
     pub(super) fn totals(&self, of: &Simulation<'_>) -> Totals {
-        let classes = of.clients.iter().zip(&self.responses_us);
+        let classes = of.clients.iter().zip(&self.responses);
         let centers = of.network.centers.iter().enumerate();
         Totals {
             seconds: of.now - self.since,
@@ -183,7 +175,7 @@ impl Tally {
                 .map(|(index, center)| {
                     let (meter, number) = together(of, index);
                     let limited = !matches!(center.kind, CenterKind::Delay);
-                    center_totals(&meter, number, limited, &self.waits_us[index])
+                    center_totals(&meter, number, limited, &self.waits[index])
                 })
                 .collect(),
             gates: of.gates.iter().map(gate_totals).collect(),
@@ -223,8 +215,8 @@ impl ClassWatched {
     fn take(&mut self, client: &ClientState) -> ClassSeen {
         let counts = client.counts;
         let before = std::mem::replace(&mut self.counts, counts);
-        let responses_us = self.responses_us.clone();
-        self.responses_us.reset();
+        let responses_us = self.responses.histogram_us();
+        self.responses.reset();
         let failed = std::mem::take(&mut self.failed);
         ClassSeen {
             answered: counts.answered - before.answered,
@@ -238,14 +230,6 @@ impl ClassWatched {
             in_flight: client.in_flight,
         }
     }
-}
-
-fn record(histogram: &mut Histogram<u64>, seconds: f64) {
-    // Rounding by hand: `round` is a call into the C library, and this runs for every answer.
-    let micros = (seconds * 1e6 + 0.5) as u64;
-    histogram
-        .record(micros)
-        .expect("the histogram resizes by itself");
 }
 
 /// All copies of a center as one, and how many are there now.
@@ -271,7 +255,7 @@ fn together(of: &Simulation<'_>, center: usize) -> (Meter, u32) {
     (sum, number)
 }
 
-fn class_totals((client, responses_us): (&ClientState, &Histogram<u64>)) -> ClassTotals {
+fn class_totals((client, responses): (&ClientState, &Durations)) -> ClassTotals {
     let counts = &client.counts;
     let because = |why: Failure| counts.failures[why as usize];
     ClassTotals {
@@ -285,17 +269,12 @@ fn class_totals((client, responses_us): (&ClientState, &Histogram<u64>)) -> Clas
         lost: because(Failure::Lost),
         wasted: counts.wasted,
         response_s: counts.response_s,
-        responses_us: responses_us.clone(),
+        responses_us: responses.histogram_us(),
         in_flight: client.in_flight,
     }
 }
 
-fn center_totals(
-    meter: &Meter,
-    number: u32,
-    limited: bool,
-    waits_us: &Histogram<u64>,
-) -> CenterTotals {
+fn center_totals(meter: &Meter, number: u32, limited: bool, waits: &Durations) -> CenterTotals {
     CenterTotals {
         entries: meter.entries,
         exits: meter.exits,
@@ -307,7 +286,7 @@ fn center_totals(
         blocked_s: meter.blocked_s,
         capacity_s: limited.then_some(meter.capacity_s),
         wait_s: meter.wait_s,
-        waits_us: waits_us.clone(),
+        waits_us: waits.histogram_us(),
         number,
     }
 }

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::commands::simulate::network;
 use crate::error::ExpectedError;
 use crate::{job, output, plans};
 
-/// Say everything that is wrong or unsupported in plans and studies; send nothing.
+/// Say everything that is wrong or unsupported in plans, studies and networks; send nothing.
 ///
 /// Each problem is named with its file, its line, what would be lost and what to do instead. Each
 /// plan gets a last line: whether it runs natively in full.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// JMeter plans (.jmx) and studies (.toml).
+    /// JMeter plans (.jmx), studies and networks (.toml).
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -50,15 +51,28 @@ fn check(file: &Path) -> Result<usize, ExpectedError> {
     if extension("jmx") {
         check_plan(file)
     } else if extension("toml") {
-        job::check(file)?;
+        if is_network(file) {
+            network::check(file)?;
+        } else {
+            job::check(file)?;
+        }
         output::data(&format!("{}: nothing is wrong", file.display()));
         Ok(0)
     } else {
         Err(ExpectedError::Input(format!(
-            "{}: Weir checks JMeter plans (.jmx) and studies (.toml)",
+            "{}: Weir checks JMeter plans (.jmx), studies and networks (.toml)",
             file.display()
         )))
     }
+}
+
+/// Whether a file calls itself a network; what it is otherwise, the study's reader says.
+fn is_network(file: &Path) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let (table, _) = toml::de::DeTable::parse_recoverable(&text);
+    let schema = table.get_ref().get("schema");
+    let schema = schema.and_then(|schema| schema.get_ref().as_str());
+    schema.is_some_and(|schema| schema.starts_with("weir/network/"))
 }
 
 fn check_plan(file: &Path) -> Result<usize, ExpectedError> {
