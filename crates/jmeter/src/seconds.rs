@@ -1,17 +1,12 @@
 //! Rows become seconds: a sample counts in the second in which it ended.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use weir_record::{ClassSecond, LoadSecond, SampleRow, response_histogram};
+use weir_record::{ClassSecond, LoadSecond, Parts, SampleRow};
 
 /// Labels that are counted each on their own, as in Weir's own engine; all others count as one.
 const LABELS_MAX: usize = 1_000;
 const OTHER_LABELS: &str = "(other labels)";
-/// The longest response time that is counted as it is: a day.
-const ELAPSED_MS_MAX: u64 = 86_400_000;
-/// How the message of a transaction controller's row begins.
-const TRANSACTION: &str = "Number of samples in transaction : ";
 
 /// The seconds that are not delivered yet, and the sums.
 #[derive(Debug)]
@@ -22,7 +17,7 @@ pub(crate) struct Seconds {
     open: VecDeque<LoadSecond>,
     labels: usize,
     users: u32,
-    previous: Option<Whole>,
+    parts: Parts,
     pub(crate) sums: Sums,
 }
 
@@ -38,49 +33,6 @@ pub(crate) struct Sums {
     pub(crate) users_most: u32,
 }
 
-/// What tells the parts of a sample from other samples.
-#[derive(Debug)]
-struct Whole {
-    thread: Arc<str>,
-    label: Arc<str>,
-    start_ms: u64,
-    end_ms: u64,
-    is_transaction: bool,
-}
-
-impl Whole {
-    fn of(row: &SampleRow) -> Self {
-        Self {
-            thread: Arc::clone(&row.thread_name),
-            label: Arc::clone(&row.label),
-            start_ms: row.timestamp_ms,
-            end_ms: row
-                .timestamp_ms
-                .saturating_add(row.elapsed_ms)
-                .saturating_add(row.idle_ms),
-            is_transaction: row.response_message.starts_with(TRANSACTION),
-        }
-    }
-
-    /// Whether a sample that was written right behind this one is a part of it: a redirect's hop,
-    /// an embedded resource, a sample of a transaction that is a sample itself. The file does not
-    /// say so; parts lie within the time of the whole, which for samples of one thread nothing else
-    /// does.
-    fn has_part(&self, row: &Self) -> bool {
-        let within =
-            row.thread == self.thread && row.start_ms >= self.start_ms && row.end_ms <= self.end_ms;
-        // The row of a transaction that is one more sample comes behind its last child.
-        let sums_up = row.is_transaction && !self.is_transaction;
-        let is_numbered = || {
-            row.label
-                .strip_prefix(&*self.label)
-                .and_then(|rest| rest.strip_prefix('-'))
-                .is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        within && !sums_up && (row.start_ms < self.end_ms || is_numbered())
-    }
-}
-
 impl Seconds {
     /// Seconds from this time on, in milliseconds since 1970.
     pub(crate) fn new(origin_ms: u64) -> Self {
@@ -90,7 +42,7 @@ impl Seconds {
             open: VecDeque::new(),
             labels: 0,
             users: 0,
-            previous: None,
+            parts: Parts::default(),
             sums: Sums::default(),
         }
     }
@@ -99,16 +51,10 @@ impl Seconds {
     /// sample can have ended later, whatever a clock that was set back or forth says.
     pub(crate) fn add(&mut self, row: &SampleRow, now: u64) {
         self.sums.rows += 1;
-        let this = Whole::of(row);
-        if self
-            .previous
-            .as_ref()
-            .is_some_and(|whole| whole.has_part(&this))
-        {
+        if self.parts.is_part(row) {
             return;
         }
-        let ended = this.end_ms.saturating_sub(self.origin_ms) / 1_000;
-        self.previous = Some(this);
+        let ended = row.end_ms().saturating_sub(self.origin_ms) / 1_000;
         self.sums.samples += 1;
         self.sums.failed += u64::from(!row.success);
         self.sums.late += u64::from(ended < self.next || ended > now);
@@ -139,21 +85,11 @@ impl Seconds {
             } else {
                 OTHER_LABELS
             };
-            second.classes.push(class(name));
+            second.classes.push(ClassSecond::empty(name));
             second.classes.len() - 1
         });
-        let class = &mut second.classes[at];
-        class
-            .response_us
-            .record(row.elapsed_ms.min(ELAPSED_MS_MAX) * 1_000)
-            .expect("the histogram grows to any number of microseconds");
-        if row.success {
-            class.succeeded += 1;
-        } else {
-            class.failed += 1;
-            let code = row.response_code.to_string();
-            *class.failed_by_code.entry(code).or_default() += 1;
-        }
+        let failed_with = (!row.success).then_some(&*row.response_code);
+        second.classes[at].count(row.elapsed_ms, failed_with);
     }
 
     /// The next second that ended before `until`, empty ones too.
@@ -178,24 +114,8 @@ fn is_redirect(code: &str) -> bool {
 
 fn empty(second: u64) -> LoadSecond {
     LoadSecond {
-        second,
-        classes: Vec::new(),
-        users: 0,
-        in_flight: None,
-        sockets: None,
-        lateness_us: response_histogram(),
         redirected: Some(0),
-        open: None,
-    }
-}
-
-fn class(label: &str) -> ClassSecond {
-    ClassSecond {
-        label: label.to_owned(),
-        succeeded: 0,
-        failed: 0,
-        failed_by_code: std::collections::BTreeMap::new(),
-        response_us: response_histogram(),
+        ..LoadSecond::empty(second)
     }
 }
 

@@ -51,7 +51,7 @@ pub use processors::{
     DebugParts, DebugPostProcessor, PostProcessor, PreProcessor, ResultAction, Script,
 };
 pub use rate::{RateError, RatePiece, RateProfile};
-pub use requirement::{Comparison, Metric, Requirement, RequirementError};
+pub use requirement::{Comparison, Metric, RelativeRequirement, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};
 pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Parallel, Sampler, SamplerKind};
 pub use starts::{

@@ -1,10 +1,14 @@
 //! `METRIC[(CLASS)] OP NUMBER [UNIT]`: what has to hold, in one type.
 
+mod relative;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use weir_units::{Quantity, QuantityError, Unit};
+
+pub use relative::RelativeRequirement;
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -218,6 +222,9 @@ pub enum RequirementError {
         /// The unit that fits, as typed.
         unit: &'static str,
     },
+    /// A share of another run that is none.
+    #[error("read `{0}` as a share of another run; it reads like `throughput >= 95 % of A`")]
+    Relative(String),
     /// The bound can never be met or never be missed.
     #[error("use `{0}` as a goal: a share lies between 0 % and 100 %, anything else is at least 0")]
     Range(String),
@@ -237,20 +244,7 @@ impl FromStr for Requirement {
     type Err = RequirementError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (at, spelling, comparison) = COMPARISONS
-            .iter()
-            .filter_map(|(spelling, comparison)| {
-                Some((text.find(spelling)?, *spelling, *comparison))
-            })
-            .min_by_key(|(at, spelling, _)| (*at, 2 - spelling.len()))
-            .ok_or_else(|| RequirementError::Comparison(text.to_owned()))?;
-        let (metric, class) = parse_metric(text[..at].trim())?;
-        let bound = Quantity::parse(&text[at + spelling.len()..]).map_err(|source| {
-            RequirementError::Bound {
-                text: text.to_owned(),
-                source,
-            }
-        })?;
+        let (metric, class, comparison, bound) = parts(text)?;
         let bound = check_bound(text, &metric, comparison, bound)?;
         Ok(Self {
             metric,
@@ -259,6 +253,23 @@ impl FromStr for Requirement {
             bound,
         })
     }
+}
+
+/// The parts of a requirement's text, the bound as it is typed.
+fn parts(text: &str) -> Result<(Metric, Option<String>, Comparison, Quantity), RequirementError> {
+    let (at, spelling, comparison) = COMPARISONS
+        .iter()
+        .filter_map(|(spelling, comparison)| Some((text.find(spelling)?, *spelling, *comparison)))
+        .min_by_key(|(at, spelling, _)| (*at, 2 - spelling.len()))
+        .ok_or_else(|| RequirementError::Comparison(text.to_owned()))?;
+    let (metric, class) = parse_metric(text[..at].trim())?;
+    let bound = Quantity::parse(&text[at + spelling.len()..]).map_err(|source| {
+        RequirementError::Bound {
+            text: text.to_owned(),
+            source,
+        }
+    })?;
+    Ok((metric, class, comparison, bound))
 }
 
 fn parse_metric(text: &str) -> Result<(Metric, Option<String>), RequirementError> {

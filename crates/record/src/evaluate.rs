@@ -227,7 +227,7 @@ fn put_quantiles(
         .collect();
     // Responses of one second resemble each other, having waited in the same queue.
     let values = QUANTILES.map(|(_, q)| histogram.value_at_quantile(q));
-    let shares = recording.histograms.shares_below(window, &values)?;
+    let shares = recording.histograms.shares_below(window, None, &values)?;
     for ((name, q), share) in QUANTILES.iter().zip(shares) {
         let effective = effective_responses(&share);
         if let Ok(estimate) = quantile_of_counts(&counts, effective, *q, CONFIDENCE) {

@@ -65,16 +65,17 @@ impl IntervalHistograms {
         Ok(sum)
     }
 
-    /// For each of these values, how many responses of each second are at most as long, of how many. Seconds without a
-    /// response are left out. The values ascend.
+    /// For each of these values, how many responses of each second are at most as long, of how many; of one label or of
+    /// all. Seconds without a response are left out. The values ascend.
     pub fn shares_below(
         &self,
         seconds: std::ops::Range<usize>,
+        label: Option<&str>,
         values_us: &[u64],
     ) -> Result<Vec<Vec<BinShare>>, HistogramError> {
         let mut shares = vec![Vec::new(); values_us.len()];
         for second in seconds {
-            let histogram = self.merged(second..second + 1, None)?;
+            let histogram = self.merged(second..second + 1, label)?;
             if histogram.is_empty() {
                 continue;
             }
@@ -93,6 +94,30 @@ impl IntervalHistograms {
             }
         }
         Ok(shares)
+    }
+
+    /// How many samples ended in each of these seconds, of one label or of all.
+    pub fn counts(
+        &self,
+        seconds: std::ops::Range<usize>,
+        label: Option<&str>,
+    ) -> Result<Vec<u64>, HistogramError> {
+        seconds
+            .map(|second| Ok(self.merged(second..second + 1, label)?.len()))
+            .collect()
+    }
+
+    /// The label under which a log that was read back has the samples of this one: a tag holds neither commas nor
+    /// blanks.
+    pub fn tag(label: &str) -> String {
+        let replaced = |c: char| {
+            if c == ',' || c.is_whitespace() {
+                '_'
+            } else {
+                c
+            }
+        };
+        label.chars().map(replaced).collect()
     }
 
     /// Every label that has response times.
@@ -125,17 +150,7 @@ impl IntervalHistograms {
                 let histogram: Histogram<u64> = reader
                     .deserialize(&mut bytes.as_slice())
                     .map_err(|error| HistogramError::Decode(error.to_string()))?;
-                // A tag may hold neither commas nor blanks.
-                let tag: String = label
-                    .chars()
-                    .map(|c| {
-                        if c == ',' || c.is_whitespace() {
-                            '_'
-                        } else {
-                            c
-                        }
-                    })
-                    .collect();
+                let tag = Self::tag(label);
                 log.write_histogram(
                     &histogram,
                     Duration::from_secs(second as u64),

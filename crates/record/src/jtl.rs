@@ -8,6 +8,7 @@
 mod configuration;
 mod csv;
 mod file;
+mod parts;
 mod reader;
 mod timestamp;
 mod xml;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 pub use configuration::{Field, JtlFormat, SaveConfiguration};
 pub use file::{JtlWriter, open_jtl};
+pub use parts::Parts;
 pub use reader::JtlReader;
 pub use timestamp::TimestampFormat;
 

@@ -12,6 +12,7 @@
 //! Invariants: no wall clock is read here (moments are arguments); a signal that was not read is
 //! absent, never 0; a second that was not watched is missed, never interpolated.
 
+mod comparison;
 mod decide;
 mod evaluate;
 mod failed_to;
@@ -32,12 +33,17 @@ mod treatment;
 mod trial;
 mod watch;
 
+pub use comparison::{
+    Basis, COMPARE_SCHEMA, Change, ComparedSide, FigureComparison, MatchedTrials, RunComparison,
+    Scale,
+};
 pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{Context, EvaluateError, STEAL_MAX, disturbance, evaluate};
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms};
 pub use jtl::{
-    Field, JtlError, JtlFormat, JtlReader, JtlWriter, SaveConfiguration, TimestampFormat, open_jtl,
+    Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
+    open_jtl,
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use recording::{Recording, names};

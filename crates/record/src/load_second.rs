@@ -6,6 +6,9 @@ use hdrhistogram::Histogram;
 
 use crate::response_histogram::response_histogram;
 
+/// The longest response time that is counted as it is: a day.
+const ELAPSED_MS_MAX: u64 = 86_400_000;
+
 /// One second of load, all runtimes together, counted from the time origin of the trial.
 #[derive(Debug, Clone)]
 pub struct LoadSecond {
@@ -72,6 +75,20 @@ pub struct ClassSecond {
 }
 
 impl LoadSecond {
+    /// A second in which nothing ended.
+    pub fn empty(second: u64) -> Self {
+        Self {
+            second,
+            classes: Vec::new(),
+            users: 0,
+            in_flight: None,
+            sockets: None,
+            lateness_us: response_histogram(),
+            redirected: None,
+            open: None,
+        }
+    }
+
     /// Samples that ended in the second, whatever their outcome.
     pub fn completed(&self) -> u64 {
         self.classes.iter().map(ClassSecond::completed).sum()
@@ -84,6 +101,31 @@ impl LoadSecond {
 }
 
 impl ClassSecond {
+    /// No sample of this label.
+    pub fn empty(label: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            succeeded: 0,
+            failed: 0,
+            failed_by_code: BTreeMap::new(),
+            response_us: response_histogram(),
+        }
+    }
+
+    /// Counts a sample from a result file; one that failed with its response code.
+    pub fn count(&mut self, elapsed_ms: u64, failed_with: Option<&str>) {
+        self.response_us
+            .record(elapsed_ms.min(ELAPSED_MS_MAX) * 1_000)
+            .expect("the histogram grows to any number of microseconds");
+        match failed_with {
+            None => self.succeeded += 1,
+            Some(code) => {
+                self.failed += 1;
+                *self.failed_by_code.entry(code.to_owned()).or_default() += 1;
+            }
+        }
+    }
+
     /// Samples that ended in the second, whatever their outcome.
     pub fn completed(&self) -> u64 {
         self.succeeded + self.failed

@@ -91,6 +91,13 @@ pub struct SampleRow {
 pub(crate) const TRANSACTION_MESSAGE: &str = "Number of samples in transaction : ";
 
 impl SampleRow {
+    /// When the sample ended, in milliseconds since 1970: time that does not count as response time included.
+    pub fn end_ms(&self) -> u64 {
+        self.timestamp_ms
+            .saturating_add(self.elapsed_ms)
+            .saturating_add(self.idle_ms)
+    }
+
     /// This sample and all samples inside it, each before its own parts.
     pub fn depth_first(&self) -> impl Iterator<Item = &Self> {
         let mut waiting = vec![self];

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use weir_record::{RunManifest, StudyResult, Timeline};
 
 mod assets;
+mod comparison;
 mod dashboard;
 mod figures;
 mod grid;
@@ -30,6 +31,7 @@ pub mod text;
 pub mod watch;
 mod words;
 
+pub use comparison::comparison_text;
 pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};
 pub use html::html;
 pub use markdown::markdown;

@@ -114,6 +114,14 @@ pub(crate) fn found(requirement: &RequirementCheck) -> (String, String) {
     (kind.text(value), interval)
 }
 
+/// The target's CPUs; none are known of files that do not say.
+pub(crate) fn cpus(count: u32) -> String {
+    match count {
+        0 => "CPUs not known".to_owned(),
+        count => format!("{count} CPU(s)"),
+    }
+}
+
 /// What a check found, in one: `78.7 % (77.0–80.0)`.
 pub(crate) fn found_text(requirement: &RequirementCheck) -> String {
     match found(requirement) {

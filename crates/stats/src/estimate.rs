@@ -51,6 +51,8 @@ pub enum Method {
     LogLine,
     /// A parameter of a curve, by nonlinear least squares; the count is the number of trials.
     NonlinearLeastSquares,
+    /// A difference or ratio of two estimates from their intervals (MOVER); the count is that of both.
+    Mover,
 }
 
 impl Estimate {

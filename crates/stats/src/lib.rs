@@ -51,6 +51,7 @@ mod sequential;
 mod spread;
 mod student;
 mod trend;
+mod two_estimates;
 mod unimodal;
 mod usl;
 mod warmup;
@@ -77,6 +78,7 @@ pub use sequential::{
 pub use spread::{Observation, SPREAD_FLOOR, Spread, between_trial_spread};
 pub use student::{mean_of_independent, student_cdf, student_quantile};
 pub use trend::{Trend, trend};
+pub use two_estimates::{difference_of_estimates, ratio_of_estimates};
 pub use unimodal::{UnimodalFit, unimodal_regression};
 pub use usl::{LackOfFit, NoPeak, Usl, UslFit};
 pub use warmup::{Mser, NotSteady, Signal, Signals, WarmUp, guard_bins, mser5, warm_up};

@@ -114,15 +114,20 @@ impl Figure {
 
     /// What a requirement bounds; `None` for a percentile that is not recorded.
     pub(crate) fn of(requirement: &Requirement) -> Option<Self> {
-        let class = requirement.class.clone();
-        Some(match &requirement.metric {
+        Self::of_metric(&requirement.metric, requirement.class.as_deref())
+    }
+
+    /// What a metric of a class is; `None` for a percentile that is not recorded.
+    pub(crate) fn of_metric(metric: &Metric, class: Option<&str>) -> Option<Self> {
+        let class = class.map(str::to_owned);
+        Some(match metric {
             Metric::Cpu => Self::Cpu,
             Metric::Throughput => Self::Throughput(class),
             Metric::Errors => Self::Errors(class),
             Metric::Mean => Self::Response(Statistic::Mean, class),
             Metric::Max => Self::Response(Statistic::Max, class),
             Metric::Percentile(_) => {
-                Self::Response(Statistic::by_name(&requirement.metric.to_string())?, class)
+                Self::Response(Statistic::by_name(&metric.to_string())?, class)
             }
             Metric::Waiting(stage) => Self::Signal(format!("{stage}.waiting")),
             Metric::Wait(stage) => Self::Signal(format!("{stage}.wait")),

@@ -9,7 +9,7 @@ mod grown;
 mod instruments;
 mod load_tool;
 #[cfg(test)]
-mod made;
+pub(crate) mod made;
 mod mix;
 mod redirected;
 mod refused;

@@ -56,6 +56,7 @@
 mod answer;
 mod best;
 mod check;
+mod compare;
 mod confirm;
 mod dry_run;
 mod figure;
@@ -71,15 +72,17 @@ mod settings;
 mod spec;
 mod summary;
 mod sweep;
+mod taken_in;
 mod trials;
 
 pub use best::best;
+pub use compare::{CompareAsk, CompareError, RunSide, RunTrial, compare};
 pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use find::find;
 pub use matters::matters;
 pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
-pub use requirement::{check_requirement, is_recorded};
+pub use requirement::{check_requirement, is_recorded, is_recorded_of};
 pub use spec::{
     Ask, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec,
     DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec,
@@ -89,3 +92,4 @@ pub use spec::{
     TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;
+pub use taken_in::of_files;

@@ -1,6 +1,6 @@
 //! Whether one trial meets a requirement.
 
-use weir_plan::Requirement;
+use weir_plan::{RelativeRequirement, Requirement};
 use weir_record::{RequirementCheck, TrialRecord};
 
 use crate::figure::Figure;
@@ -8,6 +8,11 @@ use crate::figure::Figure;
 /// Whether trials record at all what a requirement bounds: of the percentiles, only some.
 pub fn is_recorded(requirement: &Requirement) -> bool {
     Figure::of(requirement).is_some()
+}
+
+/// The same of a bound in shares of another run.
+pub fn is_recorded_of(requirement: &RelativeRequirement) -> bool {
+    Figure::of_metric(&requirement.metric, requirement.class.as_deref()).is_some()
 }
 
 /// What a trial says of a requirement, by its value alone: the interval is told, not used. `None`

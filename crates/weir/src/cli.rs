@@ -8,9 +8,10 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    check::CheckArguments, init::InitArguments, report::ReportArguments,
-    sample_server::SampleServerArguments, simulate::SimulateArguments, sweep::SweepArguments,
-    target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
+    check::CheckArguments, compare::CompareArguments, explain::ExplainArguments,
+    init::InitArguments, report::ReportArguments, sample_server::SampleServerArguments,
+    simulate::SimulateArguments, sweep::SweepArguments, target::TargetArguments,
+    tune::TuneArguments, watch::WatchArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -43,6 +44,10 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Show the signals of a target live, without load, and keep them as a run.
     Watch(WatchArguments),
+    /// Say what differs between two runs, by how much, and how sure that is.
+    Compare(CompareArguments),
+    /// Take in what a load test without Weir has left, and say what it shows.
+    Explain(ExplainArguments),
     /// Write the report of a stored run again.
     Report(ReportArguments),
     /// The servers that Weir can start: what is in its cache, and getting it there.

@@ -1,6 +1,8 @@
 //! One file per command: it resolves what was typed into settings, wires the crates, and prints.
 
 pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -23,6 +25,8 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Run(typed) => run::run(&typed.rest),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Target(arguments) => target::run(&arguments),

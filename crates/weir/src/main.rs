@@ -11,6 +11,7 @@ mod configuration;
 mod error;
 mod far;
 mod hosts;
+mod intake;
 mod interrupt;
 mod jmeter;
 mod job;

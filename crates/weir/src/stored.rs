@@ -6,7 +6,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use weir_record::{
-    RunDirectory, RunDirectoryError, RunManifest, StudyResult, Timeline, WatchResult, failed_to,
+    RunDirectory, RunDirectoryError, RunManifest, RunResult, StudyResult, Timeline, WatchResult,
+    failed_to,
 };
 use weir_report::watch::WatchInput;
 use weir_report::{ReportError, ReportInput};
@@ -30,6 +31,15 @@ pub(crate) fn failed(error: RunDirectoryError) -> ExpectedError {
             ExpectedError::Environment(text)
         }
     }
+}
+
+/// The result of a run that is one load.
+pub(crate) fn single(directory: &RunDirectory) -> Result<RunResult, ExpectedError> {
+    let path = directory.single_path();
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| ExpectedError::Environment(format!("{}: {error}", path.display())))?;
+    serde_json::from_str(&text)
+        .map_err(|error| ExpectedError::Input(format!("{}: {error}", path.display())))
 }
 
 /// Everything that a report is made from.
@@ -116,7 +126,7 @@ impl StoredWatch {
 }
 
 /// The seconds in a file, if there is one.
-fn timeline(path: &Path) -> Result<Option<Timeline>, ExpectedError> {
+pub(crate) fn timeline(path: &Path) -> Result<Option<Timeline>, ExpectedError> {
     let Ok(file) = File::open(path) else {
         return Ok(None);
     };

@@ -1,7 +1,7 @@
 //! JSON schemas of the files that Weir writes, from the types that it writes them with.
 
 use schemars::{JsonSchema, schema_for};
-use weir_record::{RunResult, StudyResult, TrialRecord, WatchResult};
+use weir_record::{RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
 
 use crate::Generated;
 
@@ -18,6 +18,11 @@ fn the_schema_of_a_single_run_is_up_to_date() {
 #[test]
 fn the_schema_of_a_watch_is_up_to_date() {
     schema::<WatchResult>("docs/schemas/watch.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_a_comparison_is_up_to_date() {
+    schema::<RunComparison>("docs/schemas/compare.schema.json").settle();
 }
 
 #[test]

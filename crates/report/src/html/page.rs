@@ -526,6 +526,7 @@ fn method(method: Method) -> &'static str {
         Method::PairedLogRatio => "Student's t of logarithms of pairs; count: pairs",
         Method::LogLine => "line through logarithms; count: trials",
         Method::NonlinearLeastSquares => "nonlinear least squares; count: trials",
+        Method::Mover => "two intervals put together (MOVER); count: of both",
         _ => "other",
     }
 }
@@ -561,8 +562,10 @@ fn run(input: &ReportInput<'_>) -> Vec<(&'static str, String)> {
         (
             "Target",
             format!(
-                "{} ({}), {} CPU(s), {scope}",
-                result.target.name, result.target.kind, result.target.cpus
+                "{} ({}), {}, {scope}",
+                result.target.name,
+                result.target.kind,
+                words::cpus(result.target.cpus)
             ),
         ),
     ]

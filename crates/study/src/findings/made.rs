@@ -9,7 +9,7 @@ use weir_record::{
 };
 
 /// A valid case with these signals.
-pub(super) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> TrialRecord {
+pub(crate) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> TrialRecord {
     let named = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
     TrialRecord {
         id,

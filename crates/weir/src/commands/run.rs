@@ -16,7 +16,7 @@ mod shutdown;
 mod summariser;
 mod url;
 mod values;
-mod verdict;
+pub(crate) mod verdict;
 mod with_jmeter;
 
 use std::ffi::OsString;

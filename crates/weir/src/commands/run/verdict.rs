@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use weir_plan::Requirement;
+use weir_plan::{Metric, Requirement};
 use weir_record::{RequirementCheck, TrialRecord};
 use weir_study::{check_requirement, is_recorded};
 
@@ -51,11 +51,13 @@ pub(crate) fn parse(text: &str) -> Result<Requirement, String> {
     if is_recorded(&requirement) {
         Ok(requirement)
     } else {
-        Err(format!(
-            "`{}` is not recorded; of the percentiles there are p50, p90, p95, p99 and p99.9",
-            requirement.metric
-        ))
+        Err(not_recorded(&requirement.metric))
     }
+}
+
+/// Says that trials do not record a percentile.
+pub(crate) fn not_recorded(metric: &Metric) -> String {
+    format!("`{metric}` is not recorded; of the percentiles there are p50, p90, p95, p99 and p99.9")
 }
 
 /// Judges a run, and tells it.

@@ -1,0 +1,219 @@
+//! `weir explain`: what a load test that was run without Weir says, from the files that it left.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use weir_intake::TakenIn;
+use weir_record::{
+    CpuScope, RESULT_SCHEMA, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull, failed_to,
+};
+use weir_study::Outcome;
+
+use super::studies;
+use crate::error::ExpectedError;
+use crate::intake::{Files, Loads};
+use crate::output;
+use crate::stored::{self, StoredRun};
+
+/// Take in what a load test without Weir has left, and say what it shows.
+///
+/// JMeter's result files become the trials of a run; what sar, sadf -d, nmon or dstat wrote beside them becomes signals
+/// of the same seconds. `weir report` and `weir compare` work on that run. Everything that was assumed (the time zone,
+/// the seconds that count), left out or dropped is said.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// A result file of JMeter, CSV or XML; several, each of a test with another number of users, become several trials.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    jtl: Vec<PathBuf>,
+    /// What `sar` printed on the server meanwhile: its text, not its binary file.
+    #[arg(long, value_name = "FILE")]
+    sar: Vec<PathBuf>,
+    /// What `sadf -d`, `nmon -f` or `dstat --output` wrote on the server meanwhile.
+    #[arg(long, value_name = "FILE")]
+    csv: Vec<PathBuf>,
+    /// A run of `weir watch` on the server meanwhile: a path, a name below the runs' directory, or `last`.
+    #[arg(long, value_name = "RUN")]
+    watch: Vec<String>,
+    /// The zone of times that name none, such as Europe/Berlin, UTC or +02:00; without, that of this machine.
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    time_zone: Option<String>,
+    /// Seconds to leave out at the beginning of each test; without, the end of the warm-up is looked for.
+    #[arg(long, value_name = "SECONDS")]
+    warm_up: Option<u64>,
+    /// CPUs of the server, where no file says.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    cpus: Option<u32>,
+    /// Write the result as JSON to this file; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Where runs lie.
+    #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
+    runs: PathBuf,
+}
+
+pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
+    let monitors: Vec<PathBuf> = arguments
+        .sar
+        .iter()
+        .chain(&arguments.csv)
+        .cloned()
+        .collect();
+    let watches: Vec<RunDirectory> = arguments
+        .watch
+        .iter()
+        .map(|run| stored::find(&arguments.runs, run))
+        .collect::<Result<_, _>>()?;
+    let files = Files {
+        results: &arguments.jtl,
+        monitors: &monitors,
+        watches: &watches,
+        zone: arguments.time_zone.as_deref(),
+        dropped_s: arguments.warm_up,
+        cpus: arguments.cpus,
+    };
+    let loads = files.take_in()?;
+    let name = arguments.jtl[0].file_stem().map_or_else(
+        || "load".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    let directory = studies::create_run(&arguments.runs, &name)?;
+    let outcome = weir_study::of_files(
+        loads
+            .trials
+            .iter()
+            .map(|trial| trial.record.clone())
+            .collect(),
+        target(&loads),
+    );
+    let result = store(&directory, &loads, outcome, &monitors, arguments)?;
+    for trial in &loads.trials {
+        let name = trial.record.case.as_deref().unwrap_or_default();
+        output::talk(&format!("{name}: {} users", trial.record.population));
+        output::talk(&weir_report::text::run_table(&trial.record));
+    }
+    output::talk(&weir_report::text::summary(&result, output::width()));
+    let report = StoredRun::read(&directory)?.write_report(&directory)?;
+    output::talk(&format!("report: {}", report.display()));
+    match &arguments.json {
+        Some(json) => output::json_to(json, &result)?,
+        None => output::data(&directory.path().display().to_string()),
+    }
+    Ok(result.exit_code)
+}
+
+/// The server, as far as the files tell of it.
+fn target(loads: &Loads) -> TargetFacts {
+    TargetFacts {
+        name: loads.host.clone().unwrap_or_else(|| "not named".to_owned()),
+        kind: "taken in".to_owned(),
+        cpus: loads.cpus.unwrap_or(0),
+        cpu_scope: if loads.trials.iter().any(|trial| trial.record.cpu.is_some()) {
+            CpuScope::OwnCpus
+        } else {
+            CpuScope::Unknown
+        },
+        stages: stages(loads),
+    }
+}
+
+/// The stages whose limits a watch has read, outermost first.
+fn stages(loads: &Loads) -> Vec<Stage> {
+    const FUNNEL: [&str; 4] = ["backlog", "connections", "request-queue", "threads"];
+    let signals = loads.trials.iter().flat_map(|trial| &trial.record.signals);
+    let limits: BTreeMap<&str, f64> = signals
+        .filter_map(|(name, limit)| Some((name.strip_suffix(".limit")?, *limit)))
+        .filter(|(stage, _)| {
+            FUNNEL.contains(stage) || stage.starts_with("pool.") || *stage == "database"
+        })
+        .collect();
+    let mut stages: Vec<Stage> = limits
+        .into_iter()
+        .map(|(name, limit)| Stage {
+            name: name.to_owned(),
+            native: None,
+            limit: Some(limit),
+            settable: false,
+            when_full: WhenFull::Wait,
+        })
+        .collect();
+    let place = |stage: &Stage| {
+        let outer = FUNNEL.iter().position(|name| *name == stage.name);
+        outer.unwrap_or(FUNNEL.len() + usize::from(stage.name == "database"))
+    };
+    stages.sort_by_key(place);
+    stages
+}
+
+fn store(
+    directory: &RunDirectory,
+    loads: &Loads,
+    outcome: Outcome,
+    monitors: &[PathBuf],
+    arguments: &ExplainArguments,
+) -> Result<StudyResult, ExpectedError> {
+    let mut manifest = studies::manifest(0, ".".into(), String::new());
+    // The facts are those of the machine that was watched, not of this one.
+    manifest.machine.clear();
+    let files = arguments
+        .jtl
+        .iter()
+        .chain(monitors)
+        .map(|path| path.display().to_string());
+    let files = files.collect::<Vec<_>>().join(", ");
+    manifest.machine.insert("taken-in-from".to_owned(), files);
+    let host = loads.host.clone().map(|host| ("host".to_owned(), host));
+    let cpus = loads.cpus.map(|cpus| ("cpus".to_owned(), cpus.to_string()));
+    manifest.machine.extend(host.into_iter().chain(cpus));
+    directory
+        .write_manifest(&manifest)
+        .map_err(stored::failed)?;
+    for trial in &loads.trials {
+        store_trial(directory, trial)?;
+    }
+    let exit_code = outcome.exit_code();
+    let result = StudyResult {
+        schema: RESULT_SCHEMA.to_owned(),
+        weir: manifest.weir,
+        run: directory.id(),
+        exit_code,
+        status: outcome.status,
+        question: outcome.question,
+        target: outcome.target,
+        summary: outcome.summary,
+        answer: outcome.answer,
+        settings: outcome.settings,
+        settings_detail: outcome.settings_detail,
+        configuration: Vec::new(),
+        held: outcome.held,
+        table: outcome.table,
+        comparison: outcome.comparison,
+        difference: outcome.difference,
+        findings: outcome.findings,
+        trials: outcome.trials,
+    };
+    directory.write_result(&result).map_err(stored::failed)?;
+    Ok(result)
+}
+
+fn store_trial(directory: &RunDirectory, trial: &TakenIn) -> Result<(), ExpectedError> {
+    let failed = |error: &dyn std::error::Error| ExpectedError::Environment(failed_to(error));
+    let files = directory
+        .start_trial(trial.record.id)
+        .map_err(stored::failed)?;
+    let mut text = Vec::new();
+    let timeline = &trial.recording.timeline;
+    timeline
+        .write_csv(&mut text)
+        .map_err(|error| failed(&error))?;
+    weir_record::write_whole(&files.timeline(), &text).map_err(stored::failed)?;
+    let mut text = Vec::new();
+    let histograms = &trial.recording.histograms;
+    histograms
+        .write_hlog(&mut text, trial.started)
+        .map_err(|error| failed(&error))?;
+    weir_record::write_whole(&files.responses(), &text).map_err(stored::failed)?;
+    directory
+        .write_record(&trial.record)
+        .map_err(stored::failed)
+}
