@@ -40,6 +40,15 @@ pub(crate) fn log_sum_exp(logarithms: &[f64]) -> f64 {
             .ln()
 }
 
+/// `ln(exp(a) + exp(b))`.
+pub(crate) fn log_add(a: f64, b: f64) -> f64 {
+    let (high, low) = if a >= b { (a, b) } else { (b, a) };
+    if high == f64::NEG_INFINITY {
+        return high;
+    }
+    high + (low - high).exp().ln_1p()
+}
+
 /// Mean of `of(n)` over the states.
 pub(crate) fn average(probabilities: &[f64], of: impl Fn(usize) -> f64) -> f64 {
     probabilities

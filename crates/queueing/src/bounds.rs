@@ -4,6 +4,9 @@
 //! (1984), "Quantitative System Performance", tables 5.2 and 5.3. Needs: one class, load-independent stations, demands that do not change
 //! with the load.
 
+use crate::ModelError;
+use crate::error::Check;
+
 /// Bounds on throughput and response time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
@@ -19,6 +22,23 @@ pub struct Bounds {
     pub balanced_throughput_min: f64,
     /// The population at which the two asymptotes meet: `(D+Z)/Dmax`.
     pub knee_users: f64,
+}
+
+/// The same after a look at the parameters.
+pub fn bounds_checked(users: u32, think_s: f64, demands_s: &[f64]) -> Result<Bounds, ModelError> {
+    let check = Check("the bounds of a closed network");
+    check.at_least_one("the number of users", users)?;
+    check.not_negative("the think time", think_s)?;
+    for (index, &demand_s) in demands_s.iter().enumerate() {
+        check.not_negative(&format!("the demand at station {}", index + 1), demand_s)?;
+    }
+    if demands_s.iter().all(|&demand_s| demand_s == 0.0) {
+        return Err(ModelError::NoDemand {
+            model: "the bounds of a closed network",
+            class: 1,
+        });
+    }
+    Ok(bounds(users, think_s, demands_s))
 }
 
 /// Bounds for `users` with think time `think_s` on stations with these demands.

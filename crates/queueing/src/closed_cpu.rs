@@ -3,6 +3,7 @@
 //! Everything that is neither CPU nor waiting for it (thinking, sleeping, holding a connection without using CPU) counts
 //! as think time here. That is exact as long as no thread, connection or pool limit holds anybody.
 
+use crate::error::POPULATION_MAX;
 use crate::{FiniteSource, FiniteSourceSolution, LargestUsers};
 
 /// A closed workload on `servers` CPUs.
@@ -73,19 +74,25 @@ impl ClosedCpu {
         self.think_s * servers / self.demand_s + servers - 1.0
     }
 
-    /// The largest population with an exact utilisation of at most `target`.
+    /// The largest population with an exact utilisation of at most `target`; looks at no more than [`POPULATION_MAX`] users.
     pub fn largest_users(&self, target: f64) -> LargestUsers {
         if target >= 1.0 {
             return LargestUsers::Never { limit: 1.0 };
         }
         let fits = |users: u32| users == 0 || self.solve(users).utilization <= target;
-        let mut low = self.users_approximate(target) as u32;
+        // A target a hair below 1, or a demand of next to nothing, asks for more users than memory has states for.
+        let mut low = (self.users_approximate(target) as u32).min(POPULATION_MAX);
         while !fits(low) {
             low /= 2;
         }
-        let mut high = 2 * low + 1;
+        let mut high = (2 * low + 1).min(POPULATION_MAX);
         while fits(high) {
-            (low, high) = (high, 2 * high);
+            if high == POPULATION_MAX {
+                return LargestUsers::Beyond {
+                    users_max: POPULATION_MAX,
+                };
+            }
+            (low, high) = (high, (2 * high).min(POPULATION_MAX));
         }
         while high - low > 1 {
             let middle = u32::midpoint(low, high);
@@ -107,7 +114,8 @@ impl ClosedCpu {
         }
     }
 
-    /// The population at which the exact utilisation, joined by straight lines, is `target`; `None` from 1 on.
+    /// The population at which the exact utilisation, joined by straight lines, is `target`; `None` from 1 on, and where
+    /// it takes more than [`POPULATION_MAX`].
     pub fn users_exact(&self, target: f64) -> Option<f64> {
         match self.largest_users(target) {
             LargestUsers::Users {

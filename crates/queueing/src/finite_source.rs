@@ -1,6 +1,8 @@
 //! N users, c servers, room for K: the machine-repair model, exact.
 
+use crate::ModelError;
 use crate::birth_death::{average, steady_state};
+use crate::error::{Check, POPULATION_MAX};
 
 /// Users who think, then ask one of several servers; what finds the room full goes back to thinking.
 ///
@@ -38,13 +40,28 @@ pub struct FiniteSourceSolution {
 }
 
 impl FiniteSource {
+    /// Whether there is a solution.
+    pub fn check(&self) -> Result<(), ModelError> {
+        let check = Check("the finite source");
+        check.at_least_one("the number of users", self.users)?;
+        check.population("users", self.users)?;
+        check.positive("the think time", self.think_s)?;
+        check.positive("the service time", self.service_s)?;
+        check.at_least_one("the number of servers", self.servers)?;
+        self.room
+            .map_or(Ok(()), |room| check.at_least_one("the room", room))
+    }
+
     /// Solves the birth-death process with `(N - n)/Z` up and `min(n, c)/S` down.
     ///
-    /// Panics if a time or the number of servers is not positive.
+    /// Panics where [`Self::check`] says why not.
     pub fn solve(&self) -> FiniteSourceSolution {
         assert!(
-            self.think_s > 0.0 && self.service_s > 0.0 && self.servers > 0,
-            "{self:?} needs positive times"
+            self.think_s > 0.0
+                && self.service_s > 0.0
+                && self.servers > 0
+                && self.users <= POPULATION_MAX,
+            "{self:?} needs positive times and users that fit in memory"
         );
         let room = self.room.unwrap_or(self.users).min(self.users) as usize;
         let busy = |n: usize| n.min(self.servers as usize) as f64;

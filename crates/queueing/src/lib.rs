@@ -5,13 +5,21 @@
 //!
 //! * [`laws`]: what holds in every system, whatever its distributions;
 //! * [`bounds`]: how much a closed network can do at all;
-//! * [`open`]: M/M/c and M/M/c/K for arrivals that do not wait for answers;
+//! * [`open`]: M/M/c and M/M/c/K for arrivals that do not wait for answers; [`GeneralQueue`] for any distribution of
+//!   service, [`BreakdownQueue`] for a server that fails, [`ImpatientQueue`] for callers who give up, [`TransientQueue`] for a
+//!   queue that has not settled yet;
 //! * [`FiniteSource`]: N users, one pool of servers, a bounded room;
-//! * [`ClosedNetwork`]: the exact solution for any number of stations with several servers each;
+//! * [`ClosedNetwork`]: the exact solution for any number of stations with several servers each; [`MulticlassNetwork`] the same for
+//!   several classes, exact and approximate;
 //! * [`ClosedCpu`]: think time and one CPU station, with the inverse questions a search asks;
-//! * [`ThreadLimited`]: a thread limit around CPU and connection pool;
+//! * [`ThreadLimited`]: a thread limit around CPU and connection pool; [`PooledServer`]: the same with CPU used while a connection
+//!   is held, approximate and as an exact chain; [`BlockingTandem`]: a full stage that blocks the one before;
+//! * [`ScaleOut`]: a step of the load while servers start; [`schedule`]: what a stall does to a schedule;
 //! * [`sim`]: a discrete-event simulator of the whole funnel, for what no formula covers, and [`SimulatedServer`], which
 //!   runs trials on it.
+//!
+//! Networks that cannot be stable, negative demands, classes without demand and more states than memory has are a [`ModelError`]; the small
+//! models that a search calls thousands of times have a `check` for it.
 //!
 //! ```
 //! use weir_queueing::{ClosedCpu, LargestUsers};
@@ -27,19 +35,39 @@
 //!
 //! All times are in seconds, all rates per second. Nothing here reads a clock or draws an unseeded random number.
 
+mod abandonment;
 mod birth_death;
 pub mod bounds;
+mod breakdown;
+mod chain;
 mod closed_cpu;
+mod error;
 mod finite_source;
+mod general_service;
 pub mod laws;
+mod multiclass;
 mod network;
 pub mod open;
+mod pooled_server;
+mod scale_out;
+pub mod schedule;
 pub mod sim;
 mod simulated_server;
+mod tandem;
 mod thread_limited;
+mod transient;
 
+pub use abandonment::{ImpatientQueue, ImpatientSolution};
+pub use breakdown::{BreakdownQueue, BreakdownSolution};
 pub use closed_cpu::{ClosedCpu, CpuPoint, ThinkFit};
+pub use error::{ModelError, POPULATION_MAX};
 pub use finite_source::{FiniteSource, FiniteSourceSolution};
+pub use general_service::{GeneralQueue, InOrder, Shared};
+pub use multiclass::{ClassOfUsers, MulticlassNetwork, MulticlassSolution};
 pub use network::{ClosedNetwork, LargestUsers, NetworkSolution, Station, StationSolution};
+pub use pooled_server::{PooledServer, PooledSolution};
+pub use scale_out::{ScaleOut, ScaleOutSolution};
 pub use simulated_server::SimulatedServer;
+pub use tandem::{BlockingSolution, BlockingTandem};
 pub use thread_limited::{LargestThreads, Pool, PoolUse, ThreadLimited, ThreadLimitedSolution};
+pub use transient::{QueueAt, TransientQueue, relaxation_time_s};

@@ -3,7 +3,9 @@
 //! They need Poisson arrivals and exponential service. Sources: Erlang (1917); Kleinrock (1975), "Queueing Systems",
 //! volume 1, chapter 3.
 
+use crate::ModelError;
 use crate::birth_death::{average, steady_state};
+use crate::error::{Check, POPULATION_MAX};
 
 /// Poisson arrivals to several equal servers with one queue; with one server it is M/M/1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,8 +68,41 @@ impl OpenQueue {
         })
     }
 
+    /// The steady state, or why there is none.
+    pub fn solve_checked(&self) -> Result<OpenSolution, ModelError> {
+        let check = Check("M/M/c");
+        self.check(check)?;
+        check.stable(self.arrivals_per_s, self.capacity_per_s())?;
+        Ok(self.solve().expect("arrivals are below the capacity"))
+    }
+
+    /// Rates are positive and there is a server.
+    pub(crate) fn check(&self, check: Check) -> Result<(), ModelError> {
+        check.positive("the arrival rate", self.arrivals_per_s)?;
+        check.positive("the service rate", self.services_per_s)?;
+        check.at_least_one("the number of servers", self.servers)
+    }
+
+    /// What all servers can do per second.
+    pub(crate) fn capacity_per_s(&self) -> f64 {
+        f64::from(self.servers) * self.services_per_s
+    }
+
+    /// The same with room for `room` requests, or why there is no solution.
+    pub fn solve_bounded_checked(&self, room: u32) -> Result<BoundedSolution, ModelError> {
+        let check = Check("M/M/c/K");
+        self.check(check)?;
+        check.at_least_one("the room", room)?;
+        check.population("places", room)?;
+        Ok(self.solve_bounded(room))
+    }
+
     /// Room for `room` requests in all, in service and waiting; further arrivals are refused.
     pub fn solve_bounded(&self, room: u32) -> BoundedSolution {
+        assert!(
+            room <= POPULATION_MAX,
+            "{room} places are more than memory has"
+        );
         let servers = self.servers as usize;
         let busy = |n: usize| n.min(servers) as f64;
         let states = steady_state(

@@ -7,9 +7,11 @@
 //! time and 1 % of the queue lengths in the cases this crate is tested against.
 //!
 //! Needs: no CPU is used while a connection is held. With CPU use while holding the pool limits the CPU too; for that
-//! there is the simulator.
+//! there is [`crate::PooledServer`].
 
+use crate::ModelError;
 use crate::birth_death::{average, steady_state};
+use crate::error::Check;
 use crate::{ClosedNetwork, Station};
 
 /// Users, a room, threads, CPUs, and one pool of connections.
@@ -107,9 +109,23 @@ const CPU: usize = 0;
 const POOL: usize = 1;
 
 impl ThreadLimited {
+    /// Whether there is a solution.
+    pub fn check(&self) -> Result<(), ModelError> {
+        let check = Check("the thread-limited server");
+        check.at_least_one("the number of users", self.users)?;
+        check.population("users", self.users)?;
+        check.positive("the think time", self.think_s)?;
+        check.at_least_one("the thread limit", self.threads)?;
+        check.not_negative("the delay in the thread", self.delay_in_thread_s)?;
+        if let Some(room) = self.room {
+            check.at_least_one("the room", room)?;
+        }
+        self.inside().check(self.threads.min(self.users))
+    }
+
     /// Solves the flow-equivalent birth-death process: `(N - n)/Z` up, the throughput of `min(n, T)` threads down.
     ///
-    /// Panics without users, threads or think time.
+    /// Panics where [`Self::check`] says why not.
     pub fn solve(&self) -> ThreadLimitedSolution {
         assert!(
             self.users > 0 && self.threads > 0 && self.think_s > 0.0,
