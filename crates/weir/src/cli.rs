@@ -9,9 +9,9 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     check::CheckArguments, compare::CompareArguments, explain::ExplainArguments,
-    init::InitArguments, report::ReportArguments, sample_server::SampleServerArguments,
-    simulate::SimulateArguments, sweep::SweepArguments, target::TargetArguments,
-    tune::TuneArguments, watch::WatchArguments,
+    init::InitArguments, model::ModelArguments, report::ReportArguments,
+    sample_server::SampleServerArguments, simulate::SimulateArguments, sweep::SweepArguments,
+    target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Write the report of a stored run again.
     Report(ReportArguments),
+    /// Fit a model to the trials of a run, show how well it predicts, and predict what was not measured.
+    Model(ModelArguments),
     /// The servers that Weir can start: what is in its cache, and getting it there.
     Target(TargetArguments),
     /// Simulate a network of servers, users and limits.

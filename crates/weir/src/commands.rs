@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod explain;
 pub(crate) mod init;
+pub(crate) mod model;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample_server;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Model(arguments) => model::run(&arguments),
         Command::Target(arguments) => target::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::SampleServer(arguments) => sample_server::run(&arguments),

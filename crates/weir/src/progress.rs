@@ -15,7 +15,7 @@ use crate::output;
 const LINE_EVERY_S: u64 = 10;
 
 /// How long something may take without a word.
-const SILENCE: Duration = Duration::from_secs(2);
+pub(crate) const SILENCE: Duration = Duration::from_secs(2);
 
 /// Shows a running trial.
 pub(crate) struct LiveView {

@@ -1,6 +1,7 @@
-//! `weir simulate`: what a network of servers would do.
+//! `weir simulate`: what a network of servers would do, and cases with known answers.
 
 pub(crate) mod network;
+mod oracle;
 
 use std::path::PathBuf;
 
@@ -16,8 +17,12 @@ use crate::error::ExpectedError;
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArguments {
     /// The network (schema weir/network/1).
-    #[arg(value_name = "NET.toml")]
-    network: PathBuf,
+    #[arg(value_name = "NET.toml", required_unless_present = "oracle")]
+    network: Option<PathBuf>,
+    /// Instead of a network, solve a file of cases with known answers (JSON): each by its formula or exact chain, and by
+    /// simulation where there is one; `--json` gets every case with what was expected and found.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["network", "replications", "seed", "seconds"])]
+    oracle: Option<PathBuf>,
     /// How often to play it, instead of what the file says; intervals need at least 2.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     replications: Option<u32>,
@@ -36,5 +41,9 @@ pub(crate) struct SimulateArguments {
 }
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<u8, ExpectedError> {
-    network::run(arguments)
+    match (&arguments.oracle, &arguments.network) {
+        (Some(cases), _) => oracle::run(cases, arguments.json.as_deref()),
+        (None, Some(network)) => network::run(network, arguments),
+        (None, None) => unreachable!("the grammar requires one of the two"),
+    }
 }

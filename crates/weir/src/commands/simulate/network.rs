@@ -33,8 +33,8 @@ struct Read {
     file: NetworkFile,
 }
 
-pub(super) fn run(arguments: &SimulateArguments) -> Result<u8, ExpectedError> {
-    let read = read(&arguments.network)?;
+pub(super) fn run(file: &Path, arguments: &SimulateArguments) -> Result<u8, ExpectedError> {
+    let read = read(file)?;
     let plan = plan(arguments, &read.file);
     let threads = threads(&read.file)?;
     output::talk(&format!(
