@@ -1,6 +1,6 @@
 //! How fast the simulator is: events per second on a closed workload with a thread limit and a pool.
 //!
-//! `cargo run -p weir-queueing --release --example simulator-speed`
+//! `cargo run -p weir-queueing --release --example funnel-simulator-speed`
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 
 use std::time::Instant;
