@@ -27,6 +27,7 @@ mod run_dir;
 mod runner;
 mod sample;
 mod steady;
+mod stored_seconds;
 mod timeline;
 mod timeline_file;
 mod treatment;

@@ -19,5 +19,5 @@ mod unseen;
 pub use cpus::CpuPlan;
 pub use engine::{Engine, LoadEnd};
 pub use measure::{Length, Measured, Measurement, measure};
-pub use rig::{Rig, RigOptions, store_seconds};
+pub use rig::{Rig, RigOptions};
 pub use trial_load::{JmeterLoad, TrialLoad};

@@ -1,10 +1,6 @@
 //! The runner of real trials.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,15 +8,15 @@ use std::time::{Duration, Instant};
 use weir_load::SampleSink;
 use weir_probe::WatchPlan;
 use weir_record::{
-    Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialFiles, TrialObserver,
-    TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
+    Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
+    TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
 };
 use weir_script::{Properties, Target};
-use weir_target::{ConfigurationChange, Server, TargetError};
+use weir_target::{ConfigurationChange, Server, TargetError, Watched};
 
 use crate::cpus::CpuPlan;
 use crate::levels;
-use crate::measure::{Length, Measured, Measurement, measure};
+use crate::measure::{Length, Measurement, measure};
 use crate::trial_load::{TrialLoad, TrialSetup};
 use crate::unseen::unseen;
 
@@ -116,7 +112,8 @@ impl Rig {
         if let Some(last) = &self.last {
             wait_until(last.ended + options.pause, &options.interrupted)?;
         }
-        let pids = options.target.watched().pids;
+        let watched = options.target.watched();
+        let pids = watched.pids.clone();
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
         let log_from = options.target.log_length();
         let of_factors = &options.of_factors;
@@ -139,7 +136,7 @@ impl Rig {
             allowed_hosts: options.allowed_hosts.clone(),
             load_cpus: Some(options.cpus.load.clone()),
             seed: treatment.seed,
-            watch: watch_plan(options.target.as_ref(), &options.cpus),
+            watch: watch_plan(watched, &options.cpus),
             samples_max: treatment.window.requests,
             samples: Some(SampleSink::new(files.samples())),
             length: length(treatment.window, fresh.then_some(options.first_warm_up)),
@@ -154,7 +151,7 @@ impl Rig {
             pids,
         });
         // A trial that was cut short counts for nothing, and its files tell why.
-        let stored = store_seconds(&measured, &files);
+        let stored = files.write_seconds(&measured.recording, measured.started);
         let log = target
             .copy_log(log_from, &files.target_log())
             .map_err(|error| target_failed(&error));
@@ -265,8 +262,7 @@ fn wait_until(until: Instant, interrupted: &AtomicBool) -> Result<(), TrialError
     Ok(())
 }
 
-fn watch_plan(target: &dyn Server, cpus: &CpuPlan) -> WatchPlan {
-    let watched = target.watched();
+fn watch_plan(watched: Watched, cpus: &CpuPlan) -> WatchPlan {
     WatchPlan {
         target_pids: watched.pids,
         target_cpus: Some(watched.cpus.unwrap_or_else(|| cpus.target.clone())),
@@ -280,36 +276,4 @@ fn watch_plan(target: &dyn Server, cpus: &CpuPlan) -> WatchPlan {
 
 fn target_failed(error: &TargetError) -> TrialError {
     TrialError::Environment(failed_to(error))
-}
-
-/// Writes the seconds of a trial: its timeline and its histograms.
-pub fn store_seconds(measured: &Measured, files: &TrialFiles) -> Result<(), TrialError> {
-    let recording = &measured.recording;
-    let path = files.timeline();
-    recording
-        .timeline
-        .write_csv(create(&path)?)
-        .map_err(|error| not_written(&path, &error))?;
-    let path = files.responses();
-    let mut out = create(&path)?;
-    recording
-        .histograms
-        .write_hlog(&mut out, measured.started)
-        .map_err(|error| not_written(&path, &error))?;
-    out.flush().map_err(|error| not_written(&path, &error))
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, TrialError> {
-    File::create(path)
-        .map(BufWriter::new)
-        .map_err(|error| not_written(path, &error))
-}
-
-/// The file, and the operating system's own words, which lie at the end of the causes.
-fn not_written(path: &Path, error: &dyn Error) -> TrialError {
-    let mut cause = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    TrialError::Storage(format!("failed to write `{}`: {cause}", path.display()))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weir_record::{
-    Answer, Difference, Finding, Held, LevelComparison, SettingDetail, Status, SweepTable,
-    TargetFacts, TrialError, TrialRecord,
+    Answer, ConfigurationDiff, Difference, Finding, Held, LevelComparison, RESULT_SCHEMA,
+    SettingDetail, Status, StudyResult, SweepTable, TargetFacts, TrialError, TrialRecord,
 };
 
 /// The result of a study: all of `result.json` but what only the program knows (version, run,
@@ -42,6 +42,37 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The whole result, of this run by this version of Weir, with what the settings change in the server's
+    /// configuration; and what cut the study short.
+    pub fn into_result(
+        self,
+        run: String,
+        weir: String,
+        configuration: Vec<ConfigurationDiff>,
+    ) -> (StudyResult, Option<TrialError>) {
+        let result = StudyResult {
+            schema: RESULT_SCHEMA.to_owned(),
+            weir,
+            run,
+            exit_code: self.exit_code(),
+            status: self.status,
+            question: self.question,
+            target: self.target,
+            summary: self.summary,
+            answer: self.answer,
+            settings: self.settings,
+            settings_detail: self.settings_detail,
+            configuration,
+            held: self.held,
+            table: self.table,
+            comparison: self.comparison,
+            difference: self.difference,
+            findings: self.findings,
+            trials: self.trials,
+        };
+        (result, self.stopped_by)
+    }
+
     /// The exit code of the program that ran this study.
     pub fn exit_code(&self) -> u8 {
         match &self.stopped_by {

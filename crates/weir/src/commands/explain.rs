@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use weir_intake::TakenIn;
-use weir_record::{
-    CpuScope, RESULT_SCHEMA, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull, failed_to,
-};
+use weir_record::{CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull};
 use weir_study::Outcome;
 
 use super::studies;
@@ -171,48 +169,18 @@ fn store(
     for trial in &loads.trials {
         store_trial(directory, trial)?;
     }
-    let exit_code = outcome.exit_code();
-    let result = StudyResult {
-        schema: RESULT_SCHEMA.to_owned(),
-        weir: manifest.weir,
-        run: directory.id(),
-        exit_code,
-        status: outcome.status,
-        question: outcome.question,
-        target: outcome.target,
-        summary: outcome.summary,
-        answer: outcome.answer,
-        settings: outcome.settings,
-        settings_detail: outcome.settings_detail,
-        configuration: Vec::new(),
-        held: outcome.held,
-        table: outcome.table,
-        comparison: outcome.comparison,
-        difference: outcome.difference,
-        findings: outcome.findings,
-        trials: outcome.trials,
-    };
+    let (result, _) = outcome.into_result(directory.id(), manifest.weir, Vec::new());
     directory.write_result(&result).map_err(stored::failed)?;
     Ok(result)
 }
 
 fn store_trial(directory: &RunDirectory, trial: &TakenIn) -> Result<(), ExpectedError> {
-    let failed = |error: &dyn std::error::Error| ExpectedError::Environment(failed_to(error));
     let files = directory
         .start_trial(trial.record.id)
         .map_err(stored::failed)?;
-    let mut text = Vec::new();
-    let timeline = &trial.recording.timeline;
-    timeline
-        .write_csv(&mut text)
-        .map_err(|error| failed(&error))?;
-    weir_record::write_whole(&files.timeline(), &text).map_err(stored::failed)?;
-    let mut text = Vec::new();
-    let histograms = &trial.recording.histograms;
-    histograms
-        .write_hlog(&mut text, trial.started)
-        .map_err(|error| failed(&error))?;
-    weir_record::write_whole(&files.responses(), &text).map_err(stored::failed)?;
+    files
+        .write_seconds(&trial.recording, trial.started)
+        .map_err(studies::trial_failed)?;
     directory
         .write_record(&trial.record)
         .map_err(stored::failed)

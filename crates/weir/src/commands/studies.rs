@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use weir_probe::MachineFacts;
 use weir_record::{
-    RESULT_SCHEMA, Replay, RunDirectory, RunManifest, SecondView, StudyResult, TargetFacts,
-    Treatment, TrialError, TrialObserver, TrialRecord, failed_to,
+    Replay, RunDirectory, RunManifest, SecondView, TargetFacts, Treatment, TrialError,
+    TrialObserver, TrialRecord, failed_to,
 };
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
@@ -369,27 +369,9 @@ fn conclude(
     manifest: &RunManifest,
     arguments: &StudyArguments,
 ) -> Result<u8, ExpectedError> {
-    let exit_code = outcome.exit_code();
-    let result = StudyResult {
-        schema: RESULT_SCHEMA.to_owned(),
-        weir: manifest.weir.clone(),
-        run: directory.id(),
-        exit_code,
-        status: outcome.status,
-        question: outcome.question,
-        target: outcome.target,
-        summary: outcome.summary,
-        answer: outcome.answer,
-        settings: outcome.settings,
-        settings_detail: outcome.settings_detail,
-        configuration: configuration::diffs(changes),
-        held: outcome.held,
-        table: outcome.table,
-        comparison: outcome.comparison,
-        difference: outcome.difference,
-        findings: outcome.findings,
-        trials: outcome.trials,
-    };
+    let configuration = configuration::diffs(changes);
+    let (result, stopped_by) =
+        outcome.into_result(directory.id(), manifest.weir.clone(), configuration);
     directory.write_result(&result).map_err(stored::failed)?;
     output::talk(&weir_report::text::summary(&result, output::width()));
     let report = StoredRun::read(directory)?.write_report(directory)?;
@@ -397,8 +379,8 @@ fn conclude(
     if let Some(json) = &arguments.json {
         output::json_to(json, &result)?;
     }
-    match outcome.stopped_by {
-        None => Ok(exit_code),
+    match stopped_by {
+        None => Ok(result.exit_code),
         Some(why) => {
             output::talk(&format!(
                 "finished trials are saved; continue with --resume {}",

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use weir_jmeter::{Changes, Launch, PlanFacts, PlanFile};
 use weir_record::{RunDirectory, TrialFiles};
-use weir_rig::{Engine, Length, Measurement, store_seconds};
+use weir_rig::{Engine, Length, Measurement};
 use weir_script::{Properties, Target};
 
 use super::grammar::PlanArguments;
@@ -72,7 +72,9 @@ pub(crate) fn run(
     ));
     let measured = super::measured(measurement, metrics)?;
     drop(printer.join());
-    store_seconds(&measured, &files).map_err(studies::trial_failed)?;
+    files
+        .write_seconds(&measured.recording, measured.started)
+        .map_err(studies::trial_failed)?;
     let population = facts.population.or(measured.load.users_most()).unwrap_or(0);
     if let (0, Some(problem)) = (measured.load.samples(), measured.load.problem()) {
         return Err(ExpectedError::Input(problem.to_owned()));

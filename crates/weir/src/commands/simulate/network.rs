@@ -1,7 +1,5 @@
 //! From a network file to figures, text, JSON and a run directory.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +7,7 @@ use std::time::SystemTime;
 
 use weir_record::{
     Column, Figure, Levels, RESULT_SCHEMA, RunDirectory, Status, StudyResult, SweepRow, SweepTable,
-    TrialFiles, failed_to,
+    failed_to,
 };
 use weir_sim::{
     BYTES_PER_USER, ClassReport, NetworkFile, Plan, Replication, Report, SimulatedTrial, Totals,
@@ -17,7 +15,7 @@ use weir_sim::{
 };
 
 use super::SimulateArguments;
-use crate::commands::studies::{create_run, manifest};
+use crate::commands::studies::{create_run, manifest, trial_failed};
 use crate::error::{ExpectedError, FileProblems};
 use crate::progress::Counter;
 use crate::stored::{self, StoredRun};
@@ -171,10 +169,10 @@ fn store(
         let files = directory
             .start_trial(trial.record.id)
             .map_err(stored::failed)?;
-        store_seconds(trial, &files).map_err(|error| {
-            let place = files.directory.display();
-            ExpectedError::Environment(format!("failed to write {place}: {error}"))
-        })?;
+        // A simulation has no time of day; that of the file is as good as any and the same for all.
+        files
+            .write_seconds(&trial.recording, SystemTime::UNIX_EPOCH)
+            .map_err(trial_failed)?;
         directory
             .write_record(&trial.record)
             .map_err(stored::failed)?;
@@ -183,22 +181,6 @@ fn store(
     directory.write_result(&result).map_err(stored::failed)?;
     let page = StoredRun::read(&directory)?.write_report(&directory)?;
     output::talk(&format!("report: {}", page.display()));
-    Ok(())
-}
-
-fn store_seconds(
-    trial: &SimulatedTrial,
-    files: &TrialFiles,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let timeline = BufWriter::new(File::create(files.timeline())?);
-    trial.recording.timeline.write_csv(timeline)?;
-    let mut responses = BufWriter::new(File::create(files.responses())?);
-    // A simulation has no time of day; that of the file is as good as any and the same for all.
-    trial
-        .recording
-        .histograms
-        .write_hlog(&mut responses, SystemTime::UNIX_EPOCH)?;
-    responses.flush()?;
     Ok(())
 }
 
