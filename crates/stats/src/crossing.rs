@@ -61,6 +61,15 @@ pub struct Crossing {
     covariance: Covariance,
 }
 
+/// What is known of a line's slope before any trial: for example that the response follows a model, more or less.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExpectedSlope {
+    /// Response per level.
+    pub value: f64,
+    /// How far the true slope may be from it (standard deviation of a normal distribution).
+    pub standard_deviation: f64,
+}
+
 /// Of intercept and slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Covariance {
@@ -80,6 +89,18 @@ impl Crossing {
         root: f64,
         target: f64,
         spread: &Spread,
+    ) -> Result<Self, StatsError> {
+        Self::fit_expecting(points, root, target, spread, None)
+    }
+
+    /// The same with a slope that is expected. It counts as much as its standard deviation says: quiet trials overrule it,
+    /// and where trials scatter it keeps them from tilting the line by chance.
+    pub fn fit_expecting(
+        points: &[Point],
+        root: f64,
+        target: f64,
+        spread: &Spread,
+        expected: Option<ExpectedSlope>,
     ) -> Result<Self, StatsError> {
         let near: Vec<Point> = points
             .iter()
@@ -104,7 +125,7 @@ impl Crossing {
             intercept,
             slope,
             covariance,
-        } = weighted_line(&near, root, target, spread, df);
+        } = weighted_line(&near, root, target, spread, df, expected);
         let mut crossing = Self {
             level: root + (target - intercept) / slope,
             standard_error: 0.0,
@@ -201,7 +222,14 @@ struct Line {
 }
 
 /// Weighted least squares of value on (level - origin).
-fn weighted_line(points: &[Point], origin: f64, target: f64, spread: &Spread, df: f64) -> Line {
+fn weighted_line(
+    points: &[Point],
+    origin: f64,
+    target: f64,
+    spread: &Spread,
+    df: f64,
+    expected: Option<ExpectedSlope>,
+) -> Line {
     let weights: Vec<f64> = points
         .iter()
         .map(|point| point.weight(spread.relative, target))
@@ -226,7 +254,13 @@ fn weighted_line(points: &[Point], origin: f64, target: f64, spread: &Spread, df
     let factor = (spread.df + chi_squared) / df;
     let mean_variance = points.len() as f64 / total;
     let factor = factor.max((RESIDUAL_FLOOR * target).powi(2) / mean_variance);
-    let slope_variance = factor / (total * squares);
+    // A normal prior and normal data: precisions add up, and the mean weighs by them.
+    let measured = total * squares / factor;
+    let prior = expected.map_or(0.0, |expected| expected.standard_deviation.powi(-2));
+    let slope = (measured * slope + prior * expected.map_or(0.0, |expected| expected.value))
+        / (measured + prior);
+    let intercept = value - slope * centre;
+    let slope_variance = 1.0 / (measured + prior);
     let covariance = Covariance {
         intercept: factor / total + centre.powi(2) * slope_variance,
         both: -centre * slope_variance,
@@ -292,6 +326,24 @@ mod tests {
         assert!(interval.low < crossing.level && crossing.level < interval.high);
         assert!((crossing.probability_at_most(interval.low, 80.0) - 0.975).abs() < 1e-6);
         assert!((crossing.probability_at_most(interval.high, 80.0) - 0.025).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_expected_slope_counts_as_much_as_it_is_sure() {
+        let near = points(&[(17.0, 40.0), (19.0, 44.0), (21.0, 56.0), (23.0, 60.0)]);
+        let slope = |standard_deviation| {
+            let expected = ExpectedSlope {
+                value: 1.0,
+                standard_deviation,
+            };
+            let spread = Spread::assumed(0.005);
+            let fit = Crossing::fit_expecting(&near, 20.0, 52.0, &spread, Some(expected));
+            fit.unwrap().slope
+        };
+        assert!((slope(1e6) - 3.6).abs() < 1e-4);
+        assert!((slope(1e-6) - 1.0).abs() < 1e-4);
+        // The variance about the line is 6.4, so that of the slope 6.4/20 = 0.32: with the same before, the mean of both.
+        assert!((slope(0.32_f64.sqrt()) - 2.3).abs() < 1e-3);
     }
 
     #[test]

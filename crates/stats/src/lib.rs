@@ -60,7 +60,7 @@ pub use autocorrelation::{autocorrelation, autocorrelation_time};
 pub use batch_means::{BatchMeans, SeriesMean, Support, batch_means, mean_of_series};
 pub use best::Family;
 pub use blocks::Blocks;
-pub use crossing::{Crossing, NEAR, Point};
+pub use crossing::{Crossing, ExpectedSlope, NEAR, Point};
 pub use drift::Drift;
 pub use effective::{BinShare, effective_responses};
 pub use equivalence::{Equivalence, LogRatio, Verdict};
