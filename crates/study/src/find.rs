@@ -56,7 +56,13 @@ fn run(
     else {
         return Ok(());
     };
-    let searched = trials.valid();
+    let all = trials.valid();
+    let searched = goals.without_outliers(&all, facts.cpus);
+    learned.outliers = all
+        .iter()
+        .map(|trial| trial.id)
+        .filter(|id| searched.iter().all(|kept| kept.id != *id))
+        .collect();
     learned.fit = goals
         .cpu
         .and_then(|(_, target)| CpuFit::of(&searched, facts.cpus, target));
@@ -222,6 +228,7 @@ fn outcome(
     let summary = summary::of_find(spec, &facts, &trials, &learned, stop.as_ref());
     let mut all = findings::of_find(&trials, &facts, learned.fit.as_ref());
     all.extend(plateau(&learned));
+    all.extend(outliers(&learned));
     if let (Some(why), Some(_)) = (&learned.no_settings, &learned.answer) {
         all.push(Finding::new(
             "settings-not-derived",
@@ -274,6 +281,17 @@ fn plateau(learned: &Learned) -> Option<Finding> {
         answer.value
     );
     Some(Finding::new(id, says, &[]))
+}
+
+/// Trials that were left out because the others contradict them.
+fn outliers(learned: &Learned) -> Option<Finding> {
+    let numbers: Vec<String> = learned.outliers.iter().map(u32::to_string).collect();
+    let says = format!(
+        "The CPU of trial {} lies further from what the other trials near the answer say than chance explains; the answer \
+         does not rest on it.",
+        numbers.join(" and of trial ")
+    );
+    (!numbers.is_empty()).then(|| Finding::new("trial-outlying", says, &learned.outliers))
 }
 
 fn status(learned: &Learned, held: Option<&Held>, stop: Option<&Stop>) -> Status {

@@ -15,6 +15,8 @@ pub(crate) struct Learned {
     pub(crate) unmet: Vec<String>,
     pub(crate) confirmed: Option<Confirmed>,
     pub(crate) fit: Option<CpuFit>,
+    /// Trials that the others contradict, so that the answer does not rest on them.
+    pub(crate) outliers: Vec<u32>,
     /// Why no settings were derived, when none were.
     pub(crate) no_settings: Option<String>,
 }

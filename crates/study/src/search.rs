@@ -2,12 +2,13 @@
 //!
 //! Each step looks at all trials so far and names the next level, or the end: [`next`] is a pure
 //! function of the records, so that a search can be replayed. Far from the goal the closed model of
-//! [`cpu`] leaps towards it; near the goal trials alternate at about 1.12 and 0.88 times the root
+//! [`cpu`] leaps towards it; near the goal trials alternate at about 1.09 and 0.91 times the root
 //! until its interval is narrow enough. Source: the search of the project's method notes, which
 //! needs about a third of the trials of a sweep for the same error.
 
 pub(crate) mod bounded;
 pub(crate) mod cpu;
+mod noise;
 pub(crate) mod plateau;
 pub(crate) mod root;
 pub(crate) mod users;
@@ -32,10 +33,18 @@ const APPROACH: f64 = 0.75;
 const LEAP: f64 = 8.0;
 /// Steps to both sides of the root. Response times bend more than CPU, so that closer ones are
 /// straighter.
-const STEP_CPU: f64 = 0.12;
+const STEP_CPU: f64 = 0.09;
 const STEP_OTHER: f64 = 0.06;
-/// Near trials without which no search ends by itself.
+/// Near trials without which no search ends by itself …
 const NEAR_MIN: usize = 5;
+/// … and one more for each of these spreads between trials that the near ones exceed: the noisier the machine, the more
+/// likely few trials agree by luck (tried with `cargo xtask bench search`).
+const NOISY: [f64; 3] = [0.018, 0.035, 0.045];
+/// No search ends by itself before the CPU at the answer is known so well, as a share of the CPUs (95 %): where it is steep, or
+/// users are few, the level alone says too little of it.
+const CPU_DOUBT: f64 = 0.042;
+/// Trials that a search leaves out at most: more of them are no outliers.
+const OUTLIERS_MAX: usize = 2;
 /// A search that has not ended by then ends with what it knows.
 pub(crate) const TRIALS_MAX: usize = 24;
 
@@ -124,6 +133,27 @@ impl Goals {
             .min_by(|a, b| a.1.level.total_cmp(&b.1.level))
     }
 
+    /// The trials but for those near the goal whose CPU the others contradict beyond chance: something disturbed them that
+    /// no instrument saw.
+    pub(crate) fn without_outliers<'a>(
+        &self,
+        trials: &[&'a TrialRecord],
+        servers: u32,
+    ) -> Vec<&'a TrialRecord> {
+        let mut kept = trials.to_vec();
+        let Some((_, target)) = self.cpu else {
+            return kept;
+        };
+        for _ in 0..OUTLIERS_MAX {
+            let outlier = CpuFit::of(&kept, servers, target).and_then(|fit| fit.outlier());
+            let Some(outlier) = outlier else {
+                break;
+            };
+            kept.retain(|trial| trial.id != outlier);
+        }
+        kept
+    }
+
     fn is_cpu(&self, index: usize) -> bool {
         self.cpu.is_some_and(|(at, _)| at == index)
     }
@@ -162,10 +192,11 @@ pub(crate) fn search(
             Step::Try { level, effort, why } => (level, effort, why),
         };
         // What is kept for the settings counts once there is an answer to derive them from.
-        let enough = near_count(goals, &trials.valid(), facts.cpus) >= NEAR_MIN;
+        let used = goals.without_outliers(&trials.valid(), facts.cpus);
+        let enough = near_count(goals, &used, facts.cpus) >= NEAR_MIN;
         let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
-            return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));
+            return Ok(best_so_far(spec, goals, &used, facts.cpus));
         };
         let record = trials.run(&Wanted {
             role: Role::Search,
@@ -196,7 +227,9 @@ fn next(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], facts: &TargetF
         .iter()
         .filter_map(|trial| trial.level(USERS))
         .fold(0.0, f64::max);
-    if trials.len() >= TRIALS_MAX {
+    let all = trials.len();
+    let trials = &goals.without_outliers(trials, facts.cpus);
+    if all >= TRIALS_MAX {
         return Step::End(best_so_far(spec, goals, trials, facts.cpus));
     }
     let plateau = goals
@@ -330,7 +363,9 @@ fn near(
     let above = levels(&|level| level > root.level);
     let enough = match root.by {
         By::Line => {
-            below + above >= NEAR_MIN && root.doubt <= (spec.precision * root.level).max(0.5)
+            below + above >= near_min(&root)
+                && root.cpu_doubt <= CPU_DOUBT
+                && root.doubt <= (spec.precision * root.level).max(0.5)
         }
         By::Bracket => root.doubt <= (2.0 * spec.precision * root.level).max(0.0),
         By::Guess => false,
@@ -360,6 +395,10 @@ fn near(
         effort: Effort::Full,
         why: format!("just {side} the {:.1} users that are expected", root.level),
     }
+}
+
+fn near_min(root: &Root) -> usize {
+    NEAR_MIN + NOISY.iter().filter(|noisy| root.noise > **noisy).count()
 }
 
 /// Between the largest level at which it held and the smallest at which it did not.

@@ -141,6 +141,8 @@ impl Bounded {
             high: high.max(low),
             doubt: (high - low).max(0.0),
             by: By::Bracket,
+            noise: 0.0,
+            cpu_doubt: 0.0,
         }
     }
 
@@ -202,6 +204,8 @@ impl Bounded {
             high: interval.high,
             doubt: crossing.half_width(STOP_CONFIDENCE),
             by: By::Line,
+            noise: 0.0,
+            cpu_doubt: 0.0,
         })
     }
 }

@@ -9,8 +9,9 @@
 
 use weir_queueing::{ClosedCpu, CpuPoint};
 use weir_record::{STEAL_MAX, TrialRecord, disturbance};
-use weir_stats::{Crossing, Estimate, IsotonicFit, Point, Spread, student_quantile};
+use weir_stats::{Crossing, Estimate, ExpectedSlope, IsotonicFit, Point, student_quantile};
 
+use super::noise;
 use super::root::{By, CONFIDENCE, NEAR, Root, STOP_CONFIDENCE};
 use super::users::Users;
 
@@ -21,16 +22,21 @@ use super::users::Users;
 /// too narrow).
 pub(crate) const SPREAD: f64 = 0.02;
 const SPREAD_DF: f64 = 1.0;
+/// Measured CPU against the model's has slope 1 where the model is right. Two classes of requests, a plateau above the
+/// goal or a demand that grows with the load make it 0.5 to 1.5; until the trials say so, this is how far it may be off.
+const SLOPE_DOUBT: f64 = 0.4;
 /// The model is not asked about more users than this.
 const LEVEL_MAX: f64 = 1e5;
 
 /// One trial as the fit sees it.
 #[derive(Debug, Clone, Copy)]
 struct CpuTrial {
+    id: u32,
     level: f64,
     population: u32,
     utilization: f64,
     half_width: f64,
+    throughput_per_s: f64,
     /// Busy seconds and requests, as far as they can be trusted.
     busy_s: f64,
     requests: f64,
@@ -45,10 +51,12 @@ impl CpuTrial {
         // in which it is the larger of the two hardly counts for the demand.
         let trust = 1.0 / (1.0 + (disturbed / (2.0 * SPREAD * cpu.total)).powi(2));
         Some(Self {
+            id: trial.id,
             level: trial.level("users")?,
             population: trial.population,
             utilization: cpu.total,
             half_width: within.hypot(disturbed),
+            throughput_per_s: trial.throughput_per_s,
             busy_s: trust * cpu.total * f64::from(servers) * trial.window_s,
             requests: trust * trial.throughput_per_s * trial.window_s,
         })
@@ -183,43 +191,72 @@ impl CpuFit {
     }
 
     fn root_about(&self, about: f64) -> Root {
-        let points = self.near(about);
-        self.line(&points).unwrap_or_else(|| self.offset(&points))
+        let near = self.near(about);
+        self.line(&near)
+            .unwrap_or_else(|| self.offset(&self.points(&near)))
     }
 
-    /// The trials near a level, as points against the model's CPU.
-    fn near(&self, about: f64) -> Vec<Point> {
-        self.trials
-            .iter()
-            .filter(|trial| NEAR.contains(&(trial.level / about)))
-            .map(|trial| Point {
-                level: self.model_utilization(trial.level),
-                value: trial.utilization,
-                half_width: trial.half_width,
-            })
-            .collect()
+    /// The trials near a level.
+    fn near(&self, about: f64) -> Vec<CpuTrial> {
+        let near = |trial: &&CpuTrial| NEAR.contains(&(trial.level / about));
+        self.trials.iter().filter(near).copied().collect()
     }
 
-    fn crossing(&self, points: &[Point]) -> Option<Crossing> {
-        let spread = Spread {
-            relative: SPREAD,
-            df: SPREAD_DF,
-            estimate: None,
+    /// Trials as points against the model's CPU.
+    fn points(&self, trials: &[CpuTrial]) -> Vec<Point> {
+        let point = |trial: &CpuTrial| Point {
+            level: self.model_utilization(trial.level),
+            value: trial.utilization,
+            half_width: trial.half_width,
         };
-        let crossing = Crossing::fit(points, self.target, self.target, &spread).ok()?;
+        trials.iter().map(point).collect()
+    }
+
+    fn crossing(&self, near: &[CpuTrial]) -> Option<Crossing> {
+        let points = self.points(near);
+        let spread = noise::spread(&self.seen(near));
+        let expected = ExpectedSlope {
+            value: 1.0,
+            standard_deviation: SLOPE_DOUBT,
+        };
+        let crossing =
+            Crossing::fit_expecting(&points, self.target, self.target, &spread, Some(expected))
+                .ok()?;
         (crossing.slope > 0.0).then_some(crossing)
     }
 
-    fn line(&self, points: &[Point]) -> Option<Root> {
-        let crossing = self.crossing(points)?;
+    /// The same trials, to tell their noise.
+    fn seen(&self, near: &[CpuTrial]) -> Vec<noise::Near> {
+        let seen = |trial: &CpuTrial| noise::Near {
+            model: self.model_utilization(trial.level),
+            cpu: trial.utilization,
+            half_width: trial.half_width,
+            throughput_per_s: trial.throughput_per_s,
+        };
+        near.iter().map(seen).collect()
+    }
+
+    /// The number of a trial near the goal that the others contradict beyond chance.
+    pub(crate) fn outlier(&self) -> Option<u32> {
+        let near = self.near(self.root().level);
+        Some(near[noise::outlier(&self.seen(&near))?].id)
+    }
+
+    fn line(&self, near: &[CpuTrial]) -> Option<Root> {
+        let crossing = self.crossing(near)?;
         let interval = crossing.estimate(CONFIDENCE).ok()?;
         let stop = crossing.estimate(STOP_CONFIDENCE).ok()?;
-        Some(self.root_of(
+        let root = self.root_of(
             crossing.level,
             (interval.low, interval.high),
             (stop.low, stop.high),
             By::Line,
-        ))
+        );
+        Some(Root {
+            noise: noise::seen(&self.seen(near)),
+            cpu_doubt: crossing.half_width(CONFIDENCE) * crossing.slope,
+            ..root
+        })
     }
 
     /// The model moved up or down to the trials near by, when there are too few for a line.
@@ -249,6 +286,8 @@ impl CpuFit {
                 high: level * 2.0,
                 doubt: level,
                 by: By::Guess,
+                noise: 0.0,
+                cpu_doubt: 0.0,
             };
         }
         let offset = mean(&|point| point.value - point.level);
@@ -274,6 +313,8 @@ impl CpuFit {
             high: self.level_at(interval.1),
             doubt: (stop_high - stop_low) / 2.0,
             by,
+            noise: 0.0,
+            cpu_doubt: 0.0,
         }
     }
 

@@ -13,6 +13,10 @@ pub(crate) struct Root {
     pub(crate) doubt: f64,
     /// How it was found.
     pub(crate) by: By,
+    /// Relative spread between trials near by, as far as it is known; else 0.
+    pub(crate) noise: f64,
+    /// Half-width of the 95 % interval of the CPU at the level, as a share of the CPUs; 0 where it is not known.
+    pub(crate) cpu_doubt: f64,
 }
 
 /// How a root was found.
@@ -35,6 +39,8 @@ impl Root {
             high: f64::INFINITY,
             doubt: f64::INFINITY,
             by: By::Guess,
+            noise: 0.0,
+            cpu_doubt: 0.0,
         }
     }
 }
