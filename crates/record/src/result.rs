@@ -135,7 +135,8 @@ pub struct Answer {
     pub curves: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
-/// Levels of one factor that were compared within blocks, on a logarithmic scale.
+/// Levels of one factor that were compared, on a logarithmic scale: within blocks for the best, by all trials for the
+/// smallest that is as good.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelComparison {
     /// The factor that was varied.
@@ -144,9 +145,10 @@ pub struct LevelComparison {
     pub figure: String,
     /// The difference that matters, as a share.
     pub margin: f64,
-    /// Probability that all losses lie in their intervals.
+    /// Probability that what is said of the levels is true.
     pub confidence: f64,
-    /// How many complete blocks there are: trials of each level.
+    /// How many complete blocks there are, trials of each level; for the smallest that is as good, trials of the level in
+    /// question.
     pub blocks: u32,
     /// Spread between trials of one level within a block, as a share.
     pub noise: f64,
@@ -159,7 +161,7 @@ pub struct LevelComparison {
 pub struct LevelStanding {
     /// The level.
     pub level: f64,
-    /// Geometric mean of the figure over the blocks.
+    /// Geometric mean of the figure over the level's trials.
     pub value: f64,
     /// What it loses against the best, as a share; an interval that begins at 0 says that it may be the best.
     pub loss: Estimate,

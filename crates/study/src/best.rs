@@ -4,6 +4,7 @@
 //! [`search`] asks for trials and compares; here they are run, and [`told`] puts into words what came of it.
 
 mod levels;
+mod pooled;
 mod search;
 mod told;
 
@@ -25,6 +26,7 @@ use levels::Aim;
 use search::{Search, Try};
 
 pub(crate) use levels::ladder;
+pub(crate) use pooled::ROUNDS_MAX;
 pub(crate) use search::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX};
 
 /// Why a search goes no further.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use weir_record::{Role, TargetFacts, Window};
 
-use crate::best::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX, ladder};
+use crate::best::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX, ROUNDS_MAX, ladder};
 use crate::confirm::CONFIRM_MAX;
 use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
-use crate::spec::{Ask, BestSpec, FindSpec, MattersSpec, SweepSpec};
+use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SweepSpec};
 use crate::sweep::cases;
 use crate::trials::{cost_s, least_cost_s};
 
@@ -82,6 +82,8 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
 /// Blocks and levels that are expected on a quiet machine (measured in `best/search/tests.rs`).
 const BLOCKS_EXPECTED: usize = 3;
 const CONTENDERS_EXPECTED: usize = 4;
+/// Rounds of two trials that are expected (measured by `cargo xtask bench search`).
+const ROUNDS_EXPECTED: usize = 3;
 
 fn of_best(spec: &BestSpec) -> DryRun {
     let on_ladder = ladder(spec.within).len();
@@ -103,11 +105,19 @@ fn of_best(spec: &BestSpec) -> DryRun {
             FINER_MAX / 2,
             FINER_MAX,
         ),
-        trials_of(
-            "blocks of the levels that contend, until they are told apart".to_owned(),
-            BLOCKS_EXPECTED * CONTENDERS_EXPECTED,
-            BLOCKS_MAX * CONTENDERS_MAX,
-        ),
+        match spec.goal {
+            BestGoal::Best => trials_of(
+                "blocks of the levels that contend, until they are told apart".to_owned(),
+                BLOCKS_EXPECTED * CONTENDERS_EXPECTED,
+                BLOCKS_MAX * CONTENDERS_MAX,
+            ),
+            BestGoal::SmallestNearBest => trials_of(
+                "rounds of a small level and one of the best, until it is shown to be as good"
+                    .to_owned(),
+                2 * ROUNDS_EXPECTED,
+                2 * ROUNDS_MAX,
+            ),
+        },
     ];
     within_budget(steps, spec.window, spec.budget)
 }

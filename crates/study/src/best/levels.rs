@@ -81,18 +81,14 @@ impl Curve {
         finer
     }
 
-    /// The levels that are compared: the peak, what lies beside the point that matters, the edge of the plateau, and
-    /// the largest level that may still be on it.
-    pub(crate) fn contenders(&self, aim: Aim) -> Vec<u32> {
-        let beside = match aim {
-            Aim::Best => self.peak,
-            Aim::SmallestNearBest => self.edge(),
-        };
+    /// The levels that contend for the best: the peak, what lies beside it, the edge of the plateau, and the largest level
+    /// that may still be on it.
+    pub(crate) fn contenders(&self) -> Vec<u32> {
         let far = self.reaches(CHANCE * self.margin).next_back();
         let mut at: Vec<usize> = [
-            beside.checked_sub(1),
+            self.peak.checked_sub(1),
             Some(self.edge()),
-            Some(beside + 1),
+            Some(self.peak + 1),
             Some(self.peak),
             far,
         ]
@@ -166,17 +162,12 @@ mod tests {
             (128, 59.0),
             (256, 45.0),
         ]);
-        assert_eq!(
-            plateau.contenders(Aim::SmallestNearBest),
-            [4, 8, 16, 32, 128]
-        );
-        assert_eq!(plateau.contenders(Aim::Best), [8, 16, 32, 64, 128]);
+        assert_eq!(plateau.contenders(), [8, 16, 32, 64, 128]);
     }
 
     #[test]
     fn a_rise_to_the_end_leaves_its_last_levels() {
         let rise = curve(&[(1, 10.0), (2, 20.0), (4, 40.0)]);
-        assert_eq!(rise.contenders(Aim::SmallestNearBest), [2, 4]);
-        assert_eq!(rise.contenders(Aim::Best), [2, 4]);
+        assert_eq!(rise.contenders(), [2, 4]);
     }
 }

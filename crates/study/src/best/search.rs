@@ -4,12 +4,14 @@
 //!
 //! 1. *ladder*: one trial at each level of a logarithmic ladder, in a random order;
 //! 2. *finer steps*: twice, between the levels where the peak and the edge of its plateau lie;
-//! 3. *blocks*: the few levels that contend, each once a block and in a random order, until the question is decided or
-//!    the last block is over. They are compared within blocks, on a logarithmic scale, against the best of them
-//!    whichever that is, with intervals that hold for all levels and all looks together.
+//! 3. for the best level *blocks*: the few levels that contend, each once a block and in a random order, until the
+//!    question is decided or the last block is over. They are compared within blocks, on a logarithmic scale, against the
+//!    best of them whichever that is, with intervals that hold for all levels and all looks together. The trials of the first
+//!    two steps are not used here: a level contends because a trial of it was lucky, and luck must not count twice.
+//! 4. for the smallest level that is as good, which asks for less, *rounds* of two trials instead: one of the level in
+//!    question, one on top of the curve. All trials count together ([`super::pooled`]).
 //!
-//! The trials of the first two steps are not used in the third: a level contends because a trial of it was lucky, and
-//! luck must not count twice. Steps 1 and 2 follow the project's method notes (screening, weighted unimodal regression,
+//! Steps 1 and 2 follow the project's method notes (screening, weighted unimodal regression,
 //! geometric midpoints); in step 3 blocks take the place of duels, so that the levels are compared with the true best of
 //! them and not with the one that looked best.
 
@@ -19,6 +21,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_stats::{Blocks, Estimate, Family};
 
 use super::levels::{Aim, Curve, ladder};
+use super::pooled::{self, Pooled};
 use crate::sweep::shuffled;
 use crate::trials::Effort;
 
@@ -72,6 +75,7 @@ pub(crate) struct Compared {
     pub(crate) standings: Vec<Standing>,
     /// Standard deviation between trials of one level in one block, in logarithms.
     pub(crate) noise: f64,
+    /// Complete blocks, or trials of the level in question.
     pub(crate) blocks: usize,
 }
 
@@ -107,27 +111,12 @@ impl Compared {
         self.standings.iter().filter(that)
     }
 
-    /// Whether more blocks can change what the aim asks for.
-    fn is_decided(&self, aim: Aim, margin: f64) -> bool {
-        match aim {
-            Aim::Best => {
-                self.leads_alone()
-                    || self
-                        .not_beaten()
-                        .all(|standing| standing.verdict == Verdict::AsGood)
-            }
-            Aim::SmallestNearBest => self.smallest_as_good().is_some_and(|smallest| {
-                self.of(Verdict::Open)
-                    .all(|open| open.level > smallest.level || !self.may_be_shown(open, margin))
-            }),
-        }
-    }
-
-    /// Whether the last block may show a level not to be worse, if its mean stays what it is: intervals shrink with
-    /// the root of the blocks.
-    fn may_be_shown(&self, open: &Standing, margin: f64) -> bool {
-        let shrinks = (self.blocks as f64 / BLOCKS_MAX as f64).sqrt();
-        open.loss.value + shrinks * (open.loss.high - open.loss.value) < margin
+    /// Whether the best is known, or that there is none.
+    fn is_decided(&self) -> bool {
+        self.leads_alone()
+            || self
+                .not_beaten()
+                .all(|standing| standing.verdict == Verdict::AsGood)
     }
 }
 
@@ -172,10 +161,13 @@ impl Search {
             let finer = self.curve().map(|curve| curve.finer()).unwrap_or_default();
             self.explore(finer, "between the best so far", random, measure)?;
         }
+        if self.aim == Aim::SmallestNearBest {
+            return self.narrow(random, measure);
+        }
         let Some(curve) = self.curve() else {
             return Ok(());
         };
-        self.contenders = curve.contenders(self.aim);
+        self.contenders = curve.contenders();
         self.entered = self.contenders.len();
         // A level that drops out takes its block with it.
         for _ in 0..BLOCKS_MAX + CONTENDERS_MAX {
@@ -184,8 +176,11 @@ impl Search {
             }
             self.block(random, measure)?;
             let looks = LOOKS.contains(&self.blocks.len());
-            let decided = |compared: Compared| compared.is_decided(self.aim, self.margin);
-            if looks && self.compared().is_some_and(decided) {
+            if looks
+                && self
+                    .compared()
+                    .is_some_and(|compared| compared.is_decided())
+            {
                 break;
             }
         }
@@ -210,6 +205,42 @@ impl Search {
             };
             if let Some(value) = measure(asked)? {
                 self.tried.insert(level, vec![value]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Rounds of two trials until a small level is shown to be as good as the best.
+    fn narrow<E>(
+        &mut self,
+        random: &mut Xoshiro256PlusPlus,
+        measure: &mut dyn FnMut(Try) -> Result<Option<f64>, E>,
+    ) -> Result<(), E> {
+        for round in 1..=pooled::ROUNDS_MAX {
+            let Some(pooled) = Pooled::of(&self.tried, self.margin) else {
+                return Ok(());
+            };
+            let candidate = pooled.candidate();
+            if pooled.is_decided(candidate) {
+                return Ok(());
+            }
+            let pair = [candidate, pooled.rival(candidate)];
+            for at in shuffled(pair.len(), random) {
+                let level = pair[at];
+                let asked = Try {
+                    level,
+                    effort: Effort::Full,
+                    why: format!(
+                        "round {round} of at most {}: whether {candidate} is as good as the best",
+                        pooled::ROUNDS_MAX
+                    ),
+                };
+                match measure(asked)? {
+                    Some(value) => self.tried.entry(level).or_default().push(value),
+                    None => {
+                        self.tried.remove(&level);
+                    }
+                }
             }
         }
         Ok(())
@@ -250,8 +281,11 @@ impl Search {
         Curve::of(&self.tried, self.margin)
     }
 
-    /// The contenders against each other; `None` before two blocks are complete.
+    /// What is known of the levels that count; `None` before two of them, or two blocks of them, were tried.
     pub(crate) fn compared(&self) -> Option<Compared> {
+        if self.aim == Aim::SmallestNearBest {
+            return Some(Pooled::of(&self.tried, self.margin)?.compared());
+        }
         let blocks = Blocks::of(&self.blocks).ok()?;
         let losses = blocks.losses(Family {
             treatments: self.entered,

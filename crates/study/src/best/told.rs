@@ -217,13 +217,7 @@ impl Told<'_> {
     fn of_contenders(&self, compared: &Compared, sentences: &mut Vec<String>) {
         match self.level() {
             Some(level) => sentences.push(self.headline(level) + "."),
-            None => sentences.push(format!(
-                "Not decided: trials of one level differ by {} %, too much to tell {} levels apart by {} % in {} blocks.",
-                percent(compared.noise.exp_m1()),
-                compared.standings.len(),
-                percent(self.spec.margin),
-                compared.blocks
-            )),
+            None => sentences.push(self.not_decided(compared)),
         }
         if compared.leads_alone() {
             if self.spec.goal == BestGoal::SmallestNearBest {
@@ -260,6 +254,23 @@ impl Told<'_> {
                 "The best that was tried is the end of the range, {}: a wider `within` may have a better one.",
                 self.spec.within.1
             ));
+        }
+    }
+
+    fn not_decided(&self, compared: &Compared) -> String {
+        let noise = percent(compared.noise.exp_m1());
+        let margin = percent(self.spec.margin);
+        let count = compared.blocks;
+        match self.spec.goal {
+            BestGoal::Best => format!(
+                "Not decided: trials of one level differ by {noise} %, too much to tell {} levels apart by {margin} % in {count} \
+                 blocks.",
+                compared.standings.len()
+            ),
+            BestGoal::SmallestNearBest => format!(
+                "Not decided: trials of one level differ by {noise} %, too much to show within {count} of them that a level is not \
+                 worse than the best by {margin} %."
+            ),
         }
     }
 

@@ -154,7 +154,7 @@ fn noise_is_not_taken_for_an_answer() {
 #[test]
 fn a_level_that_drops_out_leaves_the_others() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-    let mut search = Search::new(Aim::SmallestNearBest, WITHIN, MARGIN);
+    let mut search = Search::new(Aim::Best, WITHIN, MARGIN);
     let mut trials = 0;
     let mut measure = |asked: Try| -> Result<Option<f64>, ()> {
         trials += 1;
@@ -165,6 +165,32 @@ fn a_level_that_drops_out_leaves_the_others() {
     search.run(&mut random, &mut measure).unwrap();
     let compared = search.compared().unwrap();
     assert!(compared.standings.iter().all(|one| one.level <= 100));
+    assert_eq!(compared.smallest_as_good().unwrap().level, 8);
+}
+
+#[test]
+fn a_rival_that_drops_out_leaves_the_smallest_that_is_as_good() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut search = Search::new(Aim::SmallestNearBest, WITHIN, MARGIN);
+    let (mut trials, mut dropped) = (0, Vec::new());
+    let mut measure = |asked: Try| -> Result<Option<f64>, ()> {
+        trials += 1;
+        if trials > 14 && asked.level != 8 {
+            dropped.push(asked.level);
+            return Ok(None);
+        }
+        let value = plateau(f64::from(asked.level)).ln() + 1e-3 * f64::from(trials % 3);
+        Ok(Some(value))
+    };
+    search.run(&mut random, &mut measure).unwrap();
+    let compared = search.compared().unwrap();
+    assert!(!dropped.is_empty());
+    assert!(
+        compared
+            .standings
+            .iter()
+            .all(|one| !dropped.contains(&one.level))
+    );
     assert_eq!(compared.smallest_as_good().unwrap().level, 8);
 }
 
