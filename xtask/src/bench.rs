@@ -2,6 +2,7 @@
 
 mod closed_mva;
 pub(crate) mod load;
+pub(crate) mod search;
 pub(crate) mod simulate;
 pub(crate) mod statistics;
 pub(crate) mod tune;

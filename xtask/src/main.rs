@@ -70,6 +70,12 @@ enum Task {
 #[derive(Subcommand)]
 enum Bench {
     Load(bench::load::LoadBench),
+    /// Print how right the searches are and what they cost, next to bisection, sweeps, grids and random search
+    Search {
+        /// Only one of the tables
+        #[arg(value_parser = ["largest", "outside", "best", "matters"])]
+        table: Option<String>,
+    },
     Simulate(bench::simulate::SimulateBench),
     /// Print how often the intervals and comparisons of the statistics crate are right
     Statistics,
@@ -102,6 +108,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds),
         Task::Generate => generate::write(&workspace),
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
+        Task::Bench(Bench::Search { table }) => bench::search::bench(&workspace, table.as_deref()),
         Task::Bench(Bench::Simulate(options)) => bench::simulate::bench(&workspace, options),
         Task::Bench(Bench::Statistics) => bench::statistics::bench(&workspace),
         Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),

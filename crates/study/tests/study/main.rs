@@ -10,7 +10,10 @@ mod best;
 mod limits;
 mod matters;
 mod search_accuracy;
+mod search_outside;
 mod study_file;
 mod support;
 mod sweep;
+#[path = "../truth/mod.rs"]
+mod truth;
 mod tune_simulated;

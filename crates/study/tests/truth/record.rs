@@ -1,0 +1,58 @@
+//! A made trial as a record.
+
+use std::collections::BTreeMap;
+
+use weir_record::{CpuRecord, Errors, ResponseTime, Treatment, TrialRecord};
+
+/// What a trial measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) throughput_per_s: f64,
+    pub(super) response_s: f64,
+    /// Share of the CPUs; absent where nothing is said of them.
+    pub(super) cpu: Option<f64>,
+}
+
+/// The record of a valid trial.
+pub(super) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> TrialRecord {
+    TrialRecord {
+        id: treatment.id,
+        role: treatment.role,
+        case: treatment.case.clone(),
+        levels: treatment.levels.clone(),
+        population,
+        warm_up_s: treatment.window.warm_up_min.as_secs_f64(),
+        window_s: treatment.window.max.as_secs_f64(),
+        repeats: 0,
+        valid: true,
+        invalid_because: Vec::new(),
+        notes: Vec::new(),
+        throughput_per_s: seen.throughput_per_s,
+        response_time_ms: exponential(1e3 * seen.response_s),
+        errors: Errors::default(),
+        cpu: seen.cpu.map(|cpu| CpuRecord {
+            user: cpu,
+            total: cpu,
+            ..CpuRecord::default()
+        }),
+        signals: BTreeMap::new(),
+        signal_origins: BTreeMap::new(),
+        classes: BTreeMap::new(),
+        open: None,
+        intervals: BTreeMap::new(),
+    }
+}
+
+/// Quantiles of an exponential distribution with this mean.
+fn exponential(mean: f64) -> ResponseTime {
+    let quantile = |q: f64| -mean * (1.0 - q).ln();
+    ResponseTime {
+        mean,
+        p50: quantile(0.5),
+        p90: quantile(0.9),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: quantile(0.9999),
+    }
+}
