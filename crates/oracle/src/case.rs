@@ -63,6 +63,9 @@ pub enum OracleError {
     /// A series has no such figure.
     #[error("compute the figure: {0}")]
     Statistics(#[from] weir_stats::StatsError),
+    /// Whoever waits for the simulation has had it stopped.
+    #[error("finish the simulation: it was stopped")]
+    Stopped,
     /// The case asks for something that its family does not have.
     #[error("solve the case: {0}")]
     Other(String),
@@ -84,7 +87,12 @@ pub fn read(text: &str) -> Result<Vec<Case>, OracleError> {
 impl Case {
     /// Whether its result counts; what was observed counts only where it says how near one has to come.
     pub(crate) fn counts(&self) -> bool {
-        !self.kind.contains("reality") || self.tolerance.rel.is_some()
+        !self.is_observed() || self.tolerance.rel.is_some()
+    }
+
+    /// Whether the expected values were observed rather than computed.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.kind.contains("reality")
     }
 
     fn parameter(&self, name: &str) -> &Value {

@@ -9,6 +9,9 @@ mod statistics;
 
 use serde_json::Value;
 
+pub(crate) use self::closed::pooled_server;
+pub(crate) use self::open::quantile_of;
+
 use crate::{Case, OracleError, Values};
 
 type Solved = Result<Values, OracleError>;

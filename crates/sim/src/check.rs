@@ -1,9 +1,11 @@
 //! Networks that cannot be simulated, or whose queues would grow for ever.
 
+mod stability;
+
 use crate::distribution::Distribution;
 use crate::network::{
-    AbandonedWork, CLASSES_MAX, Center, CenterKind, Class, GROUPS_MAX, Happening, LIMITS_MAX,
-    Network, SERVERS_MAX, Source, Step, WhenFull,
+    CLASSES_MAX, Class, GROUPS_MAX, Happening, LIMITS_MAX, Network, SERVERS_MAX, Source, Step,
+    WhenFull,
 };
 
 /// Most users and most requests at once.
@@ -55,7 +57,7 @@ pub fn check(network: &Network) -> Vec<Fault> {
         for (index, class) in network.classes.iter().enumerate() {
             stands_still(network, class, index, &mut faults);
         }
-        stability(network, &mut faults);
+        stability::check(network, &mut faults);
     }
     faults.0
 }
@@ -98,9 +100,11 @@ fn sizes(network: &Network, faults: &mut Faults) {
         }
     }
     let population = network.population();
-    if population > POPULATION_MAX {
+    if let Some(largest) = largest_class(network)
+        && population > POPULATION_MAX
+    {
         faults.add_with_help(
-            About::Network,
+            About::Class(largest),
             format!(
                 "{population} users would take about {} GB of memory; no more than {POPULATION_MAX} can be simulated",
                 population * BYTES_PER_USER / 1_000_000_000
@@ -119,6 +123,13 @@ fn sizes(network: &Network, faults: &mut Faults) {
             );
         }
     }
+}
+
+/// The class with the most users; `None` where nobody but arrivals sends requests.
+pub(crate) fn largest_class(network: &Network) -> Option<usize> {
+    let users = |class: &usize| network.classes[*class].users();
+    let classes = (0..network.classes.len()).filter(|class| users(class).is_some());
+    classes.max_by_key(users)
 }
 
 fn source(class: &Class, index: usize, faults: &mut Faults) {
@@ -335,132 +346,4 @@ fn stands_still(network: &Network, class: &Class, index: usize, faults: &mut Fau
             "give the class a think time",
         );
     }
-}
-
-/// One place where a class spends time, with what it holds there.
-struct Visit {
-    class: usize,
-    center: usize,
-    /// Server time for one request of the class.
-    demand_s: f64,
-    rate_per_s: f64,
-    /// Whether something on the way throws out what is too much.
-    bounded: bool,
-}
-
-/// Compares what arrives in the end, for ever, with what each place can do.
-fn stability(network: &Network, faults: &mut Faults) {
-    let visits: Vec<Visit> = (0..network.classes.len())
-        .flat_map(|class| visits_of(network, class))
-        .collect();
-    for (index, center) in network.centers.iter().enumerate() {
-        let Some(servers) = servers_in_the_end(network, index) else {
-            continue;
-        };
-        let here = || visits.iter().filter(|visit| visit.center == index);
-        if here().all(|visit| visit.bounded) {
-            continue;
-        }
-        let offered: f64 = here().map(|visit| visit.rate_per_s * visit.demand_s).sum();
-        if offered < servers {
-            continue;
-        }
-        let class = here().map(|visit| visit.class).next().unwrap_or(0);
-        let rate: f64 = here().map(|visit| visit.rate_per_s).sum();
-        faults.add_with_help(
-            About::Center(index),
-            format!(
-                "`{}` cannot keep up: {rate:.4} requests a second (class `{}`{}) need {offered:.4} of its {servers} \
-                 server(s), a utilization of {:.0} %, and its queue would grow for ever",
-                center.name,
-                network.classes[class].name,
-                if here().any(|visit| visit.class != class) { " and others" } else { "" },
-                100.0 * offered / servers
-            ),
-            "lower the rate, give it more servers, or bound its queue with `queue` or `patience`",
-        );
-    }
-}
-
-/// The places that a class of arrivals visits; users wait for their answers, so their queues are never longer than they are.
-fn visits_of(network: &Network, class: usize) -> Vec<Visit> {
-    let of = &network.classes[class];
-    let Source::Arrivals { rate, .. } = &of.source else {
-        return Vec::new();
-    };
-    let mut rate_per_s = rate.last_rate();
-    let stops = |timeout: &crate::network::Timeout| timeout.work == AbandonedWork::Stops;
-    let gives_up = of.timeout.as_ref().is_some_and(stops);
-    let mut visits = Vec::new();
-    let mut held: Vec<(usize, usize)> = Vec::new();
-    for step in &of.route {
-        match *step {
-            Step::Pass(gate) => rate_per_s = rate_per_s.min(network.gates[gate].rate_per_s),
-            Step::Acquire(limit) => {
-                let bounded =
-                    gives_up || bounds(&network.centers[limit]) || is_bounded(network, &held);
-                held.push((limit, visits.len()));
-                visits.push(Visit {
-                    class,
-                    center: limit,
-                    demand_s: 0.0,
-                    rate_per_s,
-                    bounded,
-                });
-            }
-            Step::Release(limit) => held.retain(|(center, _)| *center != limit),
-            Step::Use(center, time) => {
-                let bounded =
-                    gives_up || bounds(&network.centers[center]) || is_bounded(network, &held);
-                pass_time(&mut visits, &held, time.mean_s());
-                visits.push(Visit {
-                    class,
-                    center,
-                    demand_s: time.mean_s(),
-                    rate_per_s,
-                    bounded,
-                });
-            }
-            Step::Sleep(time) => pass_time(&mut visits, &held, time.mean_s()),
-            Step::Enter(_) | Step::Leave(_) => {}
-        }
-    }
-    visits
-}
-
-/// Limits are held for at least as long as what is done meanwhile.
-fn pass_time(visits: &mut [Visit], held: &[(usize, usize)], seconds: f64) {
-    for (_, visit) in held {
-        visits[*visit].demand_s += seconds;
-    }
-}
-
-/// Whether a place throws out what it cannot do.
-fn bounds(center: &Center) -> bool {
-    center.patience.is_some() || (center.queue.is_some() && center.when_full == WhenFull::Refuse)
-}
-
-/// Whether one of the limits that are held keeps the number of requests inside bounded: it throws out the others.
-fn is_bounded(network: &Network, held: &[(usize, usize)]) -> bool {
-    held.iter()
-        .any(|(limit, _)| bounds(&network.centers[*limit]))
-}
-
-/// Servers of a place in the end, all copies together; `None` where there is no limit.
-fn servers_in_the_end(network: &Network, index: usize) -> Option<f64> {
-    let center = &network.centers[index];
-    if matches!(center.kind, CenterKind::Delay) {
-        return None;
-    }
-    let planned = network.planned.iter().rev();
-    let mut planned = planned.filter_map(|planned| match planned.what {
-        Happening::Servers { center, servers } if center == index => Some(servers),
-        _ => None,
-    });
-    let servers = f64::from(planned.next().or(center.servers())?);
-    let available = center.breakdowns.map_or(1.0, |breakdowns| {
-        let up = breakdowns.up.mean_s();
-        up / (up + breakdowns.down.mean_s())
-    });
-    Some(servers * f64::from(network.copies(index)) * available)
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use weir_userfile::{At, Problem, Problems, Section, check_schema, read_file};
 
-use crate::check::{About, Fault, check};
+use crate::check::{About, Fault, check, largest_class};
 use crate::network::Network;
 use crate::replicate::Plan;
 
@@ -37,6 +37,8 @@ pub struct NetworkFile {
     pub network: Network,
     /// How long and how often.
     pub plan: Plan,
+    /// Bytes of the file in which the class with the most users stands; empty where there are no users.
+    pub most_users_at: Range<usize>,
 }
 
 impl NetworkFile {
@@ -122,8 +124,10 @@ fn read(root: &Section<'_>) -> NetworkFile {
             report(root.problems(), &spans, fault);
         }
     }
+    let largest = largest_class(&network).map(About::Class);
     NetworkFile {
         question,
+        most_users_at: largest.map_or(0..0, |class| spans.of(class)),
         network,
         plan,
     }

@@ -7,6 +7,9 @@ use crate::engine::{Second, Simulation};
 use crate::network::Network;
 use crate::totals::Totals;
 
+/// Into how many parts the time of a replication is cut, so that its watcher hears of it.
+const PARTS: f64 = 500.0;
+
 /// How long and how often a network is simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
@@ -37,8 +40,9 @@ pub struct Replication {
 
 /// Hears how far the replications are, from whatever thread they run on.
 pub trait Watcher: Sync {
-    /// So many simulated seconds more have passed, in one of the replications. Says whether to go on.
-    fn passed(&self, seconds: f64) -> bool;
+    /// So many simulated seconds more have passed, in one of the replications, and its requests take so many bytes. Says
+    /// whether to go on.
+    fn passed(&self, seconds: f64, bytes: usize) -> bool;
 }
 
 /// A watcher that lets everything go on.
@@ -46,7 +50,7 @@ pub trait Watcher: Sync {
 pub struct Unwatched;
 
 impl Watcher for Unwatched {
-    fn passed(&self, _: f64) -> bool {
+    fn passed(&self, _: f64, _: usize) -> bool {
         true
     }
 }
@@ -85,8 +89,8 @@ pub fn replicate<T: Send>(
                     if number >= plan.replications || stopped.load(Ordering::Relaxed) {
                         return;
                     }
-                    let replication = run(network, plan, number, &|seconds| {
-                        watcher.passed(seconds) && !stopped.load(Ordering::Relaxed)
+                    let replication = run(network, plan, number, &|seconds, bytes| {
+                        watcher.passed(seconds, bytes) && !stopped.load(Ordering::Relaxed)
                     });
                     match replication {
                         // The receiver lives until all threads have ended.
@@ -110,7 +114,7 @@ fn run(
     network: &Network,
     plan: &Plan,
     number: u32,
-    passed: &dyn Fn(f64) -> bool,
+    passed: &dyn Fn(f64, usize) -> bool,
 ) -> Option<Replication> {
     let mut simulation = Simulation::new(network, seed_of(plan.seed, number));
     let timeline = number < plan.timelines;
@@ -120,10 +124,16 @@ fn run(
     let end = plan.warm_up_s + plan.seconds;
     let mut seconds = Vec::new();
     let mut warm = plan.warm_up_s > 0.0;
-    let mut at = 0.0;
+    let part = (end / PARTS).max(1.0);
+    let mut at: f64 = 0.0;
     while at < end {
         let warm_up_ends = if warm { plan.warm_up_s } else { end };
-        let next = (at.floor() + 1.0).min(end).min(warm_up_ends);
+        let next = if timeline {
+            at.floor() + 1.0
+        } else {
+            at + part
+        };
+        let next = next.min(end).min(warm_up_ends);
         simulation.run_until(next);
         // A part of a second says nothing about a rate.
         if timeline && next.fract() == 0.0 {
@@ -133,7 +143,7 @@ fn run(
             warm = false;
             simulation.forget();
         }
-        if !passed(next - at) {
+        if !passed(next - at, simulation.bytes()) {
             return None;
         }
         at = next;

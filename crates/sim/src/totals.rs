@@ -69,6 +69,8 @@ pub struct CenterTotals {
     pub blocked_s: f64,
     /// Servers there were, summed over time; `None` where there is no limit.
     pub capacity_s: Option<f64>,
+    /// Time in which nobody was inside or waiting; copies in a group summed.
+    pub empty_s: f64,
     /// Sum of the waits of those that got in.
     pub wait_s: f64,
     /// The waits that were longer than 0, in microseconds.
@@ -102,6 +104,38 @@ pub struct GroupTotals {
 }
 
 impl Totals {
+    /// The figures of several replications as those of one that is as long as all of them; `None` for no replications.
+    pub fn together(replications: &[Self]) -> Option<Self> {
+        let (first, others) = replications.split_first()?;
+        let mut sum = first.clone();
+        for other in others {
+            sum.add(other);
+        }
+        Some(sum)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.seconds += other.seconds;
+        self.events += other.events;
+        for (class, other) in self.classes.iter_mut().zip(&other.classes) {
+            class.add(other);
+        }
+        for (center, other) in self.centers.iter_mut().zip(&other.centers) {
+            center.add(other);
+        }
+        for (gate, other) in self.gates.iter_mut().zip(&other.gates) {
+            gate.passed += other.passed;
+            gate.refused += other.refused;
+            gate.wait_s += other.wait_s;
+        }
+        for (group, other) in self.groups.iter_mut().zip(&other.groups) {
+            group.up_s += other.up_s;
+            group.paid_s += other.paid_s;
+            group.scaled += other.scaled;
+            group.up += other.up;
+        }
+    }
+
     /// Answers per second of a class.
     pub fn throughput_per_s(&self, class: usize) -> f64 {
         self.classes[class].answered as f64 / self.seconds
@@ -159,4 +193,44 @@ impl Totals {
         let among = 1.0 - beyond / waited;
         Some(center.waits_us.value_at_quantile(among) as f64 / 1e6)
     }
+}
+
+impl ClassTotals {
+    fn add(&mut self, other: &Self) {
+        self.fresh += other.fresh;
+        self.retries += other.retries;
+        self.answered += other.answered;
+        self.failed += other.failed;
+        self.refused += other.refused;
+        self.abandoned += other.abandoned;
+        self.timed_out += other.timed_out;
+        self.lost += other.lost;
+        self.wasted += other.wasted;
+        self.response_s += other.response_s;
+        self.in_flight += other.in_flight;
+        add_histogram(&mut self.responses_us, &other.responses_us);
+    }
+}
+
+impl CenterTotals {
+    fn add(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.exits += other.exits;
+        self.refused += other.refused;
+        self.abandoned += other.abandoned;
+        self.inside_s += other.inside_s;
+        self.waiting_s += other.waiting_s;
+        self.busy_s += other.busy_s;
+        self.blocked_s += other.blocked_s;
+        let capacities = self.capacity_s.zip(other.capacity_s);
+        self.capacity_s = capacities.map(|(one, other)| one + other);
+        self.empty_s += other.empty_s;
+        self.wait_s += other.wait_s;
+        self.number += other.number;
+        add_histogram(&mut self.waits_us, &other.waits_us);
+    }
+}
+
+fn add_histogram(sum: &mut Histogram<u64>, other: &Histogram<u64>) {
+    sum.add(other).expect("the sum resizes by itself");
 }

@@ -170,6 +170,45 @@ fn networks_that_cannot_be_stable() {
     refused(held, "pool", "a utilization of 120 %");
 }
 
+/// What is planned counts as it is in the end: two of three servers die for good, the only one stops, others come in time.
+#[test]
+fn what_is_planned_may_make_a_network_unstable() {
+    let group = |event: &str| {
+        format!(
+            "[group.web]\nservers = 3\n[group.web.station.cpu]\n[class.page]\nrate = '120/s'\n\
+             route = [{{ enter = 'web' }}, {{ use = 'web.cpu', time = '20 ms' }}, {{ leave = 'web' }}]\n[[event]]\nat = '60 s'\n{event}"
+        )
+    };
+    let lose = "lose = 'web'\nservers = 2\n";
+    refused(&group(lose), "cpu", "a utilization of 240 %");
+    refused(
+        &group("lose = 'web'\nservers = 3\n"),
+        "cpu",
+        "need 2.4000 of its 0 server(s), and its queue",
+    );
+    assert!(parse(&group(&format!("{lose}back-after = '10 s'"))).is_ok());
+    let station = |events: &str| {
+        format!(
+            "[station.db]\nservers = 2\n[class.page]\nrate = '60/s'\nroute = [{{ use = 'db', time = '20 ms' }}]\n{events}"
+        )
+    };
+    let slow = |at: u32, rest: &str| format!("[[event]]\nat = '{at} s'\nof = 'db'\n{rest}\n");
+    refused(
+        &station(&slow(10, "speed = 0.5")),
+        "db",
+        "a utilization of 120 %",
+    );
+    refused(
+        &station(&slow(10, "servers = 1")),
+        "db",
+        "a utilization of 120 %",
+    );
+    assert!(parse(&station(&slow(10, "speed = 0.5\nfor = '5 s'"))).is_ok());
+    // The later one counts, wherever it stands.
+    let both = slow(20, "servers = 4") + &slow(10, "servers = 1");
+    assert!(parse(&station(&both)).is_ok());
+}
+
 #[test]
 fn values_that_mean_nothing() {
     refused(
@@ -215,6 +254,9 @@ fn places_and_classes_that_nobody_uses() {
     refused("[station.cpu]\n", "", "there is no class");
     let many = "[station.cpu]\n[class.page]\nusers = 4_000_000_000\nthink = '1 s'\nroute = [{ use = 'cpu', time = '1 ms' }]";
     refused(many, "4_000_000_000", "do not fit into memory");
+    let together = "[station.cpu]\n[class.page]\nusers = 60_000_000\nthink = '1 s'\nroute = [{ use = 'cpu', time = '1 ms' }]\n\
+                    [class.other]\nusers = 70_000_000\nthink = '1 s'\nroute = [{ use = 'cpu', time = '1 ms' }]";
+    refused(together, "other", "130000000 users would take about 26 GB");
 }
 
 #[test]

@@ -123,6 +123,55 @@ impl Counter {
     }
 }
 
+/// Says which of several parts is at work, on one line.
+pub(crate) struct Parts {
+    bar: Option<ProgressBar>,
+    now: String,
+    next_line: Instant,
+}
+
+impl Parts {
+    /// None so far.
+    pub(crate) fn new() -> Self {
+        let bar = std::io::stderr()
+            .is_terminal()
+            .then(ProgressBar::new_spinner);
+        Self {
+            bar,
+            now: String::new(),
+            next_line: Instant::now() + SILENCE,
+        }
+    }
+
+    /// This one begins.
+    pub(crate) fn begin(&mut self, part: String) {
+        self.now = part;
+        if let Some(bar) = &self.bar {
+            bar.set_message(self.now.clone());
+        }
+        self.go_on();
+    }
+
+    /// It goes on.
+    pub(crate) fn go_on(&mut self) {
+        match &self.bar {
+            Some(bar) => bar.tick(),
+            None if Instant::now() >= self.next_line => {
+                output::talk(&self.now);
+                self.next_line = Instant::now() + Duration::from_secs(LINE_EVERY_S);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// The figures of one second: users, throughput, p50/p99, errors, CPU, time left.
 fn figures(view: &SecondView) -> String {
     let mut parts = vec![

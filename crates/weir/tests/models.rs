@@ -98,7 +98,7 @@ fn what_a_model_cannot_be_asked_is_said() {
 
 const CASES: &str = r#"{"cases": [
     {"name": "queue", "family": "mm1", "parameters": {"lam": 0.5, "mu": 1}, "expected": {"W": 2, "L": 1},
-     "tolerance": {"rel": 1e-9}},
+     "tolerance": {"rel": 1e-9, "sim_rel": 0.03}},
     {"name": "strange", "family": "unheard-of", "parameters": {}, "expected": {"W": 2}}
 ]}"#;
 
@@ -109,13 +109,31 @@ fn cases_are_solved_and_written_down() {
     place
         .weir(&["simulate", "--oracle", "cases.json", "--json", "out.json"])
         .ends(0)
-        .prints(&["2 cases: 1 passed, 0 failed, 1 skipped"]);
+        .prints(&["2 cases: 1 passed, 0 failed, 1 skipped; 1 simulated, 2 values within"]);
     let out: Value = serde_json::from_str(&place.read("out.json")).unwrap();
     let first = out["cases"][0].as_object().unwrap();
     let mut keys: Vec<&str> = first.keys().map(String::as_str).collect();
     keys.sort_unstable();
-    assert_eq!(keys, ["expected", "got", "name", "passed", "skipped"]);
+    assert_eq!(
+        keys,
+        [
+            "expected",
+            "got",
+            "half_width",
+            "name",
+            "passed",
+            "simulated",
+            "skipped"
+        ]
+    );
     assert_eq!(out["cases"][0]["passed"], true);
+    let simulated = out["cases"][0]["simulated"]["W"].as_f64().unwrap();
+    let half_width = out["cases"][0]["half_width"]["W"].as_f64().unwrap();
+    assert!(
+        (simulated - 2.0).abs() < 0.06 && half_width < 0.06,
+        "{simulated} {half_width}"
+    );
+    assert_eq!(out["cases"][1]["not_simulated"], "the family is not known");
     assert_eq!(out["cases"][1]["skipped"], true);
 }
 

@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 
-use support::{Place, repository_file};
+use support::{Place, assert_valid, repository_file};
 
 const NETWORKS: [&str; 5] = [
     "one-server",
@@ -64,6 +64,7 @@ fn the_same_seed_gives_the_same_bytes() {
     assert!(runs[0] != runs[2]);
     let report: serde_json::Value = serde_json::from_str(&runs[0]).unwrap();
     assert_eq!(report["schema"], "weir/simulation/1");
+    assert_valid("docs/schemas/simulation.schema.json", &report);
     let throughput = &report["classes"][0]["throughput_per_s"];
     assert_eq!(throughput["count"], 3);
     assert!(throughput["low"].as_f64() < throughput["value"].as_f64());
@@ -99,4 +100,35 @@ fn mistakes_are_named_with_their_line() {
         .weir(&["simulate", "net.toml", "--replications", "1"])
         .ends(2)
         .says(&["1 is not in 2..=10000"]);
+}
+
+/// Each with the place in the file, the value and what to do about it.
+#[test]
+fn networks_that_cannot_be_played() {
+    let place = Place::new();
+    let network = |class: &str| {
+        format!("schema = \"weir/network/1\"\n[station.cpu]\n[class.page]\n{class}\n")
+    };
+    let users = |count: u32, time: &str| {
+        let route = format!("route = [{{ use = \"cpu\", time = \"{time}\" }}]");
+        network(&format!("users = {count}\nthink = \"1 s\"\n{route}"))
+    };
+    for (text, line, says) in [
+        (users(0, "1 ms"), 3, "nobody sends requests of class `page`"),
+        (users(5, "-1 ms"), 6, "cannot be negative"),
+        (users(4_000_000_000, "1 ms"), 4, "do not fit into memory"),
+        (
+            network("rate = \"1100/s\"\nroute = [{ use = \"cpu\", time = \"1 ms\" }]"),
+            2,
+            "a utilization of 110 %",
+        ),
+    ] {
+        place.write("net.toml", &text);
+        let place_of = format!("net.toml:{line}:");
+        place.weir(&["simulate", "net.toml"]).ends(2).says(&[
+            &place_of,
+            says,
+            "1 problem in net.toml",
+        ]);
+    }
 }

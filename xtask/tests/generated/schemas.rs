@@ -2,6 +2,7 @@
 
 use schemars::{JsonSchema, schema_for};
 use weir_record::{RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
+use weir_sim::Report;
 
 use crate::Generated;
 
@@ -29,6 +30,14 @@ fn the_schema_of_a_comparison_is_up_to_date() {
 fn the_schema_of_a_trial_is_up_to_date() {
     let schema = schema::<TrialRecord>("docs/schemas/trial.schema.json");
     let says = "\"description\": \"Samples answered per second, failed ones included.\"";
+    assert!(schema.text.contains(says), "a schema describes its fields");
+    schema.settle();
+}
+
+#[test]
+fn the_schema_of_a_simulation_is_up_to_date() {
+    let schema = schema::<Report>("docs/schemas/simulation.schema.json");
+    let says = "\"description\": \"Requests answered per second.\"";
     assert!(schema.text.contains(says), "a schema describes its fields");
     schema.settle();
 }

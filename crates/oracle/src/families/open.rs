@@ -57,7 +57,7 @@ fn open(case: &Case, found: &OpenSolution) -> Values {
 }
 
 /// 0.99 of `Wq_p99`, 0.999 of `Wq_p999`.
-fn quantile_of(name: &str, prefix: &str) -> Option<f64> {
+pub(crate) fn quantile_of(name: &str, prefix: &str) -> Option<f64> {
     let digits = name.strip_prefix(prefix)?;
     let number: f64 = digits.parse().ok()?;
     let q = number / 10_f64.powi(i32::try_from(digits.len()).ok()?);

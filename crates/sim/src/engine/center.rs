@@ -19,6 +19,8 @@ pub(crate) struct Meter {
     pub(crate) blocked_s: f64,
     /// Servers there were, over time.
     pub(crate) capacity_s: f64,
+    /// Time in which nobody was here.
+    pub(crate) empty_s: f64,
     /// Requests that got in.
     pub(crate) entries: u64,
     /// Requests that were through.
@@ -51,6 +53,9 @@ impl Meter {
         self.busy_s += elapsed * f64::from(level.busy);
         self.blocked_s += elapsed * f64::from(level.blocked);
         self.capacity_s += elapsed * f64::from(capacity);
+        if level.inside + level.waiting == 0 {
+            self.empty_s += elapsed;
+        }
     }
 }
 

@@ -245,6 +245,7 @@ fn together(of: &Simulation<'_>, center: usize) -> (Meter, u32) {
         sum.busy_s += meter.busy_s;
         sum.blocked_s += meter.blocked_s;
         sum.capacity_s += meter.capacity_s;
+        sum.empty_s += meter.empty_s;
         sum.entries += meter.entries;
         sum.exits += meter.exits;
         sum.wait_s += meter.wait_s;
@@ -285,6 +286,7 @@ fn center_totals(meter: &Meter, number: u32, limited: bool, waits: &Durations) -
         busy_s: meter.busy_s,
         blocked_s: meter.blocked_s,
         capacity_s: limited.then_some(meter.capacity_s),
+        empty_s: meter.empty_s,
         wait_s: meter.wait_s,
         waits_us: waits.histogram_us(),
         number,

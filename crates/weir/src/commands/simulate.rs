@@ -19,8 +19,9 @@ pub(crate) struct SimulateArguments {
     /// The network (schema weir/network/1).
     #[arg(value_name = "NET.toml", required_unless_present = "oracle")]
     network: Option<PathBuf>,
-    /// Instead of a network, solve a file of cases with known answers (JSON): each by its formula or exact chain, and by
-    /// simulation where there is one; `--json` gets every case with what was expected and found.
+    /// Instead of a network, take a file of cases with known answers (JSON): each is solved by its formula or exact chain and,
+    /// where events can be played, simulated until the interval is small against its tolerance; `--json` gets every case
+    /// with what was expected, solved and simulated.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["network", "replications", "seed", "seconds"])]
     oracle: Option<PathBuf>,
     /// How often to play it, instead of what the file says; intervals need at least 2.

@@ -16,7 +16,7 @@ use weir_sim::{
 
 use super::SimulateArguments;
 use crate::commands::studies::{create_run, manifest, trial_failed};
-use crate::error::{ExpectedError, FileProblems};
+use crate::error::{ExpectedError, FileProblem, FileProblems};
 use crate::progress::Counter;
 use crate::stored::{self, StoredRun};
 use crate::{interrupt, output};
@@ -27,6 +27,7 @@ const MEMORY_SHARE: f64 = 0.8;
 /// A network with the name and text of its file.
 struct Read {
     name: String,
+    path: String,
     text: String,
     file: NetworkFile,
 }
@@ -34,13 +35,15 @@ struct Read {
 pub(super) fn run(file: &Path, arguments: &SimulateArguments) -> Result<u8, ExpectedError> {
     let read = read(file)?;
     let plan = plan(arguments, &read.file);
-    let threads = threads(&read.file)?;
+    let threads = threads(&read)?;
     output::talk(&format!(
         "{}: {} replications of {} s after {} s of warm-up, on {threads} CPU(s)",
         read.name, plan.replications, plan.seconds, plan.warm_up_s
     ));
-    let interrupted = interrupt::flag()?;
-    let progress = Progress::new(interrupted);
+    let progress = Progress::new(
+        interrupt::flag()?,
+        room().map(|bytes| bytes / threads as f64),
+    );
     let network = &read.file.network;
     let finish = |replication: Replication| {
         let trial = (!replication.timeline.is_empty())
@@ -49,7 +52,7 @@ pub(super) fn run(file: &Path, arguments: &SimulateArguments) -> Result<u8, Expe
     };
     let finished = weir_sim::replicate(network, &plan, threads, &finish, &progress);
     progress.finish();
-    let finished = finished.ok_or(ExpectedError::Interrupted)?;
+    let finished = finished.ok_or_else(|| progress.why_stopped(&read.name))?;
     let (totals, trials): (Vec<Totals>, Vec<_>) = finished.into_iter().unzip();
     let trials: Result<Vec<Option<SimulatedTrial>>, _> = trials.into_iter().collect();
     let trials = trials.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
@@ -83,7 +86,12 @@ fn read(path: &Path) -> Result<Read, ExpectedError> {
         || "network".to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     );
-    Ok(Read { name, text, file })
+    Ok(Read {
+        name,
+        path: path.display().to_string(),
+        text,
+        file,
+    })
 }
 
 /// The plan of the file with what was typed.
@@ -96,38 +104,68 @@ fn plan(arguments: &SimulateArguments, file: &NetworkFile) -> Plan {
     plan
 }
 
-/// How many replications run at once: one on each CPU, as far as their users fit into memory.
-fn threads(file: &NetworkFile) -> Result<usize, ExpectedError> {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let Some(memory) = weir_probe::machine_facts().memory_bytes else {
-        return Ok(cpus);
-    };
-    let each = file.network.population().max(1) * BYTES_PER_USER;
-    let room = (memory as f64 * MEMORY_SHARE / each as f64) as usize;
-    if room == 0 {
-        return Err(ExpectedError::Environment(format!(
-            "{} users need about {:.1} GB of memory, and this machine has {:.1} GB; describe a part of the system with \
-             its share of the users",
-            file.network.population(),
-            each as f64 / 1e9,
-            memory as f64 / 1e9
-        )));
-    }
-    Ok(cpus.min(room))
+/// Bytes of memory that simulations may take; `None` where the machine does not say what it has.
+fn room() -> Option<f64> {
+    let memory = weir_probe::machine_facts().memory_bytes?;
+    Some(memory as f64 * MEMORY_SHARE)
 }
 
-/// Counts simulated seconds, and stops when the user says so.
+/// How many replications run at once: one on each CPU, as far as their users fit into memory.
+fn threads(read: &Read) -> Result<usize, ExpectedError> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let Some(room) = room() else {
+        return Ok(cpus);
+    };
+    let users = read.file.network.population();
+    let each = (users.max(1) * BYTES_PER_USER) as f64;
+    let at_once = (room / each) as usize;
+    if at_once == 0 {
+        let problem = FileProblem {
+            span: read.file.most_users_at.clone(),
+            says: format!(
+                "{users} users need about {:.1} GB of memory, and a simulation may take {:.1} GB on this machine",
+                each / 1e9,
+                room / 1e9
+            ),
+            help: Some(
+                "describe a part of the system with its share of the users, or let them arrive at a rate".to_owned(),
+            ),
+        };
+        let problems = FileProblems::new(&read.path, read.text.clone(), vec![problem]);
+        return Err(ExpectedError::File(problems));
+    }
+    Ok(cpus.min(at_once))
+}
+
+/// Counts simulated seconds, and stops when the user says so or when requests pile up beyond memory.
 struct Progress {
     seconds: Mutex<(f64, Counter)>,
     interrupted: Arc<AtomicBool>,
+    /// Bytes that the requests of one replication may take.
+    room: Option<f64>,
+    /// Whether they took more.
+    overflowed: AtomicBool,
 }
 
 impl Progress {
-    fn new(interrupted: Arc<AtomicBool>) -> Self {
+    fn new(interrupted: Arc<AtomicBool>, room: Option<f64>) -> Self {
         Self {
             seconds: Mutex::new((0.0, Counter::new("seconds simulated"))),
             interrupted,
+            room,
+            overflowed: AtomicBool::new(false),
         }
+    }
+
+    fn why_stopped(&self, network: &str) -> ExpectedError {
+        if !self.overflowed.load(Ordering::Relaxed) {
+            return ExpectedError::Interrupted;
+        }
+        ExpectedError::Input(format!(
+            "{network}: the requests inside took more than {:.1} GB of memory; lower the rate at its peak, shorten the time \
+             for which it is more than the servers can do, or bound a queue with `queue` or `patience`",
+            self.room.unwrap_or(0.0) / 1e9
+        ))
     }
 
     fn finish(&self) {
@@ -138,7 +176,11 @@ impl Progress {
 }
 
 impl Watcher for Progress {
-    fn passed(&self, seconds: f64) -> bool {
+    fn passed(&self, seconds: f64, bytes: usize) -> bool {
+        if self.room.is_some_and(|room| bytes as f64 > room) {
+            self.overflowed.store(true, Ordering::Relaxed);
+            return false;
+        }
         if let Ok(mut so_far) = self.seconds.lock() {
             so_far.0 += seconds;
             let whole = so_far.0 as u64;
