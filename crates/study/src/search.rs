@@ -145,6 +145,9 @@ impl Goals {
             return kept;
         };
         for _ in 0..OUTLIERS_MAX {
+            if kept.len() < noise::OUTLIER_AMONG {
+                break;
+            }
             let outlier = CpuFit::of(&kept, servers, target).and_then(|fit| fit.outlier());
             let Some(outlier) = outlier else {
                 break;
@@ -192,10 +195,12 @@ pub(crate) fn search(
             Step::Try { level, effort, why } => (level, effort, why),
         };
         // What is kept for the settings counts once there is an answer to derive them from.
-        let used = goals.without_outliers(&trials.valid(), facts.cpus);
-        let enough = near_count(goals, &used, facts.cpus) >= NEAR_MIN;
+        let near = |used: &[&TrialRecord]| near_count(goals, used, facts.cpus);
+        let enough = reserve_s > 0.0
+            && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= NEAR_MIN;
         let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
+            let used = goals.without_outliers(&trials.valid(), facts.cpus);
             return Ok(best_so_far(spec, goals, &used, facts.cpus));
         };
         let record = trials.run(&Wanted {

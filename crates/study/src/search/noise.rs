@@ -9,7 +9,7 @@ const SPREAD_DF: f64 = 1.0;
 /// Throughput says as well how much trials differ, from so many near trials on.
 const THROUGHPUTS_MIN: usize = 4;
 /// A trial can only be told to be an outlier among so many.
-const OUTLIER_AMONG: usize = 5;
+pub(super) const OUTLIER_AMONG: usize = 5;
 /// A trial is left out when chance puts any of the near trials so far from the others with less than this probability …
 const OUTLIER_PROBABILITY: f64 = 0.01;
 /// … and if that is this far (in logarithms): what differs by less does no harm.
