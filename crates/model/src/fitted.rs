@@ -19,6 +19,8 @@ const TREATMENTS_MIN: usize = 3;
 const RESAMPLES: usize = 200;
 const SEED: u64 = 1;
 const CONFIDENCE: f64 = 0.95;
+/// The 97.5 % quantile of the normal distribution: what Student's t comes to with many treatments.
+const NORMAL: f64 = 1.959_964;
 /// Kinds of requests differ if one holds its thread for so many times as long as another …
 const KINDS_DIFFER: f64 = 2.0;
 /// … which matters once so large a share of all users waits for a thread.
@@ -113,6 +115,21 @@ impl FittedModel {
             high,
             beyond: f64::from(question.population) / f64::from(self.most_users()),
         })
+    }
+
+    /// Parameters as they may be: the resamples, spread as wide as the intervals of [`Self::interval`] are.
+    pub fn draws(&self) -> Vec<Parameters> {
+        let wider = self.widening();
+        self.resamples
+            .iter()
+            .map(|resample| self.parameters.moved_towards(resample, wider))
+            .collect()
+    }
+
+    /// By how much few treatments and few trials widen what resampling shows: Student's t over the normal's, and the
+    /// variance that resampling misses.
+    pub fn widening(&self) -> f64 {
+        self.student() / NORMAL * self.few_trials().sqrt()
     }
 
     /// The most users of any trial.

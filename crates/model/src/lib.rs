@@ -19,6 +19,7 @@ mod measured;
 mod network;
 mod parameters;
 mod prediction;
+mod report;
 mod validation;
 
 pub use error::FitError;
@@ -26,4 +27,8 @@ pub use fitted::{FittedModel, Interval};
 pub use measured::{LeftOut, Limits, Measured, PoolOf, TrialSet};
 pub use parameters::Parameters;
 pub use prediction::{Figures, Predicted, Question};
+pub use report::{
+    MODEL_SCHEMA, MeasuredFigures, ModelReport, NamedInterval, NamedParameter, PARAMETERS,
+    TrialReport, ValidationReport,
+};
 pub use validation::{Disagreement, FigureErrors, HeldOut, TrialErrors, Validation};

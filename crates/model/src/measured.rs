@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use weir_record::{Levels, TargetFacts, TrialRecord};
 
@@ -44,7 +45,7 @@ pub struct Measured {
 }
 
 /// Limits in force during a trial; absent ones hold nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, JsonSchema)]
 pub struct Limits {
     /// Thread limit.
     pub threads: Option<u32>,
@@ -62,7 +63,7 @@ pub struct PoolOf {
 }
 
 /// A trial that was left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LeftOut {
     /// Number of the trial.
     pub trial: u32,
@@ -209,7 +210,7 @@ impl Measured {
             let seen = record.signals.get(&format!("{stage}.limit")).copied();
             set.or(seen)
                 .filter(|limit| *limit >= 1.0)
-                .map(|limit| limit as u32)
+                .map(|limit| limit.round() as u32)
         };
         let noise = |figure: &str, value: f64| {
             record

@@ -56,6 +56,11 @@ impl Parameters {
         }
     }
 
+    /// On the line through both, so many times as far away as the other; no time is ever negative.
+    pub(crate) fn moved_towards(&self, other: &Self, times: f64) -> Self {
+        self.map(other, |own, other| (own + times * (other - own)).max(0.0))
+    }
+
     fn map(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Self {
         Self {
             cpu_s: of(self.cpu_s, other.cpu_s),

@@ -1,5 +1,6 @@
 //! What a model says about a treatment.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use weir_queueing::ModelError;
 
@@ -7,7 +8,7 @@ use crate::measured::Limits;
 use crate::parameters::Parameters;
 
 /// A treatment that is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Question {
     /// Virtual users of all groups.
     pub population: u32,
@@ -16,7 +17,7 @@ pub struct Question {
 }
 
 /// Figures of one treatment.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Figures {
     /// Requests per second.
     pub throughput_per_s: f64,
@@ -35,7 +36,7 @@ pub struct Figures {
 }
 
 /// Figures with intervals for a new trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Predicted {
     /// The question.
     pub question: Question,

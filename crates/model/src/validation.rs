@@ -1,5 +1,6 @@
 //! How well a model predicts trials that it has not seen.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::measured::Measured;
@@ -36,7 +37,7 @@ pub struct TrialErrors {
 }
 
 /// Errors of one figure over all trials.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct FigureErrors {
     /// Mean of the absolute relative errors.
     pub mean: f64,
@@ -51,7 +52,7 @@ pub struct FigureErrors {
 }
 
 /// Errors of the three figures that matter.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct HeldOut {
     /// Throughput.
     pub throughput: FigureErrors,
@@ -62,7 +63,7 @@ pub struct HeldOut {
 }
 
 /// A figure or stage in which model and trials disagree too much.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Disagreement {
     /// The figure or the stage.
     pub figure: String,

@@ -1,12 +1,16 @@
 //! The comparison of two runs as text: the answer first, then the figures, then what differs elsewhere, then what may be
 //! claimed.
 
+mod sheet;
+
 use weir_record::{Change, ComparedSide, FigureComparison, RunComparison, Scale};
 use weir_stats::{Estimate, Verdict};
 
 use crate::figures::Kind;
 use crate::grid::{Align, Grid, wrap};
 use crate::words;
+
+pub use sheet::comparison_sheet;
 
 /// The whole comparison. Ends with a line break.
 pub fn comparison_text(comparison: &RunComparison, width: usize) -> String {

@@ -8,6 +8,7 @@
 //! * [`markdown()`] is for a ticket.
 //! * [`Dashboard`] is the report of a result file, with JMeter's figures.
 //! * [`watch`] shows a watch without load, live and afterwards.
+//! * [`Sheet`] is a page of drawings and tables without a script, for models, sizings and comparisons.
 //! * [`text`] is for the terminal: a line a trial, and the end of a run.
 //!
 //! Invariants: no clock, no environment, no files; a figure is never shown without its interval
@@ -25,16 +26,20 @@ mod figures;
 mod grid;
 mod html;
 mod markdown;
+mod sheet;
 mod standing;
 mod sweep;
 pub mod text;
 pub mod watch;
 mod words;
 
-pub use comparison::comparison_text;
+pub use comparison::{comparison_sheet, comparison_text};
 pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};
 pub use html::html;
 pub use markdown::markdown;
+pub use sheet::{
+    CurvePoint, Drawing, Forest, ForestRow, PointWithInterval, Sheet, SheetTable, sheet_html,
+};
 
 /// The facts of one run.
 #[derive(Debug, Clone, Copy)]

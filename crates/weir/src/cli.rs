@@ -10,8 +10,8 @@ use clap::{Parser, Subcommand};
 use crate::commands::{
     check::CheckArguments, compare::CompareArguments, explain::ExplainArguments,
     init::InitArguments, model::ModelArguments, report::ReportArguments,
-    sample_server::SampleServerArguments, simulate::SimulateArguments, sweep::SweepArguments,
-    target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
+    sample_server::SampleServerArguments, simulate::SimulateArguments, size::SizeArguments,
+    sweep::SweepArguments, target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Fit a model to the trials of a run, show how well it predicts, and predict what was not measured.
     Model(ModelArguments),
+    /// Say how many servers like the one of a run it takes for so many users.
+    Size(SizeArguments),
     /// The servers that Weir can start: what is in its cache, and getting it there.
     Target(TargetArguments),
     /// Simulate a network of servers, users and limits.

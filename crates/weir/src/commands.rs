@@ -9,6 +9,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sample_server;
 pub(crate) mod simulate;
+pub(crate) mod size;
 mod studies;
 pub(crate) mod sweep;
 pub(crate) mod target;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Watch(arguments) => watch::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
+        Command::Size(arguments) => size::run(&arguments),
         Command::Target(arguments) => target::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::SampleServer(arguments) => sample_server::run(&arguments),

@@ -10,7 +10,7 @@ use weir_record::{
     failed_to,
 };
 use weir_report::watch::WatchInput;
-use weir_report::{ReportError, ReportInput};
+use weir_report::{ReportError, ReportInput, Sheet};
 
 use crate::error::ExpectedError;
 
@@ -133,6 +133,13 @@ pub(crate) fn timeline(path: &Path) -> Result<Option<Timeline>, ExpectedError> {
     let timeline = Timeline::read_csv(BufReader::new(file))
         .map_err(|error| ExpectedError::Input(format!("{}: failed to {error}", path.display())))?;
     Ok(Some(timeline))
+}
+
+/// Writes a page of drawings to a file.
+pub(crate) fn write_sheet(path: &Path, sheet: &Sheet) -> Result<(), ExpectedError> {
+    let html = weir_report::sheet_html(sheet)
+        .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+    weir_record::write_whole(path, html.as_bytes()).map_err(failed)
 }
 
 fn write_page(

@@ -173,12 +173,19 @@ fn a_known_difference_is_found_where_it_is() {
     );
     assert_eq!(answer["labels"].as_object().unwrap().len(), 2, "{answer}");
 
-    place.weir(&["compare", "a.jtl", "b.jtl"]).ends(0).prints(&[
-        "b.jtl differs from a.jtl: ",
-        "DIFFERENT",
-        "By label",
-        "cart: ",
-    ]);
+    place
+        .weir(&["compare", "a.jtl", "b.jtl", "--html", "page.html"])
+        .ends(0)
+        .prints(&[
+            "b.jtl differs from a.jtl: ",
+            "DIFFERENT",
+            "By label",
+            "cart: ",
+        ]);
+    let page = place.read("page.html");
+    assert!(page.contains("b.jtl differs from a.jtl: "), "{page}");
+    // Throughput, mean, p50, p90, p95 and p99 on one scale, errors on another.
+    assert_eq!(page.matches("class=\"at\"").count(), 7, "{page}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use serde_json::{Value, json};
 
-use support::{Place, repository_file};
+use support::{Place, assert_valid, repository_file};
 
 /// A run directory with the trials of a recorded run.
 fn with_run(recorded: &str) -> Place {
@@ -40,6 +40,8 @@ fn a_run_has_a_model_that_is_tested_and_asked() {
             "model.json",
             "--write",
             "net.toml",
+            "--html",
+            "model.html",
         ])
         .ends(0)
         .prints(&[
@@ -52,6 +54,14 @@ fn a_run_has_a_model_that_is_tested_and_asked() {
         ]);
     let model: Value = serde_json::from_str(&place.read("model.json")).unwrap();
     assert_eq!(model["schema"], "weir/model/1");
+    assert_valid("docs/schemas/model.schema.json", &model);
+    let curve = model["curve"].as_array().unwrap();
+    let last = curve.last().unwrap()["question"]["population"].as_f64();
+    assert!(curve.len() >= 30 && last.unwrap() > 143.0, "{last:?}");
+    let page = place.read("model.html");
+    assert!(page.contains("Response time") && page.contains("<polyline"));
+    // Ten trials in four drawings.
+    assert_eq!(page.matches("<circle").count(), 40);
     let network = place.read("net.toml");
     assert!(
         network.contains("[limit.threads]\ncapacity = 52\n"),

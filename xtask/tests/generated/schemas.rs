@@ -1,8 +1,10 @@
 //! JSON schemas of the files that Weir writes, from the types that it writes them with.
 
 use schemars::{JsonSchema, schema_for};
+use weir_model::ModelReport;
 use weir_record::{RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
 use weir_sim::Report;
+use weir_size::Sizing;
 
 use crate::Generated;
 
@@ -24,6 +26,16 @@ fn the_schema_of_a_watch_is_up_to_date() {
 #[test]
 fn the_schema_of_a_comparison_is_up_to_date() {
     schema::<RunComparison>("docs/schemas/compare.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_a_model_is_up_to_date() {
+    schema::<ModelReport>("docs/schemas/model.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_a_sizing_is_up_to_date() {
+    schema::<Sizing>("docs/schemas/size.schema.json").settle();
 }
 
 #[test]

@@ -40,6 +40,9 @@ pub(crate) struct CompareArguments {
     /// Write the comparison as JSON to this file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the comparison as a page to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// The zone of result files whose times name none; without, that of this machine.
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     time_zone: Option<String>,
@@ -104,6 +107,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8, ExpectedError> {
         }
     })?;
     let text = weir_report::comparison_text(&comparison, output::width());
+    if let Some(html) = &arguments.html {
+        stored::write_sheet(html, &weir_report::comparison_sheet(&comparison))?;
+    }
     match &arguments.json {
         Some(json) => {
             if json == Path::new("-") {

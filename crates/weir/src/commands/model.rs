@@ -1,14 +1,12 @@
 //! `weir model`: a model fitted to a stored run, tested on its trials, asked about others.
 
+mod page;
 mod table;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
-use weir_model::{
-    FittedModel, Interval, LeftOut, Limits, Parameters, Predicted, Question, TrialSet, Validation,
-};
+use weir_model::{FittedModel, Limits, ModelReport, Predicted, Question, TrialSet};
 use weir_record::{StudyResult, failed_to};
 
 use crate::error::ExpectedError;
@@ -33,6 +31,9 @@ pub(crate) struct ModelArguments {
     /// Write the model, its test and its predictions to this file; `-`: standard output.
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Write what it predicts beside what was measured as a page to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write the model with the last prediction's users and limits, or the most users measured, as a network file.
     #[arg(long, value_name = "NET.toml")]
     write: Option<PathBuf>,
@@ -40,48 +41,6 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     runs: PathBuf,
 }
-
-/// What `--json` writes.
-#[derive(Debug, Serialize)]
-struct ModelFile<'a> {
-    schema: &'static str,
-    weir: &'static str,
-    run: String,
-    servers: u32,
-    pool: Option<&'a str>,
-    confidence: f64,
-    parameters: Vec<NamedInterval>,
-    validation: &'a Validation,
-    left_out: &'a [LeftOut],
-    predictions: &'a [Predicted],
-    refused: &'a [String],
-}
-
-/// A parameter with its interval.
-#[derive(Debug, Serialize)]
-struct NamedInterval {
-    name: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-/// A parameter: its name in JSON, its words in the table, and itself.
-type Named = (&'static str, &'static str, fn(&Parameters) -> f64);
-
-const PARAMETERS: [Named; 5] = [
-    ("cpu_s", "CPU of a request", |found| found.cpu_s),
-    (
-        "delay_s",
-        "in its thread without CPU or connection",
-        |found| found.delay_s,
-    ),
-    ("hold_s", "holding a connection", |found| found.hold_s),
-    ("outside_s", "on the way, in no thread", |found| {
-        found.outside_s
-    }),
-    ("think_s", "thinking", |found| found.think_s),
-];
 
 pub(crate) fn run(arguments: &ModelArguments) -> Result<u8, ExpectedError> {
     let directory = stored::find(&arguments.runs, &arguments.run)?;
@@ -104,8 +63,19 @@ pub(crate) fn run(arguments: &ModelArguments) -> Result<u8, ExpectedError> {
             &predictions,
         ));
     }
+    let version = env!("CARGO_PKG_VERSION");
+    let report = ModelReport::of(
+        &directory.id(),
+        version,
+        &model,
+        predictions,
+        refused.clone(),
+    );
     if let Some(json) = &arguments.json {
-        output::json_to(json, &file(&directory.id(), &model, &predictions, &refused))?;
+        output::json_to(json, &report)?;
+    }
+    if let Some(html) = &arguments.html {
+        stored::write_sheet(html, &page::sheet(&report))?;
     }
     if !refused.is_empty() {
         return Err(ExpectedError::Invalid(format!(
@@ -140,38 +110,6 @@ fn answers(model: &FittedModel, questions: &[Question]) -> (Vec<Predicted>, Vec<
         }
     }
     (predictions, refused)
-}
-
-fn file<'a>(
-    run: &str,
-    model: &'a FittedModel,
-    predictions: &'a [Predicted],
-    refused: &'a [String],
-) -> ModelFile<'a> {
-    ModelFile {
-        schema: "weir/model/1",
-        weir: env!("CARGO_PKG_VERSION"),
-        run: run.to_owned(),
-        servers: model.set.servers,
-        pool: model.set.pool.as_deref(),
-        confidence: 0.95,
-        parameters: PARAMETERS
-            .iter()
-            .map(|(name, _, of)| {
-                let Interval { value, low, high } = model.interval(of);
-                NamedInterval {
-                    name,
-                    value,
-                    low,
-                    high,
-                }
-            })
-            .collect(),
-        validation: &model.validation,
-        left_out: &model.set.left_out,
-        predictions,
-        refused,
-    }
 }
 
 /// What is asked: the levels typed, or, with other limits only, the most users that were measured.

@@ -1,8 +1,6 @@
 //! The model as text: its numbers, its test, its predictions.
 
-use weir_model::{FigureErrors, FittedModel, HeldOut, Predicted, TrialErrors};
-
-use super::PARAMETERS;
+use weir_model::{FigureErrors, FittedModel, HeldOut, PARAMETERS, Predicted, TrialErrors};
 
 pub(super) fn text(
     path: &str,
@@ -153,7 +151,7 @@ fn predicted(model: &FittedModel, predictions: &[Predicted]) -> Vec<String> {
 }
 
 /// A time in the unit that suits it.
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     if seconds >= 1.0 {
         format!("{seconds:.2} s")
     } else if seconds >= 1e-3 {
