@@ -2,7 +2,8 @@
 //!
 //! Two stages, so that nobody looks at the result and goes on until it pleases: a pilot of ten short replications says how
 //! much the values vary, and thirty others, with their own seed, are made as long as that asks for (Stein 1945). Only they
-//! count. A value is that of all of them together; the spread of their own values gives its interval.
+//! count; a quantile far out varies more than short replications show, and then there are thirty longer ones that count instead.
+//! What is looked at is the width of the intervals, never the values. A value is that of all of them together; the spread of their own values gives its interval.
 
 use weir_sim::{Network, Plan, Replication, Totals, check, replicate};
 use weir_stats::mean_of_independent;
@@ -13,13 +14,16 @@ use crate::{Case, OracleError};
 const PILOTS: u32 = 10;
 const REPLICATIONS: u32 = 30;
 const PILOT_SEED: u64 = 1;
-const SEED: u64 = 2;
+/// Of the stages behind the pilot.
+const SEEDS: [u64; 2] = [2, 3];
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 /// Half-width to aim at, as a share of the tolerance; half of it is where a value can be judged without doubt, and the pilot's
 /// half-width is off by a quarter.
 const AIM: f64 = 0.4;
-/// The same as a share of the value, where the case gives no tolerance and the value is reported only.
+/// A stage counts when replications of this many times its length would be enough: half of the tolerance, then.
+const LONG_ENOUGH: f64 = 1.5625;
+/// The half-width to aim at as a share of the value, where the case gives no tolerance and the value is reported only.
 const AIM_UNJUDGED: f64 = 0.01;
 /// Length of the warm-up and of the shortest replication, in times that the network takes to forget its start.
 const WARM_UP: f64 = 5.0;
@@ -74,14 +78,24 @@ impl Experiment {
             seed: PILOT_SEED,
             timelines: 0,
         };
-        let pilots = self.play(&pilot, effort)?;
-        let plan = Plan {
-            seconds: self.length_s(case, &pilot, &pilots, effort),
-            replications: REPLICATIONS,
-            seed: SEED,
-            ..pilot
-        };
-        let totals = self.play(&plan, effort)?;
+        let mut plan = pilot;
+        let mut totals = self.play(&plan, effort)?;
+        let mut left = effort.events;
+        for seed in SEEDS {
+            left -=
+                events_per_s(&totals) * f64::from(plan.replications) * (warm_up_s + plan.seconds);
+            let seconds = self.length_s(case, &plan, &totals, left);
+            if plan.replications == REPLICATIONS && seconds <= LONG_ENOUGH * plan.seconds {
+                break;
+            }
+            plan = Plan {
+                seconds,
+                replications: REPLICATIONS,
+                seed,
+                ..plan
+            };
+            totals = self.play(&plan, effort)?;
+        }
         Ok(Simulated::Found(self.found(&totals)))
     }
 
@@ -91,22 +105,19 @@ impl Experiment {
             .ok_or(OracleError::Stopped)
     }
 
-    /// How long a replication has to be, by what the pilot says, and how long it may be.
-    fn length_s(&self, case: &Case, pilot: &Plan, pilots: &[Totals], effort: &Effort<'_>) -> f64 {
+    /// How long a replication has to be, by what those so far say, and how long it may be with so many events left.
+    fn length_s(&self, case: &Case, plan: &Plan, totals: &[Totals], events_left: f64) -> f64 {
         let wanted = self.measures.iter().filter_map(|measure| {
-            let (value, half_width) = figure(measure, pilots)?;
+            let (value, half_width) = figure(measure, totals)?;
             let allowed = measure.place.allowed(case);
             let aim = allowed.map_or(AIM_UNJUDGED * value.abs(), |allowed| AIM * allowed);
             (aim > 0.0).then(|| (half_width / aim).powi(2))
         });
-        let more = wanted.fold(0.0, f64::max) * f64::from(PILOTS) / f64::from(REPLICATIONS);
-        let seconds: f64 = pilots.iter().map(|totals| totals.seconds).sum();
-        let events: u64 = pilots.iter().map(|totals| totals.events).sum();
-        let events_per_s = events as f64 / seconds;
-        let spent = events_per_s * f64::from(PILOTS) * (pilot.warm_up_s + pilot.seconds);
-        let left = (effort.events - spent) / events_per_s / f64::from(REPLICATIONS);
-        let longest = left - pilot.warm_up_s;
-        (pilot.seconds * more).min(longest).max(pilot.seconds)
+        let more =
+            wanted.fold(0.0, f64::max) * f64::from(plan.replications) / f64::from(REPLICATIONS);
+        let left = events_left / events_per_s(totals) / f64::from(REPLICATIONS);
+        let longest = left - plan.warm_up_s;
+        (plan.seconds * more).min(longest).max(plan.seconds)
     }
 
     fn found(&self, totals: &[Totals]) -> Found {
@@ -118,6 +129,13 @@ impl Experiment {
         }
         found
     }
+}
+
+/// Events in a second of one replication.
+fn events_per_s(totals: &[Totals]) -> f64 {
+    let seconds: f64 = totals.iter().map(|totals| totals.seconds).sum();
+    let events: u64 = totals.iter().map(|totals| totals.events).sum();
+    events as f64 / seconds
 }
 
 /// A value over all replications together, and the half-width of its interval.
