@@ -26,6 +26,8 @@ const WATCH_PATIENCE: Duration = Duration::from_millis(850);
 const LOOK: Duration = Duration::from_millis(100);
 /// How long samples that run at the end may take beyond the longest one seen.
 const DRAIN_EXTRA: Duration = Duration::from_secs(10);
+/// How long nothing may be said while waiting for them.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How long a load runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,12 +117,13 @@ pub fn measure(
         origin,
         started,
     })?;
+    let interrupted = measurement.interrupted;
     let mut following = Following {
         load: &load,
         readings: &readings,
         recording: Recording::new(),
         length: measurement.length,
-        interrupted: measurement.interrupted,
+        interrupted,
         failed: 0,
         longest: Duration::ZERO,
         heard: origin,
@@ -133,11 +136,11 @@ pub fn measure(
     let (recording, longest) = (following.recording, following.longest);
     load.stop();
     let origins = watch.stop();
-    // A target that is gone answers nothing more: waiting for its samples is of no use.
-    let patience = if failed.is_none() {
-        longest + DRAIN_EXTRA
-    } else {
+    // A target that is gone answers nothing more, and whoever interrupts has waited enough.
+    let patience = if failed.is_some() || end.interrupted {
         Duration::ZERO
+    } else {
+        await_last_samples(&load, longest + DRAIN_EXTRA, interrupted, observer)
     };
     let summary = load.join(patience);
     Ok(Measured {
@@ -151,6 +154,31 @@ pub fn measure(
         load: summary,
         origins,
     })
+}
+
+/// Waits for the samples that still run, and says so when it takes long; what is left of the
+/// patience when they have ended or somebody interrupts.
+fn await_last_samples(
+    load: &RunningEngine,
+    patience: Duration,
+    interrupted: &AtomicBool,
+    observer: &mut dyn TrialObserver,
+) -> Duration {
+    let begun = Instant::now();
+    let mut said = false;
+    while !matches!(load.next_second(LOOK), Err(RecvTimeoutError::Disconnected)) {
+        if begun.elapsed() >= patience || interrupted.load(Ordering::Relaxed) {
+            return Duration::ZERO;
+        }
+        if !said && begun.elapsed() >= SILENCE {
+            said = true;
+            observer.note(&format!(
+                "waiting for requests that are not answered yet, at most {} s",
+                patience.as_secs()
+            ));
+        }
+    }
+    patience.saturating_sub(begun.elapsed())
 }
 
 impl Measured {

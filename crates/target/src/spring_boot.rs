@@ -34,7 +34,8 @@ use crate::free_port::free_port;
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
 use crate::server::{Server, Watched};
-use crate::tomcat::{funnel, live::Live};
+use crate::tomcat::funnel;
+use crate::tomcat::live::{self, Live};
 
 pub(crate) use kind::KIND;
 
@@ -171,9 +172,10 @@ impl Server for SpringBoot {
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
         names::check(limits)?;
-        let mut wanted = self.found.clone();
-        wanted.extend(limits.iter().map(|(name, limit)| (name.clone(), *limit)));
-        self.live.set(&names::of_tomcat(&wanted))
+        self.live.set(&live::wanted(
+            &names::of_tomcat(&self.found),
+            &names::of_tomcat(limits),
+        ))
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {

@@ -164,9 +164,7 @@ impl Server for Tomcat {
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
         live::check(limits)?;
-        let mut wanted = self.found.clone();
-        wanted.extend(limits.iter().map(|(name, limit)| (name.clone(), *limit)));
-        self.live.set(&wanted)
+        self.live.set(&live::wanted(&self.found, limits))
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {

@@ -228,8 +228,26 @@ users = [2]
 threads = [12]
 "#;
 
-fn with_users_configuration() -> Place {
-    let place = place(OF_USER);
+/// Two users get no more from eight processes than from two, so that nearly every run answers.
+const TUNE_OF_USER: &str = r#"
+schema = "weir/study/1"
+[target.httpd]
+HOME
+config = "web/httpd.conf"
+[load]
+url = "/page.html"
+window = "3 s"
+warm-up = "1 s"
+[find]
+vary = "threads"
+within = [2, 8]
+set = { users = 2 }
+goal = "smallest-near-best"
+margin = "50 %"
+"#;
+
+fn with_users_configuration(study: &str) -> Place {
+    let place = place(study);
     let root = std::env::var("HTTPD_HOME").unwrap_or_default();
     let web = place.path("web").display().to_string();
     let conf = format!(
@@ -255,7 +273,7 @@ fn an_httpd_does_not_outlive_a_weir_that_is_killed() {
     if skipped("SIGKILL of weir with an httpd") {
         return;
     }
-    let place = with_users_configuration();
+    let place = with_users_configuration(OF_USER);
     let before = tree(&place.path("web"));
     let processes = place
         .start(&["sweep", "study.toml"])
@@ -279,4 +297,42 @@ fn an_httpd_does_not_outlive_a_weir_that_is_killed() {
     TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
     assert_eq!(tree(&place.path("web")), before);
     assert!(names_in(&place.state()).is_empty());
+}
+
+#[test]
+fn the_answer_is_written_into_the_users_file_and_only_there() {
+    if skipped("tune --write of an httpd") {
+        return;
+    }
+    let place = with_users_configuration(TUNE_OF_USER);
+    let before = tree(&place.path("web"));
+    let limit = "  MaxRequestWorkers 40\n";
+    let text = place.read("web/mpm.conf");
+    assert!(text.contains(limit), "{text}");
+    let done = place
+        .start(&["tune", "--write", "study.toml"])
+        .done(STUDY)
+        .ends_one_of(&[0, 4]);
+    let result = result(&place);
+    if done.code != Some(0) {
+        // A machine that disturbs every trial leaves it undecided, and the file as it was.
+        assert!(done.stderr.contains("nothing was written"), "{done}");
+        assert_eq!(tree(&place.path("web")), before);
+        return;
+    }
+    let threads = result["settings"]["threads"].as_f64().unwrap();
+    let written = text.replace(limit, &format!("  MaxRequestWorkers {threads}\n"));
+    assert_eq!(place.read("web/mpm.conf"), written);
+    assert_eq!(place.read("web/mpm.conf.before-weir"), text);
+    let changed = tree(&place.path("web"));
+    let mut names = names_in(&place.path("web"));
+    names.retain(|name| !before.iter().any(|(path, _)| path.ends_with(name)));
+    assert_eq!(names, ["mpm.conf.before-weir"]);
+    for (path, bytes) in &before {
+        assert!(
+            path.ends_with("mpm.conf") || changed.contains(&(path.clone(), bytes.clone())),
+            "{} has changed",
+            path.display()
+        );
+    }
 }

@@ -25,6 +25,8 @@ const SHRINK_LOOK: Duration = Duration::from_millis(50);
 const THREADS: &str = "threads";
 const MIN_SPARE: &str = "native.minSpareThreads";
 const BACKLOG: &str = "backlog";
+const CONNECTION_TIMEOUT: &str = "native.connectionTimeout";
+const KEEP_ALIVE_TIMEOUT: &str = "native.keepAliveTimeout";
 const POOL: &str = "pool.";
 
 /// A limit of the connector.
@@ -40,8 +42,8 @@ pub(crate) static SETTINGS: [Setting; 7] = [
     setting(MIN_SPARE, "minSpareThreads"),
     setting(THREADS, "maxThreads"),
     setting("connections", "maxConnections"),
-    setting("native.connectionTimeout", "connectionTimeout"),
-    setting("native.keepAliveTimeout", "keepAliveTimeout"),
+    setting(CONNECTION_TIMEOUT, "connectionTimeout"),
+    setting(KEEP_ALIVE_TIMEOUT, "keepAliveTimeout"),
     setting("native.maxKeepAliveRequests", "maxKeepAliveRequests"),
     setting(BACKLOG, "acceptCount"),
 ];
@@ -285,6 +287,22 @@ impl Live {
     }
 }
 
+/// Every limit as a treatment wants it: what it names, and the rest as found. A `keepAliveTimeout`
+/// that nobody has set is the `connectionTimeout` at every moment, and goes with it.
+pub(crate) fn wanted(
+    found: &BTreeMap<String, f64>,
+    named: &BTreeMap<String, f64>,
+) -> BTreeMap<String, f64> {
+    let mut wanted = found.clone();
+    if found.get(KEEP_ALIVE_TIMEOUT) == found.get(CONNECTION_TIMEOUT)
+        && let Some(timeout) = named.get(CONNECTION_TIMEOUT)
+    {
+        wanted.insert(KEEP_ALIVE_TIMEOUT.to_owned(), *timeout);
+    }
+    wanted.extend(named.iter().map(|(name, limit)| (name.clone(), *limit)));
+    wanted
+}
+
 /// The connector's attributes behind a limit; fewer threads may mean fewer spare ones.
 fn of_connector(name: &str) -> &'static [&'static str] {
     if name == THREADS {
@@ -421,6 +439,30 @@ mod tests {
                 &[("backlog", 7.0), ("connections", 100.0), ("threads", 200.0)]
             ),
             [("maxConnections", 100.0), ("acceptCount", 7.0)]
+        );
+    }
+
+    #[test]
+    fn the_keep_alive_goes_with_the_connection_timeout_unless_it_is_another() {
+        let after = |found: [f64; 2], named: &[(&str, f64)]| {
+            let found = limits(&[
+                (CONNECTION_TIMEOUT, found[0]),
+                (KEEP_ALIVE_TIMEOUT, found[1]),
+            ]);
+            let wanted = wanted(&found, &limits(named));
+            [wanted[CONNECTION_TIMEOUT], wanted[KEEP_ALIVE_TIMEOUT]]
+        };
+        let shorter = (CONNECTION_TIMEOUT, 2_000.0);
+        assert_eq!(after([60_000.0; 2], &[shorter]), [2_000.0; 2]);
+        assert_eq!(after([60_000.0; 2], &[]), [60_000.0; 2]);
+        assert_eq!(
+            after([60_000.0, 5_000.0], &[shorter]),
+            [2_000.0, 5_000.0],
+            "somebody has set it"
+        );
+        assert_eq!(
+            after([60_000.0; 2], &[shorter, (KEEP_ALIVE_TIMEOUT, 60_000.0)]),
+            [2_000.0, 60_000.0]
         );
     }
 
