@@ -444,26 +444,23 @@ mod tests {
 
     #[test]
     fn the_keep_alive_goes_with_the_connection_timeout_unless_it_is_another() {
-        let after = |found: [f64; 2], named: &[(&str, f64)]| {
-            let found = limits(&[
-                (CONNECTION_TIMEOUT, found[0]),
-                (KEEP_ALIVE_TIMEOUT, found[1]),
-            ]);
-            let wanted = wanted(&found, &limits(named));
-            [wanted[CONNECTION_TIMEOUT], wanted[KEEP_ALIVE_TIMEOUT]]
+        let both = |connection, keep_alive| {
+            limits(&[
+                (CONNECTION_TIMEOUT, connection),
+                (KEEP_ALIVE_TIMEOUT, keep_alive),
+            ])
         };
+        let unset = both(60_000.0, 60_000.0);
         let shorter = (CONNECTION_TIMEOUT, 2_000.0);
-        assert_eq!(after([60_000.0; 2], &[shorter]), [2_000.0; 2]);
-        assert_eq!(after([60_000.0; 2], &[]), [60_000.0; 2]);
+        assert_eq!(wanted(&unset, &limits(&[shorter])), both(2_000.0, 2_000.0));
+        assert_eq!(wanted(&unset, &limits(&[])), unset);
         assert_eq!(
-            after([60_000.0, 5_000.0], &[shorter]),
-            [2_000.0, 5_000.0],
+            wanted(&both(60_000.0, 5_000.0), &limits(&[shorter])),
+            both(2_000.0, 5_000.0),
             "somebody has set it"
         );
-        assert_eq!(
-            after([60_000.0; 2], &[shorter, (KEEP_ALIVE_TIMEOUT, 60_000.0)]),
-            [2_000.0, 60_000.0]
-        );
+        let named = limits(&[shorter, (KEEP_ALIVE_TIMEOUT, 60_000.0)]);
+        assert_eq!(wanted(&unset, &named), both(2_000.0, 60_000.0));
     }
 
     #[test]
