@@ -52,8 +52,9 @@ pub use replay::Replay;
 pub use response_histogram::response_histogram;
 pub use result::{
     Answer, Binding, Column, ConfigurationDiff, Difference, Figure, FigureDifference, Finding,
-    Held, LevelComparison, LevelStanding, LevelVerdict, RESULT_SCHEMA, RUN_SCHEMA,
-    RequirementCheck, RunResult, SettingDetail, Status, StudyResult, SweepRow, SweepTable,
+    Held, JointSetting, JointSettings, JointStanding, LevelComparison, LevelStanding, LevelVerdict,
+    RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult, SettingDetail, SettingEvidence, Status,
+    StudyResult, SweepRow, SweepTable,
 };
 pub use run_dir::{
     RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, json_text, write_json,

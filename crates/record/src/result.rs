@@ -70,6 +70,9 @@ pub struct StudyResult {
     /// The levels that contended for the best; null where the study did not ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<LevelComparison>,
+    /// Several settings that were searched together; null where the study did not ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint: Option<JointSettings>,
     /// What two levels that ran as pairs differ in; null where the study did not ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
@@ -179,6 +182,73 @@ pub enum LevelVerdict {
     Worse,
     /// The trials do not tell.
     Open,
+}
+
+/// Several settings that were searched together, and the levels that contended, compared within blocks on a logarithmic scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JointSettings {
+    /// The figure by which levels were compared.
+    pub figure: String,
+    /// The difference that matters, as a share.
+    pub margin: f64,
+    /// Probability that all losses lie in their intervals.
+    pub confidence: f64,
+    /// How many complete blocks there are: trials of each contender.
+    pub blocks: u32,
+    /// Spread between trials of one contender within a block, as a share; null without two blocks.
+    pub noise: Option<f64>,
+    /// Every setting that was varied, in the order in which they were searched.
+    pub settings: Vec<JointSetting>,
+    /// The levels that contended together.
+    pub contenders: Vec<JointStanding>,
+}
+
+/// One of several settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JointSetting {
+    /// The setting.
+    pub stage: String,
+    /// The limit as found; null when there is none or it is not known.
+    pub found: Option<f64>,
+    /// What it should be; null where nothing was decided.
+    pub value: Option<f64>,
+    /// Lower end of the interval of the value, the other settings being as they should; null where it was not searched.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+    /// What the value rests on.
+    pub evidence: SettingEvidence,
+    /// Why, in words with figures.
+    pub because: String,
+    /// The trials that speak for it.
+    pub trials: Vec<u32>,
+}
+
+/// What the value of a setting rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingEvidence {
+    /// Trials with other levels.
+    Searched,
+    /// A model of what the trials show a request to need.
+    Derived,
+    /// It stays as found: it cannot act as a limit at this load.
+    CannotBind,
+    /// It stays as found: Weir cannot set it.
+    NotSettable,
+}
+
+/// A combination of levels against the best of those that were compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JointStanding {
+    /// The levels of the settings that were searched.
+    pub levels: Levels,
+    /// Geometric mean of the figure over the blocks.
+    pub value: f64,
+    /// What it loses against the best, as a share; an interval that begins at 0 says that it may be the best.
+    pub loss: Estimate,
+    /// What follows for the difference that matters.
+    pub verdict: LevelVerdict,
 }
 
 /// Two levels of one factor that ran as pairs: whether they make a difference that matters.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
+use weir_plan::Requirement;
 use weir_record::{Levels, Role, TargetFacts, TrialRecord, TrialRunner};
 
 use crate::figure::Figure;
@@ -25,7 +26,7 @@ use crate::trials::{Stop, Trials, Wanted};
 use levels::Aim;
 use search::{Search, Try};
 
-pub(crate) use levels::ladder;
+pub(crate) use levels::{between, ladder};
 pub(crate) use pooled::ROUNDS_MAX;
 pub(crate) use search::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX};
 
@@ -49,7 +50,7 @@ pub fn best(
     observer: &mut dyn StudyObserver,
 ) -> Outcome {
     let facts = runner.facts().clone();
-    let scale = Scale::of(spec);
+    let scale = Scale::new(&spec.of, spec.margin, &spec.requirements);
     let aim = match spec.goal {
         BestGoal::Best => Aim::Best,
         BestGoal::SmallestNearBest => Aim::SmallestNearBest,
@@ -109,17 +110,17 @@ fn case_name(spec: &BestSpec, level: u32) -> String {
 }
 
 /// The figure that is compared, on a scale on which more is better and differences are shares.
-struct Scale {
-    figure: Figure,
+pub(crate) struct Scale {
+    pub(crate) figure: Figure,
     /// 1 where more is better, -1 where less is.
     sign: f64,
     margin: f64,
-    requirements: Vec<Bounded>,
+    pub(crate) requirements: Vec<Bounded>,
 }
 
 impl Scale {
-    fn of(spec: &BestSpec) -> Self {
-        let figure = Figure::named(&spec.of);
+    pub(crate) fn new(of: &str, margin: f64, requirements: &[Requirement]) -> Self {
+        let figure = Figure::named(of);
         let sign = match figure {
             Figure::Throughput(_) => 1.0,
             _ => -1.0,
@@ -127,18 +128,18 @@ impl Scale {
         Self {
             figure,
             sign,
-            margin: spec.margin,
-            requirements: spec.requirements.iter().filter_map(Bounded::new).collect(),
+            margin,
+            requirements: requirements.iter().filter_map(Bounded::new).collect(),
         }
     }
 
     /// The margin on this scale.
-    fn margin(&self) -> f64 {
+    pub(crate) fn margin(&self) -> f64 {
         self.sign * -(-self.sign * self.margin).ln_1p()
     }
 
     /// A trial's figure on this scale, or why it has none.
-    fn read(&self, trial: &TrialRecord) -> Result<f64, String> {
+    pub(crate) fn read(&self, trial: &TrialRecord) -> Result<f64, String> {
         for bounded in &self.requirements {
             if let Some(value) = bounded.value(trial)
                 && !bounded.met_by(value)
@@ -157,12 +158,12 @@ impl Scale {
     }
 
     /// The figure of a value on this scale.
-    fn figure_of(&self, value: f64) -> f64 {
+    pub(crate) fn figure_of(&self, value: f64) -> f64 {
         (self.sign * value).exp()
     }
 
     /// A loss on this scale as a share of the best.
-    fn share(&self, loss: f64) -> f64 {
+    pub(crate) fn share(&self, loss: f64) -> f64 {
         -self.sign * (-self.sign * loss).exp_m1()
     }
 }
@@ -198,6 +199,7 @@ fn outcome(
         findings: findings::of_sweep(&trials, &facts),
         table: Some(table(&told::columns(spec), &cases(spec, &trials), &trials)),
         comparison: told.comparison(),
+        joint: None,
         difference: None,
         target: facts,
         trials,

@@ -9,7 +9,8 @@ use crate::confirm::CONFIRM_MAX;
 use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
-use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SweepSpec};
+use crate::several;
+use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec};
 use crate::sweep::cases;
 use crate::trials::{cost_s, least_cost_s};
 
@@ -50,6 +51,7 @@ pub fn plan_of_trials(ask: &Ask, facts: Option<&TargetFacts>) -> DryRun {
     match ask {
         Ask::Find(find) => of_find(find, facts),
         Ask::Best(best) => of_best(best),
+        Ask::Several(several) => of_several(several, facts),
         Ask::Matters(matters) => of_matters(matters),
         Ask::Sweep(sweep) => of_sweep(sweep),
     }
@@ -120,6 +122,21 @@ fn of_best(spec: &BestSpec) -> DryRun {
         },
     ];
     within_budget(steps, spec.window, spec.budget)
+}
+
+fn of_several(spec: &SeveralSpec, facts: Option<&TargetFacts>) -> DryRun {
+    let steps = several::planned(spec, facts).into_iter();
+    let steps = steps.map(|step| PlannedTrials {
+        role: if step.decides {
+            Role::Check
+        } else {
+            Role::Search
+        },
+        what: step.what,
+        expected: step.expected as u32,
+        at_most: step.at_most as u32,
+    });
+    within_budget(steps.collect(), spec.window, spec.budget)
 }
 
 /// Pairs that show two equal levels to be the same on a quiet machine with a margin of 3 % (docs of

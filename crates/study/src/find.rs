@@ -251,6 +251,7 @@ fn outcome(
         held,
         table: None,
         comparison: None,
+        joint: None,
         difference: None,
         findings: all,
         trials,

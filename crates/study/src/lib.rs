@@ -1,8 +1,8 @@
 //! What is asked of a server, and what the trials answer: searches, designs, settings, findings.
 //!
 //! A study file ([`StudyFile`]) asks for the largest number of users that meets the requirements
-//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]), whether
-//! a setting matters at all ([`matters()`]), or for a table of cases ([`sweep()`]). All run trials through the seam
+//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]), for the best
+//! levels of several limits together ([`several()`]), whether a setting matters at all ([`matters()`]), or for a table of cases ([`sweep()`]). All run trials through the seam
 //! `TrialRunner` - the real rig, the simulator, the replay of a stored run - and end with an
 //! [`Outcome`].
 //!
@@ -69,6 +69,7 @@ mod outcome;
 mod requirement;
 mod search;
 mod settings;
+mod several;
 mod spec;
 mod summary;
 mod sweep;
@@ -83,13 +84,14 @@ pub use matters::matters;
 pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded, is_recorded_of};
+pub use several::several;
 pub use spec::{
     Ask, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec,
     DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec,
     HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec,
     LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord,
-    Problem, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind,
-    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
+    Problem, SeveralSpec, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec,
+    TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
 };
 pub use sweep::sweep;
 pub use taken_in::of_files;

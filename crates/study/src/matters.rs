@@ -176,6 +176,7 @@ fn outcome(
         findings: findings::of_sweep(&trials, &facts),
         table: Some(table),
         comparison: None,
+        joint: None,
         difference: told::difference(spec, learned),
         target: facts,
         trials,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use weir_record::{
-    Answer, ConfigurationDiff, Difference, Finding, Held, LevelComparison, RESULT_SCHEMA,
-    SettingDetail, Status, StudyResult, SweepTable, TargetFacts, TrialError, TrialRecord,
+    Answer, ConfigurationDiff, Difference, Finding, Held, JointSettings, LevelComparison,
+    RESULT_SCHEMA, SettingDetail, Status, StudyResult, SweepTable, TargetFacts, TrialError,
+    TrialRecord,
 };
 
 /// The result of a study: all of `result.json` but what only the program knows (version, run,
@@ -31,6 +32,8 @@ pub struct Outcome {
     pub table: Option<SweepTable>,
     /// The levels that contended for the best.
     pub comparison: Option<LevelComparison>,
+    /// Several settings that were searched together.
+    pub joint: Option<JointSettings>,
     /// What two levels that ran as pairs differ in.
     pub difference: Option<Difference>,
     /// What else the trials showed.
@@ -66,6 +69,7 @@ impl Outcome {
             held: self.held,
             table: self.table,
             comparison: self.comparison,
+            joint: self.joint,
             difference: self.difference,
             findings: self.findings,
             trials: self.trials,

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use weir_record::{SettingDetail, TargetFacts};
 
 pub(crate) use demand::{Demand, think_s};
+pub(crate) use pool::quantile;
 pub(crate) use queue::Front;
 pub(crate) use threads::ThreadSearch;
 

@@ -1,7 +1,7 @@
 //! The study file: what the user asks, read with all its problems at once.
 //!
-//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`], [`MattersSpec`] or
-//! [`SweepSpec`]). Every key
+//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`], [`SeveralSpec`],
+//! [`MattersSpec`] or [`SweepSpec`]). Every key
 //! that is not known, every value that does not fit stands in the list of [`Problem`]s with its
 //! place in the file; a study with problems is never run. What the design foresees and this
 //! version cannot do is called "not built yet", with a way out.
@@ -12,6 +12,7 @@ mod find;
 mod level;
 mod load;
 mod matters;
+mod several;
 mod sweep;
 mod target;
 
@@ -20,6 +21,8 @@ pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub(crate) use matters::AS_FOUND;
 pub use matters::MattersSpec;
+pub use several::SeveralSpec;
+pub(crate) use several::is_spare;
 pub(crate) use sweep::default_columns;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
@@ -56,6 +59,8 @@ pub enum Ask {
     Find(FindSpec),
     /// The best level, or the smallest that is not worse.
     Best(BestSpec),
+    /// The best levels of several settings together, or the smallest that are not worse.
+    Several(SeveralSpec),
     /// Whether a setting matters at all.
     Matters(MattersSpec),
     /// A table of cases.
@@ -136,7 +141,11 @@ fn read_ask(
         );
     }
     if let Some(find) = find {
-        return match find::read_goal(&find) {
+        let goal = find::read_goal(&find);
+        if several::is_list(&find) {
+            return several::read(&find, goal, question, load, seed).map(Ask::Several);
+        }
+        return match goal {
             Goal::Best(goal) => best::read(&find, goal, question, load, seed).map(Ask::Best),
             Goal::Matters => matters::read(&find, question, load, seed).map(Ask::Matters),
             Goal::Largest => Some(Ask::Find(find::read(&find, question, load, seed))),
@@ -183,6 +192,7 @@ fn varies(ask: &Ask, name: &str) -> bool {
     match ask {
         Ask::Find(_) => name == "users",
         Ask::Best(best) => best.vary == name || best.set.contains_key(name),
+        Ask::Several(several) => several.set.contains_key(name),
         Ask::Matters(matters) => matters.names(name),
         Ask::Sweep(sweep) => match &sweep.design {
             Design::Cases(cases) => cases.iter().any(|case| case.set.contains_key(name)),

@@ -99,6 +99,7 @@ fn outcome(
         findings: findings::of_sweep(&trials, &facts),
         table: Some(table),
         comparison: None,
+        joint: None,
         difference: None,
         target: facts,
         trials,

@@ -58,6 +58,7 @@ pub fn of_files(trials: Vec<TrialRecord>, target: TargetFacts) -> Outcome {
         held: None,
         table: Some(table(&columns, &cases, &trials)),
         comparison: None,
+        joint: None,
         difference: None,
         findings: found,
         trials,

@@ -176,6 +176,7 @@ impl Job {
         match &self.study.ask {
             Ask::Find(find) => find.seed,
             Ask::Best(best) => best.seed,
+            Ask::Several(several) => several.seed,
             Ask::Matters(matters) => matters.seed,
             Ask::Sweep(sweep) => sweep.seed,
         }

@@ -371,6 +371,7 @@ fn empty_result(question: &str, summary: &str) -> StudyResult {
         held: None,
         table: None,
         comparison: None,
+        joint: None,
         difference: None,
         configuration: Vec::new(),
         findings: Vec::new(),

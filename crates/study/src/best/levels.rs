@@ -114,7 +114,7 @@ impl Curve {
 }
 
 /// The geometric mean of two levels, if it is worth a trial of its own.
-fn between(low: u32, high: u32) -> Option<u32> {
+pub(crate) fn between(low: u32, high: u32) -> Option<u32> {
     let middle = (f64::from(low) * f64::from(high)).sqrt().round() as u32;
     let apart = f64::from(high) / f64::from(low) > CLOSE;
     (apart && low < middle && middle < high).then_some(middle)

@@ -34,7 +34,7 @@ fn missing(count: u32) -> String {
 }
 
 /// The smallest k with P(binomial(n, p) > k) at most `tail`.
-fn quantile(n: u32, p: f64, tail: f64) -> u32 {
+pub(crate) fn quantile(n: u32, p: f64, tail: f64) -> u32 {
     if p >= 1.0 {
         return n;
     }

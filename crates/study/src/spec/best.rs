@@ -83,8 +83,7 @@ pub(crate) fn read(
     }
     let of = read_figure(section);
     let margin = read_margin(section, MATTERS_UNSAID);
-    let requirements = read_requirements(section)
-        .unwrap_or_else(|| vec![REQUIREMENT.parse().expect("the requirement parses")]);
+    let requirements = read_requirements(section).unwrap_or_else(default_requirements);
     let budget = read_budget(section);
     section.finish();
     let vary = vary?;
@@ -102,6 +101,10 @@ pub(crate) fn read(
         budget: budget.or(auto.then_some(BUDGET)),
         seed,
     })
+}
+
+pub(super) fn default_requirements() -> Vec<Requirement> {
+    vec![REQUIREMENT.parse().expect("the requirement parses")]
 }
 
 fn asked(goal: BestGoal, vary: &str, of: &str, margin: f64) -> String {

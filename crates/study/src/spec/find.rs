@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 use toml::Spanned;
+use toml::de::DeValue;
 use weir_plan::{Metric, Requirement};
 use weir_record::Window;
 use weir_units::{parse_duration, parse_share};
-use weir_userfile::{Section, cannot, hint};
+use weir_userfile::{Problems, Section, cannot, hint};
 
 use super::best::BestGoal;
 use super::factor::{Allowed, check_name};
@@ -188,6 +189,15 @@ fn refuse_comparison(section: &Section<'_>) {
 
 pub(super) fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
     let (span, list) = section.list("within")?;
+    range_of(section.problems(), span, list)
+}
+
+/// The two ends of a range of levels.
+pub(super) fn range_of(
+    problems: &Problems,
+    span: Range<usize>,
+    list: &[Spanned<DeValue<'_>>],
+) -> Option<(u32, u32)> {
     let ends: Vec<Option<u32>> = list
         .iter()
         .map(|value| {
@@ -200,7 +210,7 @@ pub(super) fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
     match ends[..] {
         [Some(low), Some(high)] if low < high => Some((low, high)),
         [Some(low), Some(high)] => {
-            section.problems().add_with_help(
+            problems.add_with_help(
                 span,
                 format!("the range from {low} to {high} holds nothing to choose from"),
                 format!(
@@ -212,7 +222,7 @@ pub(super) fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
             None
         }
         _ => {
-            section.problems().add_with_help(
+            problems.add_with_help(
                 span,
                 format!("`within` has to be two whole numbers from 1 to {WITHIN_MAX}"),
                 help,

@@ -11,6 +11,7 @@ mod limits;
 mod matters;
 mod search_accuracy;
 mod search_outside;
+mod several;
 mod study_file;
 mod support;
 mod sweep;

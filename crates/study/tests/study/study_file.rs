@@ -847,6 +847,114 @@ fn what_is_wrong_with_the_two_levels_is_said() {
     );
 }
 
+const SEVERAL: &str = r#"
+schema = "weir/study/1"
+[target.builtin]
+[load]
+plan = "short.jmx"
+users = "THREAD_NUMBER"
+window = "20 s"
+[find]
+vary = ["threads", "pool.db", "connections", "native.minSpareThreads"]
+within = { threads = [1, 200], pool.db = [2, 50] }
+goal = "smallest-near-best"
+set = { users = 40 }
+"#;
+
+#[test]
+fn a_study_of_several_settings_is_read() {
+    let study = StudyFile::parse(SEVERAL).unwrap();
+    let Ask::Several(several) = &study.ask else {
+        panic!("{:?}", study.ask)
+    };
+    assert_eq!(several.vary.len(), 4);
+    assert_eq!(several.within["pool.db"], (2, 50));
+    assert_eq!(several.within.get("connections"), None);
+    assert_eq!((several.of.as_str(), several.margin), ("throughput", 0.05));
+    assert_eq!(several.goal, BestGoal::SmallestNearBest);
+    assert!(
+        several.question.contains("threads, pool.db"),
+        "{}",
+        several.question
+    );
+    let planned = plan_of_trials(&study.ask, None);
+    let sum = |of: fn(&weir_study::PlannedTrials) -> u32| planned.steps.iter().map(of).sum::<u32>();
+    let (expected, at_most) = (sum(|step| step.expected), sum(|step| step.at_most));
+    assert!(
+        (20..60).contains(&expected) && at_most > expected,
+        "{expected} {at_most}"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_several_settings_is_said() {
+    for (from, to, says) in [
+        (
+            "\"pool.db\", ",
+            "\"pool.db\", \"pool.db\", ",
+            "`pool.db` is listed twice",
+        ),
+        (
+            "\"pool.db\", ",
+            "\"native.acceptCount\", ",
+            "what `native.acceptCount` limits is not known",
+        ),
+        ("\"connections\", ", "\"users\", ", "`users` is no setting"),
+        (
+            ", \"pool.db\", \"connections\", \"native.minSpareThreads\"",
+            "",
+            "a list of 1 is not several settings",
+        ),
+        (
+            "\"smallest-near-best\"",
+            "\"largest\"",
+            "the goal `largest` does not go with several settings",
+        ),
+        (
+            "goal = \"smallest-near-best\"",
+            "",
+            "the goal `largest` does not go with several settings",
+        ),
+        (
+            "\"smallest-near-best\"",
+            "\"matters\"",
+            "the goal `matters` does not go with several settings",
+        ),
+        (
+            "{ threads = [1, 200], pool.db = [2, 50] }",
+            "[1, 200]",
+            "several settings have a range each",
+        ),
+        (
+            "pool.db = [2, 50]",
+            "pool.web = [2, 50]",
+            "`pool.web` has a range and is not in `vary`",
+        ),
+        (
+            "pool.db = [2, 50]",
+            "pool.db = 50",
+            "the range of `pool.db` has to be two whole numbers",
+        ),
+        (
+            "pool.db = [2, 50]",
+            "pool.db = [50, 2]",
+            "the range from 50 to 2 holds nothing to choose from",
+        ),
+        (
+            "{ users = 40 }",
+            "{ users = 40, threads = 8 }",
+            "`threads` is varied and set",
+        ),
+    ] {
+        assert!(SEVERAL.contains(from), "{from}");
+        let problems = StudyFile::parse(&SEVERAL.replacen(from, to, 1)).expect_err(to);
+        assert!(
+            problems.iter().any(|problem| problem.says.contains(says)),
+            "{to}: {problems:?}"
+        );
+    }
+}
+
 #[test]
 fn all_problems_come_at_once_in_the_order_of_the_file() {
     let text = FIND

@@ -317,6 +317,7 @@ fn answer(job: &Job, rig: &mut Rig, finished: Vec<TrialRecord>) -> Outcome {
     let outcome = match &job.study.ask {
         Ask::Find(find) => weir_study::find(find, &mut runner, &mut view),
         Ask::Best(best) => weir_study::best(best, &mut runner, &mut view),
+        Ask::Several(several) => weir_study::several(several, &mut runner, &mut view),
         Ask::Matters(matters) => weir_study::matters(matters, &mut runner, &mut view),
         Ask::Sweep(sweep) => weir_study::sweep(sweep, &mut runner, &mut view),
     };

@@ -255,6 +255,7 @@ fn result(
         held: None,
         table: Some(table(report, trials.len() as u32)),
         comparison: None,
+        joint: None,
         difference: None,
         findings: Vec::new(),
         trials: trials.into_iter().map(|trial| trial.record).collect(),
