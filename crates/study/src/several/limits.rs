@@ -219,10 +219,9 @@ impl Limit {
             return self.unknown(open);
         };
         let waiting = match connections {
-            Some((_, WhenFull::Refuse)) => 0.0,
-            Some((limit, _)) => (users - limit).max(0.0),
             // Without a limit of connections they are accepted as they come.
-            None => 0.0,
+            Some((_, WhenFull::Refuse)) | None => 0.0,
+            Some((limit, _)) => (users - limit).max(0.0),
         };
         if waiting <= found && full(open, BACKLOG, found).is_none() {
             let why = match connections {

@@ -210,7 +210,7 @@ impl<'a> Study<'a> {
         );
         match self.spec.goal {
             BestGoal::Best => {
-                contenders.extend(chosen.filter_map(|(at, chosen)| beside(at, chosen.above)))
+                contenders.extend(chosen.filter_map(|(at, chosen)| beside(at, chosen.above)));
             }
             BestGoal::SmallestNearBest => {
                 let up = chosen.map(|(at, chosen)| {

@@ -242,13 +242,19 @@ impl Fit {
         self.fitted[self.peak]
     }
 
-    /// The first level within the margin of the peak.
+    /// The first level within the margin of the plateau around the peak. The highest of single trials is the luckiest, so that
+    /// the mean of all within two margins stands for the plateau.
     fn edge(&self, margin: f64) -> u32 {
         let near = self
             .fitted
             .iter()
-            .position(|&fitted| fitted >= self.top() - margin);
-        near.map_or_else(|| self.peak(), |at| self.levels[at])
+            .filter(|&&fitted| fitted >= self.top() - 2.0 * margin);
+        let (sum, count) = near.fold((0.0, 0.0), |(sum, count), fitted| {
+            (sum + fitted, count + 1.0)
+        });
+        let least = sum / count - margin;
+        let at = self.fitted.iter().position(|&fitted| fitted >= least);
+        at.map_or_else(|| self.peak(), |at| self.levels[at])
     }
 
     /// The curve at the level below another.
@@ -284,14 +290,16 @@ mod tests {
         (walk.choice(), trials)
     }
 
-    fn plateau(level: u32) -> Option<f64> {
-        Some(f64::from(level.min(20)))
+    fn plateau(level: u32) -> f64 {
+        f64::from(level.min(20))
     }
 
     #[test]
     fn a_good_proposal_saves_trials_and_a_bad_one_does_no_harm() {
         for around in [None, Some(1), Some(5), Some(20), Some(90), Some(200)] {
-            let (choice, trials) = walked(BestGoal::SmallestNearBest, around, plateau);
+            let (choice, trials) = walked(BestGoal::SmallestNearBest, around, |level| {
+                Some(plateau(level))
+            });
             let choice = choice.unwrap();
             assert!((19..=23).contains(&choice), "{around:?}: {choice}");
             let most = if around == Some(20) { 9 } else { 16 };
