@@ -228,7 +228,7 @@ users = [2]
 threads = [12]
 "#;
 
-/// Two users get no more from eight processes than from two, so that nearly every run answers.
+/// Two users get no more from four processes than from two, so that nearly every run answers.
 const TUNE_OF_USER: &str = r#"
 schema = "weir/study/1"
 [target.httpd]
@@ -236,11 +236,11 @@ HOME
 config = "web/httpd.conf"
 [load]
 url = "/page.html"
-window = "3 s"
+window = "5 s"
 warm-up = "1 s"
 [find]
 vary = "threads"
-within = [2, 8]
+within = [2, 4]
 set = { users = 2 }
 goal = "smallest-near-best"
 margin = "50 %"
