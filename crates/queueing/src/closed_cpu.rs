@@ -140,6 +140,17 @@ impl ClosedCpu {
                 f64::from(point.users) * demand_s / (f64::from(servers) * point.utilization)
             })
             .reduce(f64::max)?;
+        // A request waits for all others at most: with less time elsewhere every point's utilisation is too high. Below,
+        // where they saturate, nothing tells one think time from another.
+        let shortest = points
+            .iter()
+            .filter(|point| point.users > 0 && point.utilization > 0.0)
+            .map(|point| {
+                let (users, servers) = (f64::from(point.users), f64::from(servers));
+                demand_s * (users / (servers * point.utilization) - 1.0 - (users - 1.0) / servers)
+            })
+            .fold(longest, f64::min)
+            .max(longest * 1e-6);
         let model = |log_think: f64| Self {
             think_s: log_think.exp(),
             demand_s,
@@ -155,7 +166,7 @@ impl ClosedCpu {
                 })
                 .sum::<f64>()
         };
-        let best = golden_section((longest * 1e-6).ln(), longest.ln(), chi_squared);
+        let best = golden_section(shortest.ln(), longest.ln(), chi_squared);
         Some(ThinkFit {
             model: model(best),
             chi_squared: chi_squared(best),
@@ -163,13 +174,13 @@ impl ClosedCpu {
     }
 }
 
-/// The place of the minimum of a function with one valley (Kiefer 1953).
+/// The place of the minimum of a function with one valley (Kiefer 1953), which may be flat at its lower end.
 fn golden_section(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let ratio = (5_f64.sqrt() - 1.0) / 2.0;
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
     let (mut at_left, mut at_right) = (of(left), of(right));
     while high - low > 1e-9 {
-        if at_left <= at_right {
+        if at_left < at_right {
             (high, right, at_right) = (right, left, at_left);
             left = high - ratio * (high - low);
             at_left = of(left);

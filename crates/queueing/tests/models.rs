@@ -132,3 +132,16 @@ fn no_digit_is_lost_near_saturation() {
         solved.response_time_s
     );
 }
+
+/// Twenty and thirty users at 39 and 59 %: with a think time of milliseconds both saturate the model, and any such time fits as badly as
+/// the next.
+#[test]
+fn a_think_time_is_found_where_short_ones_saturate_every_point() {
+    let points = [(20, 0.393_172_7), (30, 0.585_259)].map(|(users, utilization)| CpuPoint {
+        users,
+        utilization,
+        weight: 1.0,
+    });
+    let fit = ClosedCpu::fit_think(0.056_940_7, 1, &points).expect("there are points");
+    assert!((2.7..2.9).contains(&fit.model.think_s), "{:?}", fit.model);
+}
