@@ -1,0 +1,9 @@
+//! The whole decision, driven from outside as a gateway drives it.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod classes;
+mod concurrency;
+mod driver;
+mod properties;
+mod rate;
+mod vectors;
