@@ -190,6 +190,11 @@ fn check(says: String, seen: Option<Seen>, met: impl Fn(f64) -> bool) -> Require
             met: false,
         };
     };
+    let says = if !met(value) && (met(low) || met(high)) {
+        format!("{says}; missed by less than these trials can tell, a longer window can")
+    } else {
+        says
+    };
     RequirementCheck {
         says,
         value,
@@ -239,4 +244,23 @@ fn with_interval(
         low: value - below,
         high: value + above,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seen, check};
+
+    fn judged(low: f64, value: f64, high: f64) -> (bool, String) {
+        let seen = Some(Seen { value, low, high });
+        let judged = check("x >= 10".to_owned(), seen, |value| value >= 10.0);
+        (judged.met, judged.says)
+    }
+
+    #[test]
+    fn a_near_miss_is_called_one() {
+        let near = "x >= 10; missed by less than these trials can tell, a longer window can";
+        assert_eq!(judged(9.0, 9.8, 10.6), (false, near.to_owned()));
+        assert_eq!(judged(9.0, 9.4, 9.8), (false, "x >= 10".to_owned()));
+        assert_eq!(judged(9.0, 10.1, 11.2), (true, "x >= 10".to_owned()));
+    }
 }

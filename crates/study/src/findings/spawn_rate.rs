@@ -64,13 +64,19 @@ pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
         clearest.waiting
     )];
     says.extend(follows(&held));
+    let places = more_places(&held);
+    let bound_by_places = places.is_some();
+    says.extend(places);
     let ids: Vec<u32> = held.iter().map(|held| held.trial.id).collect();
     let found = Finding::new("spawn-rate-plateau", says.join(" "), &ids)
         .of_stage(THREADS)
-        .change(
+        .change(if bound_by_places {
+            "let a process serve more connections (native.MaxConnectionsPerChild; 0: it stays), or allow more processes; a \
+             longer queue changes nothing"
+        } else {
             "let a process serve more connections (native.MaxConnectionsPerChild; 0: it stays); more processes or a \
-             longer queue change nothing",
-        )
+             longer queue change nothing"
+        })
         .with("threads.spawned", clearest.spawned)
         .with("threads.lifetime", clearest.lifetime)
         .with("throughput", clearest.rate)
@@ -117,20 +123,41 @@ pub(super) fn own_cpu(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<f6
 
 /// That the rate follows the connections a process serves.
 fn follows(held: &[Held<'_>]) -> Option<String> {
-    let few = held
-        .iter()
-        .min_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
     let many = held
         .iter()
         .max_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
+    let few = held
+        .iter()
+        .filter(|few| same(few.limit, many.limit))
+        .min_by(|a, b| a.lifetime.total_cmp(&b.lifetime))?;
     let (more, faster) = (many.lifetime / few.lifetime, many.rate / few.rate);
     let follows = more > 1.0 && (faster / more - 1.0).abs() <= FOLLOWS;
     follows.then(|| {
         format!(
-            "With {more} times the connections a process (trial {}) it answers {faster:.2} times as many.",
-            many.trial.id
+            "With {more} times the connections a process (trial {}) it answers {faster:.2} times as many as without (trial {}).",
+            many.trial.id, few.trial.id
         )
     })
+}
+
+/// That a cycle can start no more processes than have places, from trials that differ in their number.
+fn more_places(held: &[Held<'_>]) -> Option<String> {
+    let most = held.iter().max_by(|a, b| a.limit.total_cmp(&b.limit))?;
+    let least = held
+        .iter()
+        .filter(|least| same(least.lifetime, most.lifetime) && least.limit < most.limit)
+        .min_by(|a, b| a.limit.total_cmp(&b.limit))?;
+    (most.spawned > (1.0 + SAME) * least.spawned).then(|| {
+        format!(
+            "With {} processes instead of {} (trials {} and {}) it starts {:.1} a second instead of {:.1}: with the fewer, a \
+             cycle starts as many as have ended since the last.",
+            most.limit, least.limit, most.trial.id, least.trial.id, most.spawned, least.spawned
+        )
+    })
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() < f64::EPSILON
 }
 
 /// The other explanations, with what speaks against each.
@@ -150,7 +177,7 @@ fn not(clearest: &Held<'_>, held: &[Held<'_>], evidence: &Evidence<'_>) -> Vec<S
 fn network(clearest: &Held<'_>, held: &[Held<'_>]) -> Option<String> {
     let alike: Vec<&Held<'_>> = held
         .iter()
-        .filter(|other| (other.lifetime - clearest.lifetime).abs() < f64::EPSILON)
+        .filter(|other| same(other.lifetime, clearest.lifetime))
         .collect();
     let factor = clearest.trial.levels.keys().find(|factor| {
         let of_the_load = factor.starts_with("property.") || factor.starts_with("param.");
@@ -222,7 +249,7 @@ mod tests {
         assert_eq!(found.trials, [1, 2, 3]);
         for part in [
             "started 30.2 a second",
-            "With 2 times the connections a process (trial 3) it answers 2.00 times as many",
+            "With 2 times the connections a process (trial 3) it answers 2.00 times as many as without (trial 1)",
             "was not the number of processes (0.4 of 50 busy)",
             "the CPU (its processes use 6 %)",
             "property.KIB from 1 to 16 changes it by at most 0 %",
@@ -235,6 +262,33 @@ mod tests {
             );
         }
         assert_eq!(found.stage.as_deref(), Some(THREADS));
+    }
+
+    #[test]
+    fn more_places_for_processes_are_advised_where_they_were_seen_to_help() {
+        let places = |id: u32, limit: f64, spawned: f64| {
+            let mut trial = capped(id, 1.0, 1.0);
+            for (signal, value) in [
+                ("threads.limit", limit),
+                ("threads.spawned", spawned),
+                ("throughput.steady", spawned),
+            ] {
+                trial.signals.insert(signal.to_owned(), value);
+            }
+            trial
+        };
+        let advice = "or allow more processes";
+        let found = says(&[places(1, 50.0, 42.0), places(2, 100.0, 57.0)]).unwrap();
+        assert!(found.in_full().contains(advice), "{}", found.in_full());
+        assert!(
+            found
+                .in_full()
+                .contains("With 100 processes instead of 50 (trials 2 and 1)"),
+            "{}",
+            found.in_full()
+        );
+        let found = says(&[places(1, 50.0, 57.0), places(2, 100.0, 57.0)]).unwrap();
+        assert!(!found.in_full().contains(advice), "{}", found.in_full());
     }
 
     #[test]
