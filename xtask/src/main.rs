@@ -75,6 +75,9 @@ enum Bench {
         /// Only one of the tables
         #[arg(value_parser = ["largest", "outside", "best", "matters"])]
         table: Option<String>,
+        /// The first seed; the tables in the documentation begin at 0
+        #[arg(long, default_value_t = 0)]
+        first_seed: u64,
     },
     Simulate(bench::simulate::SimulateBench),
     /// Print how often the intervals and comparisons of the statistics crate are right
@@ -108,7 +111,9 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds),
         Task::Generate => generate::write(&workspace),
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
-        Task::Bench(Bench::Search { table }) => bench::search::bench(&workspace, table.as_deref()),
+        Task::Bench(Bench::Search { table, first_seed }) => {
+            bench::search::bench(&workspace, table.as_deref(), *first_seed)
+        }
         Task::Bench(Bench::Simulate(options)) => bench::simulate::bench(&workspace, options),
         Task::Bench(Bench::Statistics) => bench::statistics::bench(&workspace),
         Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),

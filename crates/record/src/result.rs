@@ -1,6 +1,7 @@
 //! The result of a run: what `result.json` holds.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,37 @@ pub struct StudyResult {
     pub findings: Vec<Finding>,
     /// Every trial, in the order in which they ran.
     pub trials: Vec<TrialRecord>,
+    /// What finding out took.
+    #[serde(default)]
+    pub spent: Spent,
+}
+
+/// What a study took.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// Seconds under load: warm-ups and windows of all trials. A trial that was thrown away and run again counts as long as the one
+    /// that took its place.
+    pub load_s: f64,
+    /// Seconds from the start of the run to its result, with starting and setting the server; of a run that was continued, since then.
+    /// 0 where nothing was run.
+    pub wall_s: f64,
+    /// Number of trials, those that were thrown away and run again among them.
+    pub trials: u32,
+}
+
+impl Spent {
+    /// What these trials took, in so much time altogether.
+    pub fn on(trials: &[TrialRecord], wall: Duration) -> Self {
+        let attempts = |trial: &TrialRecord| trial.repeats + 1;
+        Self {
+            load_s: trials
+                .iter()
+                .map(|trial| f64::from(attempts(trial)) * (trial.warm_up_s + trial.window_s))
+                .sum(),
+            wall_s: wall.as_secs_f64(),
+            trials: trials.iter().map(attempts).sum(),
+        }
+    }
 }
 
 /// What the settings change in one of the server's configuration files.

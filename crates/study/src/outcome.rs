@@ -1,10 +1,11 @@
 //! What a study ends with.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use weir_record::{
     Answer, ConfigurationDiff, Difference, Finding, Held, JointSettings, LevelComparison,
-    RESULT_SCHEMA, SettingDetail, Status, StudyResult, SweepTable, TargetFacts, TrialError,
+    RESULT_SCHEMA, SettingDetail, Spent, Status, StudyResult, SweepTable, TargetFacts, TrialError,
     TrialRecord,
 };
 
@@ -46,12 +47,13 @@ pub struct Outcome {
 
 impl Outcome {
     /// The whole result, of this run by this version of Weir, with what the settings change in the server's
-    /// configuration; and what cut the study short.
+    /// configuration and the time that all of it took; and what cut the study short.
     pub fn into_result(
         self,
         run: String,
         weir: String,
         configuration: Vec<ConfigurationDiff>,
+        wall: Duration,
     ) -> (StudyResult, Option<TrialError>) {
         let result = StudyResult {
             schema: RESULT_SCHEMA.to_owned(),
@@ -72,6 +74,7 @@ impl Outcome {
             joint: self.joint,
             difference: self.difference,
             findings: self.findings,
+            spent: Spent::on(&self.trials, wall),
             trials: self.trials,
         };
         (result, self.stopped_by)

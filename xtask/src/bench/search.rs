@@ -8,7 +8,12 @@ use crate::process::{cargo, run};
 use crate::workspace::Workspace;
 
 /// Builds and runs the study; `table` names one of its tables.
-pub(crate) fn bench(workspace: &Workspace, table: Option<&str>) -> Result<(), TaskError> {
+pub(crate) fn bench(
+    workspace: &Workspace,
+    table: Option<&str>,
+    first_seed: u64,
+) -> Result<(), TaskError> {
+    let first_seed = first_seed.to_string();
     let mut arguments = vec![
         "run",
         "--release",
@@ -16,9 +21,9 @@ pub(crate) fn bench(workspace: &Workspace, table: Option<&str>) -> Result<(), Ta
         "weir-study",
         "--example",
         "search-accuracy",
+        "--",
+        &first_seed,
     ];
-    if let Some(table) = table {
-        arguments.extend(["--", table]);
-    }
+    arguments.extend(table);
     run(&mut cargo(&workspace.root, &arguments))
 }

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use weir_record::{
     Answer, ClassRecord, Column, CpuRecord, CpuScope, Errors, Figure, Finding, Held, Level, Levels,
     RESULT_SCHEMA, Reading, RequirementCheck, ResponseTime, Role, RunManifest, SettingDetail,
-    Stage, Status, StudyResult, SweepRow, SweepTable, TargetFacts, Timeline, TrialRecord, WhenFull,
+    Spent, Stage, Status, StudyResult, SweepRow, SweepTable, TargetFacts, Timeline, TrialRecord,
+    WhenFull,
 };
 use weir_report::ReportInput;
 use weir_stats::{Estimate, Method};
@@ -376,6 +377,7 @@ fn empty_result(question: &str, summary: &str) -> StudyResult {
         configuration: Vec::new(),
         findings: Vec::new(),
         trials: Vec::new(),
+        spent: Spent::default(),
     }
 }
 

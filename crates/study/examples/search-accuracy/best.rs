@@ -9,7 +9,7 @@ use weir_record::{Levels, NoObserver, Status, Window};
 use weir_study::{BestGoal, BestSpec, best};
 
 use crate::SIGMAS;
-use crate::runs::{mean, of_seeds, percent, quantile};
+use crate::runs::{mean, of_seeds, percent, quantile, seeds};
 use crate::truth::curve::{Curve, FACTOR, Server, USERS, WITHIN, any_level};
 
 /// Curves of each noise: a third of each form.
@@ -126,11 +126,11 @@ fn row(noise: f64, name: &str, studies: &[Study]) {
 pub(crate) fn tables() {
     println!(
         "\n**Smallest level not worse than the best by 5 %**, of {} to {}, {CURVES} curves for each noise (scalability law, plateau with \
-         decay, saturation), seeds 0 to {}.\n\n| noise | method | answered | loss, mean | p95 | loss > 5 % | level over the smallest \
+         decay, saturation), {}.\n\n| noise | method | answered | loss, mean | p95 | loss > 5 % | level over the smallest \
          within 5 %, median | trials, mean (p90) |\n|---|---|---|---|---|---|---|---|",
         WITHIN.0,
         WITHIN.1,
-        CURVES - 1
+        seeds(CURVES)
     );
     for sigma in SIGMAS {
         row(

@@ -5,7 +5,7 @@ use weir_study::{FindSpec, find};
 
 use crate::SIGMAS;
 use crate::peers::{self, Peer};
-use crate::runs::{mean, of_seeds, percent, quantile};
+use crate::runs::{mean, of_seeds, percent, quantile, seeds};
 use crate::truth::closed::{GOAL, Kind, Server, System, USERS_MAX};
 
 /// Systems of each noise in the family …
@@ -150,9 +150,8 @@ fn row(noise: f64, name: &str, studies: &[Study]) {
 /// Truths of the model's family, next to what people do.
 pub(crate) fn in_the_family() {
     println!(
-        "\n**Largest number of users with a CPU of at most 80 %**, {SYSTEMS} systems of the model's family for each noise, seeds 0 to \
-         {}; 1 to 8 CPUs, answers of 4 to 600 users.\n\n| noise | method {HEAD}",
-        SYSTEMS - 1
+        "\n**Largest number of users with a CPU of at most 80 %**, {SYSTEMS} systems of the model's family for each noise, {}; 1 to 8 CPUs, answers of 4 to 600 users.\n\n| noise | method {HEAD}",
+        seeds(SYSTEMS)
     );
     for sigma in SIGMAS {
         let studies = of_seeds(SYSTEMS, |seed| searched(Kind::Family, sigma, seed));
@@ -167,9 +166,9 @@ pub(crate) fn in_the_family() {
 /// Truths outside it, and those that never reach the goal.
 pub(crate) fn outside_the_family() {
     println!(
-        "\n**The same outside the family**, {SYSTEMS_OF_KIND} systems for each kind and noise, seeds 0 to {}.\n\n| noise | system, \
+        "\n**The same outside the family**, {SYSTEMS_OF_KIND} systems for each kind and noise, {}.\n\n| noise | system, \
          method {HEAD}",
-        SYSTEMS_OF_KIND - 1
+        seeds(SYSTEMS_OF_KIND)
     );
     for sigma in SIGMAS {
         let mut all = Vec::new();
@@ -194,9 +193,9 @@ pub(crate) fn outside_the_family() {
 
 fn never() {
     println!(
-        "\n**CPU that never reaches its goal**, {SYSTEMS_OF_KIND} systems for each kind and noise, seeds 0 to {}.\n\n| noise | system | \
+        "\n**CPU that never reaches its goal**, {SYSTEMS_OF_KIND} systems for each kind and noise, {}.\n\n| noise | system | \
          said to be never | undecided | answered with a number | trials, mean |\n|---|---|---|---|---|---|",
-        SYSTEMS_OF_KIND - 1
+        seeds(SYSTEMS_OF_KIND)
     );
     for sigma in SIGMAS {
         for kind in Kind::NEVER {

@@ -2,7 +2,8 @@
 //! do without them.
 //!
 //! The searches are the crate's own, driven through `TrialRunner`. The tables in docs/concepts/search.md come from here;
-//! `cargo xtask bench search` runs it. The word `largest`, `outside`, `best` or `matters` asks for one of the tables.
+//! `cargo xtask bench search` runs it. The word `largest`, `outside`, `best` or `matters` asks for one of the tables, a number for
+//! other seeds, from that one on.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 #![expect(clippy::unwrap_used, reason = "an example may panic")]
 
@@ -23,7 +24,12 @@ fn main() {
          standard deviation of each figure between trials of one level.",
         env!("CARGO_PKG_VERSION")
     );
-    let asked = std::env::args().nth(1);
+    let (numbers, words): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|word| word.parse::<u64>().is_ok());
+    for first in numbers {
+        runs::FIRST_SEED.set(first.parse().unwrap()).unwrap();
+    }
     let tables: [(&str, fn()); 4] = [
         ("largest", largest::in_the_family),
         ("outside", largest::outside_the_family),
@@ -31,7 +37,7 @@ fn main() {
         ("matters", matters::tables),
     ];
     for (name, print) in tables {
-        if asked.as_deref().is_none_or(|asked| asked == name) {
+        if words.is_empty() || words.iter().any(|word| word == name) {
             print();
         }
     }

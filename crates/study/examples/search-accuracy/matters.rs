@@ -6,7 +6,7 @@ use weir_record::{Level, Levels, NoObserver, Status, Window};
 use weir_study::{MattersSpec, matters};
 
 use crate::SIGMAS;
-use crate::runs::{mean, of_seeds, percent};
+use crate::runs::{mean, of_seeds, percent, seeds};
 use crate::truth::pairs::{FACTOR, LEVELS, Server};
 
 /// Studies of each margin, noise and truth.
@@ -44,10 +44,10 @@ fn asked(margin: f64, truth: f64, sigma: f64, seed: u64) -> (Status, f64) {
 pub(crate) fn tables() {
     let error = (0.05 * 0.95 / STUDIES as f64).sqrt();
     println!(
-        "\n**Does a setting matter?** {STUDIES} studies a row, seeds 0 to {}. Where the truth lies at the margin, `same` is a false \"no \
+        "\n**Does a setting matter?** {STUDIES} studies a row, {}. Where the truth lies at the margin, `same` is a false \"no \
          difference\": at most 5 % and two standard errors, {:.1} %.\n\n| margin | noise | true difference | same | different | \
          undecided | trials, mean |\n|---|---|---|---|---|---|---|",
-        STUDIES - 1,
+        seeds(STUDIES),
         100.0 * (0.05 + 2.0 * error)
     );
     for margin in MARGINS {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use weir_intake::TakenIn;
@@ -169,7 +170,8 @@ fn store(
     for trial in &loads.trials {
         store_trial(directory, trial)?;
     }
-    let (result, _) = outcome.into_result(directory.id(), manifest.weir, Vec::new());
+    let (result, _) =
+        outcome.into_result(directory.id(), manifest.weir, Vec::new(), Duration::ZERO);
     directory.write_result(&result).map_err(stored::failed)?;
     Ok(result)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use weir_probe::MachineFacts;
@@ -72,6 +73,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     cpus.load
         .pin_this_thread()
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
+    let begun = Instant::now();
     let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
     let journal = put_back::open()?;
@@ -110,7 +112,12 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     let changes = configuration::changes(&rig, &outcome);
     let stopped = rig.stop();
     let restored = put_back::tell(&journal.put_back());
-    let code = conclude(outcome, &changes, &directory, &manifest, arguments)?;
+    let ended = Ended {
+        outcome,
+        changes: &changes,
+        wall: begun.elapsed(),
+    };
+    let code = conclude(ended, &directory, &manifest, arguments)?;
     stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
     restored?;
     if write {
@@ -363,18 +370,32 @@ impl StudyObserver for StudyView {
     }
 }
 
-fn conclude(
+/// A study at its end.
+struct Ended<'a> {
     outcome: Outcome,
-    changes: &[ConfigurationChange],
+    changes: &'a [ConfigurationChange],
+    wall: Duration,
+}
+
+fn conclude(
+    ended: Ended<'_>,
     directory: &RunDirectory,
     manifest: &RunManifest,
     arguments: &StudyArguments,
 ) -> Result<u8, ExpectedError> {
-    let configuration = configuration::diffs(changes);
-    let (result, stopped_by) =
-        outcome.into_result(directory.id(), manifest.weir.clone(), configuration);
+    let configuration = configuration::diffs(ended.changes);
+    let (result, stopped_by) = ended.outcome.into_result(
+        directory.id(),
+        manifest.weir.clone(),
+        configuration,
+        ended.wall,
+    );
     directory.write_result(&result).map_err(stored::failed)?;
     output::talk(&weir_report::text::summary(&result, output::width()));
+    output::talk(&format!(
+        "{} trials, {:.0} s of load, {:.0} s in all",
+        result.spent.trials, result.spent.load_s, result.spent.wall_s
+    ));
     let report = StoredRun::read(directory)?.write_report(directory)?;
     output::talk(&format!("report: {}", report.display()));
     if let Some(json) = &arguments.json {

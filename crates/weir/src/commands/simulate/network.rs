@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use weir_record::{
-    Column, Figure, Levels, RESULT_SCHEMA, RunDirectory, Status, StudyResult, SweepRow, SweepTable,
-    failed_to,
+    Column, Figure, Levels, RESULT_SCHEMA, RunDirectory, Spent, Status, StudyResult, SweepRow,
+    SweepTable, failed_to,
 };
 use weir_sim::{
     BYTES_PER_USER, ClassReport, NetworkFile, Plan, Replication, Report, SimulatedTrial, Totals,
@@ -259,6 +259,8 @@ fn result(
         difference: None,
         findings: Vec::new(),
         trials: trials.into_iter().map(|trial| trial.record).collect(),
+        // Nothing was loaded, and no clock has a say in what a simulation writes.
+        spent: Spent::default(),
     }
 }
 
