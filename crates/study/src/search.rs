@@ -11,6 +11,7 @@ pub(crate) mod cpu;
 mod noise;
 pub(crate) mod plateau;
 pub(crate) mod root;
+mod start;
 pub(crate) mod users;
 
 use weir_plan::{Metric, Requirement};
@@ -161,6 +162,21 @@ impl Goals {
         self.cpu.is_some_and(|(at, _)| at == index)
     }
 
+    /// Whether a trial meets a requirement by its own figure, whatever a curve through all of them says.
+    fn met(&self, index: usize, spec: &FindSpec, trial: &TrialRecord) -> bool {
+        if self.is_cpu(index) {
+            return trial
+                .cpu
+                .is_some_and(|cpu| spec.requirements[index].met_by(cpu.total));
+        }
+        let other = self.others.iter().find(|(at, _)| *at == index);
+        other.is_some_and(|(_, bounded)| {
+            bounded
+                .value(trial)
+                .is_some_and(|value| bounded.met_by(value))
+        })
+    }
+
     /// The first requirement whose figure a trial does not have.
     fn unread(&self, trial: &TrialRecord, requirements: &[Requirement]) -> Option<String> {
         if let Some((at, _)) = self.cpu.filter(|_| trial.cpu.is_none()) {
@@ -200,8 +216,7 @@ pub(crate) fn search(
             && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= NEAR_MIN;
         let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
-            let used = goals.without_outliers(&trials.valid(), facts.cpus);
-            return Ok(best_so_far(spec, goals, &used, facts.cpus));
+            return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));
         };
         let record = trials.run(&Wanted {
             role: Role::Search,
@@ -226,17 +241,16 @@ pub(crate) fn users(level: u32) -> Levels {
 }
 
 /// What to do after these trials.
-fn next(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], facts: &TargetFacts) -> Step {
+fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFacts) -> Step {
     let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
-    let largest = trials
+    let largest = all
         .iter()
         .filter_map(|trial| trial.level(USERS))
         .fold(0.0, f64::max);
-    let all = trials.len();
-    let trials = &goals.without_outliers(trials, facts.cpus);
-    if all >= TRIALS_MAX {
-        return Step::End(best_so_far(spec, goals, trials, facts.cpus));
+    if all.len() >= TRIALS_MAX {
+        return Step::End(best_so_far(spec, goals, all, facts.cpus));
     }
+    let trials = &goals.without_outliers(all, facts.cpus);
     let plateau = goals
         .cpu
         .and_then(|(_, target)| plateau::look(trials, facts, target, high));
@@ -264,7 +278,7 @@ fn next(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], facts: &TargetF
         return at_range_end(spec, binding, root, trials);
     }
     if root.level < low {
-        return at_range_start(spec, goals, binding, root, trials);
+        return start::below_range(spec, goals, (binding, root), all, trials);
     }
     near(spec, goals, binding, root, trials)
 }
@@ -327,28 +341,6 @@ fn at_range_end(spec: &FindSpec, binding: usize, root: Root, trials: &[&TrialRec
         binding,
         at_range_end: true,
     })
-}
-
-/// The root lies below the range: nothing meets the requirements, once trials there have shown it.
-fn at_range_start(
-    spec: &FindSpec,
-    goals: &Goals,
-    binding: usize,
-    root: Root,
-    trials: &[&TrialRecord],
-) -> Step {
-    let low = spec.within.0;
-    let tried = count_at(trials, low);
-    // The interval of a CPU root says whether one trial is enough; a bracket is always in doubt.
-    let clear = goals.is_cpu(binding) && root.high < f64::from(low);
-    if tried == 0 || (tried == 1 && !clear) {
-        return Step::Try {
-            level: low,
-            effort: Effort::Full,
-            why: "the smallest level: whether anything holds".to_owned(),
-        };
-    }
-    Step::End(Found::Broken { binding })
 }
 
 fn near(
@@ -488,7 +480,8 @@ fn near_count(goals: &Goals, trials: &[&TrialRecord], servers: u32) -> usize {
 }
 
 /// The answer of a search that has to end now.
-fn best_so_far(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], servers: u32) -> Found {
+fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], servers: u32) -> Found {
+    let trials = &goals.without_outliers(all, servers);
     let undecided = |why: &str| Found::Undecided(why.to_owned());
     let Some((binding, root)) = goals.first_to_break(trials, servers) else {
         return undecided("the budget ended before any trial");
@@ -505,7 +498,7 @@ fn best_so_far(spec: &FindSpec, goals: &Goals, trials: &[&TrialRecord], servers:
     }
     let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
     if root.level < low {
-        return Found::Broken { binding };
+        return start::below_range_at_end(spec, goals, (binding, root), all);
     }
     Found::Level {
         root,

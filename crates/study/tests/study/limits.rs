@@ -168,6 +168,64 @@ fn a_range_that_begins_too_high_is_not_met() {
     assert!(outcome.answer.is_none());
 }
 
+/// The CPU of each trial times a factor that its number and users decide.
+struct Skewed {
+    server: Analytic,
+    cpu: fn(trial: u32, users: u32) -> f64,
+}
+
+impl TrialRunner for Skewed {
+    fn facts(&self) -> &TargetFacts {
+        self.server.facts()
+    }
+
+    fn population(&self, levels: &Levels) -> u32 {
+        self.server.population(levels)
+    }
+
+    fn run(
+        &mut self,
+        treatment: &Treatment,
+        observer: &mut dyn TrialObserver,
+    ) -> Result<TrialRecord, TrialError> {
+        let mut record = self.server.run(treatment, observer)?;
+        let factor = (self.cpu)(record.id, record.population);
+        if let Some(cpu) = &mut record.cpu {
+            cpu.total = (cpu.total * factor).min(1.0);
+        }
+        Ok(record)
+    }
+}
+
+fn run_from_34_users(cpu: fn(u32, u32) -> f64) -> Outcome {
+    let spec = FindSpec {
+        within: (34, 200),
+        ..FindSpec::default()
+    };
+    let server = plain(0.0);
+    find(&spec, &mut Skewed { server, cpu }, &mut NoObserver)
+}
+
+#[test]
+fn what_held_in_a_trial_at_the_smallest_level_is_not_called_broken() {
+    // 34 users make 78 % of the CPU. The first trial reads more, and the mean of both is above the goal.
+    let outcome = run_from_34_users(|trial, _| if trial == 1 { 1.06 } else { 1.0 });
+    assert_eq!(outcome.status, Status::Undecided, "{}", outcome.summary);
+    assert!(
+        outcome.summary.contains("holds in 1 of 2"),
+        "{}",
+        outcome.summary
+    );
+}
+
+#[test]
+fn a_step_behind_the_smallest_level_leaves_that_level_the_answer() {
+    // The line through the trials on the step meets the goal below the range.
+    let outcome = run_from_34_users(|_, users| if users > 34 { 1.2 } else { 1.0 });
+    let answer = outcome.answer.as_ref().expect(&outcome.summary);
+    assert_eq!((answer.value, answer.low), (34.0, 34.0), "{answer:?}");
+}
+
 #[test]
 fn the_requirement_that_breaks_first_binds() {
     for (requirements, binding) in [
