@@ -69,6 +69,15 @@ enum Task {
 
 #[derive(Subcommand)]
 enum Bench {
+    /// Print how Weir's limit does beside others in overload, pauses, retries, on the simulator
+    Limit {
+        /// Only one of the scenarios: step-2x, step-5x, mix, half, pauses, spells, classes, cpu, p99, storm, cold, blind, late, pool, sixteen, single or drift
+        #[arg(default_value = "all")]
+        scenario: String,
+        /// How often each is played
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        seeds: u32,
+    },
     Load(bench::load::LoadBench),
     /// Print how right the searches are and what they cost, next to bisection, sweeps, grids and random search
     Search {
@@ -110,6 +119,9 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Tidy => tidy::check(&workspace),
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds),
         Task::Generate => generate::write(&workspace),
+        Task::Bench(Bench::Limit { scenario, seeds }) => {
+            bench::limit::bench(&workspace, scenario, *seeds)
+        }
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
         Task::Bench(Bench::Search { table, first_seed }) => {
             bench::search::bench(&workspace, table.as_deref(), *first_seed)

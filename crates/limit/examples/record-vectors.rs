@@ -5,11 +5,15 @@
 //! A recording shows that nothing has changed, not that it is right: what is right is in the tests of the crate. Look at the
 //! differences before they are committed.
 
+#[path = "../tests/admission/random.rs"]
+mod random;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use random::Random;
 use weir_limit::replay::{Act, Player, Said, Script, Step, TestPoint, Vector};
 use weir_limit::{
     Adaptive, Aimd, ClassRules, Concurrency, Goal, Gradient2, Kind, Moment, PauseRules, Promise,
@@ -48,25 +52,6 @@ fn text(vector: &Vector) -> Result<String, serde_json::Error> {
     }
     text.push_str("]}}}\n");
     Ok(text)
-}
-
-/// Pseudo-random numbers (`SplitMix64`, Steele et al. 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Exponential with this mean, in whole nanoseconds.
-    fn exponential(&mut self, mean_ns: u64) -> u64 {
-        let uniform = ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        (-uniform.ln() * mean_ns as f64) as u64
-    }
 }
 
 /// What load is played, and how the server behind takes it.
@@ -115,7 +100,7 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
     let mut random = Random(of.seed);
     let mut agenda = Agenda::new();
     for (class, mean) in of.arrivals_ns.iter().enumerate() {
-        agenda.insert((random.exponential(*mean), 0, Todo::Arrive(class)));
+        agenda.insert((random.exponential_ns(*mean), 0, Todo::Arrive(class)));
     }
     if of.reads {
         agenda.insert((200 * MS, 0, Todo::Read));
@@ -143,7 +128,7 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
                 Todo::Arrive(class) => {
                     requests += 1;
                     order += 1;
-                    let next = at + random.exponential(of.arrivals_ns[class]);
+                    let next = at + random.exponential_ns(of.arrivals_ns[class]);
                     agenda.insert((next, order, Todo::Arrive(class)));
                     Act::Arrive {
                         request: requests,
@@ -175,7 +160,7 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
             order += 1;
             if told.is == Said::Admitted {
                 let crowd = (player.in_flight().count() as u64).max(2);
-                let response = random.exponential(of.response_ns) * crowd / 2 + MS;
+                let response = random.exponential_ns(of.response_ns) * crowd / 2 + MS;
                 agenda.insert((at + response, order, Todo::Finish(told.request, response)));
             } else if told.is == Said::Queued && of.abandons > 0 && told.request % of.abandons == 0
             {

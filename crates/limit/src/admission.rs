@@ -158,7 +158,8 @@ impl Admission {
         lines.flat_map(|class| self.wakes_of(class)).min()
     }
 
-    /// The busy share of the server's CPUs since the last reading, from 0 to 1. A reading that could not be had is not told.
+    /// The busy share of the server's CPUs since the last reading, from 0 to 1; best every 200 ms, and at least every 3 s. A
+    /// reading that could not be had is not told; without any for 3 s, the limit is found from throughput and response times.
     pub fn read_cpu(&mut self, busy: f64, now: Moment) {
         let now = self.advance(now);
         let busy = if busy.is_finite() {
@@ -245,7 +246,9 @@ impl Admission {
             Why::Concurrency
         } else if self.make_room(class, now) {
             let line = &mut self.classes[class].line;
-            return Decision::Queued(self.waiting.join(line, class, now));
+            let ticket = self.waiting.join(line, class, now);
+            self.verdicts.reserve(self.waiting.len());
+            return Decision::Queued(ticket);
         } else {
             Why::QueueFull
         };

@@ -65,17 +65,7 @@ impl Waiting {
 
     /// Puts somebody at the end of a line.
     pub(crate) fn join(&mut self, line: &mut Line, class: usize, arrived: Moment) -> Ticket {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place {
-                arrived,
-                class: 0,
-                generation: 0,
-                taken: false,
-                previous: NOBODY,
-                next: NOBODY,
-            });
-            self.places.len() as u32 - 1
-        });
+        let place = self.free.pop().unwrap_or_else(|| self.new_place());
         if line.last == NOBODY {
             line.first = place;
         } else {
@@ -91,6 +81,20 @@ impl Waiting {
             place,
             generation: of.generation,
         }
+    }
+
+    /// One place more, and room to note it when it is free, so that leaving never allocates.
+    fn new_place(&mut self) -> u32 {
+        self.places.push(Place {
+            arrived: Moment(0),
+            class: 0,
+            generation: 0,
+            taken: false,
+            previous: NOBODY,
+            next: NOBODY,
+        });
+        self.free.reserve(self.places.len());
+        self.places.len() as u32 - 1
     }
 
     /// The one who has waited longest.

@@ -243,7 +243,7 @@ fn wrong_step(network: &Network, step: &Step, has: &mut OnTheWay) -> Option<(Str
             "enter it before".to_owned(),
         )),
         Step::Leave(group) => leave(network, group, has),
-        Step::Use(..) | Step::Pass(_) | Step::Sleep(_) => None,
+        Step::Use(..) | Step::Pass(_) | Step::Admit { .. } | Step::Sleep(_) => None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! * [`route`]: a request's way from step to step, in and out of stations and limits;
 //! * [`client`]: sending, giving up, trying again;
 //! * [`fleet`]: balancers, servers that come and go;
+//! * [`gateway`]: flow control in front of servers;
 //! * [`control`]: arrivals, breakdowns, what is planned.
 
 mod center;
@@ -13,6 +14,7 @@ mod client;
 mod control;
 mod entity;
 mod fleet;
+mod gateway;
 mod processor_sharing;
 mod route;
 mod tally;
@@ -30,6 +32,7 @@ use client::ClientState;
 use control::Control;
 use entity::{Entities, Entity, NONE, State};
 use fleet::GroupState;
+use gateway::GatewayState;
 use tally::Tally;
 pub use tally::{CenterSeen, ClassSeen, Second};
 
@@ -40,6 +43,7 @@ enum Move {
     Acquire { limit: u32, bit: u8 },
     Release { limit: u32, bit: u8 },
     Pass(u32),
+    Admit { gateway: u16, class: u16 },
     Enter(u8),
     Leave(u8),
     Sleep(Distribution),
@@ -84,6 +88,7 @@ pub struct Simulation<'a> {
     limits: Vec<u32>,
     centers: Vec<CenterState>,
     gates: Vec<GateState>,
+    gateways: Vec<GatewayState>,
     groups: Vec<GroupState>,
     clients: Vec<ClientState>,
     controls: Vec<Control>,
@@ -119,6 +124,7 @@ impl<'a> Simulation<'a> {
             entities: Entities::with_capacity(network.population() as usize),
             centers: centers.collect(),
             gates: network.gates.iter().map(|_| GateState::default()).collect(),
+            gateways: network.gateways.iter().map(GatewayState::new).collect(),
             groups: network.groups.iter().map(GroupState::new).collect(),
             clients: network
                 .classes
@@ -259,6 +265,7 @@ impl<'a> Simulation<'a> {
                 self.think(id);
             }
             state @ (State::Free
+            | State::AtGateway
             | State::Granted
             | State::Paused
             | State::Sharing
@@ -355,6 +362,10 @@ fn moves(network: &Network, limits: &[u32]) -> (Vec<Move>, Vec<u32>) {
                 bit: bit(limit),
             },
             Step::Pass(gate) => Move::Pass(gate as u32),
+            Step::Admit { gateway, class } => Move::Admit {
+                gateway: gateway as u16,
+                class: class as u16,
+            },
             Step::Enter(group) => Move::Enter(group as u8),
             Step::Leave(group) => Move::Leave(group as u8),
             Step::Sleep(time) => Move::Sleep(time),

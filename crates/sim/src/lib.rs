@@ -34,6 +34,7 @@ mod engine;
 mod events;
 mod file;
 mod network;
+pub mod overload;
 mod profile;
 mod replicate;
 mod report;
@@ -46,9 +47,9 @@ pub use distribution::Distribution;
 pub use engine::{CenterSeen, ClassSeen, Second, Simulation};
 pub use file::{NETWORK_SCHEMA, NetworkFile};
 pub use network::{
-    AbandonedWork, Balancer, Breakdowns, CLASSES_MAX, Center, CenterKind, Class, GROUPS_MAX, Gate,
-    Group, Happening, Jitter, LIMITS_MAX, Network, Planned, Retry, SERVERS_MAX, Scaling, Source,
-    Spacing, Step, Timeout, WhenFull,
+    AbandonedWork, Balancer, Breakdowns, CLASSES_MAX, Center, CenterKind, Class, CpuReader,
+    Crowding, GROUPS_MAX, Gate, Gateway, Group, Happening, Jitter, LIMITS_MAX, Network, Planned,
+    Retry, SERVERS_MAX, Scaling, Source, Spacing, Step, Timeout, WhenFull,
 };
 pub use profile::Profile;
 pub use replicate::{Plan, Replication, Unwatched, Watcher, replicate, seed_of};

@@ -2,6 +2,8 @@
 //!
 //! Everything is named by its index in the network's lists; [`crate::NetworkFile`] turns the names of a file into them.
 
+use weir_limit::Rules;
+
 use crate::distribution::Distribution;
 use crate::profile::Profile;
 
@@ -21,6 +23,8 @@ pub struct Network {
     pub centers: Vec<Center>,
     /// Rate limits.
     pub gates: Vec<Gate>,
+    /// Flow-control gateways; a network file has none.
+    pub gateways: Vec<Gateway>,
     /// Servers that are several of a kind.
     pub groups: Vec<Group>,
     /// Requests.
@@ -48,6 +52,17 @@ pub struct Center {
     pub patience: Option<Distribution>,
     /// How it breaks down by itself.
     pub breakdowns: Option<Breakdowns>,
+    /// How it slows down when too many are inside; only where all are served at once.
+    pub crowding: Option<Crowding>,
+}
+
+/// A station that gets slower with each request inside beyond a number: its speed is divided by 1 + `cost` × (inside − `above`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crowding {
+    /// The number.
+    pub above: u32,
+    /// What each one more costs.
+    pub cost: f64,
 }
 
 /// What a [`Center`] does.
@@ -103,6 +118,32 @@ pub struct Gate {
     pub burst: u32,
     /// How long a request may wait.
     pub max_wait_s: f64,
+}
+
+/// A flow-control gateway: requests ask it by [`Step::Admit`], and are its own until their way ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gateway {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub rules: Rules,
+    /// How it reads the CPU time of the server behind it; `None`: it cannot.
+    pub cpu: Option<CpuReader>,
+}
+
+/// A reader of the kernel's CPU time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuReader {
+    /// The station that is read.
+    pub center: usize,
+    /// Seconds between two readings.
+    pub every_s: f64,
+    /// Age of a reading when it arrives.
+    pub delay_s: f64,
+    /// CPU time is counted in steps of this many seconds; 0: exactly.
+    pub tick_s: f64,
+    /// Standard deviation of what is added to the busy share.
+    pub noise: f64,
 }
 
 /// Servers of one kind behind a balancer; each has its own copy of the centers that name the group.
@@ -214,6 +255,13 @@ pub enum Step {
     Release(usize),
     /// Passes a gate.
     Pass(usize),
+    /// Asks a gateway, as one of a class of its rules, and goes on when it is admitted; it is over for the gateway when its way is.
+    Admit {
+        /// The gateway.
+        gateway: usize,
+        /// The class.
+        class: usize,
+    },
     /// Is sent to one server of a group.
     Enter(usize),
     /// Leaves it.
@@ -320,6 +368,7 @@ impl Center {
             when_full: WhenFull::Refuse,
             patience: None,
             breakdowns: None,
+            crowding: None,
         }
     }
 

@@ -5,8 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use weir_sim::{
-    AbandonedWork, Breakdowns, Center, CenterKind, Class, Distribution, Gate, Happening, Network,
-    Planned, Profile, Simulation, Source, Spacing, Step, Timeout, Totals, WhenFull,
+    AbandonedWork, Breakdowns, Center, CenterKind, Class, Crowding, Distribution, Gate, Gateway,
+    Happening, Network, Planned, Profile, Simulation, Source, Spacing, Step, Timeout, Totals,
+    WhenFull,
 };
 
 fn queue(name: &str, servers: u32) -> Center {
@@ -355,6 +356,51 @@ fn a_gate_lets_pass_what_it_may() {
     // Nearly always ten intervals ahead: it waits for 0.2 s, less what is left of the interval.
     let wait = found.gates[0].wait_s / found.gates[0].passed as f64;
     assert!((0.18..=0.2).contains(&wait), "{wait}");
+}
+
+/// A gateway of two slots without a queue in front of two CPUs is a loss system: Erlang's B for two servers and an offered load
+/// of 2 is 0.4.
+#[test]
+fn a_gateway_without_a_queue_is_a_loss_system() {
+    let mut network = open(shared("cpu", 2), 200.0, exponential(0.01));
+    network.gateways.push(Gateway {
+        name: "gate".to_owned(),
+        rules: weir_limit::Rules {
+            concurrency: Some(weir_limit::Concurrency::Fixed(2.0)),
+            max_wait: std::time::Duration::ZERO,
+            ..weir_limit::Rules::default()
+        },
+        cpu: None,
+    });
+    let admit = Step::Admit {
+        gateway: 0,
+        class: 0,
+    };
+    network.classes[0].route.insert(0, admit);
+    let found = run(&network, 10.0, 1000.0);
+    let class = &found.classes[0];
+    let refused = class.refused as f64 / class.fresh as f64;
+    close("refused", refused, 0.4, 0.02);
+    close("answered", class.answered as f64 / 1000.0, 120.0, 0.02);
+}
+
+/// Three users without think time at one CPU: the two beyond the first cost a half each, so it works at half of its speed.
+#[test]
+fn a_crowd_slows_a_station_down() {
+    let mut cpu = shared("cpu", 1);
+    cpu.crowding = Some(Crowding {
+        above: 1,
+        cost: 0.5,
+    });
+    let source = users(3, Distribution::ZERO);
+    let network = network(vec![cpu], source, vec![Step::Use(0, exponential(0.01))]);
+    let found = run(&network, 10.0, 1000.0);
+    close(
+        "answered",
+        found.classes[0].answered as f64 / 1000.0,
+        50.0,
+        0.02,
+    );
 }
 
 /// Higher priority first, without throwing anybody out: Cobham 1954 for M/M/1 at 0.4 + 0.4.

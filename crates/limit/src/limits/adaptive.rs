@@ -57,7 +57,9 @@ const GAIN: f64 = 0.3;
 /// The step down where a goal for the CPU is exceeded by so much that U no longer says by how much.
 const SATURATED_STEP: f64 = 0.7;
 /// After so long without a reading, there is none.
-const READING_LIFE: Duration = Duration::from_secs(1);
+const READING_LIFE: Duration = Duration::from_secs(3);
+/// Readings that come faster are taken together: the steps of the kernel's clock are a good part of a shorter time.
+const READING_MIN: Duration = Duration::from_millis(190);
 /// Without readings, a window has at least this length and so many responses.
 const WINDOW: Duration = Duration::from_millis(250);
 const WINDOW_RESPONSES: u32 = 10;
@@ -140,6 +142,9 @@ pub(crate) struct AdaptiveLimit {
     bound: ResponseBound,
     window: Window,
     read_at: Option<Moment>,
+    /// Busy seconds and seconds of the readings in this window.
+    busy_s: f64,
+    read_s: f64,
     /// Saturated readings in a row.
     saturated: u32,
     step: f64,
@@ -160,6 +165,8 @@ impl AdaptiveLimit {
             bound: ResponseBound::default(),
             window: Window::new(now),
             read_at: None,
+            busy_s: 0.0,
+            read_s: 0.0,
             saturated: 0,
             step: STEP_MIN,
             knee: Knee::default(),
@@ -205,8 +212,15 @@ impl AdaptiveLimit {
     }
 
     pub(crate) fn read_cpu(&mut self, busy: f64, now: Moment) {
+        let seconds = self.read_at.map_or(1.0, |at| now.since(at).as_secs_f64());
         self.read_at = Some(now);
-        self.decide(Some(busy), now);
+        self.busy_s += busy * seconds;
+        self.read_s += seconds;
+        if self.window.seconds(now) >= READING_MIN.as_secs_f64() && self.read_s > 0.0 {
+            let busy = self.busy_s / self.read_s;
+            (self.busy_s, self.read_s) = (0.0, 0.0);
+            self.decide(Some(busy), now);
+        }
     }
 
     fn decide(&mut self, busy: Option<f64>, now: Moment) {
@@ -274,6 +288,8 @@ impl AdaptiveLimit {
                 self.knee.forget();
                 self.set(self.flow * ratio);
             }
+        } else {
+            self.knee.forget();
         }
     }
 

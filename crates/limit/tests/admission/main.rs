@@ -1,9 +1,11 @@
 //! The whole decision, driven from outside as a gateway drives it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod allocation;
 mod classes;
 mod concurrency;
 mod driver;
 mod properties;
+mod random;
 mod rate;
 mod vectors;

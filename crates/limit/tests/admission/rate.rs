@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use weir_limit::{Moment, Rate, Rules, Why};
 
-use crate::driver::{Driver, Fate, MS, Random};
+use crate::driver::{Driver, Fate, MS};
+use crate::random::Random;
 
 const SECOND: u64 = 1000 * MS;
 
@@ -22,7 +23,7 @@ fn overloaded(lateness: Duration, seed: u64) -> Driver {
     let mut random = Random(seed);
     let mut at = Moment(0);
     while at < Moment(20 * SECOND) {
-        at = at + random.exponential(Duration::from_secs(1) / 120);
+        at = at + Duration::from_nanos(random.exponential_ns(SECOND / 120));
         driver.go_to(at);
         driver.arrive(0);
     }

@@ -99,7 +99,7 @@ fn visits_of(network: &Network, class: usize) -> Vec<Visit> {
                 });
             }
             Step::Sleep(time) => pass_time(&mut visits, &held, time.mean_s()),
-            Step::Enter(_) | Step::Leave(_) => {}
+            Step::Admit { .. } | Step::Enter(_) | Step::Leave(_) => {}
         }
     }
     visits

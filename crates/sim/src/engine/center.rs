@@ -2,7 +2,7 @@
 
 use super::entity::{Entities, Line};
 use super::processor_sharing::SharedJobs;
-use crate::network::{Center, CenterKind, WhenFull};
+use crate::network::{Center, CenterKind, Crowding, WhenFull};
 
 /// What a center has seen since the figures were last set to 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -81,6 +81,7 @@ pub(crate) struct CenterState {
     pub(crate) blocked_inside: u32,
     queue_max: u32,
     pub(crate) speed: f64,
+    crowding: Option<Crowding>,
     /// Waiters by priority, the highest first.
     lines: Box<[Line]>,
     /// Requests that are blocked elsewhere until there is room here.
@@ -127,6 +128,7 @@ impl CenterState {
             blocked_inside: 0,
             queue_max: center.queue.unwrap_or(u32::MAX),
             speed: 1.0,
+            crowding: center.crowding,
             lines: vec![Line::EMPTY; lines].into(),
             blocked: Line::EMPTY,
             shared: SharedJobs::default(),
@@ -161,6 +163,14 @@ impl CenterState {
             },
             blocked: self.blocked_inside,
         }
+    }
+
+    /// By what its speed is divided because so many are inside.
+    #[inline]
+    pub(crate) fn crowding(&self) -> f64 {
+        self.crowding.map_or(1.0, |crowding| {
+            1.0 + crowding.cost * f64::from(self.inside.saturating_sub(crowding.above))
+        })
     }
 
     #[inline]

@@ -118,6 +118,7 @@ impl Simulation<'_> {
     /// A request is through.
     #[inline]
     pub(super) fn answer(&mut self, id: u32) {
+        self.leave_gateways(id, weir_limit::Kind::Completed);
         let class = usize::from(self.entities[id].class);
         if !self.entities[id].has_client {
             self.clients[class].counts.wasted += 1;

@@ -19,6 +19,9 @@ pub(crate) enum Control {
     PlannedEnd(usize),
     ScaleRead(usize),
     ScaleAct(usize),
+    ReadCpu(usize),
+    TellCpu(usize),
+    WakeGateway(usize),
     ServerUp {
         group: usize,
         server: usize,
@@ -46,6 +49,7 @@ impl Simulation<'_> {
                 self.at(scaling.period_s, control);
             }
         }
+        self.schedule_readings();
     }
 
     /// The number of a control.
@@ -89,6 +93,9 @@ impl Simulation<'_> {
                     self.scale(group, scaling);
                 }
             }
+            Control::ReadCpu(gateway) => self.read_cpu(gateway),
+            Control::TellCpu(gateway) => self.tell_cpu(gateway),
+            Control::WakeGateway(gateway) => self.wake_gateway(gateway),
             Control::ServerUp { group, server } => self.server_up(group, server),
         }
     }
@@ -153,7 +160,7 @@ impl Simulation<'_> {
     }
 
     /// All copies of a center.
-    fn copies_of(&self, center: usize) -> std::ops::Range<u32> {
+    pub(super) fn copies_of(&self, center: usize) -> std::ops::Range<u32> {
         let first = self.copies[center].first;
         first..first + self.network.copies(center)
     }

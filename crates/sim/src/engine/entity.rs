@@ -32,6 +32,8 @@ pub(crate) enum State {
     Sleeping,
     /// Waits for its time at a gate.
     AtGate,
+    /// Waits to be admitted by a gateway.
+    AtGateway,
 }
 
 /// A request with its client, or one without (its client has given up).

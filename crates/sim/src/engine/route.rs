@@ -44,6 +44,11 @@ impl Simulation<'_> {
                         return;
                     }
                 }
+                Move::Admit { gateway, class } => {
+                    if !self.ask_gateway(id, usize::from(gateway), usize::from(class)) {
+                        return;
+                    }
+                }
                 Move::Enter(group) => {
                     if !self.enter(id, usize::from(group)) {
                         return self.fail(id, Failure::Refused);
@@ -309,7 +314,7 @@ impl Simulation<'_> {
             return 0.0;
         }
         let share = f64::from(center.capacity) / f64::from(center.inside.max(1));
-        center.speed * share.min(1.0)
+        center.speed * share.min(1.0) / center.crowding()
     }
 
     pub(super) fn advance_shared(&mut self, at: u32) {
@@ -405,6 +410,7 @@ impl Simulation<'_> {
                 self.cancel(id);
                 self.gates[at as usize].waiting -= 1;
             }
+            State::AtGateway => self.abandon_gateway(id, at as usize),
             State::Sleeping => self.cancel(id),
             // Its stamp stands in no event: the turn it was given just lapses.
             State::Granted => self.entities[id].stamp = 0,
@@ -420,6 +426,7 @@ impl Simulation<'_> {
             let at = self.instance(id, self.limits[bit]);
             self.vacate(at);
         }
+        self.leave_gateways(id, weir_limit::Kind::Failed);
         for group in 0..self.groups.len() {
             if self.is_inside(id, group) {
                 self.leave(id, group);

@@ -3,12 +3,13 @@
 //! A limit that follows response times alone drifts, because the response time without a queue is never seen under load. What
 //! cannot drift is this: if more slots bring no more throughput, they are too many (the throughput/concurrency correlation of
 //! Uber's Cinnamon and of failsafe-go). So each rise is judged. Before and after it, the mean number in flight n and the pace p
-//! are measured, p being the busy share of the CPUs where it is read (the less noisy of the two) and the throughput otherwise.
-//! If p has not grown by 0.3 of what n has grown by, the rise is taken back, and none is tried for 5 s; for twice as long each
-//! time, up to a minute.
+//! are measured, p being the busy share of the CPUs where it is read and above a half, and thus the less noisy of the two, and
+//! the throughput otherwise.
+//! If p has not grown by 0.3 of what n has grown by, all of the rise but what p has grown by is taken back, and none is tried for
+//! 5 s; for twice as long each time, up to a minute.
 //!
 //! The limit is lowered only on evidence that requests wait inside the server: the mean response time is above 1.5 times the
-//! least that has been seen. Then by a fifth, and that is judged too: if p falls by half of what n has fallen by, the slots were
+//! least that has been seen over about 200 responses. Then by a fifth, and that is judged too: if p falls by half of what n has fallen by, the slots were
 //! needed after all; they are given back, and the present response time becomes the new least.
 
 use std::time::Duration;
@@ -28,11 +29,15 @@ const CUT: f64 = 0.8;
 const QUEUED: f64 = 1.5;
 /// Readings of the CPU over which a level is measured.
 const READINGS: u32 = 2;
-/// Responses over which it is measured otherwise, for a change by 1: the deviation of the difference of two counts is then a
-/// third of what is looked for; for a change by x, 1/x² times as many.
-const RESPONSES: f64 = 16.0;
+/// Responses over which it is measured otherwise, for a change by 1: the deviation of the difference of two such counts is a
+/// quarter of that change; for a change by x, 1/x² times as many.
+const RESPONSES: f64 = 32.0;
 /// The least of them.
 const RESPONSES_MIN: f64 = 20.0;
+/// Responses over which a mean response time is taken before it can be the least: of fewer, the least is luck.
+const MEMORY: f64 = 200.0;
+/// Below this busy share, throughput is the less noisy of the two.
+const BUSY_MIN: f64 = 0.5;
 /// How long no rise is tried after one that brought nothing: at first, and at most.
 const WAIT_MIN: Duration = Duration::from_secs(5);
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -42,7 +47,8 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 struct Level {
     limit: f64,
     in_flight: f64,
-    pace: f64,
+    busy: f64,
+    per_s: f64,
     response_s: f64,
 }
 
@@ -66,7 +72,9 @@ pub(crate) struct Knee {
     settles: bool,
     closed_until: Moment,
     wait: Duration,
-    /// The least mean response time of a window.
+    /// The mean response time of late, of how many responses, and the least that it has been.
+    mean_s: f64,
+    responses: f64,
     least_s: Option<f64>,
 }
 
@@ -78,6 +86,8 @@ impl Default for Knee {
             settles: false,
             closed_until: Moment(0),
             wait: WAIT_MIN,
+            mean_s: 0.0,
+            responses: 0.0,
             least_s: None,
         }
     }
@@ -110,41 +120,46 @@ impl Knee {
             return None;
         }
         self.here.add(seen, busy);
-        let change = self
-            .before
-            .map_or(1.0, |before| (limit / before.limit - 1.0).abs());
-        if !self.here.is_enough(change, busy.is_some()) {
+        let here = self.here.level(limit);
+        let rises = now >= self.closed_until;
+        let next = if rises { limit * ratio } else { limit * CUT };
+        if !self.is_measured(here, (next / limit - 1.0).abs()) {
             return None;
         }
-        let here = self.here.level(limit, busy.is_some());
         if let Some(before) = self.before.take()
             && let Some(back) = self.judge(before, here, now)
         {
             self.restart(true);
             return Some(back);
         }
-        let next = if now >= self.closed_until {
-            limit * ratio
-        } else if self.is_queued(here) {
-            limit * CUT
-        } else {
+        if !rises && !self.is_queued(here) {
             self.restart(false);
             return None;
-        };
+        }
         self.before = Some(here);
         self.restart(true);
         Some(next)
     }
 
+    /// Whether the present level is known well enough to judge the last change, and later the next one.
+    fn is_measured(&self, here: Level, next_change: f64) -> bool {
+        let changed = |before: Level| (here.limit / before.limit - 1.0).abs();
+        let change = self
+            .before
+            .map_or(next_change, |before| changed(before).min(next_change));
+        let is_read = here.is_busy() && self.before.is_none_or(|before| before.is_busy());
+        self.here.is_enough(change, is_read)
+    }
+
     /// The limit before, if the change was not worth it.
     fn judge(&mut self, before: Level, here: Level, now: Moment) -> Option<f64> {
         let change = here.in_flight / before.in_flight - 1.0;
-        let gain = here.pace / before.pace - 1.0;
+        let gain = here.gain(before);
         if change > CHANGE_MIN {
             if gain < WORTH * change {
                 self.closed_until = now + self.wait;
                 self.wait = (self.wait * 2).min(WAIT_MAX);
-                return Some(before.limit);
+                return Some(before.limit * (1.0 + gain.max(0.0)));
             }
             self.wait = WAIT_MIN;
         } else if change < -CHANGE_MIN && gain < HARM * change {
@@ -160,10 +175,17 @@ impl Knee {
     }
 
     fn remember(&mut self, seen: &Seen) {
-        if f64::from(seen.completed) >= RESPONSES_MIN {
+        let completed = f64::from(seen.completed);
+        if seen.completed == 0 {
+            return;
+        }
+        self.responses += completed;
+        let weight = (completed / self.responses.min(MEMORY)).min(1.0);
+        self.mean_s += weight * (seen.response_s - self.mean_s);
+        if self.responses >= MEMORY {
             let least = self
                 .least_s
-                .map_or(seen.response_s, |least| least.min(seen.response_s));
+                .map_or(self.mean_s, |least| least.min(self.mean_s));
             self.least_s = Some(least);
         }
     }
@@ -194,15 +216,30 @@ impl Measured {
         self.completed >= needed.max(RESPONSES_MIN)
     }
 
-    fn level(&self, limit: f64, is_read: bool) -> Level {
-        let seconds = self.seconds.max(1e-9);
-        let pace = if is_read { self.busy_s } else { self.completed };
+    fn level(&self, limit: f64) -> Level {
+        // Not 0, by which they will be divided.
+        let per_s = |sum: f64| (sum / self.seconds.max(1e-9)).max(1e-6);
         Level {
             limit,
-            in_flight: self.in_flight_s / seconds,
-            // Not 0, by which it will be divided.
-            pace: (pace / seconds).max(1e-6),
+            in_flight: per_s(self.in_flight_s),
+            busy: per_s(self.busy_s),
+            per_s: per_s(self.completed),
             response_s: self.response_s / self.completed.max(1.0),
+        }
+    }
+}
+
+impl Level {
+    fn is_busy(&self) -> bool {
+        self.busy >= BUSY_MIN
+    }
+
+    /// By what part the pace has grown.
+    fn gain(&self, before: Self) -> f64 {
+        if self.is_busy() && before.is_busy() {
+            self.busy / before.busy - 1.0
+        } else {
+            self.per_s / before.per_s - 1.0
         }
     }
 }
