@@ -252,7 +252,20 @@ impl Admission {
         } else {
             Why::QueueFull
         };
+        if why != Why::Rate {
+            self.turn_away(class, now);
+        }
         Decision::Refused(self.refuse(class, why, now))
+    }
+
+    /// Lets the cap know that holds this one back, if it is only one.
+    fn turn_away(&mut self, class: usize, now: Moment) {
+        let of = &mut self.classes[class];
+        match (self.cap.has_room(now), of.cap.has_room(now)) {
+            (false, true) => self.cap.turn_away(now),
+            (true, false) => of.cap.turn_away(now),
+            _ => {}
+        }
     }
 
     /// Whether one more may wait; in a standing queue the oldest makes room.

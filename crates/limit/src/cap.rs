@@ -1,15 +1,22 @@
 //! A cap on requests in flight: an algorithm that says how many, and the slots that it gives out.
 
+use std::time::Duration;
+
 use crate::limits::{Algorithm, Occupancy, Sample};
 use crate::moment::Moment;
 use crate::rules::Concurrency;
 use crate::slots::Slots;
+
+/// For so long after it has sent somebody away a cap counts as pressed: where nobody may wait, that is how it is known.
+const TURNED_AWAY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cap {
     rules: Option<Concurrency>,
     algorithm: Algorithm,
     slots: Slots,
+    /// When somebody was sent away because of it.
+    turned_away: Option<Moment>,
 }
 
 impl Cap {
@@ -20,6 +27,7 @@ impl Cap {
             rules,
             algorithm,
             slots,
+            turned_away: None,
         }
     }
 
@@ -79,8 +87,17 @@ impl Cap {
         self.refresh(now);
     }
 
+    /// Somebody is sent away who could have gone on but for this cap.
+    pub(crate) fn turn_away(&mut self, now: Moment) {
+        self.turned_away = Some(now);
+    }
+
     /// Says how things stand from now on.
     pub(crate) fn note(&mut self, pressed: bool, now: Moment) {
+        let pressed = pressed
+            || self
+                .turned_away
+                .is_some_and(|at| now.since(at) < TURNED_AWAY);
         let in_flight = self.slots.in_flight();
         self.algorithm.stands(Occupancy { in_flight, pressed }, now);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_limit::{Concurrency, Moment, Rules, Why};
+use weir_limit::{Adaptive, Concurrency, Moment, Rules, Why};
 
 use crate::driver::{Driver, MS};
 
@@ -110,6 +110,36 @@ fn a_standing_queue_takes_the_newest_first() {
     driver.go(Duration::from_secs(1));
     driver.finish(newest);
     assert!(!driver.admission.seen().classes[0].newest_first);
+}
+
+/// Where nobody may wait, those who are sent away show that the limit is too low.
+#[test]
+fn a_limit_is_found_without_a_queue_too() {
+    let mut driver = Driver::new(&Rules {
+        concurrency: Some(Concurrency::Adaptive(Adaptive {
+            start: Some(2.0),
+            ..Adaptive::default()
+        })),
+        max_wait: Duration::ZERO,
+        ..Rules::default()
+    });
+    for step in 0..400 {
+        driver.arrive(0);
+        driver.go(Duration::from_millis(5));
+        // Each takes 50 ms, of which little is CPU.
+        while let Some((index, permit)) = driver.permits.first_key_value()
+            && driver.now.since(permit.admitted()) >= Duration::from_millis(50)
+        {
+            driver.finish(*index);
+        }
+        if step % 40 == 39 {
+            let busy = 0.01 * driver.admission.limit();
+            driver.admission.read_cpu(busy, driver.now);
+        }
+    }
+    // Ten of them are in flight if all are admitted.
+    let limit = driver.admission.limit();
+    assert!(limit >= 10.0, "{limit}");
 }
 
 /// Half a slot that was held for 10 ms stays closed for 10 ms.
