@@ -7,8 +7,8 @@
 //! as few as P(Bin(n, 1/2) ≥ n − r) ≤ β it is *good*: the next pause is the shortest again. Otherwise it is not decided yet.
 //!
 //! What is usual is the ratio of the exponential means of progress and time. α is looked at after every stretch, so work that
-//! nobody disturbs is judged poor more often than once in 1/α verdicts: with α = 0.01 and β = 0.2, once in 1,100 stretches
-//! (simulated), which costs less than 0.2 % of the time if the shortest pause is no longer than a stretch.
+//! nobody disturbs is judged poor more often than once in 1/α verdicts: with α = 0.01 and β = 0.2 about once in 1,000 stretches,
+//! which costs 0.07 % of the time with stretches of 3 ms (both from the test below).
 //!
 //! It assumes that contention hurts both sides alike, and that a stretch of the same progress takes the same time: work of
 //! which the progress cannot be counted, or whose units differ by their place in the work, must not use it.
@@ -243,7 +243,8 @@ mod tests {
         let pauses = work(100_000, |_| false);
         let lost: Duration = pauses.iter().map(|(_, pause)| *pause).sum();
         let share = lost.as_secs_f64() / (100_000.0 * 0.00315);
-        assert!(share < 0.01, "{} pauses, {share} of the time", pauses.len());
+        assert!(pauses.len() < 130, "{} pauses", pauses.len());
+        assert!(share < 0.002, "{share} of the time");
     }
 
     #[test]
