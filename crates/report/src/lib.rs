@@ -8,6 +8,7 @@
 //! * [`markdown()`] is for a ticket.
 //! * [`Dashboard`] is the report of a result file, with JMeter's figures.
 //! * [`watch`] shows a watch without load, live and afterwards.
+//! * [`gate_html`] is the live page of a gateway.
 //! * [`Sheet`] is a page of drawings and tables without a script, for models, sizings and comparisons.
 //! * [`text`] is for the terminal: a line a trial, and the end of a run.
 //!
@@ -23,6 +24,7 @@ mod assets;
 mod comparison;
 mod dashboard;
 mod figures;
+mod gate;
 mod grid;
 mod html;
 mod markdown;
@@ -35,6 +37,7 @@ mod words;
 
 pub use comparison::{comparison_sheet, comparison_text};
 pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};
+pub use gate::gate_html;
 pub use html::html;
 pub use markdown::markdown;
 pub use sheet::{

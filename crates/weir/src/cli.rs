@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     check::CheckArguments, compare::CompareArguments, explain::ExplainArguments,
-    init::InitArguments, model::ModelArguments, report::ReportArguments,
+    gate::GateArguments, init::InitArguments, model::ModelArguments, report::ReportArguments,
     sample_server::SampleServerArguments, simulate::SimulateArguments, size::SizeArguments,
     sweep::SweepArguments, target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// Run one load test: a JMeter plan, or a URL.
     #[command(disable_help_flag = true)]
     Run(RunTyped),
-    /// Say everything that is wrong or unsupported in a plan, a study or a network; send nothing.
+    /// Say everything that is wrong or unsupported in a plan, a study, a network or a gateway's file; send nothing.
     Check(CheckArguments),
     /// Show the signals of a target live, without load, and keep them as a run.
     Watch(WatchArguments),
@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Target(TargetArguments),
     /// Simulate a network of servers, users and limits.
     Simulate(SimulateArguments),
+    /// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows it.
+    Gate(GateArguments),
     /// Run the built-in application server.
     SampleServer(SampleServerArguments),
 }

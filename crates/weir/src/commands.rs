@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod explain;
+pub(crate) mod gate;
 pub(crate) mod init;
 pub(crate) mod model;
 pub(crate) mod report;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Size(arguments) => size::run(&arguments),
         Command::Target(arguments) => target::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Gate(arguments) => gate::run(&arguments),
         Command::SampleServer(arguments) => sample_server::run(&arguments),
     }
 }

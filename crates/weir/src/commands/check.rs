@@ -3,18 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use toml::de::DeTable;
 
+use crate::commands::gate;
 use crate::commands::simulate::network;
 use crate::error::ExpectedError;
 use crate::{job, output, plans};
 
-/// Say everything that is wrong or unsupported in plans, studies and networks; send nothing.
+/// Say everything that is wrong or unsupported in plans, studies, networks and gateways' files; send nothing.
 ///
 /// Each problem is named with its file, its line, what would be lost and what to do instead. Each
 /// plan gets a last line: whether it runs natively in full.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// JMeter plans (.jmx), studies and networks (.toml).
+    /// JMeter plans (.jmx), studies, networks and gateways' files (.toml).
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -53,6 +55,8 @@ fn check(file: &Path) -> Result<usize, ExpectedError> {
     } else if extension("toml") {
         if is_network(file) {
             network::check(file)?;
+        } else if is_gate(file) {
+            gate::check(file)?;
         } else {
             job::check(file)?;
         }
@@ -60,7 +64,7 @@ fn check(file: &Path) -> Result<usize, ExpectedError> {
         Ok(0)
     } else {
         Err(ExpectedError::Input(format!(
-            "{}: Weir checks JMeter plans (.jmx), studies and networks (.toml)",
+            "{}: Weir checks JMeter plans (.jmx), studies, networks and gateways' files (.toml)",
             file.display()
         )))
     }
@@ -68,11 +72,27 @@ fn check(file: &Path) -> Result<usize, ExpectedError> {
 
 /// Whether a file calls itself a network; what it is otherwise, the study's reader says.
 fn is_network(file: &Path) -> bool {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let (table, _) = toml::de::DeTable::parse_recoverable(&text);
-    let schema = table.get_ref().get("schema");
+    has(file, |table| schema_begins(table, "weir/network/"))
+}
+
+/// Whether a file is a gateway's: it says so, or where clients connect and whereto their requests go.
+fn is_gate(file: &Path) -> bool {
+    has(file, |table| {
+        let names_both = table.contains_key("listen") || table.contains_key("backends");
+        schema_begins(table, "weir/gate/") || (names_both && !table.contains_key("schema"))
+    })
+}
+
+fn schema_begins(table: &DeTable<'_>, begin: &str) -> bool {
+    let schema = table.get("schema");
     let schema = schema.and_then(|schema| schema.get_ref().as_str());
-    schema.is_some_and(|schema| schema.starts_with("weir/network/"))
+    schema.is_some_and(|schema| schema.starts_with(begin))
+}
+
+fn has(file: &Path, what: impl FnOnce(&DeTable<'_>) -> bool) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let (table, _) = DeTable::parse_recoverable(&text);
+    what(table.get_ref())
 }
 
 fn check_plan(file: &Path) -> Result<usize, ExpectedError> {

@@ -1,0 +1,271 @@
+//! The access log: one line of JSON a request.
+//!
+//! Lines are collected in memory and written by a thread of its own, so that a slow disk delays no request. When
+//! more than [`ROOM`] bytes wait, lines are left out and counted.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use http::{StatusCode, request::Parts};
+use serde::Serialize;
+use weir_limit::{Kind, Why};
+
+use crate::error::GatewayError;
+
+/// Bytes that may wait to be written.
+const ROOM: usize = 16 * 1024 * 1024;
+/// How long a line waits at most.
+const EVERY: Duration = Duration::from_millis(200);
+/// Longest target of a request that is kept whole.
+const TARGET_MAX: usize = 2048;
+
+/// The log of one gateway.
+#[derive(Debug)]
+pub(crate) struct AccessLog {
+    waiting: Mutex<Waiting>,
+    some: Condvar,
+    left_out: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    lines: Vec<u8>,
+    /// The file is to be opened again: it has been moved away.
+    reopens: bool,
+    has_ended: bool,
+}
+
+/// The thread that writes; it ends, with everything written, when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    log: Arc<AccessLog>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl AccessLog {
+    /// Writes to this file, behind what it holds; to standard output for `-`.
+    pub(crate) fn start(path: &Path) -> Result<(Arc<Self>, Writer), GatewayError> {
+        let mut file = open(path).map_err(|source| GatewayError::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        let log = Arc::new(Self {
+            waiting: Mutex::default(),
+            some: Condvar::new(),
+            left_out: AtomicU64::new(0),
+        });
+        let (written, path) = (Arc::clone(&log), PathBuf::from(path));
+        let thread = thread::Builder::new()
+            .name("weir-gate-log".to_owned())
+            .spawn(move || written.write(&mut file, &path))
+            .map_err(GatewayError::Thread)?;
+        let writer = Writer {
+            log: Arc::clone(&log),
+            thread: Some(thread),
+        };
+        Ok((log, writer))
+    }
+
+    /// Lines that found no room.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    /// Opens the file anew before the next line: it may have been moved away.
+    pub(crate) fn reopen(&self) {
+        self.lock().reopens = true;
+    }
+
+    fn put(&self, line: &impl Serialize) {
+        let mut waiting = self.lock();
+        if waiting.lines.len() >= ROOM {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        // Plain data into memory: neither fails.
+        if serde_json::to_writer(&mut waiting.lines, line).is_ok() {
+            waiting.lines.push(b'\n');
+        }
+    }
+
+    fn write(&self, file: &mut Box<dyn Write + Send>, path: &Path) {
+        loop {
+            let waiting = self.lock();
+            let woken = self.some.wait_timeout_while(waiting, EVERY, |waiting| {
+                !waiting.has_ended && waiting.lines.len() < ROOM / 4
+            });
+            let mut waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let lines = std::mem::take(&mut waiting.lines);
+            let reopens = std::mem::take(&mut waiting.reopens);
+            let has_ended = waiting.has_ended;
+            drop(waiting);
+            if reopens && let Ok(anew) = open(path) {
+                *file = anew;
+            }
+            if file.write_all(&lines).and_then(|()| file.flush()).is_err() {
+                let count = lines.iter().filter(|&&byte| byte == b'\n').count();
+                self.left_out.fetch_add(count as u64, Ordering::Relaxed);
+            }
+            if has_ended {
+                return;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdout()));
+    }
+    let file: File = OpenOptions::new().create(true).append(true).open(path)?;
+    Ok(Box::new(file))
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.log.lock().has_ended = true;
+        self.log.some.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A writer that has panicked has told so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One request's line, filled in while it goes on and written when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Line {
+    log: Arc<AccessLog>,
+    begun: Instant,
+    facts: Facts,
+}
+
+/// What a line says; what did not happen is left out.
+#[derive(Debug, Serialize)]
+struct Facts {
+    /// When the head of the request was complete.
+    time: String,
+    client: SocketAddr,
+    method: String,
+    target: String,
+    protocol: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<String>,
+    /// `admitted`, `queued` (admitted after a wait), `refused`, `left` (while it waited) or `malformed`.
+    decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
+    wait_ms: f64,
+    /// From admission to the last byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backend: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_bytes: Option<u64>,
+    /// How an admitted request ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<Kind>,
+}
+
+impl Line {
+    /// The line of a request that has just come.
+    pub(crate) fn new(log: &Arc<AccessLog>, client: SocketAddr, request: &Parts) -> Box<Self> {
+        let mut target = request.uri.to_string();
+        if target.len() > TARGET_MAX {
+            target.truncate(TARGET_MAX);
+            target.push('…');
+        }
+        Box::new(Self {
+            log: Arc::clone(log),
+            begun: Instant::now(),
+            facts: Facts {
+                time: jiff::Timestamp::now().to_string(),
+                client,
+                method: request.method.to_string(),
+                target,
+                protocol: format!("{:?}", request.version),
+                class: None,
+                decision: "left",
+                why: None,
+                wait_ms: 0.0,
+                service_ms: None,
+                backend: None,
+                status: None,
+                sent_bytes: None,
+                end: None,
+            },
+        })
+    }
+
+    /// The class is known.
+    pub(crate) fn of_class(&mut self, class: &str) {
+        self.facts.class = Some(class.to_owned());
+    }
+
+    /// It goes on after this wait.
+    pub(crate) fn admitted(&mut self, waited: Duration) {
+        self.facts.decision = if waited.is_zero() {
+            "admitted"
+        } else {
+            "queued"
+        };
+        self.facts.wait_ms = milliseconds(waited);
+    }
+
+    /// It is turned away.
+    pub(crate) fn refused(&mut self, why: Why) {
+        self.facts.decision = "refused";
+        self.facts.why = Some(why);
+        self.facts.wait_ms = milliseconds(self.begun.elapsed());
+    }
+
+    /// It is no request that may be passed on.
+    pub(crate) fn malformed(&mut self) {
+        self.facts.decision = "malformed";
+    }
+
+    /// Where it goes.
+    pub(crate) fn at(&mut self, backend: String) {
+        self.facts.backend = Some(backend);
+    }
+
+    /// What the client is told.
+    pub(crate) fn answered(&mut self, status: StatusCode) {
+        self.facts.status = Some(status.as_u16());
+    }
+
+    /// An admitted request is over.
+    pub(crate) fn ended(mut self: Box<Self>, kind: Kind, sent_bytes: u64) {
+        let service = milliseconds(self.begun.elapsed()) - self.facts.wait_ms;
+        self.facts.service_ms = Some(service);
+        self.facts.sent_bytes = Some(sent_bytes);
+        self.facts.end = Some(kind);
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.facts.decision == "left" {
+            self.facts.wait_ms = milliseconds(self.begun.elapsed());
+        }
+        self.log.put(&self.facts);
+    }
+}
+
+/// To the microsecond.
+fn milliseconds(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
+}

@@ -1,0 +1,214 @@
+//! The admin port: metrics, status, a live page, and changes of the limits.
+//!
+//! It runs on a thread of its own with a runtime of its own. When it crashes it is started again; traffic does not notice.
+
+mod access;
+mod metrics;
+
+use std::convert::Infallible;
+use std::net::TcpListener as StdListener;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::control::{Change, Control};
+use crate::error::GatewayError;
+use crate::shared::drained;
+use crate::status::Status;
+
+/// Bytes of a change.
+const CHANGE_MAX: usize = 64 * 1024;
+/// Connections are closed that do not say what they want within this.
+const HEAD_WITHIN: Duration = Duration::from_secs(10);
+/// From a crash to the next start.
+const RESTART_AFTER: Duration = Duration::from_millis(500);
+
+type Answer = Response<Full<Bytes>>;
+
+/// The admin side; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Admin {
+    ends: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Admin {
+    /// Starts it on a socket that listens.
+    pub(crate) fn start(
+        listener: StdListener,
+        control: Arc<Control>,
+        page: String,
+    ) -> Result<Self, GatewayError> {
+        let (ends, ended) = watch::channel(false);
+        let page = Bytes::from(page);
+        let thread = thread::Builder::new()
+            .name("weir-gate-admin".to_owned())
+            .spawn(move || {
+                let counts = Arc::clone(&control.shared);
+                again_and_again(&counts.counts.admin_restarts, || {
+                    serve(&listener, &control, &page, ended.clone())
+                });
+            })
+            .map_err(GatewayError::Thread)?;
+        Ok(Self {
+            ends,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Admin {
+    fn drop(&mut self) {
+        self.ends.send_replace(true);
+        if let Some(thread) = self.thread.take() {
+            // Panics inside are caught.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Runs something until it ends of itself; after a panic or an error it is run again.
+fn again_and_again(restarts: &std::sync::atomic::AtomicU64, run: impl Fn() -> std::io::Result<()>) {
+    while !matches!(catch_unwind(AssertUnwindSafe(&run)), Ok(Ok(()))) {
+        restarts.fetch_add(1, Ordering::Relaxed);
+        thread::sleep(RESTART_AFTER);
+    }
+}
+
+fn serve(
+    listener: &StdListener,
+    control: &Arc<Control>,
+    page: &Bytes,
+    mut ended: watch::Receiver<bool>,
+) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let listener = listener.try_clone()?;
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener)?;
+        tokio::select! {
+            () = accept(&listener, control, page) => {}
+            () = drained(&mut ended) => {}
+        }
+        Ok(())
+    })
+}
+
+async fn accept(listener: &TcpListener, control: &Arc<Control>, page: &Bytes) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(RESTART_AFTER).await;
+            continue;
+        };
+        let (control, page) = (Arc::clone(control), page.clone());
+        let service = service_fn(move |request| {
+            let (control, page) = (Arc::clone(&control), page.clone());
+            async move { Ok::<_, Infallible>(answer(&control, page, request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_WITHIN)
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(async move {
+            // Whoever asks and leaves has been told what there was to tell.
+            let _ = connection.await;
+        });
+    }
+}
+
+async fn answer(control: &Control, page: Bytes, request: Request<Incoming>) -> Answer {
+    let live = control.shared.current.get();
+    if let Err((status, says)) = access::check(&request, live.settings.admin_token.as_deref()) {
+        return text(status, says);
+    }
+    match (request.method(), request.uri().path()) {
+        (&Method::GET, "/") => typed("text/html; charset=utf-8", page),
+        (&Method::GET, "/status") => match serde_json::to_vec_pretty(&Status::of(control)) {
+            Ok(status) => typed("application/json", Bytes::from(status)),
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        },
+        (&Method::GET, "/metrics") => match metrics::text(&Status::of(control)) {
+            Ok(metrics) => typed(metrics::CONTENT_TYPE, Bytes::from(metrics)),
+            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        },
+        (&Method::POST, "/limits") => change(control, request).await,
+        (_, "/" | "/status" | "/metrics" | "/limits") => {
+            text(StatusCode::METHOD_NOT_ALLOWED, "not with this method")
+        }
+        _ => text(
+            StatusCode::NOT_FOUND,
+            "here are GET /, GET /status, GET /metrics and POST /limits",
+        ),
+    }
+}
+
+async fn change(control: &Control, request: Request<Incoming>) -> Answer {
+    let body = Limited::new(request.into_body(), CHANGE_MAX).collect();
+    let Ok(Ok(body)) = tokio::time::timeout(HEAD_WITHIN, body).await else {
+        return text(StatusCode::BAD_REQUEST, "the change did not come whole");
+    };
+    let change: Change = match serde_json::from_slice(&body.to_bytes()) {
+        Ok(change) => change,
+        Err(error) => {
+            let says = format!(
+                "{error}; write such as {{\"concurrency\": 40, \"rate\": \"50/s\", \"class\": \"heavy\"}}, null takes a limit away"
+            );
+            return text(StatusCode::BAD_REQUEST, &says);
+        }
+    };
+    match control.change(&change) {
+        Ok(()) => text(StatusCode::OK, "changed"),
+        Err(says) => text(StatusCode::BAD_REQUEST, &says),
+    }
+}
+
+fn text(status: StatusCode, says: &str) -> Answer {
+    let mut response = typed(
+        "text/plain; charset=utf-8",
+        Bytes::from(format!("{says}\n")),
+    );
+    *response.status_mut() = status;
+    response
+}
+
+fn typed(kind: &'static str, body: Bytes) -> Answer {
+    let mut response = Response::new(Full::new(body));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[test]
+    fn a_crash_is_followed_by_a_start() {
+        let (restarts, runs) = (AtomicU64::new(0), AtomicU64::new(0));
+        again_and_again(&restarts, || match runs.fetch_add(1, Ordering::Relaxed) {
+            0 => panic!("the admin side crashes; this is what the test is about"),
+            1 => Err(std::io::Error::other("no more open files")),
+            _ => Ok(()),
+        });
+        assert_eq!(restarts.into_inner(), 2);
+        assert_eq!(runs.into_inner(), 3);
+    }
+}

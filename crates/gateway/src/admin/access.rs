@@ -1,0 +1,166 @@
+//! Who may use the admin port.
+//!
+//! On loopback without a token everybody on the machine may, and that includes the user's browser, which any page can tell to
+//! send requests: hence the rules for `Host` and `Origin`.
+
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
+use http::{Method, Request, StatusCode};
+
+/// Whether a request is answered; else why not.
+pub(super) fn check<B>(
+    request: &Request<B>,
+    token: Option<&str>,
+) -> Result<(), (StatusCode, &'static str)> {
+    match token {
+        Some(token) if !shows(request, token) => {
+            return Err((
+                StatusCode::UNAUTHORIZED,
+                "show the token of the gateway's file: Authorization: Bearer TOKEN, or ?token=TOKEN for the page",
+            ));
+        }
+        // Whoever knows the token is not led here by a page.
+        Some(_) => {}
+        None if !is_for_this_machine(request.headers()) => {
+            return Err((
+                StatusCode::FORBIDDEN,
+                "call the admin port by its address or as localhost: another name may be a page's trick",
+            ));
+        }
+        None => {}
+    }
+    if request.method() == Method::POST {
+        return check_change(request.headers());
+    }
+    Ok(())
+}
+
+fn shows<B>(request: &Request<B>, token: &str) -> bool {
+    let bearer = request
+        .headers()
+        .get(AUTHORIZATION)
+        .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    let query = request
+        .uri()
+        .query()
+        .unwrap_or_default()
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("token="));
+    let shown = bearer.or(query.map(str::as_bytes));
+    shown.is_some_and(|shown| is_same(shown, token.as_bytes()))
+}
+
+/// Compares in a time that does not tell how many bytes are right.
+fn is_same(left: &[u8], right: &[u8]) -> bool {
+    let differs = left
+        .iter()
+        .zip(right)
+        .fold(0, |differs, (left, right)| differs | (left ^ right));
+    left.len() == right.len() && differs == 0
+}
+
+fn is_for_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let authority: Option<http::uri::Authority> = host.and_then(|host| host.parse().ok());
+    authority.is_some_and(|authority| {
+        let host = authority.host();
+        let bare = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        host == "localhost" || bare.unwrap_or(host).parse::<std::net::IpAddr>().is_ok()
+    })
+}
+
+/// A page elsewhere can send a form, but not JSON without being asked first, and tells where it is from.
+fn check_change(headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .map_or(&b""[..], |kind| kind.as_bytes());
+    if !kind.starts_with(b"application/json") {
+        return Err((
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "send the change as JSON: Content-Type: application/json",
+        ));
+    }
+    let (origin, host) = (headers.get(ORIGIN), headers.get(HOST));
+    let is_own = match (origin.map(|origin| origin.as_bytes()), host) {
+        (None, _) => true,
+        (Some(origin), Some(host)) => origin
+            .strip_prefix(b"http://")
+            .is_some_and(|origin| origin == host.as_bytes()),
+        (Some(_), None) => false,
+    };
+    match is_own {
+        true => Ok(()),
+        false => Err((
+            StatusCode::FORBIDDEN,
+            "a page of another place may not change limits",
+        )),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn told(method: &str, uri: &str, fields: &[(&str, &str)], token: Option<&str>) -> u16 {
+        let mut builder = Request::builder().method(method).uri(uri);
+        for (name, value) in fields {
+            builder = builder.header(*name, *value);
+        }
+        let request = builder.body(()).unwrap();
+        check(&request, token).map_or_else(|(status, _)| status.as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn pages_of_others_cannot_get_in() {
+        let host = ("host", "127.0.0.1:8082");
+        let json = ("content-type", "application/json");
+        for (method, fields, expected) in [
+            ("GET", &[host][..], 200),
+            ("GET", &[("host", "localhost:8082")], 200),
+            ("GET", &[("host", "[::1]:8082")], 200),
+            ("GET", &[("host", "rebound.example")], 403),
+            ("GET", &[], 403),
+            ("POST", &[host, json], 200),
+            ("POST", &[host], 415),
+            ("POST", &[host, ("content-type", "text/plain")], 415),
+            (
+                "POST",
+                &[host, json, ("origin", "http://127.0.0.1:8082")],
+                200,
+            ),
+            (
+                "POST",
+                &[host, json, ("origin", "http://evil.example")],
+                403,
+            ),
+        ] {
+            assert_eq!(
+                told(method, "/", fields, None),
+                expected,
+                "{method} {fields:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_token_has_to_be_shown() {
+        let token = Some("0123456789abcdef");
+        for (uri, fields, expected) in [
+            ("/", &[][..], 401),
+            ("/?token=0123456789abcdef", &[], 200),
+            ("/?token=0123456789abcde", &[], 401),
+            ("/?token=", &[], 401),
+            ("/", &[("authorization", "Bearer 0123456789abcdef")], 200),
+            ("/", &[("authorization", "Bearer 0123456789abcdeg")], 401),
+            ("/", &[("authorization", "0123456789abcdef")], 401),
+        ] {
+            assert_eq!(
+                told("GET", uri, fields, token),
+                expected,
+                "{uri} {fields:?}"
+            );
+        }
+    }
+}

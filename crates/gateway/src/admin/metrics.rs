@@ -1,0 +1,197 @@
+//! What the gateway tells Prometheus, in the OpenMetrics text format.
+
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, text::encode};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::status::{ClassStatus, Status};
+
+/// Of the text.
+pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// All metrics of a status.
+pub(super) fn text(status: &Status) -> Result<String, fmt::Error> {
+    let mut registry = Registry::with_prefix("weir_gate");
+    registry.register_collector(Box::new(Told(status.clone())));
+    let mut text = String::new();
+    encode(&mut text, &registry)?;
+    Ok(text)
+}
+
+#[derive(Debug)]
+struct Told(Status);
+
+type Label = [(&'static str, String); 1];
+
+impl Collector for Told {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let status = &self.0;
+        self.of_classes(&mut encoder)?;
+        self.of_backends(&mut encoder)?;
+        let connections = &status.connections;
+        for (name, help, value) in [
+            (
+                "connections_accepted",
+                "Connections of clients",
+                connections.accepted,
+            ),
+            (
+                "connections_not_accepted",
+                "Connections that found no open file",
+                connections.not_accepted,
+            ),
+            (
+                "requests_malformed",
+                "Requests that could be understood in two ways",
+                status.malformed,
+            ),
+            ("reloads", "Changes of the settings", status.reloads),
+            (
+                "log_lines_left_out",
+                "Lines of the access log that found no room",
+                status.log_lines_left_out,
+            ),
+            (
+                "admin_restarts",
+                "Crashes of the admin side",
+                status.admin_restarts,
+            ),
+        ] {
+            let counter = ConstCounter::new(value);
+            let one = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            counter.encode(one)?;
+        }
+        for (name, help, value) in [
+            (
+                "connections_open",
+                "Connections of clients that are open",
+                Some(connections.open as f64),
+            ),
+            ("limit", "Limit on requests in flight", status.all.limit),
+            (
+                "rate_limit",
+                "Limit on admitted requests per second",
+                status.rate_per_s,
+            ),
+        ] {
+            // What there is no limit on has none, rather than 0.
+            let Some(value) = value else {
+                continue;
+            };
+            let one = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            ConstGauge::new(value).encode(one)?;
+        }
+        Ok(())
+    }
+}
+
+impl Told {
+    fn of_classes(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let counters: [(&str, &str, fn(&ClassStatus) -> u64); 5] = [
+            ("requests_offered", "Requests that came", |class| {
+                class.standing.offered
+            }),
+            (
+                "requests_admitted",
+                "Requests that were admitted",
+                |class| class.standing.admitted,
+            ),
+            (
+                "requests_waited",
+                "Admitted requests that had to wait",
+                |class| class.standing.waited,
+            ),
+            (
+                "requests_left",
+                "Requests whose client left while they waited",
+                |class| class.standing.left,
+            ),
+            (
+                "requests_finished",
+                "Admitted requests that are over",
+                |class| class.standing.finished,
+            ),
+        ];
+        for (name, help, value) in counters {
+            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for class in &self.0.classes {
+                let labels = label("class", &class.name);
+                let one = family.encode_family(&labels)?;
+                ConstCounter::new(value(class)).encode(one)?;
+            }
+        }
+        let help = "Requests that were turned away";
+        let mut family =
+            encoder.encode_descriptor("requests_refused", help, None, MetricType::Counter)?;
+        for class in &self.0.classes {
+            for (why, count) in class.standing.refused.by_why() {
+                let labels = [("class", class.name.clone()), ("why", why.to_owned())];
+                ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+            }
+        }
+        let help = "Time that admitted requests waited";
+        let mut family =
+            encoder.encode_descriptor("wait", help, Some(&Unit::Seconds), MetricType::Counter)?;
+        for class in &self.0.classes {
+            let labels = label("class", &class.name);
+            let one = family.encode_family(&labels)?;
+            ConstCounter::new(class.standing.wait_s).encode(one)?;
+        }
+        let gauges: [(&str, &str, fn(&ClassStatus) -> i64); 2] = [
+            (
+                "requests_in_flight",
+                "Admitted requests that are not over",
+                |class| i64::from(class.standing.in_flight),
+            ),
+            ("requests_queued", "Requests that wait", |class| {
+                class.standing.queued as i64
+            }),
+        ];
+        for (name, help, value) in gauges {
+            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for class in &self.0.classes {
+                let labels = label("class", &class.name);
+                let one = family.encode_family(&labels)?;
+                ConstGauge::new(value(class)).encode(one)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn of_backends(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        for (name, help, pick) in [
+            ("backend_requests", "Requests that a backend got", 0),
+            (
+                "backend_failed",
+                "Requests to a backend without a whole response",
+                1,
+            ),
+            ("backend_connections", "Connections made to a backend", 2),
+        ] {
+            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for backend in &self.0.backends {
+                let counts = [backend.requests, backend.failed, backend.connections];
+                let labels = label("backend", &backend.url);
+                let one = family.encode_family(&labels)?;
+                ConstCounter::new(counts[pick]).encode(one)?;
+            }
+        }
+        let help = "Whether a backend gets requests";
+        let mut family = encoder.encode_descriptor("backend_up", help, None, MetricType::Gauge)?;
+        for backend in &self.0.backends {
+            let labels = label("backend", &backend.url);
+            let one = family.encode_family(&labels)?;
+            ConstGauge::new(i64::from(backend.up)).encode(one)?;
+        }
+        Ok(())
+    }
+}
+
+fn label(name: &'static str, value: &str) -> Label {
+    [(name, value.to_owned())]
+}

@@ -1,0 +1,227 @@
+//! Changes while the gateway runs: by a new file, or by the admin port.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use weir_limit::Seen;
+use weir_units::{Quantity, Unit};
+
+use crate::error::GatewayError;
+use crate::live::Live;
+use crate::rules::rules;
+use crate::settings::Settings;
+use crate::shared::Shared;
+
+/// Whoever changes settings, one at a time.
+#[derive(Debug)]
+pub(crate) struct Control {
+    pub(crate) shared: Arc<Shared>,
+    changing: Mutex<()>,
+}
+
+/// Limits to change; what is not named stays, `null` takes a limit away.
+#[derive(Debug, Default, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Change {
+    /// The class whose own limits are changed; without one, those over all.
+    #[serde(default)]
+    pub(crate) class: Option<String>,
+    /// Requests in flight.
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) concurrency: Option<Option<f64>>,
+    /// Requests per time, as a text with its unit.
+    #[serde(default, deserialize_with = "named")]
+    pub(crate) rate: Option<Option<String>>,
+}
+
+/// A key that is there, whatever its value: `null` is told from absence.
+fn named<'de, D, T>(from: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::<T>::deserialize(from).map(Some)
+}
+
+impl Control {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            changing: Mutex::new(()),
+        }
+    }
+
+    /// Puts other settings in force.
+    pub(crate) fn reload(&self, settings: Settings) -> Result<(), GatewayError> {
+        let changing = self.lock();
+        let now = self.shared.current.get();
+        if let Some(key) = fixed(&now.settings, &settings) {
+            return Err(GatewayError::Fixed(key));
+        }
+        if let Some(tls) = &self.shared.tls {
+            tls.reload()?;
+        }
+        self.put(&now, settings)?;
+        if let Some(log) = &self.shared.log {
+            log.reopen();
+        }
+        drop(changing);
+        Ok(())
+    }
+
+    /// Changes limits until the next reload.
+    pub(crate) fn change(&self, change: &Change) -> Result<(), String> {
+        let changing = self.lock();
+        let now = self.shared.current.get();
+        let settings = changed(&now.settings, change)?;
+        self.put(&now, settings)
+            .map_err(|error| error.to_string())?;
+        drop(changing);
+        Ok(())
+    }
+
+    /// What the admission has seen.
+    pub(crate) fn seen(&self) -> Seen {
+        self.shared.flow.seen()
+    }
+
+    /// Lets a drain end at once.
+    pub(crate) fn hurry(&self) {
+        let now = self.shared.current.get();
+        let mut settings = now.settings.clone();
+        settings.timeouts.drain = Duration::ZERO;
+        // The rules are those in force; nothing can be wrong with them.
+        let _ = self.put(&now, settings);
+    }
+
+    fn put(&self, now: &Live, settings: Settings) -> Result<(), GatewayError> {
+        let rules = rules(&settings)?;
+        let live = Live::new(settings, Some(now), self.shared.threads)?;
+        let generation = live.generation;
+        self.shared
+            .flow
+            .change(&rules, generation, || self.shared.current.put(live));
+        self.shared.counts.reloads.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The first key that differs and cannot change while the gateway runs.
+fn fixed(now: &Settings, wanted: &Settings) -> Option<&'static str> {
+    [
+        ("listen", now.listen != wanted.listen),
+        ("admin", now.admin != wanted.admin),
+        ("admin-token", now.admin_token != wanted.admin_token),
+        ("threads", now.threads != wanted.threads),
+        (
+            "max-connections",
+            now.max_connections != wanted.max_connections,
+        ),
+        ("access-log", now.access_log != wanted.access_log),
+        ("[tls]", now.tls != wanted.tls),
+    ]
+    .into_iter()
+    .find_map(|(key, differs)| differs.then_some(key))
+}
+
+fn changed(now: &Settings, change: &Change) -> Result<Settings, String> {
+    let mut settings = now.clone();
+    let rate = match &change.rate {
+        Some(Some(text)) => Some(Some(per_s(text)?)),
+        Some(None) => Some(None),
+        None => None,
+    };
+    let (rate_now, concurrency_now) = match &change.class {
+        None => {
+            if change.concurrency.is_some() {
+                settings.limit.adaptive = None;
+            }
+            (
+                &mut settings.limit.rate_per_s,
+                &mut settings.limit.concurrency,
+            )
+        }
+        Some(name) => {
+            let mut classes = settings.classes.iter_mut();
+            let class = classes.find(|class| class.name == *name);
+            let class = class.ok_or_else(|| format!("there is no class `{name}` in the file"))?;
+            (&mut class.rate_per_s, &mut class.concurrency)
+        }
+    };
+    if let Some(rate) = rate {
+        *rate_now = rate;
+    }
+    if let Some(concurrency) = change.concurrency {
+        if concurrency.is_some_and(|limit| !(limit > 0.0 && limit <= 1e6)) {
+            return Err("`concurrency` is a number above 0, up to 1,000,000".to_owned());
+        }
+        *concurrency_now = concurrency;
+    }
+    Ok(settings)
+}
+
+fn per_s(text: &str) -> Result<f64, String> {
+    Quantity::parse(text)
+        .ok()
+        .filter(|rate| rate.unit.agrees_with(Unit::PerSecond))
+        .map(Quantity::base)
+        .ok_or_else(|| format!("`{text}` is no rate; write it such as \"50/s\""))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n\
+        [limit]\nrate = \"50/s\"\nconcurrency = 4\n[[class]]\nname = \"a\"\n";
+
+    fn after(change: &str) -> Result<Settings, String> {
+        let change: Change = serde_json::from_str(change).map_err(|error| error.to_string())?;
+        changed(&Settings::parse(FILE).unwrap(), &change)
+    }
+
+    #[test]
+    fn what_is_not_named_stays() {
+        let limits = |change| {
+            let settings = after(change).unwrap();
+            let class = &settings.classes[0];
+            (
+                settings.limit.rate_per_s,
+                settings.limit.concurrency,
+                class.rate_per_s,
+                class.concurrency,
+            )
+        };
+        assert_eq!(limits("{}"), (Some(50.0), Some(4.0), None, None));
+        assert_eq!(
+            limits(r#"{"concurrency": 7.5, "rate": "300/min"}"#),
+            (Some(5.0), Some(7.5), None, None)
+        );
+        assert_eq!(limits(r#"{"rate": null}"#), (None, Some(4.0), None, None));
+        assert_eq!(
+            limits(r#"{"class": "a", "rate": "5/s", "concurrency": 1}"#),
+            (Some(50.0), Some(4.0), Some(5.0), Some(1.0))
+        );
+    }
+
+    #[test]
+    fn what_is_no_limit_is_refused() {
+        for change in [
+            r#"{"concurrency": 0}"#,
+            r#"{"concurrency": "4"}"#,
+            r#"{"rate": "50"}"#,
+            r#"{"rate": 50}"#,
+            r#"{"class": "b", "rate": "5/s"}"#,
+            r#"{"limit": 5}"#,
+        ] {
+            assert!(after(change).is_err(), "{change}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The gateway's file, read with all problems at once, each with the way out.
+
+mod backends;
+mod class;
+mod front;
+mod limit;
+mod quantity;
+
+use weir_userfile::{Problem, Section, check_schema, read_file};
+
+use crate::settings::Settings;
+
+/// The version of the format that this reader understands; a file need not name it.
+pub const GATE_SCHEMA: &str = "weir/gate/1";
+
+impl Settings {
+    /// Reads the settings from the text of a file; the problems stand in the file's order.
+    ///
+    /// ```
+    /// use weir_gateway::Settings;
+    ///
+    /// let settings = Settings::parse(
+    ///     r#"
+    ///     listen = "127.0.0.1:8081"
+    ///     backends = ["http://127.0.0.1:8080"]
+    ///     [limit]
+    ///     rate = "50/s"
+    ///     "#,
+    /// )
+    /// .expect("nothing is wrong with it");
+    /// assert_eq!(settings.limit.rate_per_s, Some(50.0));
+    ///
+    /// let problems = Settings::parse(
+    ///     r#"
+    ///     listen = "127.0.0.1:8081"
+    ///     backends = ["https://127.0.0.1:8080"]
+    ///     [limit]
+    ///     rat = "50/s"
+    ///     "#,
+    /// )
+    /// .unwrap_err();
+    /// assert_eq!(problems.len(), 2);
+    /// assert_eq!(problems[1].help.as_deref(), Some("did you mean `rate`?"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
+        read_file("the gateway's file", text, read)
+    }
+}
+
+fn read(root: &Section<'_>) -> Option<Settings> {
+    if root.table().contains_key("schema") {
+        check_schema(root, GATE_SCHEMA);
+    } else {
+        root.know(&["schema"]);
+    }
+    let front = front::read(root);
+    let backends = backends::read(root);
+    let health = backends::health(root);
+    let limit = limit::read(root);
+    let classes = class::read(root);
+    root.finish();
+    let listen = front.listen?;
+    Some(Settings {
+        listen,
+        backends: backends?,
+        admin: front.admin,
+        admin_token: front.admin_token,
+        threads: front.threads,
+        max_connections: front.max_connections,
+        access_log: front.access_log,
+        forwarded: front.forwarded,
+        tls: front.tls,
+        limit,
+        classes,
+        timeouts: front.timeouts,
+        request: front.request,
+        health,
+    })
+}
+
+#[cfg(test)]
+mod tests;

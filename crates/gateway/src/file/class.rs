@@ -1,0 +1,237 @@
+//! `[[class]]`: kinds of requests.
+
+use http::Method;
+use http::header::HeaderName;
+use toml::Spanned;
+use weir_plan::{Metric, Requirement};
+use weir_userfile::{Section, cannot};
+use wildmatch::WildMatch;
+
+use super::quantity::{concurrency, rate};
+use crate::matching::{Matcher, Named};
+use crate::settings::{ClassSettings, OTHER_CLASS};
+
+/// Each has its own counters and takes a look at each request.
+const CLASSES_MAX: usize = 64;
+
+pub(super) fn read(root: &Section<'_>) -> Vec<ClassSettings> {
+    let Some(value) = root.value("class") else {
+        return Vec::new();
+    };
+    let Some(list) = value.get_ref().as_array() else {
+        root.problems().add_with_help(
+            value.span(),
+            "`class` is not a list of classes",
+            "begin each class with `[[class]]`, in double brackets",
+        );
+        return Vec::new();
+    };
+    if list.len() > CLASSES_MAX {
+        root.problems().add_with_help(
+            value.span(),
+            format!("{} classes; Weir keeps {CLASSES_MAX} apart", list.len()),
+            "put together what is treated in the same way",
+        );
+    }
+    let mut classes: Vec<ClassSettings> = Vec::new();
+    for one in list {
+        let Some(section) = root.section_of("[[class]]", one) else {
+            continue;
+        };
+        let name = section.text("name");
+        let class = class(&section, name.as_ref());
+        section.finish();
+        check_place(&section, &classes, &class, name.as_ref());
+        classes.push(class);
+    }
+    classes
+}
+
+fn class(section: &Section<'_>, name: Option<&Spanned<String>>) -> ClassSettings {
+    if section.value("name").is_none() {
+        section.missing("name", "name = \"light\"");
+    }
+    ClassSettings {
+        name: name.map_or_else(String::new, |name| name.get_ref().clone()),
+        matches: section
+            .section("match", "match")
+            .map(|section| matcher(&section))
+            .unwrap_or_default(),
+        promise: promise(section),
+        rate_per_s: rate(section, "rate"),
+        concurrency: concurrency(section, "concurrency"),
+    }
+}
+
+/// What can only be said of a class by looking at the others.
+fn check_place(
+    section: &Section<'_>,
+    before: &[ClassSettings],
+    class: &ClassSettings,
+    name: Option<&Spanned<String>>,
+) {
+    let problems = section.problems();
+    if let Some(name) = name {
+        let typed = name.get_ref();
+        let is_name = !typed.is_empty()
+            && typed
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        if !is_name {
+            problems.add_with_help(
+                name.span(),
+                format!("`{typed}` cannot be the name of a class"),
+                "use letters, digits, `-`, `_` and `.`",
+            );
+        }
+        if before.iter().any(|other| other.name == *typed) {
+            problems.add_with_help(
+                name.span(),
+                format!("there is a class `{typed}` already"),
+                "give each class its own name",
+            );
+        }
+        if typed == OTHER_CLASS && !class.matches.takes_everything() {
+            problems.add_with_help(
+                name.span(),
+                format!("`{OTHER_CLASS}` is what Weir calls requests that match no class"),
+                "choose another name, or leave `match` out to say how they are treated",
+            );
+        }
+    }
+    if let Some(taker) = before.iter().find(|other| other.matches.takes_everything()) {
+        problems.add_with_help(
+            section.span(),
+            format!(
+                "no request gets here: `{}` above has no `match` and takes everything",
+                taker.name
+            ),
+            "put the class without `match` last",
+        );
+    }
+}
+
+fn promise(section: &Section<'_>) -> Option<Requirement> {
+    let text = section.text("promise")?;
+    let help = "write a bound on the response time: `promise = \"p99 <= 50 ms\"`";
+    match text.get_ref().parse::<Requirement>() {
+        Ok(promise) if is_promise(&promise) => return Some(promise),
+        Ok(_) => {
+            let says = format!("`{}` is no promise to clients", text.get_ref());
+            section.problems().add_with_help(text.span(), says, help);
+        }
+        Err(error) => section
+            .problems()
+            .add_with_help(text.span(), cannot(&error), help),
+    }
+    None
+}
+
+fn is_promise(promise: &Requirement) -> bool {
+    let metric = matches!(
+        promise.metric,
+        Metric::Mean | Metric::Percentile(_) | Metric::Max
+    );
+    metric && promise.class.is_none() && promise.comparison.bounds_from_above()
+}
+
+fn matcher(section: &Section<'_>) -> Matcher {
+    let matcher = Matcher {
+        path: path(section),
+        methods: methods(section),
+        header: header(section),
+        cookie: cookie(section),
+    };
+    section.finish();
+    if section.table().is_empty() {
+        section.problems().add_with_help(
+            section.span(),
+            "`match` is empty",
+            "leave it out in the last class, which then takes everything, or say what matches: `match = { path = \"/light*\" }`",
+        );
+    }
+    matcher
+}
+
+fn path(section: &Section<'_>) -> Option<WildMatch> {
+    let text = section.text("path")?;
+    let typed = text.get_ref();
+    let wrong = if !typed.starts_with(['/', '*']) {
+        Some(format!("write `path = \"/{typed}\"`"))
+    } else if typed.contains('?') {
+        Some("leave the query out: only the path is looked at".to_owned())
+    } else if typed.contains(['%', '#']) {
+        Some("write the path as the server understands it, without percent-encoding".to_owned())
+    } else {
+        None
+    };
+    match wrong {
+        None => Some(WildMatch::new(typed)),
+        Some(help) => {
+            section.problems().add_with_help(
+                text.span(),
+                format!("`{typed}` matches no path"),
+                help,
+            );
+            None
+        }
+    }
+}
+
+fn methods(section: &Section<'_>) -> Vec<Method> {
+    let Some(value) = section.value("method") else {
+        return Vec::new();
+    };
+    let texts = match value.get_ref().is_array() {
+        true => section.texts("method").unwrap_or_default(),
+        false => section.text("method").into_iter().collect(),
+    };
+    let method = |text: &Spanned<String>| {
+        let typed = text.get_ref();
+        let is_method = !typed.is_empty() && typed.bytes().all(|byte| byte.is_ascii_uppercase());
+        if !is_method {
+            section.problems().add_with_help(
+                text.span(),
+                format!("`{typed}` is no method"),
+                "methods are written in capitals: `method = \"GET\"` or `method = [\"GET\", \"HEAD\"]`",
+            );
+        }
+        Method::from_bytes(typed.as_bytes()).ok()
+    };
+    texts.iter().filter_map(method).collect()
+}
+
+fn header(section: &Section<'_>) -> Option<Named<HeaderName>> {
+    let text = section.text("header")?;
+    let (name, value) = match text.get_ref().split_once(':') {
+        Some((name, value)) => (name.trim(), Some(WildMatch::new(value.trim()))),
+        None => (text.get_ref().trim(), None),
+    };
+    let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else {
+        section.problems().add_with_help(
+            text.span(),
+            format!("`{name}` is no name of a header field"),
+            "write `header = \"X-Plan: gold*\"`, or the name alone",
+        );
+        return None;
+    };
+    Some(Named { name, value })
+}
+
+fn cookie(section: &Section<'_>) -> Option<Named<String>> {
+    let text = section.text("cookie")?;
+    let (name, value) = match text.get_ref().split_once('=') {
+        Some((name, value)) => (name.trim(), Some(WildMatch::new(value.trim()))),
+        None => (text.get_ref().trim(), None),
+    };
+    if name.is_empty() || name.contains([';', ' ', ',']) {
+        section.problems().add_with_help(
+            text.span(),
+            format!("`{name}` is no name of a cookie"),
+            "write `cookie = \"plan=gold*\"`, or the name alone",
+        );
+        return None;
+    }
+    let name = name.to_owned();
+    Some(Named { name, value })
+}

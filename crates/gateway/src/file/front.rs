@@ -1,0 +1,217 @@
+//! What clients and operators meet: addresses, TLS, time-outs, sizes of heads, the access log.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml::Spanned;
+use weir_userfile::{Section, hint};
+
+use super::quantity::{bytes, time};
+use crate::settings::{Forwarded, RequestLimits, Timeouts, TlsFiles};
+
+const ADMIN_PORT: u16 = 8082;
+const THREADS_MAX: u32 = 256;
+const CONNECTIONS_MAX: u32 = 1_000_000;
+const FORWARDED: [(&str, Forwarded); 3] = [
+    ("replace", Forwarded::Replace),
+    ("append", Forwarded::Append),
+    ("off", Forwarded::Off),
+];
+/// Fields beyond this number are no request that anybody makes.
+const HEADERS_MAX: u32 = 1_000;
+const HOUR: Duration = Duration::from_secs(3600);
+const MILLISECOND: Duration = Duration::from_millis(1);
+/// A token that can be guessed is none.
+const TOKEN_LENGTH_MIN: usize = 16;
+
+/// What of the file stands in front.
+pub(super) struct Front {
+    pub(super) listen: Option<Vec<SocketAddr>>,
+    pub(super) admin: Option<SocketAddr>,
+    pub(super) admin_token: Option<String>,
+    pub(super) threads: Option<u32>,
+    pub(super) max_connections: Option<u32>,
+    pub(super) access_log: Option<PathBuf>,
+    pub(super) forwarded: Forwarded,
+    pub(super) tls: Option<TlsFiles>,
+    pub(super) timeouts: Timeouts,
+    pub(super) request: RequestLimits,
+}
+
+pub(super) fn read(root: &Section<'_>) -> Front {
+    let (admin, admin_token) = admin(root);
+    Front {
+        listen: listen(root),
+        admin,
+        admin_token,
+        threads: root
+            .whole("threads", 1..=THREADS_MAX)
+            .map(Spanned::into_inner),
+        max_connections: root
+            .whole("max-connections", 1..=CONNECTIONS_MAX)
+            .map(Spanned::into_inner),
+        access_log: root.text("access-log").map(|path| path.into_inner().into()),
+        forwarded: forwarded(root),
+        tls: tls(root),
+        timeouts: timeouts(root),
+        request: request(root),
+    }
+}
+
+fn listen(root: &Section<'_>) -> Option<Vec<SocketAddr>> {
+    let Some(value) = root.value("listen") else {
+        root.missing("listen", "listen = \"127.0.0.1:8081\"");
+        return None;
+    };
+    let texts = if value.get_ref().is_array() {
+        root.texts("listen")?
+    } else {
+        vec![root.text("listen")?]
+    };
+    if texts.is_empty() {
+        root.problems().add_with_help(
+            value.span(),
+            "`listen` is an empty list: nobody could connect",
+            "write `listen = \"127.0.0.1:8081\"`",
+        );
+    }
+    let addresses: Vec<SocketAddr> = texts
+        .iter()
+        .filter_map(|text| address(root, "listen", text))
+        .collect();
+    (!addresses.is_empty()).then_some(addresses)
+}
+
+fn address(root: &Section<'_>, key: &str, text: &Spanned<String>) -> Option<SocketAddr> {
+    let typed = text.get_ref();
+    if let Ok(address) = typed.parse() {
+        return Some(address);
+    }
+    let port = typed.rsplit(':').next().unwrap_or_default();
+    let help = match port.parse::<u16>() {
+        Ok(port) => format!(
+            "write an address and a port: `127.0.0.1:{port}` for this machine, `0.0.0.0:{port}` for all its networks"
+        ),
+        Err(_) => format!("write an address and a port: `{key} = \"127.0.0.1:8081\"`"),
+    };
+    root.problems().add_with_help(
+        text.span(),
+        format!("`{typed}` is no address to listen on"),
+        help,
+    );
+    None
+}
+
+fn admin(root: &Section<'_>) -> (Option<SocketAddr>, Option<String>) {
+    let token = root.text("admin-token");
+    if let Some(token) = &token
+        && (token.get_ref().len() < TOKEN_LENGTH_MIN
+            || !token.get_ref().bytes().all(|byte| byte.is_ascii_graphic()))
+    {
+        root.problems().add_with_help(
+            token.span(),
+            format!("`admin-token` needs {TOKEN_LENGTH_MIN} or more letters, digits and signs, without blanks"),
+            "make one with `openssl rand -hex 16`",
+        );
+    }
+    let token_text = token.map(Spanned::into_inner);
+    let Some(value) = root.value("admin") else {
+        return (
+            Some(SocketAddr::from(([127, 0, 0, 1], ADMIN_PORT))),
+            token_text,
+        );
+    };
+    if value.get_ref().as_bool() == Some(false) {
+        return (None, token_text);
+    }
+    let Some(text) = root.text("admin") else {
+        return (None, token_text);
+    };
+    let admin = address(root, "admin", &text);
+    if admin.is_some_and(|admin| !admin.ip().is_loopback()) && token_text.is_none() {
+        root.problems().add_with_help(
+            text.span(),
+            format!(
+                "`admin` is `{}`: whoever reaches it could change the limits",
+                text.get_ref()
+            ),
+            "listen on 127.0.0.1, or ask for a token: `admin-token = \"…\"` (make one with `openssl rand -hex 16`)",
+        );
+    }
+    (admin, token_text)
+}
+
+fn forwarded(root: &Section<'_>) -> Forwarded {
+    let Some(text) = root.text("forwarded") else {
+        return Forwarded::default();
+    };
+    let known = FORWARDED.map(|(name, _)| name);
+    let found = FORWARDED.iter().find(|(name, _)| name == text.get_ref());
+    if found.is_none() {
+        root.problems().add_with_help(
+            text.span(),
+            format!("`forwarded` is `{}`", text.get_ref()),
+            hint(text.get_ref(), &known),
+        );
+    }
+    found.map_or_else(Forwarded::default, |(_, forwarded)| *forwarded)
+}
+
+fn tls(root: &Section<'_>) -> Option<TlsFiles> {
+    let section = root.section("tls", "[tls]")?;
+    let [cert, key] = [("cert", "cert.pem"), ("key", "key.pem")].map(|(key, example)| {
+        if section.value(key).is_none() {
+            section.missing(key, &format!("{key} = \"{example}\""));
+        }
+        section
+            .text(key)
+            .map(|path| PathBuf::from(path.into_inner()))
+    });
+    section.finish();
+    Some(TlsFiles {
+        cert: cert?,
+        key: key?,
+    })
+}
+
+fn timeouts(root: &Section<'_>) -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    let Some(section) = root.section("timeouts", "[timeouts]") else {
+        return timeouts;
+    };
+    for (key, field) in [
+        ("head", &mut timeouts.head),
+        ("idle", &mut timeouts.idle),
+        ("body", &mut timeouts.body),
+        ("connect", &mut timeouts.connect),
+        ("response", &mut timeouts.response),
+        ("backend-idle", &mut timeouts.backend_idle),
+        ("drain", &mut timeouts.drain),
+    ] {
+        if let Some(time) = time(&section, key, MILLISECOND, HOUR) {
+            *field = time;
+        }
+    }
+    section.finish();
+    timeouts
+}
+
+fn request(root: &Section<'_>) -> RequestLimits {
+    let mut limits = RequestLimits::default();
+    let Some(section) = root.section("request", "[request]") else {
+        return limits;
+    };
+    // hyper reads heads into a buffer of 8 KiB at least, and takes no target beyond 64 KiB.
+    if let Some(size) = bytes(&section, "max-head", 8 * 1024..=1024 * 1024) {
+        limits.max_head = size;
+    }
+    if let Some(size) = bytes(&section, "max-uri", 1024..=63 * 1024) {
+        limits.max_uri = size;
+    }
+    if let Some(count) = section.whole("max-headers", 10..=HEADERS_MAX) {
+        limits.max_headers = count.into_inner();
+    }
+    section.finish();
+    limits
+}

@@ -1,0 +1,305 @@
+//! Every mistake is told at its line, with the way out.
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+use std::time::Duration;
+
+use http::Method;
+use proptest::prelude::*;
+
+use super::*;
+use crate::settings::{CpuFrom, Forwarded, OTHER_CLASS};
+
+const WHOLE: &str = r#"
+schema = "weir/gate/1"
+listen = ["127.0.0.1:8081", "[::1]:8081"]
+backends = ["http://127.0.0.1:8080", "http://[::1]:8080/", "http://app.example"]
+admin = "0.0.0.0:8082"
+admin-token = "0123456789abcdef"
+threads = 2
+max-connections = 20000
+access-log = "-"
+forwarded = "append"
+
+[tls]
+cert = "cert.pem"
+key = "key.pem"
+
+[limit]
+rate = "3000/min"
+max-wait = "0ms"
+max-queue = 100
+
+[limit.adaptive]
+goal = "cpu <= 80 %"
+min = 0.5
+max = 64
+cpu-from = { cpus = "0-1" }
+
+[timeouts]
+head = "5s"
+backend-idle = "15s"
+
+[request]
+max-head = "32 KiB"
+max-headers = 50
+
+[health]
+path = "/health"
+every = "2s"
+down-after = 3
+
+[[class]]
+name = "light"
+match = { path = "/light*", method = ["GET", "HEAD"], header = "X-Plan: gold*", cookie = "session" }
+promise = "p99 <= 50 ms"
+
+[[class]]
+name = "heavy"
+concurrency = 1.5
+rate = "5/s"
+"#;
+
+#[test]
+fn a_whole_file_is_read() {
+    let settings = Settings::parse(WHOLE).unwrap();
+    assert_eq!(settings.listen.len(), 2);
+    let backends: Vec<String> = settings.backends.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        backends,
+        [
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080",
+            "http://app.example:80"
+        ]
+    );
+    assert_eq!(settings.forwarded, Forwarded::Append);
+    assert_eq!(settings.limit.rate_per_s, Some(50.0));
+    assert_eq!(settings.limit.max_wait, Duration::ZERO);
+    let adaptive = settings.limit.adaptive.as_ref().unwrap();
+    assert_eq!(adaptive.goal.as_ref().unwrap().to_string(), "cpu <= 80 %");
+    assert_eq!(adaptive.cpu_from, Some(CpuFrom::Cpus("0-1".to_owned())));
+    assert_eq!(settings.timeouts.head, Duration::from_secs(5));
+    assert_eq!(settings.timeouts.idle, Duration::from_secs(60));
+    assert_eq!(settings.request.max_head, 32 * 1024);
+    assert_eq!(
+        settings.classes[0].matches.methods,
+        [Method::GET, Method::HEAD]
+    );
+    assert_eq!(settings.class_names(), ["light", "heavy"]);
+    assert_eq!(settings.classes[1].concurrency, Some(1.5));
+}
+
+const LEAST: &str = "listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n";
+
+#[test]
+fn what_matches_no_class_is_in_the_last() {
+    let text = format!("{LEAST}[[class]]\nname = \"light\"\nmatch = {{ path = \"/light\" }}\n");
+    let settings = Settings::parse(&text).unwrap();
+    assert_eq!(settings.class_names(), ["light", OTHER_CLASS]);
+    let class = |path: &str| {
+        let request = http::Request::builder().uri(path).body(()).unwrap();
+        settings.class_of(&request.into_parts().0)
+    };
+    assert_eq!((class("/light?x"), class("/lights")), (0, 1));
+}
+
+/// The text of the line that a problem points at, what it says, and the way out.
+fn problems(text: &str) -> Vec<(String, String, String)> {
+    let told = |problem: Problem| {
+        let line = text[..problem.span.start].matches('\n').count();
+        let line = text.lines().nth(line).unwrap_or_default().to_owned();
+        (line, problem.says, problem.help.unwrap_or_default())
+    };
+    let problems = Settings::parse(text).expect_err("something is wrong");
+    problems.into_iter().map(told).collect()
+}
+
+/// A line of a file, what is said of it, and the way out that is shown.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    ("listen = 8081", "a text in quotes", ""),
+    ("listen = \"8081\"", "no address", "`127.0.0.1:8081`"),
+    ("listen = []", "empty list", "127.0.0.1:8081"),
+    ("backends = [\"127.0.0.1:8080\"]", "", "http://HOST:PORT"),
+    ("backends = [\"https://a:1\"]", "without TLS", "http://"),
+    (
+        "backends = [\"http://a:1/x\"]",
+        "has a path",
+        "leave the path out",
+    ),
+    ("backends = [\"http://a:1\", \"http://a:1\"]", "twice", ""),
+    (
+        "backends = []",
+        "nobody to forward to",
+        "http://127.0.0.1:8080",
+    ),
+    ("admin = \"0.0.0.0:1\"", "change the limits", "admin-token"),
+    ("admin-token = \"secret\"", "16 or more", "openssl"),
+    ("threads = 0", "a whole number from 1", ""),
+    (
+        "forwarded = \"replaced\"",
+        "`replaced`",
+        "did you mean `replace`?",
+    ),
+    ("limits = {}", "not known", "did you mean `limit`?"),
+    ("limit.rate = \"50\"", "no rate", "50/s"),
+    ("limit.rate = \"fast\"", "`fast`", "50/s"),
+    (
+        "limit.rate = \"0/s\"",
+        "outside of what can be held",
+        "50/s",
+    ),
+    (
+        "limit.rate = \"-1/s\"",
+        "outside of what can be held",
+        "50/s",
+    ),
+    ("limit.concurrency = 0", "requests in flight", ""),
+    ("limit.concurrency = \"40\"", "requests in flight", ""),
+    ("limit.max-wait = \"200\"", "`200`", "200ms"),
+    ("limit.max-wait = \"2h\"", "`2h`", "600s"),
+    (
+        "limit.maxqueue = 1",
+        "not known",
+        "did you mean `max-queue`?",
+    ),
+    (
+        "limit = { concurrency = 4, adaptive = {} }",
+        "finds the concurrency",
+        "leave one",
+    ),
+    (
+        "limit.adaptive.goal = \"errors <= 1 %\"",
+        "steer to",
+        "cpu <= 80 %",
+    ),
+    (
+        "limit.adaptive.goal = \"cpu = 80\"",
+        "`cpu = 80`",
+        "cpu <= 80 %",
+    ),
+    (
+        "limit.adaptive = { min = 5, max = 2 }",
+        "no limit lies between",
+        "smaller",
+    ),
+    (
+        "limit.adaptive.cpu-from = {}",
+        "exactly one place",
+        "cpus = \"0-1\"",
+    ),
+    ("limit.adaptive.cpu-from = { cpus = \"x\" }", "`x`", ""),
+    (
+        "limit.adaptive.cpu-from = { pod = 1 }",
+        "not known",
+        "did you mean `pid`?",
+    ),
+    ("class = {}", "not a list", "[[class]]"),
+    ("class = [{}]", "`name` is missing", "name = "),
+    ("class = [{ name = \"a b\" }]", "name of a class", "letters"),
+    (
+        "class = [{ name = \"a\" }, { name = \"b\" }]",
+        "takes everything",
+        "last",
+    ),
+    (
+        "class = [{ name = \"other\", match = { path = \"/\" } }]",
+        "match no class",
+        "",
+    ),
+    (
+        "class = [{ name = \"a\", match = {} }]",
+        "`match` is empty",
+        "path = ",
+    ),
+    (
+        "class = [{ name = \"a\", match = { path = \"a\" } }]",
+        "no path",
+        "/a",
+    ),
+    (
+        "class = [{ name = \"a\", match = { path = \"/a?b=c\" } }]",
+        "no path",
+        "query",
+    ),
+    (
+        "class = [{ name = \"a\", match = { path = \"/%61\" } }]",
+        "no path",
+        "percent",
+    ),
+    (
+        "class = [{ name = \"a\", match = { method = \"get\" } }]",
+        "no method",
+        "capitals",
+    ),
+    (
+        "class = [{ name = \"a\", match = { header = \"a b\" } }]",
+        "header field",
+        "X-Plan",
+    ),
+    (
+        "class = [{ name = \"a\", match = { cookie = \"=x\" } }]",
+        "name of a cookie",
+        "plan=gold*",
+    ),
+    (
+        "class = [{ name = \"a\", match = { pth = \"/\" } }]",
+        "not known",
+        "`path`",
+    ),
+    (
+        "class = [{ name = \"a\", promise = \"cpu <= 8 %\" }]",
+        "no promise",
+        "p99 <= 50 ms",
+    ),
+    ("tls = { cert = \"a\" }", "`key` is missing", "key.pem"),
+    ("timeouts.head = \"0s\"", "`head`", "1ms"),
+    (
+        "timeouts.header = \"1s\"",
+        "not known",
+        "did you mean `head`?",
+    ),
+    ("request.max-head = \"1 KiB\"", "`1 KiB`", "8 KiB"),
+    ("request.max-head = \"1 s\"", "`1 s`", "8 KiB"),
+    ("health.path = \"health\"", "begin with /", "/health"),
+    ("health.every = \"1ms\"", "`1ms`", "10ms"),
+    ("schema = \"weir/gate/9\"", "does not read", "weir/gate/1"),
+];
+
+#[test]
+fn every_mistake_is_told_at_its_line() {
+    for (line, says, help) in MISTAKES {
+        let key = line.split([' ', '.']).next().unwrap();
+        let rest: String = LEAST
+            .lines()
+            .filter(|other| !other.starts_with(key))
+            .fold(String::new(), |text, line| format!("{text}{line}\n"));
+        let text = format!("{rest}{line}\n");
+        let found = problems(&text);
+        let hit = found
+            .iter()
+            .any(|(at, said, way)| at == line && said.contains(says) && way.contains(help));
+        assert!(hit, "{line}: {found:#?}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let found = problems("listen = 1\n[limit]\nrate = 5\n[[class]]\nmatch = 1\n");
+    let lines: Vec<&str> = found.iter().map(|(line, ..)| line.as_str()).collect();
+    for line in ["listen = 1", "rate = 5", "match = 1"] {
+        assert!(lines.contains(&line), "{line}: {found:#?}");
+    }
+    assert!(
+        found
+            .iter()
+            .any(|(_, says, _)| says.contains("`backends` is missing"))
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_value_gives_an_answer(text in "\\PC{0,20}", key in 0_usize..6) {
+        let key = ["listen", "limit.rate", "limit.max-wait", "limit.adaptive.goal", "health.path", "forwarded"][key];
+        let _ = Settings::parse(&format!("{LEAST}{key} = '''{text}'''\n"));
+    }
+}

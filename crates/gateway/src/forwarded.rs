@@ -1,0 +1,163 @@
+//! What a backend is told about the client: `Forwarded` (RFC 7239) and the `X-Forwarded-*` that came before it.
+
+use std::fmt::Write as _;
+use std::net::{IpAddr, SocketAddr};
+
+use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
+
+use crate::settings::Forwarded;
+
+const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// Who is at the other end of a connection; the same for all its requests.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    pub(crate) address: SocketAddr,
+    pub(crate) is_secure: bool,
+    address_text: HeaderValue,
+    /// `for=…;proto=…`, to which the host is added.
+    begin: String,
+}
+
+impl Client {
+    pub(crate) fn new(address: SocketAddr, is_secure: bool) -> Self {
+        // A client that came over IPv4 to a socket for both has an address of IPv4 all the same.
+        let ip = address.ip().to_canonical();
+        let proto = scheme(is_secure);
+        let begin = match ip {
+            IpAddr::V4(ip) => format!("for={ip};proto={proto}"),
+            IpAddr::V6(ip) => format!("for=\"[{ip}]\";proto={proto}"),
+        };
+        Self {
+            address,
+            is_secure,
+            address_text: text(&ip.to_string()),
+            begin,
+        }
+    }
+
+    /// Tells about this client in a request's fields.
+    pub(crate) fn tell(&self, headers: &mut HeaderMap, host: Option<&HeaderValue>, how: Forwarded) {
+        match how {
+            Forwarded::Off => {}
+            Forwarded::Replace => {
+                headers.insert(FOR, self.address_text.clone());
+                headers.insert(PROTO, HeaderValue::from_static(scheme(self.is_secure)));
+                headers.insert(FORWARDED, self.forwarded(host));
+                match host {
+                    Some(host) => headers.insert(HOST, host.clone()),
+                    None => headers.remove(HOST),
+                };
+            }
+            Forwarded::Append => {
+                extend(headers, &FOR, &self.address_text);
+                extend(headers, &FORWARDED, &self.forwarded(host));
+                // The proxy that the client has met knows how and for whom it came; these have no list.
+                let proto = HeaderValue::from_static(scheme(self.is_secure));
+                headers.entry(PROTO).or_insert(proto);
+                if let Some(host) = host {
+                    headers.entry(HOST).or_insert(host.clone());
+                }
+            }
+        }
+    }
+
+    fn forwarded(&self, host: Option<&HeaderValue>) -> HeaderValue {
+        let host = host.and_then(|host| host.to_str().ok());
+        let Some(host) = host else {
+            return text(&self.begin);
+        };
+        let mut told = String::with_capacity(self.begin.len() + host.len() + 8);
+        let is_token = host
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+        // Writing to a text does not fail. What is no token stands in quotes; a host has none in it.
+        let _ = match is_token {
+            true => write!(told, "{};host={host}", self.begin),
+            false => write!(told, "{};host=\"{host}\"", self.begin),
+        };
+        text(&told)
+    }
+}
+
+fn scheme(is_secure: bool) -> &'static str {
+    match is_secure {
+        true => "https",
+        false => "http",
+    }
+}
+
+fn text(plain: &str) -> HeaderValue {
+    HeaderValue::from_str(plain).expect("addresses and checked hosts are visible characters")
+}
+
+/// Adds an element to the list that a field holds, which may come in several lines.
+fn extend(headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
+    let mut list = Vec::new();
+    for before in headers.get_all(name) {
+        list.extend_from_slice(before.as_bytes());
+        list.extend_from_slice(b", ");
+    }
+    list.extend_from_slice(value.as_bytes());
+    if let Ok(list) = HeaderValue::from_bytes(&list) {
+        headers.insert(name.clone(), list);
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn told(how: Forwarded, client: &str, host: &'static str) -> Vec<String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("x-forwarded-for", "10.0.0.1"),
+            ("x-forwarded-for", "10.0.0.2"),
+            ("x-forwarded-proto", "https"),
+            ("forwarded", "for=10.0.0.1"),
+        ] {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        let client = Client::new(client.parse().unwrap(), false);
+        client.tell(&mut headers, Some(&HeaderValue::from_static(host)), how);
+        let mut lines: Vec<String> = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()))
+            .collect();
+        lines.sort();
+        lines
+    }
+
+    #[test]
+    fn what_clients_claim_is_replaced() {
+        assert_eq!(
+            told(Forwarded::Replace, "[::ffff:192.0.2.7]:1", "a.example"),
+            [
+                "forwarded: for=192.0.2.7;proto=http;host=a.example",
+                "x-forwarded-for: 192.0.2.7",
+                "x-forwarded-host: a.example",
+                "x-forwarded-proto: http",
+            ]
+        );
+        assert_eq!(
+            told(Forwarded::Replace, "[2001:db8::1]:1", "a:8081")[0],
+            "forwarded: for=\"[2001:db8::1]\";proto=http;host=\"a:8081\""
+        );
+    }
+
+    #[test]
+    fn what_a_proxy_claims_is_added_to() {
+        assert_eq!(
+            told(Forwarded::Append, "192.0.2.7:1", "a"),
+            [
+                "forwarded: for=10.0.0.1, for=192.0.2.7;proto=http;host=a",
+                "x-forwarded-for: 10.0.0.1, 10.0.0.2, 192.0.2.7",
+                "x-forwarded-host: a",
+                "x-forwarded-proto: https",
+            ]
+        );
+    }
+}

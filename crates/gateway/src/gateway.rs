@@ -1,0 +1,165 @@
+//! A gateway from start to end.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::sync::{Semaphore, watch};
+
+use crate::access_log::{AccessLog, Writer};
+use crate::admin::Admin;
+use crate::control::Control;
+use crate::error::GatewayError;
+use crate::flow::{Flow, Pacer};
+use crate::live::{Current, Live};
+use crate::open_files::room_for_connections;
+use crate::rules::rules;
+use crate::settings::Settings;
+use crate::shared::{FrontCounts, Shared};
+use crate::thread;
+use crate::tls::Tls;
+
+/// Connections that the kernel holds until they are accepted; it cuts it down to `net.core.somaxconn`.
+const BACKLOG: i32 = 4096;
+
+/// A gateway that runs. Dropping it cuts everything off; [`drain`](Self::drain) lets requests come to their end.
+#[derive(Debug)]
+pub struct Gateway {
+    control: Arc<Control>,
+    addresses: Addresses,
+    // In this order they end: nobody takes requests, nobody forwards, nobody paces, nobody logs.
+    drains: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+    admin: Option<Admin>,
+    _pacer: Pacer,
+    _writer: Option<Writer>,
+}
+
+/// Where a gateway listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// For clients, in the order of the file.
+    pub listen: Vec<SocketAddr>,
+    /// For operators.
+    pub admin: Option<SocketAddr>,
+}
+
+impl Gateway {
+    /// Starts a gateway; `page` is what the admin port shows to a browser.
+    pub fn start(settings: Settings, page: String) -> Result<Self, GatewayError> {
+        let listeners: Result<Vec<_>, _> = settings.listen.iter().map(|&at| listen(at)).collect();
+        let listeners = listeners?;
+        let admin_listener = settings.admin.map(listen).transpose()?;
+        let addresses = Addresses {
+            listen: listeners
+                .iter()
+                .filter_map(|one| one.local_addr().ok())
+                .collect(),
+            admin: admin_listener
+                .as_ref()
+                .and_then(|one| one.local_addr().ok()),
+        };
+        let threads = settings
+            .threads
+            .map_or_else(cpus, |threads| threads as usize);
+        let (log, writer) = match &settings.access_log {
+            Some(path) => AccessLog::start(path).map(|(log, writer)| (Some(log), Some(writer)))?,
+            None => (None, None),
+        };
+        let tls = settings.tls.clone().map(Tls::read).transpose()?;
+        let room_total = room_for_connections(settings.max_connections);
+        let (flow, pacer) = Flow::start(&rules(&settings)?).map_err(GatewayError::Thread)?;
+        let (drains, drained) = watch::channel(false);
+        let shared = Arc::new(Shared {
+            flow,
+            current: Current::new(Live::new(settings, None, threads)?),
+            log,
+            tls,
+            counts: FrontCounts::default(),
+            room: Arc::new(Semaphore::new(room_total)),
+            room_total,
+            drains: drained,
+            threads,
+            begun: Instant::now(),
+        });
+        let control = Arc::new(Control::new(Arc::clone(&shared)));
+        // From here on, whatever fails ends what was started: by dropping the gateway.
+        let mut gateway = Self {
+            control,
+            addresses,
+            drains,
+            threads: Vec::new(),
+            admin: None,
+            _pacer: pacer,
+            _writer: writer,
+        };
+        if let Some(listener) = admin_listener {
+            gateway.admin = Some(Admin::start(listener, Arc::clone(&gateway.control), page)?);
+        }
+        for number in 0..threads {
+            gateway
+                .threads
+                .push(thread::start(number, &listeners, &shared)?);
+        }
+        Ok(gateway)
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// Puts other settings in force; requests that run end under the old ones. Also reads certificates again and opens
+    /// the access log anew. On an error everything stays as it was.
+    pub fn reload(&self, settings: Settings) -> Result<(), GatewayError> {
+        self.control.reload(settings)
+    }
+
+    /// Takes no more connections, lets requests end within the time of `timeouts.drain`, and ends. Gives back whether
+    /// all have ended.
+    pub fn drain(mut self) -> bool {
+        self.end();
+        self.control.seen().in_flight == 0
+    }
+
+    fn end(&mut self) {
+        self.drains.send_replace(true);
+        for thread in self.threads.drain(..) {
+            // A thread that has panicked has told so already.
+            let _ = thread.join();
+        }
+        self.admin = None;
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            self.control.hurry();
+            self.end();
+        }
+    }
+}
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, GatewayError> {
+    let bind = || {
+        let socket = Socket::new(
+            Domain::for_address(address),
+            Type::STREAM,
+            Some(Protocol::TCP),
+        )?;
+        // A gateway that starts again takes the port of its predecessor at once.
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        Ok(TcpListener::from(socket))
+    };
+    bind().map_err(|source| GatewayError::Listen { address, source })
+}

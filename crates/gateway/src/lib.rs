@@ -1,0 +1,83 @@
+//! The flow-control gateway: it stands in front of any HTTP server and holds the flow.
+//!
+//! A reverse proxy that decides for each request whether it goes on at once, waits for its turn, or is turned away:
+//!
+//! ```text
+//! accept → parse → vet → classify → admit / queue / turn away → forward → pass the answer back
+//! ```
+//!
+//! Why not something existing: none of the usual proxies has a cap on the rate with a bounded wait, a queue that can be seen, or
+//! a limit that moves by itself. The protocols are hyper's; connections to backends are kept by a list of our own, because hyper-util's
+//! client costs a tenth more CPU a request.
+//!
+//! [`Settings::parse`] reads the file, [`Gateway`] runs it, [`Status`] says how it stands:
+//!
+//! ```
+//! use weir_gateway::{Gateway, Settings};
+//!
+//! let settings = Settings::parse(
+//!     r#"
+//!     listen = "127.0.0.1:0"
+//!     backends = ["http://127.0.0.1:9"]
+//!     admin = "127.0.0.1:0"
+//!     threads = 1
+//!     [limit]
+//!     rate = "50/s"
+//!     "#,
+//! )
+//! .expect("nothing is wrong with it");
+//! let gateway = Gateway::start(settings, String::new())?;
+//! assert_ne!(gateway.addresses().listen[0].port(), 0);
+//! assert!(gateway.drain());
+//! # Ok::<(), weir_gateway::GatewayError>(())
+//! ```
+//!
+//! Invariants: a request that is not admitted costs a backend nothing; an admitted one gives its slot back once, whatever becomes of
+//! it; what two servers could understand in two ways is passed on in none; the admin side runs on a thread of its own, and its
+//! crash stops no traffic; everything that waits is bounded in number and in time. Deliberately absent: any algorithm of a limit, which are
+//! `weir-limit`'s, and any page, which are the report's.
+
+mod access_log;
+mod admin;
+mod backend;
+mod body;
+mod connection;
+mod control;
+mod ending;
+mod error;
+mod file;
+mod flow;
+mod forwarded;
+#[cfg(test)]
+mod fuzz;
+mod gateway;
+mod health;
+mod hop;
+mod live;
+mod matching;
+mod open_files;
+mod patience;
+mod proxy;
+mod refuse;
+mod rules;
+mod settings;
+mod shared;
+mod status;
+mod thread;
+mod tls;
+mod upgrade;
+mod vet;
+mod watched;
+
+pub use error::GatewayError;
+pub use file::GATE_SCHEMA;
+pub use gateway::{Addresses, Gateway};
+pub use matching::{Matcher, Named};
+pub use settings::{
+    AdaptiveSettings, BackendAddress, ClassSettings, CpuFrom, Forwarded, Health, LimitSettings,
+    OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles,
+};
+pub use status::{
+    BackendStatus, ClassStatus, ConnectionStatus, Refused, STATUS_SCHEMA, Standing, Status,
+};
+pub use weir_userfile::Problem;

@@ -1,0 +1,110 @@
+//! The settings in force, with what was made of them.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::backend::Backend;
+use crate::error::GatewayError;
+use crate::settings::{BackendAddress, Settings};
+
+/// The settings in force. Those of a request stay the same until it ends.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) settings: Settings,
+    pub(crate) backends: Vec<Arc<Backend>>,
+    /// Names of the classes, the last one for what matches none.
+    pub(crate) classes: Vec<Arc<str>>,
+    /// Counts the settings since the gateway began.
+    pub(crate) generation: u64,
+}
+
+impl Live {
+    /// Settings for so many threads; backends that stay are taken over from `before`.
+    pub(crate) fn new(
+        settings: Settings,
+        before: Option<&Self>,
+        threads: usize,
+    ) -> Result<Self, GatewayError> {
+        let known = before.map_or(&[][..], |before| &before.backends);
+        let backend = |address: &BackendAddress| {
+            let same = known.iter().find(|backend| backend.address == *address);
+            match same {
+                Some(backend) => Ok(Arc::clone(backend)),
+                None => {
+                    let resolved = resolve(address)?;
+                    Ok(Arc::new(Backend::new(address.clone(), resolved, threads)))
+                }
+            }
+        };
+        let backends: Result<_, GatewayError> = settings.backends.iter().map(backend).collect();
+        Ok(Self {
+            backends: backends?,
+            classes: settings.class_names().into_iter().map(Arc::from).collect(),
+            generation: before.map_or(0, |before| before.generation + 1),
+            settings,
+        })
+    }
+
+    /// The backend with the fewest requests in flight among those that answer, and that is not `failed`; among
+    /// equals they take turns.
+    pub(crate) fn backend(&self, turn: usize, failed: Option<&Arc<Backend>>) -> &Arc<Backend> {
+        if let [only] = self.backends.as_slice() {
+            return only;
+        }
+        let count = self.backends.len();
+        let in_turn = (0..count).map(|at| &self.backends[(turn + at) % count]);
+        let burden = |backend: &&Arc<Backend>| {
+            let has_failed = failed.is_some_and(|failed| Arc::ptr_eq(failed, backend));
+            // When none answers, one of them may have come back since.
+            (has_failed, backend.is_down(), backend.in_flight())
+        };
+        in_turn
+            .min_by_key(burden)
+            .expect("a file without backends is refused")
+    }
+}
+
+fn resolve(address: &BackendAddress) -> Result<Vec<SocketAddr>, GatewayError> {
+    let unknown = |source| GatewayError::UnknownHost {
+        address: address.to_string(),
+        source,
+    };
+    let resolved = (address.host.as_str(), address.port).to_socket_addrs();
+    Ok(resolved.map_err(unknown)?.collect())
+}
+
+/// Where the settings in force are found, at the cost of a counter's reading.
+#[derive(Debug)]
+pub(crate) struct Current {
+    live: RwLock<Arc<Live>>,
+    generation: AtomicU64,
+}
+
+impl Current {
+    pub(crate) fn new(live: Live) -> Self {
+        Self {
+            generation: AtomicU64::new(live.generation),
+            live: RwLock::new(Arc::new(live)),
+        }
+    }
+
+    /// The settings in force.
+    pub(crate) fn get(&self) -> Arc<Live> {
+        Arc::clone(&self.live.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes sure that `known` are the settings in force.
+    pub(crate) fn renew(&self, known: &mut Arc<Live>) {
+        if known.generation != self.generation.load(Ordering::Acquire) {
+            *known = self.get();
+        }
+    }
+
+    /// Puts others in force.
+    pub(crate) fn put(&self, live: Live) {
+        let generation = live.generation;
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(live);
+        self.generation.store(generation, Ordering::Release);
+    }
+}

@@ -1,0 +1,94 @@
+//! The rules of the admission, from the settings.
+
+use std::time::Duration;
+
+use weir_limit::{Adaptive, ClassRules, Concurrency, Goal, Promise, Rate, Rules};
+use weir_plan::{Metric, Requirement};
+
+use crate::error::GatewayError;
+use crate::settings::{AdaptiveSettings, ClassSettings, OTHER_CLASS, Settings};
+
+impl Settings {
+    /// Says what of the settings cannot be held.
+    pub fn check(&self) -> Result<(), GatewayError> {
+        rules(self).map(drop)
+    }
+}
+
+/// What the admission holds.
+pub(crate) fn rules(settings: &Settings) -> Result<Rules, GatewayError> {
+    let limit = &settings.limit;
+    let concurrency = match (&limit.adaptive, limit.concurrency) {
+        (Some(wanted), _) => Some(Concurrency::Adaptive(adaptive(wanted)?)),
+        (None, concurrency) => concurrency.map(Concurrency::Fixed),
+    };
+    let mut classes = Vec::new();
+    for class in &settings.classes {
+        classes.push(class_rules(class)?);
+    }
+    // What matches no class is one of its own, without rules but those of all.
+    if settings.class_names().len() > classes.len() {
+        classes.push(ClassRules {
+            name: OTHER_CLASS.to_owned(),
+            ..ClassRules::default()
+        });
+    }
+    let rules = Rules {
+        rate: limit.rate_per_s.map(Rate::per_second).transpose()?,
+        concurrency,
+        max_wait: limit.max_wait,
+        max_queue: limit.max_queue,
+        classes,
+    };
+    rules.check()?;
+    Ok(rules)
+}
+
+fn class_rules(class: &ClassSettings) -> Result<ClassRules, GatewayError> {
+    Ok(ClassRules {
+        name: class.name.clone(),
+        rate: class.rate_per_s.map(Rate::per_second).transpose()?,
+        concurrency: class.concurrency.map(Concurrency::Fixed),
+        promise: class.promise.as_ref().map(promise).transpose()?,
+        ..ClassRules::default()
+    })
+}
+
+fn promise(promise: &Requirement) -> Result<Promise, GatewayError> {
+    match promise.metric {
+        Metric::Percentile(percent) => Ok(Promise {
+            share: percent / 100.0,
+            within: Duration::from_secs_f64(promise.bound_base()),
+        }),
+        _ => Err(GatewayError::NotBuilt(format!(
+            "only a percentile can be promised, such as `p99 <= 50 ms`, not `{promise}`"
+        ))),
+    }
+}
+
+fn adaptive(wanted: &AdaptiveSettings) -> Result<Adaptive, GatewayError> {
+    let mut goal = Goal::default();
+    if let Some(wanted) = &wanted.goal {
+        match wanted.metric {
+            Metric::Cpu => {
+                return Err(GatewayError::NotBuilt(
+                    "the gateway cannot read the backend's CPU yet; set a goal for `p99`, or `concurrency` to what `weir tune` has found".to_owned(),
+                ));
+            }
+            Metric::Percentile(99.0) => {
+                goal.p99 = Some(Duration::from_secs_f64(wanted.bound_base()));
+            }
+            _ => {
+                return Err(GatewayError::NotBuilt(format!(
+                    "a goal is a bound on `cpu` or on `p99`, not `{wanted}`"
+                )));
+            }
+        }
+    }
+    Ok(Adaptive {
+        goal,
+        min: wanted.min,
+        max: wanted.max,
+        ..Adaptive::default()
+    })
+}

@@ -1,0 +1,275 @@
+//! What a gateway is told to do: the content of its file, with every default filled in.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use weir_plan::Requirement;
+
+use crate::matching::Matcher;
+
+/// Everything that the file says.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where clients connect.
+    pub listen: Vec<SocketAddr>,
+    /// The servers behind.
+    pub backends: Vec<BackendAddress>,
+    /// Where metrics, status, the live page and live changes are; `None`: nowhere.
+    pub admin: Option<SocketAddr>,
+    /// What a caller of the admin port has to show.
+    pub admin_token: Option<String>,
+    /// Threads that forward; `None`: one for each CPU that the process may use.
+    pub threads: Option<u32>,
+    /// Client connections open at once; `None`: what the limit on open files leaves room for.
+    pub max_connections: Option<u32>,
+    /// File of the access log; `-` is standard output, `None` no log.
+    pub access_log: Option<PathBuf>,
+    /// What backends are told about the client.
+    pub forwarded: Forwarded,
+    /// Certificate and key; `None`: clients speak without TLS.
+    pub tls: Option<TlsFiles>,
+    /// What is held.
+    pub limit: LimitSettings,
+    /// Kinds of requests, the first match wins.
+    pub classes: Vec<ClassSettings>,
+    /// How long each phase of a request may last.
+    pub timeouts: Timeouts,
+    /// How large the head of a request may be.
+    pub request: RequestLimits,
+    /// How backends are looked after.
+    pub health: Health,
+}
+
+/// A server behind the gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BackendAddress {
+    /// Its name or address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+}
+
+impl std::fmt::Display for BackendAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "http://[{}]:{}", self.host, self.port),
+            false => write!(f, "http://{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// What backends are told about the client, in `Forwarded` and `X-Forwarded-*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Forwarded {
+    /// What this gateway has seen, in place of what the client claims.
+    #[default]
+    Replace,
+    /// What this gateway has seen, after what the proxy in front of it claims.
+    Append,
+    /// Nothing; what the client claims passes.
+    Off,
+}
+
+/// Certificate and key, as PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The chain of certificates, the server's own first.
+    pub cert: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// What is held, over all classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitSettings {
+    /// Admitted requests a second.
+    pub rate_per_s: Option<f64>,
+    /// Admitted requests that are not yet answered; fractions are time averages.
+    pub concurrency: Option<f64>,
+    /// The limit that the gateway finds by itself, in place of `concurrency`.
+    pub adaptive: Option<AdaptiveSettings>,
+    /// Longest wait of a request for its turn.
+    pub max_wait: Duration,
+    /// Most requests that wait; `None`: as many as `max_wait` allows.
+    pub max_queue: Option<usize>,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self {
+            rate_per_s: None,
+            concurrency: None,
+            adaptive: None,
+            max_wait: Duration::from_millis(200),
+            max_queue: None,
+        }
+    }
+}
+
+/// A limit that the gateway finds by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdaptiveSettings {
+    /// What has to hold, such as `cpu <= 80 %`; `None`: the best throughput.
+    pub goal: Option<Requirement>,
+    /// The limit never goes below.
+    pub min: Option<f64>,
+    /// The limit never goes above.
+    pub max: Option<f64>,
+    /// Where the backend's CPU is read.
+    pub cpu_from: Option<CpuFrom>,
+}
+
+/// Where the backend's CPU is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CpuFrom {
+    /// CPUs of this machine, in the kernel's list format.
+    Cpus(String),
+    /// A process of this machine.
+    Pid(u32),
+    /// A control group of this machine.
+    Cgroup(PathBuf),
+    /// A page of metrics in Prometheus's text format.
+    Prometheus(String),
+}
+
+/// A kind of requests.
+#[derive(Debug, Clone)]
+pub struct ClassSettings {
+    /// Its name in logs, metrics and requirements.
+    pub name: String,
+    /// Which requests belong to it.
+    pub matches: Matcher,
+    /// What its clients are promised, such as `p99 <= 50 ms`.
+    pub promise: Option<Requirement>,
+    /// Its own cap on the rate.
+    pub rate_per_s: Option<f64>,
+    /// Its own cap on requests in flight.
+    pub concurrency: Option<f64>,
+}
+
+/// How long each phase of a request may last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the first byte of a request's head to its last, and for the handshake of TLS.
+    pub head: Duration,
+    /// A connection of a client without a request.
+    pub idle: Duration,
+    /// Without a byte of the body: of a request, of a response, or of one that the client does not take.
+    pub body: Duration,
+    /// Connecting to a backend.
+    pub connect: Duration,
+    /// From forwarding a request to the head of its response.
+    pub response: Duration,
+    /// A connection to a backend without a request. Shorter than the backend's own, so that no
+    /// request meets a connection that is just being closed: httpd and Node.js keep them 5 s.
+    pub backend_idle: Duration,
+    /// For requests that run when the gateway is told to stop.
+    pub drain: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            body: Duration::from_secs(30),
+            connect: Duration::from_secs(2),
+            response: Duration::from_secs(60),
+            backend_idle: Duration::from_secs(4),
+            drain: Duration::from_secs(30),
+        }
+    }
+}
+
+/// How large the head of a request may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// Bytes of request line and fields together.
+    pub max_head: u32,
+    /// Bytes of the request's target.
+    pub max_uri: u32,
+    /// Number of fields.
+    pub max_headers: u32,
+}
+
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self {
+            max_head: 16 * 1024,
+            max_uri: 8 * 1024,
+            max_headers: 100,
+        }
+    }
+}
+
+/// How backends are looked after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// What is asked for; `None`: only whether it takes connections, and only after one failed.
+    pub path: Option<String>,
+    /// From one look to the next.
+    pub every: Duration,
+    /// Longest a look may take.
+    pub timeout: Duration,
+    /// Looks that fail in a row until a backend gets no more requests.
+    pub down_after: u32,
+    /// Looks that succeed in a row until it gets requests again.
+    pub up_after: u32,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self {
+            path: None,
+            every: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
+            down_after: 2,
+            up_after: 2,
+        }
+    }
+}
+
+impl Settings {
+    /// A gateway on these addresses with every default and no limit.
+    pub fn new(listen: SocketAddr, backends: Vec<BackendAddress>) -> Self {
+        Self {
+            listen: vec![listen],
+            backends,
+            admin: Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)),
+            admin_token: None,
+            threads: None,
+            max_connections: None,
+            access_log: None,
+            forwarded: Forwarded::default(),
+            tls: None,
+            limit: LimitSettings::default(),
+            classes: Vec::new(),
+            timeouts: Timeouts::default(),
+            request: RequestLimits::default(),
+            health: Health::default(),
+        }
+    }
+
+    /// Names of the classes; what matches none of the file's belongs to the last one.
+    pub fn class_names(&self) -> Vec<&str> {
+        let named = self.classes.iter().map(|class| class.name.as_str());
+        let all_taken = self
+            .classes
+            .last()
+            .is_some_and(|class| class.matches.takes_everything());
+        named.chain((!all_taken).then_some(OTHER_CLASS)).collect()
+    }
+
+    /// Index of the class of a request.
+    pub fn class_of(&self, request: &http::request::Parts) -> usize {
+        let found = self
+            .classes
+            .iter()
+            .position(|class| class.matches.matches(request));
+        found.unwrap_or(self.classes.len())
+    }
+}
+
+/// The class of requests that match none.
+pub const OTHER_CLASS: &str = "other";

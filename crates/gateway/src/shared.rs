@@ -1,0 +1,50 @@
+//! What all threads of a gateway share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use tokio::sync::{Semaphore, watch};
+
+use crate::access_log::AccessLog;
+use crate::flow::Flow;
+use crate::live::Current;
+use crate::tls::Tls;
+
+/// What all threads of a gateway share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) flow: Arc<Flow>,
+    pub(crate) current: Current,
+    pub(crate) log: Option<Arc<AccessLog>>,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) counts: FrontCounts,
+    /// Room for connections of clients.
+    pub(crate) room: Arc<Semaphore>,
+    pub(crate) room_total: usize,
+    /// Whether no more requests are taken.
+    pub(crate) drains: watch::Receiver<bool>,
+    pub(crate) threads: usize,
+    pub(crate) begun: Instant,
+}
+
+/// Ready when the gateway takes no more requests.
+pub(crate) async fn drained(drains: &mut watch::Receiver<bool>) {
+    // The other end is gone only when the whole gateway is.
+    let _ = drains.wait_for(|drains| *drains).await;
+}
+
+/// What happened in front of the admission, counted since the gateway began.
+#[derive(Debug, Default)]
+pub(crate) struct FrontCounts {
+    /// Connections accepted.
+    pub(crate) connections: AtomicU64,
+    /// Connections that could not be accepted, for want of open files as a rule.
+    pub(crate) not_accepted: AtomicU64,
+    /// Requests that parse but could be understood in two ways.
+    pub(crate) malformed: AtomicU64,
+    /// Changes of the settings.
+    pub(crate) reloads: AtomicU64,
+    /// Times that the admin side had to be started again.
+    pub(crate) admin_restarts: AtomicU64,
+}

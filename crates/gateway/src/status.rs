@@ -1,0 +1,290 @@
+//! How a gateway stands, as data: for `weir gate status`, the live page and whoever asks the admin port.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+use weir_limit::{Counts, Seen, Why};
+
+use crate::control::Control;
+
+/// The version of this format.
+pub const STATUS_SCHEMA: &str = "weir/gate-status/1";
+
+/// How a gateway stands. Counts are since its start, so that two readings give the rates between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// `weir/gate-status/1`.
+    pub schema: String,
+    /// Weir's version.
+    pub weir: String,
+    /// Seconds since the start.
+    pub uptime_s: f64,
+    /// Whether no more requests are taken.
+    pub draining: bool,
+    /// The cap on admitted requests per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// Over all classes.
+    pub all: Standing,
+    /// Each class, in the order of the file.
+    pub classes: Vec<ClassStatus>,
+    /// Each backend, in the order of the file.
+    pub backends: Vec<BackendStatus>,
+    /// Connections of clients.
+    pub connections: ConnectionStatus,
+    /// Requests that were not passed on because they could be understood in two ways.
+    pub malformed: u64,
+    /// Changes of the settings.
+    pub reloads: u64,
+    /// Lines of the access log that found no room.
+    pub log_lines_left_out: u64,
+    /// Times that the admin side had to be started again.
+    pub admin_restarts: u64,
+}
+
+/// How the admission stands, for all or for a class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The limit on requests in flight; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Requests that wait for their turn.
+    pub queued: usize,
+    /// Requests that came.
+    pub offered: u64,
+    /// Requests that were admitted.
+    pub admitted: u64,
+    /// Of those, the ones that waited.
+    pub waited: u64,
+    /// Sum of their waits, in seconds.
+    pub wait_s: f64,
+    /// The longest of their waits, in seconds.
+    pub wait_max_s: f64,
+    /// Requests that were turned away.
+    pub refused: Refused,
+    /// Requests whose client left while they waited.
+    pub left: u64,
+    /// Admitted requests that are over.
+    pub finished: u64,
+}
+
+/// Requests that were turned away, by why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Their slot under a rate cap would have opened too late.
+    pub rate: u64,
+    /// All slots were taken, and waiting is not allowed.
+    pub concurrency: u64,
+    /// As many waited as may.
+    pub queue_full: u64,
+    /// They had waited as long as they may.
+    pub wait_too_long: u64,
+    /// They were among the oldest of a queue that had been standing.
+    pub expired: u64,
+}
+
+/// How a class stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassStatus {
+    /// Its name.
+    pub name: String,
+    /// Its figures.
+    pub standing: Standing,
+}
+
+/// How a backend stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackendStatus {
+    /// Its URL.
+    pub url: String,
+    /// Whether it gets requests.
+    pub up: bool,
+    /// Requests that it has.
+    pub in_flight: u32,
+    /// Requests that it got.
+    pub requests: u64,
+    /// Of those, the ones without a whole response.
+    pub failed: u64,
+    /// Connections made to it.
+    pub connections: u64,
+}
+
+/// Connections of clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionStatus {
+    /// Open now, the ones about to be accepted included.
+    pub open: usize,
+    /// How many may be open.
+    pub most: usize,
+    /// Accepted since the start.
+    pub accepted: u64,
+    /// Not accepted, for want of open files as a rule.
+    pub not_accepted: u64,
+}
+
+impl Status {
+    /// How the gateway stands now.
+    pub(crate) fn of(control: &Control) -> Self {
+        let shared = &control.shared;
+        let live = shared.current.get();
+        let seen = control.seen();
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let backends = live.backends.iter().map(|backend| BackendStatus {
+            url: backend.address.to_string(),
+            up: !backend.is_down(),
+            in_flight: backend.in_flight(),
+            requests: count(&backend.counts.requests),
+            failed: count(&backend.counts.failed),
+            connections: count(&backend.counts.connections),
+        });
+        Self {
+            schema: STATUS_SCHEMA.to_owned(),
+            weir: env!("CARGO_PKG_VERSION").to_owned(),
+            uptime_s: shared.begun.elapsed().as_secs_f64(),
+            draining: *shared.drains.borrow(),
+            rate_per_s: live.settings.limit.rate_per_s,
+            backends: backends.collect(),
+            connections: ConnectionStatus {
+                open: shared
+                    .room_total
+                    .saturating_sub(shared.room.available_permits()),
+                most: shared.room_total,
+                accepted: count(&shared.counts.connections),
+                not_accepted: count(&shared.counts.not_accepted),
+            },
+            malformed: count(&shared.counts.malformed),
+            reloads: count(&shared.counts.reloads),
+            log_lines_left_out: shared.log.as_ref().map_or(0, |log| log.left_out()),
+            admin_restarts: count(&shared.counts.admin_restarts),
+            classes: classes(&seen),
+            all: standing(seen.limit, seen.in_flight, seen.queued, &seen.counts),
+        }
+    }
+}
+
+fn classes(seen: &Seen) -> Vec<ClassStatus> {
+    let classes = seen.classes.iter().map(|class| ClassStatus {
+        name: class.name.clone(),
+        standing: standing(class.limit, class.in_flight, class.queued, &class.counts),
+    });
+    classes.collect()
+}
+
+fn standing(limit: f64, in_flight: u32, queued: usize, counts: &Counts) -> Standing {
+    Standing {
+        limit: limit.is_finite().then_some(limit),
+        in_flight,
+        queued,
+        offered: counts.arrived,
+        admitted: counts.admitted,
+        waited: counts.waited,
+        wait_s: counts.wait_total.as_secs_f64(),
+        wait_max_s: counts.wait_max.as_secs_f64(),
+        refused: Refused {
+            rate: counts.refused_for(Why::Rate),
+            concurrency: counts.refused_for(Why::Concurrency),
+            queue_full: counts.refused_for(Why::QueueFull),
+            wait_too_long: counts.refused_for(Why::WaitTooLong),
+            expired: counts.refused_for(Why::Expired),
+        },
+        left: counts.abandoned,
+        finished: counts.finished,
+    }
+}
+
+impl Refused {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.rate + self.concurrency + self.queue_full + self.wait_too_long + self.expired
+    }
+
+    /// Each with its name.
+    pub fn by_why(&self) -> [(&'static str, u64); 5] {
+        [
+            ("rate", self.rate),
+            ("concurrency", self.concurrency),
+            ("queue_full", self.queue_full),
+            ("wait_too_long", self.wait_too_long),
+            ("expired", self.expired),
+        ]
+    }
+}
+
+/// For a terminal.
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.draining { ", draining" } else { "" };
+        writeln!(f, "up for {:.0} s{state}", self.uptime_s)?;
+        if let Some(rate) = self.rate_per_s {
+            writeln!(f, "rate cap {rate}/s")?;
+        }
+        writeln!(
+            f,
+            "{:<16} {:>10} {:>10} {:>10} {:>9} {:>9} {:>8} {:>10} {:>10}",
+            "class",
+            "offered",
+            "admitted",
+            "refused",
+            "in flight",
+            "limit",
+            "waiting",
+            "mean wait",
+            "longest"
+        )?;
+        self.all.line(f, "all")?;
+        for class in &self.classes {
+            class.standing.line(f, &class.name)?;
+        }
+        for backend in &self.backends {
+            let state = if backend.up { "up" } else { "down" };
+            writeln!(
+                f,
+                "{} {state}: {} in flight, {} requests, {} failed, {} connections made",
+                backend.url,
+                backend.in_flight,
+                backend.requests,
+                backend.failed,
+                backend.connections
+            )?;
+        }
+        write!(
+            f,
+            "{} connections of clients, {} at most; {} requests malformed",
+            self.connections.open, self.connections.most, self.malformed
+        )
+    }
+}
+
+impl Standing {
+    fn line(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+        let limit = self
+            .limit
+            .map_or_else(|| "–".to_owned(), |limit| format!("{limit:.4}"));
+        let limit = limit.trim_end_matches('0').trim_end_matches('.');
+        let mean = match self.waited {
+            0 => "–".to_owned(),
+            waited => format!("{:.1} ms", self.wait_s * 1000.0 / waited as f64),
+        };
+        let longest = match self.waited {
+            0 => "–".to_owned(),
+            _ => format!("{:.1} ms", self.wait_max_s * 1000.0),
+        };
+        write!(
+            f,
+            "{name:<16} {:>10} {:>10} {:>10} {:>9} {limit:>9} {:>8} {mean:>10} {longest:>10}",
+            self.offered,
+            self.admitted,
+            self.refused.total(),
+            self.in_flight,
+            self.queued
+        )?;
+        let whys = self.refused.by_why();
+        for (why, count) in whys.iter().filter(|(_, count)| *count > 0) {
+            write!(f, "  {}: {count}", why.replace('_', " "))?;
+        }
+        writeln!(f)
+    }
+}

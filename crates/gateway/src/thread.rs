@@ -1,0 +1,106 @@
+//! The threads that forward: each has a runtime of its own, and connections stay with the thread that took them.
+
+use std::net::TcpListener as StdListener;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+
+use crate::connection::serve;
+use crate::error::GatewayError;
+use crate::health::look_after_backends;
+use crate::shared::{Shared, drained};
+
+/// How long nothing is accepted when the system has no room for another connection.
+const NO_ROOM_PAUSE: Duration = Duration::from_millis(20);
+/// How often what is kept is looked through.
+const TIDY_EVERY: Duration = Duration::from_secs(1);
+
+/// Starts thread number `number`; it ends when all its connections have, after the gateway drains.
+pub(crate) fn start(
+    number: usize,
+    listeners: &[StdListener],
+    shared: &Arc<Shared>,
+) -> Result<JoinHandle<()>, GatewayError> {
+    let listeners: Result<Vec<_>, _> = listeners.iter().map(StdListener::try_clone).collect();
+    let listeners = listeners.map_err(GatewayError::Thread)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(GatewayError::Thread)?;
+    let shared = Arc::clone(shared);
+    thread::Builder::new()
+        .name(format!("weir-gate-{number}"))
+        .spawn(move || runtime.block_on(run(number, listeners, shared)))
+        .map_err(GatewayError::Thread)
+}
+
+async fn run(number: usize, listeners: Vec<StdListener>, shared: Arc<Shared>) {
+    for listener in listeners {
+        // It was bound, and is only registered here.
+        let listener = TcpListener::from_std(listener).expect("a listening socket can be watched");
+        tokio::spawn(accept(number, listener, Arc::clone(&shared)));
+    }
+    tokio::spawn(tidy(number, Arc::clone(&shared)));
+    if number == 0 {
+        tokio::spawn(look_after_backends(Arc::clone(&shared)));
+    }
+    let mut drains = shared.drains.clone();
+    drained(&mut drains).await;
+    let within = shared.current.get().settings.timeouts.drain;
+    // All room is free when no connection is left; what has not ended by then is cut off.
+    let all = shared.room.acquire_many(shared.room_total as u32);
+    let _ = tokio::time::timeout(within, all).await;
+}
+
+/// Takes connections until the gateway drains.
+async fn accept(number: usize, listener: TcpListener, shared: Arc<Shared>) {
+    let mut drains = shared.drains.clone();
+    tokio::select! {
+        () = accept_all(number, &listener, &shared) => {}
+        () = drained(&mut drains) => {}
+    }
+}
+
+async fn accept_all(number: usize, listener: &TcpListener, shared: &Arc<Shared>) {
+    loop {
+        // Without room, clients wait in the kernel's backlog.
+        let room = Semaphore::acquire_owned(Arc::clone(&shared.room)).await;
+        let room = room.expect("the semaphore is never closed");
+        match listener.accept().await {
+            Ok((stream, address)) => {
+                shared.counts.connections.fetch_add(1, Ordering::Relaxed);
+                let shared = Arc::clone(shared);
+                tokio::spawn(async move {
+                    serve(stream, address, shared, number).await;
+                    drop(room);
+                });
+            }
+            Err(_) => {
+                shared.counts.not_accepted.fetch_add(1, Ordering::Relaxed);
+                drop(room);
+                sleep(NO_ROOM_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Lets go of what was kept for too long, and of certificates that have been replaced.
+async fn tidy(number: usize, shared: Arc<Shared>) {
+    loop {
+        sleep(TIDY_EVERY).await;
+        let live = shared.current.get();
+        for backend in &live.backends {
+            backend.let_go(number, live.settings.timeouts.backend_idle);
+        }
+        if number == 0
+            && let Some(tls) = &shared.tls
+        {
+            tls.reload_if_written();
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Heads that name two hosts, or none, or are too large; fields that are meant for the gateway alone.
+
+use crate::client::Client;
+use crate::recorder::Recorder;
+use crate::support::{front, gate};
+
+/// Request lines and fields, what they are answered with, and for which host they arrive.
+const HEADS: &[(&str, u16, Option<&str>)] = &[
+    ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: a, b\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: a/x\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: user@a\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: \r\n", 400, None),
+    ("GET / HTTP/1.1\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost : a\r\n", 400, None),
+    ("GET http://b/ HTTP/1.1\r\nHost: a\r\n", 200, Some("b")),
+    (
+        "GET http://b:81/ HTTP/1.1\r\nHost: b:81\r\n",
+        200,
+        Some("b:81"),
+    ),
+    ("GET http://user@b/ HTTP/1.1\r\nHost: b\r\n", 400, None),
+    (
+        "GET http://b/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n",
+        400,
+        None,
+    ),
+    ("GET b HTTP/1.1\r\nHost: b\r\n", 400, None),
+    ("CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\n", 501, None),
+    ("TRACE / HTTP/1.1\r\nHost: a\r\n", 405, None),
+    (
+        "GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n",
+        417,
+        None,
+    ),
+    ("GET /\x01 HTTP/1.1\r\nHost: a\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX\x01: a\r\n", 400, None),
+    ("GET / HTTP/1.1\r\nHost: a\r\nX: \x7f\r\n", 400, None),
+    ("GET / HTTP/9.9\r\nHost: a\r\n", 400, None),
+    ("OPTIONS * HTTP/1.1\r\nHost: a\r\n", 200, Some("a")),
+    ("GET / HTTP/1.0\r\nHost: a\r\n", 200, Some("a")),
+];
+
+#[test]
+fn a_request_is_for_one_host() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    for (head, expected, host) in HEADS {
+        let before = backend.arrived().len();
+        let mut client = Client::with(front(&gate), format!("{head}Connection: close\r\n\r\n"));
+        assert_eq!(client.answer().status, *expected, "{head:?}");
+        let arrived = backend.arrived().split_off(before);
+        let hosts: Vec<&str> = arrived.iter().flat_map(|one| one.fields("host")).collect();
+        assert_eq!(hosts, Vec::from_iter(*host), "{head:?}");
+    }
+}
+
+#[test]
+fn heads_are_bounded() {
+    let backend = Recorder::ok();
+    let gate = gate(
+        &backend,
+        "[request]\nmax-head = \"16 KiB\"\nmax-uri = \"2 KiB\"\nmax-headers = 20\n",
+    );
+    let long = |count| "a".repeat(count);
+    let many = |count| "X: y\r\n".repeat(count);
+    for (request, expected) in [
+        (
+            format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", long(2000)),
+            200,
+        ),
+        (
+            format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", long(2048)),
+            414,
+        ),
+        (
+            format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", long(70_000)),
+            431,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", long(16_000)),
+            200,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", long(17_000)),
+            431,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", many(19)),
+            200,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", many(20)),
+            431,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", many(200)),
+            431,
+        ),
+    ] {
+        let before = backend.arrived().len();
+        let status = Client::with(front(&gate), &request).answer().status;
+        let shown = &request[..request.len().min(40)];
+        assert_eq!(status, expected, "{} bytes: {shown}", request.len());
+        let arrived = backend.arrived().len() - before;
+        assert_eq!(arrived, usize::from(expected == 200), "{shown}");
+    }
+}
+
+/// `Connection` takes away what is named in it, and never what makes the request that request.
+#[test]
+fn a_field_for_the_gateway_alone_takes_no_others_with_it() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let mut client = Client::with(
+        front(&gate),
+        "POST / HTTP/1.1\r\nHost: a\r\nConnection: close, Host, Content-Length, X-Forwarded-For, X-One\r\n\
+         X-One: 1\r\nX-Two: 2\r\nContent-Length: 3\r\n\r\nabc",
+    );
+    assert_eq!(client.answer().status, 200);
+    let arrived = &backend.arrived()[0];
+    assert_eq!(arrived.body, "abc");
+    assert_eq!(arrived.fields("host"), ["a"]);
+    assert_eq!(arrived.fields("x-forwarded-for"), ["127.0.0.1"]);
+    assert_eq!(arrived.fields("x-two"), ["2"]);
+    assert!(arrived.fields("x-one").is_empty());
+}

@@ -1,0 +1,227 @@
+//! What is held: rates, places in flight, the queue; and what is given back when somebody leaves.
+
+use std::net::Shutdown;
+
+use crate::client::Client;
+use crate::recorder::{Recorder, send};
+use crate::support::{front, gate, holding, stands, status, until};
+
+#[test]
+fn beyond_the_rate_a_client_is_told_when_to_come_again() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "[limit]\nrate = \"1/min\"\nmax-wait = \"0ms\"\n");
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    let mut client = Client::connect(front(&gate));
+    let answer = client.get("/");
+    assert_eq!(answer.status, 429);
+    assert_eq!(
+        answer.field("content-type"),
+        Some("application/problem+json")
+    );
+    let seconds: u64 = answer.field("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&seconds), "{seconds}");
+    let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(problem["why"], "rate");
+    assert_eq!(problem["class"], "other");
+    // The connection goes on: only the request was turned away.
+    assert_eq!(client.get("/").status, 429);
+    assert_eq!(backend.arrived().len(), 1);
+}
+
+#[test]
+fn a_request_waits_for_its_slot_and_then_goes_on() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "[limit]\nrate = \"20/s\"\nmax-wait = \"60s\"\n");
+    let mut clients: Vec<Client> = (0..5)
+        .map(|n| {
+            Client::with(
+                front(&gate),
+                format!("GET /{n} HTTP/1.1\r\nHost: a\r\n\r\n"),
+            )
+        })
+        .collect();
+    for client in &mut clients {
+        assert_eq!(client.answer().status, 200);
+    }
+    let all = status(&gate).all;
+    assert_eq!((all.offered, all.admitted, all.refused.total()), (5, 5, 0));
+    // Four slots of 50 ms after the first.
+    assert!(all.waited == 4 && all.wait_max_s > 0.1, "{all:?}");
+}
+
+#[test]
+fn beyond_places_and_queue_a_client_is_turned_away() {
+    let (backend, release) = holding();
+    let gate = gate(
+        &backend,
+        "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\nmax-queue = 1\n",
+    );
+    let mut first = Client::with(front(&gate), "GET /held/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "one is in flight", |status| {
+        status.all.in_flight == 1
+    });
+    let mut second = Client::with(front(&gate), "GET /held/2 HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "one waits", |status| status.all.queued == 1);
+    let third = Client::connect(front(&gate)).get("/held/3");
+    assert_eq!(third.status, 503);
+    assert!(third.field("retry-after").is_some());
+    assert!(third.body.contains("queue_full"), "{}", third.body);
+    release.send(()).unwrap();
+    release.send(()).unwrap();
+    assert_eq!(first.answer().status, 200);
+    assert_eq!(second.answer().status, 200);
+    assert_eq!(backend.targets(), ["/held/1", "/held/2"]);
+}
+
+#[test]
+fn who_waits_too_long_is_turned_away() {
+    let (backend, _release) = holding();
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"30ms\"\n");
+    let _first = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "one is in flight", |status| {
+        status.all.in_flight == 1
+    });
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 503);
+}
+
+#[test]
+fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
+    let (backend, release) = holding();
+    let gate = gate(
+        &backend,
+        "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\nmax-queue = 1\n",
+    );
+    let mut first = Client::with(front(&gate), "GET /held/1 HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "one is in flight", |status| {
+        status.all.in_flight == 1
+    });
+    let leaving = Client::with(front(&gate), "GET /leaves HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "one waits", |status| status.all.queued == 1);
+    drop(leaving);
+    stands(&gate, "its place is free", |status| {
+        status.all.queued == 0 && status.all.left == 1
+    });
+    let mut second = Client::with(front(&gate), "GET /held/2 HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "another waits", |status| status.all.queued == 1);
+    release.send(()).unwrap();
+    release.send(()).unwrap();
+    assert_eq!((first.answer().status, second.answer().status), (200, 200));
+    assert_eq!(backend.targets(), ["/held/1", "/held/2"]);
+}
+
+#[test]
+fn a_client_that_leaves_in_flight_gives_its_slot_back() {
+    let (backend, _release) = holding();
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
+    let leaving = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
+    until("it has arrived", || backend.arrived().len() == 1);
+    drop(leaving);
+    assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    stands(&gate, "all slots are free", |status| {
+        status.all.in_flight == 0 && status.all.finished == 2
+    });
+}
+
+/// A client gets what there was of the body, and no end of it that there was not.
+#[test]
+fn a_backend_that_dies_in_the_middle_of_a_body_gives_its_slot_back() {
+    let backend = Recorder::start(|arrived, stream| {
+        match arrived.target() {
+            "/length" => send(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"),
+            _ => send(
+                stream,
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+            ),
+        }
+        let _ = stream.shutdown(Shutdown::Both);
+    });
+    let gate = gate(&backend, "[limit]\nconcurrency = 1\n");
+    for path in ["/length", "/chunks"] {
+        let mut client = Client::with(
+            front(&gate),
+            format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"),
+        );
+        assert_eq!(client.try_answer(), None, "{path}");
+        stands(&gate, "the slot is free", |status| {
+            status.all.in_flight == 0
+        });
+    }
+    let told = status(&gate);
+    assert_eq!(told.backends[0].failed, 2);
+    assert_eq!((told.all.admitted, told.all.finished), (2, 2));
+}
+
+/// Every permit comes back, whatever becomes of its request: those in are those out.
+#[test]
+fn permits_in_are_permits_out() {
+    let backend = Recorder::start(|arrived, stream| match arrived.target() {
+        "/0" => send(stream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        "/1" => send(stream, "HTTP/1.1 204 No Content\r\n\r\n"),
+        "/2" => send(
+            stream,
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ),
+        "/3" => {
+            send(stream, "HTTP/1.1 200 OK\r\n\r\nto the end");
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        "/4" => drop(stream.shutdown(Shutdown::Both)),
+        _ => send(
+            stream,
+            "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
+        ),
+    });
+    let gate = gate(&backend, "[limit]\nconcurrency = 3\nmax-wait = \"60s\"\n");
+    let clients: Vec<Client> = (0..60)
+        .map(|n| {
+            let method = if n % 7 == 0 { "HEAD" } else { "GET" };
+            let close = "Connection: close\r\n";
+            let request = format!("{method} /{} HTTP/1.1\r\nHost: a\r\n{close}\r\n", n % 6);
+            Client::with(front(&gate), request)
+        })
+        .collect();
+    for (n, mut client) in clients.into_iter().enumerate() {
+        // Some read, some leave.
+        if n % 3 != 0 {
+            client.rest();
+        }
+    }
+    stands(&gate, "all are over", |status| {
+        let all = &status.all;
+        all.in_flight == 0 && all.queued == 0 && all.admitted == all.finished
+    });
+    let all = status(&gate).all;
+    assert_eq!(all.offered, all.admitted + all.left + all.refused.total());
+}
+
+#[test]
+fn classes_have_limits_of_their_own() {
+    let (backend, release) = holding();
+    let gate = gate(
+        &backend,
+        "[limit]\nmax-wait = \"0ms\"\n[[class]]\nname = \"heavy\"\nconcurrency = 1\nmatch = { path = \"/held*\" }\n",
+    );
+    let mut first = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
+    stands(&gate, "one is in flight", |status| {
+        status.all.in_flight == 1
+    });
+    let refused = Client::connect(front(&gate)).get("/%68eld/again");
+    assert_eq!(refused.status, 503);
+    assert!(refused.body.contains("\"heavy\""), "{}", refused.body);
+    assert_eq!(Client::connect(front(&gate)).get("/light").status, 200);
+    release.send(()).unwrap();
+    assert_eq!(first.answer().status, 200);
+    let classes = status(&gate).classes;
+    let counts: Vec<(&str, u64, u64)> = classes
+        .iter()
+        .map(|class| {
+            let standing = &class.standing;
+            (
+                class.name.as_str(),
+                standing.admitted,
+                standing.refused.total(),
+            )
+        })
+        .collect();
+    assert_eq!(counts, [("heavy", 1, 1), ("other", 1, 0)]);
+}

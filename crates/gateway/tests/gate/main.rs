@@ -1,0 +1,14 @@
+//! The gateway over real sockets, in front of a server that records every byte that reaches it.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+mod admin;
+mod attacks;
+mod changes;
+mod client;
+mod holding;
+mod http2;
+mod passing;
+mod recorder;
+mod secure;
+mod support;

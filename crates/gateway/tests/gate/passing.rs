@@ -1,0 +1,266 @@
+//! What passes through: fields, bodies as they come, other protocols, other backends.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+
+use crate::client::Client;
+use crate::recorder::{Recorder, ok, send};
+use crate::support::{front, gate, gate_to, stands, status};
+
+#[test]
+fn a_request_arrives_with_what_is_known_of_its_client() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let mut client = Client::with(
+        front(&gate),
+        "POST /a/%2e%2E/b?c=d HTTP/1.1\r\nHost: shop.example:81\r\nX-Forwarded-For: 6.6.6.6\r\n\
+         Forwarded: for=6.6.6.6\r\nConnection: keep-alive, X-Private\r\nX-Private: 1\r\nKeep-Alive: 5\r\n\
+         Proxy-Authorization: secret\r\nTE: trailers\r\nX-Kept: 1\r\nContent-Length: 4\r\n\r\nbody",
+    );
+    let answer = client.answer();
+    assert_eq!((answer.status, answer.body.as_str()), (200, "ok"));
+    let arrived = &backend.arrived()[0];
+    assert_eq!(arrived.target(), "/a/%2e%2E/b?c=d");
+    assert_eq!(arrived.body, "body");
+    for (name, expected) in [
+        ("host", &["shop.example:81"][..]),
+        ("x-forwarded-for", &["127.0.0.1"]),
+        ("x-forwarded-proto", &["http"]),
+        ("x-forwarded-host", &["shop.example:81"]),
+        (
+            "forwarded",
+            &["for=127.0.0.1;proto=http;host=\"shop.example:81\""],
+        ),
+        ("via", &["1.1 weir"]),
+        ("content-length", &["4"]),
+        ("x-kept", &["1"]),
+        ("x-private", &[]),
+        ("keep-alive", &[]),
+        ("proxy-authorization", &[]),
+        ("te", &[]),
+        ("connection", &[]),
+        ("transfer-encoding", &[]),
+    ] {
+        assert_eq!(arrived.fields(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_answer_comes_back_without_what_was_for_the_gateway() {
+    let backend = Recorder::start(|_, stream| {
+        send(
+            stream,
+            "HTTP/1.1 404 Not Here\r\nConnection: X-Private\r\nX-Private: 1\r\nKeep-Alive: timeout=5\r\n\
+             X-Kept: 1\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: 4\r\n\r\ngone",
+        );
+    });
+    let gate = gate(&backend, "");
+    let answer = Client::connect(front(&gate)).get("/");
+    assert_eq!((answer.status, answer.body.as_str()), (404, "gone"));
+    assert_eq!(answer.field("x-kept"), Some("1"));
+    for gone in ["x-private", "keep-alive", "connection"] {
+        assert_eq!(answer.field(gone), None, "{gone}");
+    }
+    assert_eq!(answer.head.to_lowercase().matches("set-cookie").count(), 2);
+}
+
+#[test]
+fn connections_to_a_backend_are_kept() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    for _ in 0..5 {
+        assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    }
+    assert_eq!((backend.arrived().len(), backend.connections()), (5, 1));
+}
+
+/// A connection that the backend has closed in the meantime costs no request.
+#[test]
+fn a_closed_connection_is_not_used() {
+    let (closed, closes) = mpsc::channel();
+    let closed = Mutex::new(closed);
+    let backend = Recorder::start(move |_, stream| {
+        ok(stream);
+        let _ = stream.shutdown(std::net::Shutdown::Both);
+        closed.lock().unwrap().send(()).unwrap();
+    });
+    let gate = gate(&backend, "");
+    let mut client = Client::connect(front(&gate));
+    for _ in 0..5 {
+        assert_eq!(client.get("/").status, 200);
+        closes.recv().unwrap();
+    }
+    assert_eq!(backend.connections(), 5);
+}
+
+/// The head and the first part of a body are there before the second part is sent.
+#[test]
+fn bodies_pass_as_they_come() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let gate = gate_to(&[listener.local_addr().unwrap()], "");
+    let mut client = Client::with(
+        front(&gate),
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n",
+    );
+    let (stream, _) = listener.accept().unwrap();
+    let mut backend = Served::new(stream);
+    backend.read_until("first");
+    client.send("6\r\nsecond\r\n0\r\n\r\n");
+    backend.read_until("second\r\n0\r\n\r\n");
+    backend
+        .stream
+        .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+        .unwrap();
+    let head = client.until(b"\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    client.until(b"one\r\n").unwrap();
+    backend.stream.write_all(b"3\r\ntwo\r\n0\r\n\r\n").unwrap();
+    client.until(b"two\r\n0\r\n\r\n").unwrap();
+}
+
+struct Served {
+    stream: TcpStream,
+    read: String,
+}
+
+impl Served {
+    fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            read: String::new(),
+        }
+    }
+
+    fn read_until(&mut self, end: &str) {
+        while !self.read.ends_with(end) && !self.read.contains(end) {
+            let mut bytes = [0; 1024];
+            let count = self.stream.read(&mut bytes).unwrap();
+            assert_ne!(count, 0, "the gateway closed after {}", self.read);
+            self.read
+                .push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+    }
+}
+
+/// The body is asked for when the request goes on, and not before.
+#[test]
+fn a_client_that_asks_first_is_told_to_go_on() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let mut client = Client::with(
+        front(&gate),
+        "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n",
+    );
+    assert_eq!(client.answer().status, 100);
+    client.send("body");
+    assert_eq!(client.answer().status, 200);
+    assert_eq!(backend.arrived()[0].body, "body");
+    assert!(backend.arrived()[0].fields("expect").is_empty());
+}
+
+#[test]
+fn other_protocols_pass_both_ways_and_hold_their_slot() {
+    let (opened, waits) = mpsc::channel();
+    let opened = Mutex::new(opened);
+    let backend = Recorder::start(move |arrived, stream| {
+        assert_eq!(arrived.fields("upgrade"), ["websocket"]);
+        assert_eq!(arrived.fields("connection"), ["upgrade"]);
+        send(
+            stream,
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello",
+        );
+        let mut bytes = [0; 4];
+        stream.read_exact(&mut bytes).unwrap();
+        opened.lock().unwrap().send(bytes).unwrap();
+        send(stream, "bye");
+        let _ = stream.shutdown(std::net::Shutdown::Both);
+    });
+    let gate = gate(&backend, "");
+    let mut client = Client::with(
+        front(&gate),
+        "GET /socket HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    );
+    let answer = client.answer();
+    assert_eq!(answer.status, 101);
+    assert_eq!(answer.field("upgrade"), Some("websocket"));
+    assert_eq!(client.exactly(5).unwrap(), "hello");
+    assert_eq!(status(&gate).all.in_flight, 1);
+    client.send("ping");
+    assert_eq!(&waits.recv().unwrap(), b"ping");
+    assert_eq!(client.rest(), "bye");
+    stands(&gate, "the slot is given back", |status| {
+        status.all.in_flight == 0
+    });
+}
+
+#[test]
+fn a_backend_that_is_down_gets_no_requests() {
+    let backend = Recorder::ok();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = nobody.local_addr().unwrap();
+    drop(nobody);
+    let gate = gate_to(&[dead, backend.address], "[health]\nevery = \"10ms\"\n");
+    for _ in 0..20 {
+        assert_eq!(Client::connect(front(&gate)).get("/").status, 200);
+    }
+    stands(&gate, "the dead one is marked", |status| {
+        !status.backends[0].up && status.backends[1].up
+    });
+}
+
+#[test]
+fn backends_are_asked_for_their_health() {
+    let is_well = Arc::new(Mutex::new(false));
+    let told = Arc::clone(&is_well);
+    let backend = Recorder::start(move |arrived, stream| match arrived.target() {
+        "/health" if !*told.lock().unwrap() => send(
+            stream,
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
+        ),
+        _ => ok(stream),
+    });
+    let gate = gate(&backend, "[health]\npath = \"/health\"\nevery = \"10ms\"\n");
+    stands(&gate, "it is down", |status| !status.backends[0].up);
+    *is_well.lock().unwrap() = true;
+    stands(&gate, "it is up again", |status| status.backends[0].up);
+}
+
+/// What clients see when no answer comes.
+#[test]
+fn a_failure_is_told_as_a_problem() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = nobody.local_addr().unwrap();
+    drop(nobody);
+    let broken = Recorder::start(|arrived, stream| match arrived.target() {
+        "/closes" => drop(stream.shutdown(std::net::Shutdown::Both)),
+        "/garbage" => send(stream, "SMTP 250 OK\r\n\r\n"),
+        "/splits" => send(stream, "HTTP/1.1 200 OK\r\nX: a\rSet-Cookie: b\r\n\r\n"),
+        "/lengths" => send(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        ),
+        _ => {}
+    });
+    let short = "[timeouts]\nresponse = \"50ms\"\n";
+    let (no_one, other) = (gate_to(&[dead], ""), gate(&broken, short));
+    for (gate, path, expected) in [
+        (&no_one, "/", 502),
+        (&other, "/closes", 502),
+        (&other, "/garbage", 502),
+        (&other, "/splits", 502),
+        (&other, "/lengths", 502),
+        (&other, "/silent", 504),
+    ] {
+        let answer = Client::connect(front(gate)).get(path);
+        assert_eq!(answer.status, expected, "{path}");
+        assert_eq!(
+            answer.field("content-type"),
+            Some("application/problem+json")
+        );
+        let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        assert_eq!(problem["status"], expected, "{path}");
+    }
+    assert_eq!(status(&other).all.in_flight, 0);
+}

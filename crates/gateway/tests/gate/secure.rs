@@ -1,0 +1,131 @@
+//! TLS: both protocols, and certificates that change while the gateway runs.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use weir_gateway::{Gateway, GatewayError};
+
+use crate::client::Client;
+use crate::recorder::Recorder;
+use crate::support::{front, gate, settings, until};
+
+const ONE: (&str, &str) = (
+    include_str!("secure/one.pem"),
+    include_str!("secure/one.key.pem"),
+);
+const TWO: (&str, &str) = (
+    include_str!("secure/two.pem"),
+    include_str!("secure/two.key.pem"),
+);
+
+fn write(directory: &Path, (cert, key): (&str, &str)) {
+    std::fs::write(directory.join("cert.pem"), cert).unwrap();
+    std::fs::write(directory.join("key.pem"), key).unwrap();
+}
+
+fn rest(directory: &Path) -> String {
+    format!(
+        "[tls]\ncert = \"{0}/cert.pem\"\nkey = \"{0}/key.pem\"\n[timeouts]\nhead = \"200ms\"\n",
+        directory.display()
+    )
+}
+
+fn secure(directory: &Path, backend: &Recorder) -> Gateway {
+    gate(backend, &rest(directory))
+}
+
+/// What a client gets that trusts one certificate and wants one of these protocols.
+fn trusting(certificate: &str, protocols: &[&str]) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap())
+        .unwrap();
+    let mut config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols
+        .iter()
+        .map(|one| one.as_bytes().to_vec())
+        .collect();
+    Arc::new(config)
+}
+
+type Stream = StreamOwned<ClientConnection, TcpStream>;
+
+fn connect(address: SocketAddr, config: Arc<ClientConfig>) -> Stream {
+    let name = ServerName::try_from("gate.example").unwrap();
+    let stream = TcpStream::connect(address).unwrap();
+    StreamOwned::new(ClientConnection::new(config, name).unwrap(), stream)
+}
+
+/// The answer to a request, or why there is none.
+fn get(address: SocketAddr, certificate: &str) -> std::io::Result<String> {
+    let mut stream = connect(address, trusting(certificate, &["http/1.1"]));
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: gate.example\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+#[test]
+fn clients_speak_tls_and_backends_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let backend = Recorder::ok();
+    let gate = secure(directory.path(), &backend);
+    let answer = get(front(&gate), ONE.0).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let arrived = &backend.arrived()[0];
+    assert_eq!(arrived.fields("x-forwarded-proto"), ["https"]);
+    assert!(arrived.fields("forwarded")[0].contains("proto=https"));
+    for (offered, agreed) in [
+        (&["h2", "http/1.1"][..], Some(&b"h2"[..])),
+        (&["http/1.1"], Some(b"http/1.1")),
+        (&[], None),
+    ] {
+        let mut stream = connect(front(&gate), trusting(ONE.0, offered));
+        // The handshake is done when something has been written.
+        stream.write_all(b" ").unwrap();
+        stream.flush().unwrap();
+        assert_eq!(stream.conn.alpn_protocol(), agreed, "{offered:?}");
+    }
+}
+
+#[test]
+fn a_new_certificate_is_shown_without_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let backend = Recorder::ok();
+    let gate = secure(directory.path(), &backend);
+    assert!(get(front(&gate), TWO.0).is_err(), "it is not shown yet");
+    write(directory.path(), TWO);
+    until("the files are looked at", || {
+        get(front(&gate), TWO.0).is_ok()
+    });
+    // A key that does not fit changes nothing.
+    write(directory.path(), (ONE.0, TWO.1));
+    let reloaded = gate.reload(settings(&[backend.address], &rest(directory.path())));
+    assert!(
+        matches!(reloaded, Err(GatewayError::Certificate { .. })),
+        "{reloaded:?}"
+    );
+    assert!(get(front(&gate), TWO.0).is_ok());
+}
+
+#[test]
+fn a_handshake_has_to_end_in_time() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let gate = secure(directory.path(), &Recorder::ok());
+    for begin in ["", "\x16\x03\x01\x02\x00\x01", "GET / HTTP/1.1\r\n\r\n"] {
+        Client::with(front(&gate), begin).rest();
+    }
+}

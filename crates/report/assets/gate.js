@@ -1,0 +1,163 @@
+// Asks the gateway once a second how it stands, and draws what came of the last five minutes.
+(() => {
+  "use strict";
+  const KEPT = 300;
+  const root = document.documentElement;
+  const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+  const at = (id) => document.getElementById(id);
+  const number = (value) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return "–";
+    const size = Math.abs(value);
+    const digits = size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : 2;
+    return value.toLocaleString("en", { maximumFractionDigits: digits });
+  };
+  const refusedTotal = (standing) => Object.values(standing.refused).reduce((sum, count) => sum + count, 0);
+
+  // Readings: { at: seconds since 1970, all: standing, classes: Map of name to standing }.
+  const readings = [];
+  const standingOf = (reading, name) => (name ? reading.classes.get(name) : reading.all);
+
+  // What happened between two readings, per second; null where one of them is missing.
+  const between = (before, after, name) => {
+    const [from, to] = [before && standingOf(before, name), standingOf(after, name)];
+    const seconds = before ? after.uptime - before.uptime : 0;
+    // A gateway that was started again counts from 0.
+    if (!from || !to || seconds <= 0 || to.offered < from.offered) {
+      return { offered: null, admitted: null, refused: null, wait: null };
+    }
+    const waited = to.waited - from.waited;
+    return {
+      offered: (to.offered - from.offered) / seconds,
+      admitted: (to.admitted - from.admitted) / seconds,
+      refused: (refusedTotal(to) - refusedTotal(from)) / seconds,
+      wait: waited > 0 ? ((to.wait_s - from.wait_s) / waited) * 1000 : null,
+    };
+  };
+
+  const axes = () => {
+    const common = {
+      stroke: colour("soft"),
+      font: "12px system-ui, sans-serif",
+      grid: { stroke: colour("grid"), width: 1 },
+      ticks: { stroke: colour("line"), width: 1, size: 4 },
+    };
+    return [{ ...common, size: 28 }, { ...common, size: 58, values: (_, marks) => marks.map(number) }];
+  };
+  // Colour and dash together tell series apart, so that neither is needed alone.
+  const DASHES = [[], [7, 4], [2, 3]];
+  const chart = (id, labels) => {
+    const host = at(id);
+    const series = labels.map((label, index) => ({
+      label,
+      stroke: colour(`c${index}`),
+      width: 2,
+      dash: DASHES[index],
+      points: { show: false },
+      value: (_, value) => number(value),
+    }));
+    const room = () => Math.max(220, host.clientWidth - (window.matchMedia("(min-width: 901px)").matches ? 270 : 0));
+    const options = {
+      width: room(),
+      height: 170,
+      scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
+      series: [{}, ...series],
+      axes: axes(),
+    };
+    const plot = new uPlot(options, [[], ...labels.map(() => [])], host);
+    new ResizeObserver(() => plot.setSize({ width: room(), height: 170 })).observe(host);
+    return plot;
+  };
+  const charts = {
+    rates: chart("chart-rates", ["offered", "admitted", "refused"]),
+    places: chart("chart-places", ["in flight", "waiting", "limit"]),
+    wait: chart("chart-wait", ["wait"]),
+  };
+  window.weirGate = { charts, readings };
+
+  const draw = () => {
+    const name = at("class").value;
+    const times = readings.map((reading) => reading.at);
+    const flows = readings.map((reading, index) => between(readings[index - 1], reading, name));
+    const standing = (pick) => readings.map((reading) => {
+      const found = standingOf(reading, name);
+      return found ? pick(found) ?? null : null;
+    });
+    charts.rates.setData([times, ...["offered", "admitted", "refused"].map((key) => flows.map((flow) => flow[key]))]);
+    charts.places.setData([times, standing((s) => s.in_flight), standing((s) => s.queued), standing((s) => s.limit)]);
+    charts.wait.setData([times, flows.map((flow) => flow.wait)]);
+  };
+
+  const row = (body, cells) => {
+    const line = document.createElement("tr");
+    cells.forEach((text, index) => {
+      const cell = document.createElement(index === 0 ? "th" : "td");
+      if (index === 0) cell.scope = "row";
+      cell.textContent = text;
+      if (index > 0 && /^[–\d.,]+$/.test(text)) cell.className = "number";
+      line.append(cell);
+    });
+    body.append(line);
+  };
+  const whys = (standing) => Object.entries(standing.refused)
+    .filter(([, count]) => count > 0)
+    .map(([why, count]) => `${why.replaceAll("_", " ")} ${number(count)}`)
+    .join(", ");
+  const tables = (status) => {
+    const [before, now] = readings.slice(-2).length === 2 ? readings.slice(-2) : [undefined, readings.at(-1)];
+    const classes = at("class-rows");
+    classes.replaceChildren();
+    const line = (name, key, standing) => {
+      const flow = between(before, now, key);
+      row(classes, [name, number(flow.offered), number(flow.admitted), number(flow.refused), number(standing.in_flight),
+        number(standing.limit), number(standing.queued), number(flow.wait), number(refusedTotal(standing)), whys(standing)]);
+    };
+    line("all", "", status.all);
+    for (const { name, standing } of status.classes) line(name, name, standing);
+    const backends = at("backend-rows");
+    backends.replaceChildren();
+    for (const backend of status.backends) {
+      row(backends, [backend.url, backend.up ? "up" : "down", number(backend.in_flight), number(backend.requests),
+        number(backend.failed), number(backend.connections)]);
+    }
+    const choice = at("class");
+    const known = [...choice.options].map((option) => option.value);
+    for (const { name } of status.classes) {
+      if (!known.includes(name)) choice.append(new Option(name, name));
+    }
+  };
+  const headline = (status) => {
+    const flow = between(readings.at(-2), readings.at(-1), "");
+    at("headline").textContent = status.draining
+      ? "Draining: no more requests are taken"
+      : `${number(flow.admitted)} requests/s admitted of ${number(flow.offered)} offered`;
+    const limits = [
+      status.rate_per_s === undefined ? "" : `rate cap ${number(status.rate_per_s)}/s`,
+      status.all.limit === undefined ? "" : `concurrency limit ${number(status.all.limit)}`,
+    ].filter(Boolean).join(", ") || "no limit";
+    at("lead").textContent =
+      `${limits}; ${number(status.all.in_flight)} in flight, ${number(status.all.queued)} waiting; ${number(status.connections.open)} connections`;
+  };
+
+  const ask = async () => {
+    try {
+      const response = await fetch(`status${location.search}`, { cache: "no-store" });
+      if (!response.ok) throw new Error(`the gateway answers ${response.status}`);
+      const status = await response.json();
+      readings.push({
+        at: Date.now() / 1000,
+        uptime: status.uptime_s,
+        all: status.all,
+        classes: new Map(status.classes.map(({ name, standing }) => [name, standing])),
+      });
+      if (readings.length > KEPT) readings.shift();
+      headline(status);
+      tables(status);
+      draw();
+    } catch (error) {
+      at("lead").textContent = `The gateway cannot be read: ${error.message}`;
+    }
+    setTimeout(ask, 1000);
+  };
+  at("class").addEventListener("change", draw);
+  ask();
+})();

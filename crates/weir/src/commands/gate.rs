@@ -1,0 +1,128 @@
+//! `weir gate`: the flow-control gateway, and how one that runs stands.
+
+mod status;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use weir_gateway::{Gateway, GatewayError, Settings};
+use weir_record::failed_to;
+
+use crate::error::{ExpectedError, FileProblems};
+use crate::output;
+
+/// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows it.
+///
+/// Stands in front of any HTTP server, lets through what the file says, holds the rest back for a bounded time, and turns
+/// away what is too much. SIGHUP reads the file again without dropping a request; SIGTERM and Ctrl-C take no
+/// more requests, let those that run end, and end. The admin port shows a live page, `/status` and `/metrics`, and changes limits
+/// (`POST /limits`).
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct GateArguments {
+    /// The gateway's file.
+    #[arg(value_name = "GATE.toml", required = true)]
+    file: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<GateCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum GateCommand {
+    /// Show how a gateway that runs stands.
+    Status(status::StatusArguments),
+}
+
+/// The line that is printed once the gateway takes requests.
+#[derive(Serialize)]
+struct Ready {
+    listen: Vec<String>,
+    admin: Option<String>,
+}
+
+pub(crate) fn run(arguments: &GateArguments) -> Result<u8, ExpectedError> {
+    match (&arguments.command, &arguments.file) {
+        (Some(GateCommand::Status(arguments)), _) => status::run(arguments),
+        (None, Some(file)) => hold(file),
+        (None, None) => Err(ExpectedError::Input(
+            "name the gateway's file: weir gate GATE.toml".to_owned(),
+        )),
+    }
+}
+
+/// Says what is wrong with a gateway's file.
+pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
+    read(file).and_then(|settings| settings.check().map_err(|error| failed(file, &error)))
+}
+
+fn hold(file: &Path) -> Result<u8, ExpectedError> {
+    let settings = read(file)?;
+    // Before anything listens, so that no signal finds the program without a way to end well.
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
+        ExpectedError::Environment(format!("failed to listen for signals: {error}"))
+    })?;
+    let page =
+        weir_report::gate_html().map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+    let gateway = Gateway::start(settings, page).map_err(|error| failed(file, &error))?;
+    let addresses = gateway.addresses();
+    output::json_line(&Ready {
+        listen: addresses.listen.iter().map(ToString::to_string).collect(),
+        admin: addresses.admin.map(|admin| admin.to_string()),
+    });
+    for signal in signals.forever() {
+        if signal != SIGHUP {
+            break;
+        }
+        match read(file).and_then(|settings| {
+            let reloaded = gateway.reload(settings);
+            reloaded.map_err(|error| failed(file, &error))
+        }) {
+            Ok(()) => output::talk(&format!("{}: read again", file.display())),
+            Err(error) => {
+                output::tell_error(&error);
+                output::talk("the settings stay as they were");
+            }
+        }
+    }
+    output::talk(
+        "no more requests are taken; those that run may end (once more to break them off)",
+    );
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal != SIGHUP {
+                // The second time, the user does not want to wait.
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+        }
+    });
+    if gateway.drain() {
+        Ok(0)
+    } else {
+        output::talk("some requests did not end in time and were broken off");
+        Ok(0)
+    }
+}
+
+fn read(file: &Path) -> Result<Settings, ExpectedError> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| ExpectedError::Input(format!("failed to read {name}: {error}")))?;
+    let settings = Settings::parse(&text);
+    settings.map_err(|problems| {
+        let problems = problems.into_iter().map(Into::into).collect();
+        ExpectedError::File(FileProblems::new(&name, text, problems))
+    })
+}
+
+fn failed(file: &Path, error: &GatewayError) -> ExpectedError {
+    let says = format!("{}: {}", file.display(), failed_to(error));
+    match error {
+        GatewayError::Rules(_) | GatewayError::NotBuilt(_) | GatewayError::Fixed(_) => {
+            ExpectedError::Input(says)
+        }
+        _ => ExpectedError::Environment(says),
+    }
+}

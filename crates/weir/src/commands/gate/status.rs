@@ -1,0 +1,68 @@
+//! `weir gate status`: how a gateway that runs stands.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use weir_exchange::{Exchange, MetricsUrl};
+use weir_gateway::Status;
+use weir_record::failed_to;
+
+use crate::error::ExpectedError;
+use crate::output;
+
+/// Longest wait for the gateway's answer.
+const WITHIN: Duration = Duration::from_secs(5);
+
+/// Show how a gateway that runs stands.
+///
+/// Limits, requests offered, admitted, waiting and turned away by why, of each class; backends; connections. Counts are since the
+/// gateway's start.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// The gateway's admin port.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8082")]
+    admin: String,
+    /// The token of the gateway's file, if it asks for one.
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+    /// Write it as JSON to this file; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &StatusArguments) -> Result<u8, ExpectedError> {
+    let status = ask(arguments)?;
+    if let Some(json) = &arguments.json {
+        output::json_to(json, &status)?;
+    }
+    if arguments.json.as_deref() != Some(Path::new("-")) {
+        output::data(&status.to_string());
+    }
+    Ok(0)
+}
+
+fn ask(arguments: &StatusArguments) -> Result<Status, ExpectedError> {
+    let base = arguments.admin.trim_end_matches('/');
+    let query = arguments.token.as_ref();
+    let query = query.map_or_else(String::new, |token| format!("?token={token}"));
+    let url: MetricsUrl = format!("{base}/status{query}")
+        .parse()
+        .map_err(|error| ExpectedError::Input(failed_to(&error)))?;
+    let mut exchange = Exchange::new(url.address());
+    let deadline = Instant::now() + WITHIN;
+    exchange.ask_once(url.get(), deadline);
+    let answer = exchange.answer(deadline).map_err(|error| {
+        ExpectedError::Environment(format!(
+            "{}: is a gateway running there? {}",
+            arguments.admin,
+            failed_to(&error)
+        ))
+    })?;
+    serde_json::from_slice(&answer).map_err(|error| {
+        ExpectedError::Environment(format!(
+            "{}: what answers is no gateway of this version: {error}",
+            arguments.admin
+        ))
+    })
+}

@@ -1,0 +1,175 @@
+//! `weir gate` as it is typed: from its file to its end, in front of the sample server.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
+use serde_json::Value;
+use support::{PATIENCE, Place, Running, SampleServer};
+
+/// The file of a gateway in front of a server.
+fn file(server: &SampleServer, rest: &str) -> String {
+    format!(
+        "listen = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\nthreads = 1\nbackends = [\"http://127.0.0.1:{}\"]\n{rest}",
+        server.port()
+    )
+}
+
+/// A gateway that takes requests, where it listens, and its admin port.
+fn start(place: &Place, text: &str) -> (Running, String, String) {
+    place.write("gate.toml", text);
+    let mut gate = place.start(&["gate", "gate.toml"]);
+    let ready: Value = gate.wait_for("a line that says it is ready", PATIENCE, |gate| {
+        serde_json::from_str(&gate.printed()).ok()
+    });
+    let listen = ready["listen"][0].as_str().unwrap().to_owned();
+    let admin = ready["admin"].as_str().unwrap().to_owned();
+    (gate, listen, admin)
+}
+
+/// The status of the answer to a request.
+fn get(listen: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(listen)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(b"GET /light?n=5 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer.get(9..12).unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_gateway_from_its_file_to_its_end() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let (mut gate, listen, admin) = start(&place, &file(&server, "[limit]\nconcurrency = 2\n"));
+    assert_eq!(get(&listen).unwrap(), "200");
+    let admin = format!("http://{admin}");
+    place
+        .weir(&["gate", "status", "--admin", &admin])
+        .ends(0)
+        .prints(&["offered", "other", "http://127.0.0.1:"]);
+    let status = place
+        .weir(&["gate", "status", "--admin", &admin, "--json", "-"])
+        .ends(0)
+        .json();
+    assert_eq!(status["all"]["admitted"], 1);
+    assert_eq!(status["all"]["limit"], 2.0);
+    // A file with a mistake changes nothing.
+    place.write("gate.toml", &file(&server, "[limit]\nconcurency = 3\n"));
+    gate.signal(Signal::HUP);
+    gate.wait_for("word of the mistake", PATIENCE, |gate| {
+        gate.talk()
+            .contains("stay as they were")
+            .then(|| assert!(gate.talk().contains("did you mean `concurrency`?")))
+    });
+    place.write("gate.toml", &file(&server, "[limit]\nconcurrency = 3\n"));
+    gate.signal(Signal::HUP);
+    gate.wait_for("word of the change", PATIENCE, |gate| {
+        gate.talk().contains("read again").then_some(())
+    });
+    let status = place
+        .weir(&["gate", "status", "--admin", &admin, "--json", "-"])
+        .ends(0)
+        .json();
+    assert_eq!(status["all"]["limit"], 3.0);
+    gate.signal(Signal::TERM);
+    gate.done(PATIENCE)
+        .ends(0)
+        .says(&["those that run may end"]);
+    place
+        .weir(&["gate", "status", "--admin", &admin])
+        .ends(3)
+        .says(&["is a gateway running there?"]);
+}
+
+#[test]
+fn a_mistake_is_explained_at_its_line() {
+    let place = Place::new();
+    place.write(
+        "gate.toml",
+        "listen = \"8081\"\nbackends = []\n[limit]\nrate = \"50\"\n[[class]]\nnme = \"light\"\n",
+    );
+    for words in [&["check", "gate.toml"][..], &["gate", "gate.toml"]] {
+        place.weir(words).ends(2).says(&[
+            "gate.toml:1:10",
+            "127.0.0.1:8081",
+            "gate.toml:2:12",
+            "http://127.0.0.1:8080",
+            "gate.toml:4:8",
+            "50/s",
+            "gate.toml:6:1",
+            "did you mean `name`?",
+        ]);
+    }
+    let good = "listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n";
+    place.write("gate.toml", good);
+    place
+        .weir(&["check", "gate.toml"])
+        .ends(0)
+        .prints(&["nothing is wrong"]);
+    place.write(
+        "gate.toml",
+        &format!("{good}[limit.adaptive]\ngoal = \"cpu <= 80 %\"\n"),
+    );
+    place
+        .weir(&["check", "gate.toml"])
+        .ends(2)
+        .says(&["cannot read the backend's CPU yet"]);
+}
+
+/// When the system has no more open files, those who are in are served, and others when there are some again.
+#[test]
+fn without_open_files_the_gateway_goes_on() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    let (gate, listen, admin) = start(
+        &place,
+        &file(&server, "[timeouts]\nbackend-idle = \"60s\"\n"),
+    );
+    let mut inside = TcpStream::connect(&listen).unwrap();
+    let mut ask = || {
+        inside
+            .write_all(b"GET /light?n=5 HTTP/1.1\r\nHost: a\r\n\r\n")
+            .unwrap();
+        let mut answer = [0; 4096];
+        let count = inside.read(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[..count]).contains("HTTP/1.1 200")
+    };
+    assert!(ask());
+    let pid = Pid::from_raw(gate.pid() as i32);
+    let before = prlimit(
+        pid,
+        Resource::Nofile,
+        Rlimit {
+            current: Some(3),
+            maximum: rustix::process::getrlimit(Resource::Nofile).maximum,
+        },
+    )
+    .unwrap();
+    let mut outside = TcpStream::connect(&listen).unwrap();
+    outside.set_read_timeout(Some(PATIENCE)).unwrap();
+    outside
+        .write_all(b"GET /light?n=5 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    for _ in 0..10 {
+        assert!(ask(), "who is in is served over a kept connection");
+    }
+    prlimit(pid, Resource::Nofile, before).unwrap();
+    let mut answer = String::new();
+    outside.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let status = place
+        .weir(&[
+            "gate",
+            "status",
+            "--admin",
+            &format!("http://{admin}"),
+            "--json",
+            "-",
+        ])
+        .ends(0)
+        .json();
+    assert_eq!(status["all"]["finished"], 12);
+}
