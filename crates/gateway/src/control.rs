@@ -29,20 +29,41 @@ pub(crate) struct Change {
     #[serde(default)]
     pub(crate) class: Option<String>,
     /// Requests in flight.
-    #[serde(default, deserialize_with = "named")]
-    pub(crate) concurrency: Option<Option<f64>>,
+    #[serde(default)]
+    pub(crate) concurrency: Wanted<f64>,
     /// Requests per time, as a text with its unit.
-    #[serde(default, deserialize_with = "named")]
-    pub(crate) rate: Option<Option<String>>,
+    #[serde(default)]
+    pub(crate) rate: Wanted<String>,
 }
 
-/// A key that is there, whatever its value: `null` is told from absence.
-fn named<'de, D, T>(from: D) -> Result<Option<Option<T>>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    Option::<T>::deserialize(from).map(Some)
+/// What is wanted of a limit.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) enum Wanted<T> {
+    /// It is not named: it stays.
+    #[default]
+    AsItIs,
+    /// `null`: none.
+    None,
+    /// Another one.
+    Some(T),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Wanted<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Option::<T>::deserialize(from)?;
+        Ok(value.map_or(Self::None, Self::Some))
+    }
+}
+
+impl<T> Wanted<T> {
+    /// Puts it in the place of the present limit.
+    fn replace(self, present: &mut Option<T>) {
+        match self {
+            Self::AsItIs => {}
+            Self::None => *present = None,
+            Self::Some(wanted) => *present = Some(wanted),
+        }
+    }
 }
 
 impl Control {
@@ -133,19 +154,22 @@ fn fixed(now: &Settings, wanted: &Settings) -> Option<&'static str> {
 fn changed(now: &Settings, change: &Change) -> Result<Settings, String> {
     let mut settings = now.clone();
     let rate = match &change.rate {
-        Some(Some(text)) => Some(Some(per_s(text)?)),
-        Some(None) => Some(None),
-        None => None,
+        Wanted::Some(text) => Wanted::Some(per_s(text)?),
+        Wanted::None => Wanted::None,
+        Wanted::AsItIs => Wanted::AsItIs,
     };
+    if let Wanted::Some(limit) = change.concurrency
+        && !(limit > 0.0 && limit <= 1e6)
+    {
+        return Err("`concurrency` is a number above 0, up to 1,000,000".to_owned());
+    }
     let (rate_now, concurrency_now) = match &change.class {
         None => {
-            if change.concurrency.is_some() {
+            if change.concurrency != Wanted::AsItIs {
                 settings.limit.adaptive = None;
             }
-            (
-                &mut settings.limit.rate_per_s,
-                &mut settings.limit.concurrency,
-            )
+            let limit = &mut settings.limit;
+            (&mut limit.rate_per_s, &mut limit.concurrency)
         }
         Some(name) => {
             let mut classes = settings.classes.iter_mut();
@@ -154,15 +178,8 @@ fn changed(now: &Settings, change: &Change) -> Result<Settings, String> {
             (&mut class.rate_per_s, &mut class.concurrency)
         }
     };
-    if let Some(rate) = rate {
-        *rate_now = rate;
-    }
-    if let Some(concurrency) = change.concurrency {
-        if concurrency.is_some_and(|limit| !(limit > 0.0 && limit <= 1e6)) {
-            return Err("`concurrency` is a number above 0, up to 1,000,000".to_owned());
-        }
-        *concurrency_now = concurrency;
-    }
+    rate.replace(rate_now);
+    change.concurrency.clone().replace(concurrency_now);
     Ok(settings)
 }
 

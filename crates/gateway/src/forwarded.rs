@@ -74,19 +74,17 @@ impl Client {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
         // Writing to a text does not fail. What is no token stands in quotes; a host has none in it.
-        let _ = match is_token {
-            true => write!(told, "{};host={host}", self.begin),
-            false => write!(told, "{};host=\"{host}\"", self.begin),
+        let _ = if is_token {
+            write!(told, "{};host={host}", self.begin)
+        } else {
+            write!(told, "{};host=\"{host}\"", self.begin)
         };
         text(&told)
     }
 }
 
 fn scheme(is_secure: bool) -> &'static str {
-    match is_secure {
-        true => "https",
-        false => "http",
-    }
+    if is_secure { "https" } else { "http" }
 }
 
 fn text(plain: &str) -> HeaderValue {

@@ -29,12 +29,11 @@ impl Live {
         let known = before.map_or(&[][..], |before| &before.backends);
         let backend = |address: &BackendAddress| {
             let same = known.iter().find(|backend| backend.address == *address);
-            match same {
-                Some(backend) => Ok(Arc::clone(backend)),
-                None => {
-                    let resolved = resolve(address)?;
-                    Ok(Arc::new(Backend::new(address.clone(), resolved, threads)))
-                }
+            if let Some(backend) = same {
+                Ok(Arc::clone(backend))
+            } else {
+                let resolved = resolve(address)?;
+                Ok(Arc::new(Backend::new(address.clone(), resolved, threads)))
             }
         };
         let backends: Result<_, GatewayError> = settings.backends.iter().map(backend).collect();

@@ -40,8 +40,7 @@ impl Matcher {
 
     /// Whether this request belongs to the class.
     pub fn matches(&self, request: &Parts) -> bool {
-        let method =
-            self.methods.is_empty() || self.methods.iter().any(|one| one == request.method);
+        let method = self.methods.is_empty() || self.methods.contains(&request.method);
         method
             && self
                 .path

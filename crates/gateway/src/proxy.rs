@@ -275,17 +275,16 @@ fn pass_back(
     client: Option<OnUpgrade>,
 ) -> Response<ResponseBody> {
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        return match client {
-            Some(client) => switch(client, response, live, ending),
-            None => {
-                let status = StatusCode::BAD_GATEWAY;
-                ending.answers(status);
-                ending.end(Kind::Failed);
-                refuse::failed(
-                    status,
-                    "the backend switched the protocol without being asked to",
-                )
-            }
+        return if let Some(client) = client {
+            switch(client, response, live, ending)
+        } else {
+            let status = StatusCode::BAD_GATEWAY;
+            ending.answers(status);
+            ending.end(Kind::Failed);
+            refuse::failed(
+                status,
+                "the backend switched the protocol without being asked to",
+            )
         };
     }
     let (mut head, body) = response.into_parts();

@@ -71,20 +71,17 @@ async fn accept_all(number: usize, listener: &TcpListener, shared: &Arc<Shared>)
         // Without room, clients wait in the kernel's backlog.
         let room = Semaphore::acquire_owned(Arc::clone(&shared.room)).await;
         let room = room.expect("the semaphore is never closed");
-        match listener.accept().await {
-            Ok((stream, address)) => {
-                shared.counts.connections.fetch_add(1, Ordering::Relaxed);
-                let shared = Arc::clone(shared);
-                tokio::spawn(async move {
-                    serve(stream, address, shared, number).await;
-                    drop(room);
-                });
-            }
-            Err(_) => {
-                shared.counts.not_accepted.fetch_add(1, Ordering::Relaxed);
+        if let Ok((stream, address)) = listener.accept().await {
+            shared.counts.connections.fetch_add(1, Ordering::Relaxed);
+            let shared = Arc::clone(shared);
+            tokio::spawn(async move {
+                serve(stream, address, shared, number).await;
                 drop(room);
-                sleep(NO_ROOM_PAUSE).await;
-            }
+            });
+        } else {
+            shared.counts.not_accepted.fetch_add(1, Ordering::Relaxed);
+            drop(room);
+            sleep(NO_ROOM_PAUSE).await;
         }
     }
 }

@@ -137,9 +137,10 @@ fn check_host(host: &HeaderValue) -> Result<(), Unfit> {
         .ok()
         .filter(|host| !host.contains('@'))
         .is_some_and(|host| host.parse::<Authority>().is_ok());
-    match is_host {
-        true => Ok(()),
-        false => Err(unfit(BAD, "the Host field names no host")),
+    if is_host {
+        Ok(())
+    } else {
+        Err(unfit(BAD, "the Host field names no host"))
     }
 }
 

@@ -18,15 +18,14 @@ pub(super) fn check<B>(
                 "show the token of the gateway's file: Authorization: Bearer TOKEN, or ?token=TOKEN for the page",
             ));
         }
-        // Whoever knows the token is not led here by a page.
-        Some(_) => {}
         None if !is_for_this_machine(request.headers()) => {
             return Err((
                 StatusCode::FORBIDDEN,
                 "call the admin port by its address or as localhost: another name may be a page's trick",
             ));
         }
-        None => {}
+        // Whoever knows the token is not led here by a page.
+        Some(_) | None => {}
     }
     if request.method() == Method::POST {
         return check_change(request.headers());
@@ -82,19 +81,20 @@ fn check_change(headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
         ));
     }
     let (origin, host) = (headers.get(ORIGIN), headers.get(HOST));
-    let is_own = match (origin.map(|origin| origin.as_bytes()), host) {
+    let is_own = match (origin.map(http::HeaderValue::as_bytes), host) {
         (None, _) => true,
         (Some(origin), Some(host)) => origin
             .strip_prefix(b"http://")
             .is_some_and(|origin| origin == host.as_bytes()),
         (Some(_), None) => false,
     };
-    match is_own {
-        true => Ok(()),
-        false => Err((
+    if is_own {
+        Ok(())
+    } else {
+        Err((
             StatusCode::FORBIDDEN,
             "a page of another place may not change limits",
-        )),
+        ))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the gateway tells Prometheus, in the OpenMetrics text format.
+//! What the gateway tells Prometheus, in the `OpenMetrics` text format.
 
 use std::fmt;
 
@@ -17,18 +17,21 @@ pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0
 /// All metrics of a status.
 pub(super) fn text(status: &Status) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("weir_gate");
-    registry.register_collector(Box::new(Told(status.clone())));
+    registry.register_collector(Box::new(Metrics(status.clone())));
     let mut text = String::new();
     encode(&mut text, &registry)?;
     Ok(text)
 }
 
 #[derive(Debug)]
-struct Told(Status);
+struct Metrics(Status);
+
+/// A metric of a class: its name, what it says, and its value.
+type Told<T> = (&'static str, &'static str, fn(&ClassStatus) -> T);
 
 type Label = [(&'static str, String); 1];
 
-impl Collector for Told {
+impl Collector for Metrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let status = &self.0;
         self.of_classes(&mut encoder)?;
@@ -90,9 +93,9 @@ impl Collector for Told {
     }
 }
 
-impl Told {
+impl Metrics {
     fn of_classes(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let counters: [(&str, &str, fn(&ClassStatus) -> u64); 5] = [
+        let counters: [Told<u64>; 5] = [
             ("requests_offered", "Requests that came", |class| {
                 class.standing.offered
             }),
@@ -142,14 +145,14 @@ impl Told {
             let one = family.encode_family(&labels)?;
             ConstCounter::new(class.standing.wait_s).encode(one)?;
         }
-        let gauges: [(&str, &str, fn(&ClassStatus) -> i64); 2] = [
+        let gauges: [Told<i64>; 2] = [
             (
                 "requests_in_flight",
                 "Admitted requests that are not over",
                 |class| i64::from(class.standing.in_flight),
             ),
             ("requests_queued", "Requests that wait", |class| {
-                class.standing.queued as i64
+                i64::try_from(class.standing.queued).unwrap_or(i64::MAX)
             }),
         ];
         for (name, help, value) in gauges {

@@ -182,9 +182,10 @@ fn methods(section: &Section<'_>) -> Vec<Method> {
     let Some(value) = section.value("method") else {
         return Vec::new();
     };
-    let texts = match value.get_ref().is_array() {
-        true => section.texts("method").unwrap_or_default(),
-        false => section.text("method").into_iter().collect(),
+    let texts = if value.get_ref().is_array() {
+        section.texts("method").unwrap_or_default()
+    } else {
+        section.text("method").into_iter().collect()
     };
     let method = |text: &Spanned<String>| {
         let typed = text.get_ref();

@@ -21,15 +21,12 @@ fn decode(path: &[u8]) -> Vec<u8> {
     let mut rest = path;
     while let Some((&first, after)) = rest.split_first() {
         let digit = |at: usize| (*after.get(at)? as char).to_digit(16);
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                rest = &after[2..];
-            }
-            _ => {
-                decoded.push(first);
-                rest = after;
-            }
+        if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
+            decoded.push((high * 16 + low) as u8);
+            rest = &after[2..];
+        } else {
+            decoded.push(first);
+            rest = after;
         }
     }
     decoded

@@ -105,10 +105,10 @@ fn a_head_that_unfolds_is_refused() {
     let backend = Recorder::ok();
     let gate = gate(&backend, "");
     let mut head = GET.to_vec();
-    // Into the dynamic table: `x: ` and 1,000 bytes; then its index, 62, again and again.
+    // Into the dynamic table: `x: ` and 1,000 bytes; then its index, 62, again and again (the first bit says that it is one).
     head.extend([0x40, 1, b'x', 0x7f, 0xe9, 0x06]);
     head.extend([b'a'; 1_000]);
-    head.extend([0x80 | 62; 1_000]);
+    head.extend([0xbe; 1_000]);
     let mut bytes = preface();
     bytes.extend(frame(HEADERS, END_STREAM | END_HEADERS, 1, &head));
     let mut client = Client::with(front(&gate), bytes);
