@@ -147,6 +147,7 @@ impl Drop for Writer {
 pub(crate) struct Line {
     log: Arc<AccessLog>,
     begun: Instant,
+    waited: Duration,
     facts: Facts,
 }
 
@@ -191,6 +192,7 @@ impl Line {
         Box::new(Self {
             log: Arc::clone(log),
             begun: Instant::now(),
+            waited: Duration::ZERO,
             facts: Facts {
                 time: jiff::Timestamp::now().to_string(),
                 client,
@@ -222,6 +224,7 @@ impl Line {
         } else {
             "queued"
         };
+        self.waited = waited;
         self.facts.wait_ms = milliseconds(waited);
     }
 
@@ -249,8 +252,8 @@ impl Line {
 
     /// An admitted request is over.
     pub(crate) fn ended(mut self: Box<Self>, kind: Kind, sent_bytes: u64) {
-        let service = milliseconds(self.begun.elapsed()) - self.facts.wait_ms;
-        self.facts.service_ms = Some(service);
+        let service = self.begun.elapsed().saturating_sub(self.waited);
+        self.facts.service_ms = Some(milliseconds(service));
         self.facts.sent_bytes = Some(sent_bytes);
         self.facts.end = Some(kind);
     }
