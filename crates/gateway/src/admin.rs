@@ -27,7 +27,7 @@ use tokio::time::sleep;
 
 use crate::control::{Change, Control};
 use crate::error::GatewayError;
-use crate::shared::drained;
+use crate::gatehouse::drained;
 use crate::status::Status;
 
 /// Bytes of a change.

@@ -19,10 +19,10 @@ use tokio::sync::watch;
 
 use crate::body::ResponseBody;
 use crate::forwarded::Client;
+use crate::gatehouse::{Shared, drained};
 use crate::live::Live;
 use crate::proxy::answer;
 use crate::settings::Settings;
-use crate::shared::{Shared, drained};
 use crate::watched::{Activity, Watched};
 
 /// Room for a head and for what of a body is read ahead.

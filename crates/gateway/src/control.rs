@@ -9,10 +9,10 @@ use weir_limit::Seen;
 use weir_units::{Quantity, Unit};
 
 use crate::error::GatewayError;
+use crate::gatehouse::Shared;
 use crate::live::Live;
 use crate::rules::rules;
 use crate::settings::Settings;
-use crate::shared::Shared;
 
 /// Whoever changes settings, one at a time.
 #[derive(Debug)]

@@ -13,11 +13,11 @@ use crate::admin::Admin;
 use crate::control::Control;
 use crate::error::GatewayError;
 use crate::flow::{Flow, Pacer};
+use crate::gatehouse::{FrontCounts, Shared};
 use crate::live::{Current, Live};
 use crate::open_files::room_for_connections;
 use crate::rules::rules;
 use crate::settings::Settings;
-use crate::shared::{FrontCounts, Shared};
 use crate::thread;
 use crate::tls::Tls;
 

@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 use crate::backend::Backend;
+use crate::gatehouse::Shared;
 use crate::settings::Health;
-use crate::shared::Shared;
 
 /// Looks at each backend again and again.
 pub(crate) async fn look_after_backends(shared: Arc<Shared>) {

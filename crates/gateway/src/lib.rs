@@ -50,6 +50,7 @@ mod flow;
 mod forwarded;
 #[cfg(test)]
 mod fuzz;
+mod gatehouse;
 mod gateway;
 mod health;
 mod hop;
@@ -61,7 +62,7 @@ mod proxy;
 mod refuse;
 mod rules;
 mod settings;
-mod shared;
+
 mod status;
 mod thread;
 mod tls;

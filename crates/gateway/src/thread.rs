@@ -12,8 +12,8 @@ use tokio::time::sleep;
 
 use crate::connection::serve;
 use crate::error::GatewayError;
+use crate::gatehouse::{Shared, drained};
 use crate::health::look_after_backends;
-use crate::shared::{Shared, drained};
 
 /// How long nothing is accepted when the system has no room for another connection.
 const NO_ROOM_PAUSE: Duration = Duration::from_millis(20);
