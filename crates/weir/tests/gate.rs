@@ -138,7 +138,7 @@ fn without_open_files_the_gateway_goes_on() {
         String::from_utf8_lossy(&answer[..count]).contains("HTTP/1.1 200")
     };
     assert!(ask());
-    let pid = Pid::from_raw(gate.pid() as i32);
+    let pid = Pid::from_raw(gate.pid().cast_signed());
     let before = prlimit(
         pid,
         Resource::Nofile,
