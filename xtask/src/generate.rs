@@ -58,7 +58,7 @@ fn generating_tests(root: &Path) -> std::process::Command {
 /// It is built beside one of its tests, so that features unify as in `cargo xtask test`: `cargo run` leaves out those
 /// that only tests ask for, and would build nearly every crate of the workspace once more.
 fn program(root: &Path) -> Result<PathBuf, TaskError> {
-    let mut words = vec!["test", "--workspace", "--no-run", "--test", "cli"];
+    let mut words = vec!["test", "--workspace", "--no-run", "--test", "program"];
     // Once to be seen, and once, when there is nothing left to do, to be asked.
     run(&mut cargo(root, &words))?;
     words.push("--message-format=json-render-diagnostics");

@@ -1,7 +1,7 @@
 //! The bytes of a request: JMeter's rules for query, form, raw body and header fields.
 //!
 //! The rules were measured byte by byte against JMeter 5.6.3 with its default HTTP library; the
-//! cases are in `tests/requests.rs`. The one header that differs on purpose is `User-Agent`.
+//! cases are in `tests/script/requests.rs`. The one header that differs on purpose is `User-Agent`.
 
 mod edit;
 mod head;

@@ -14,7 +14,7 @@ use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SeveralSpec, S
 use crate::sweep::cases;
 use crate::trials::{cost_s, least_cost_s};
 
-/// Trials that a search takes on a quiet machine (measured in `tests/search_accuracy.rs`).
+/// Trials that a search takes on a quiet machine (measured in `tests/study/search_accuracy.rs`).
 const SEARCH_EXPECTED: u32 = 7;
 /// Trials of the check that are expected, the cost at the answer included.
 const CHECK_EXPECTED: u32 = 2;

@@ -18,7 +18,7 @@ use super::users::Users;
 /// Relative spread between trials that is assumed before any is seen, and its weight against the
 /// scatter of the trials near the goal, in degrees of freedom. Quiet machines repeat a trial within
 /// 1 to 2 %, shared ones within 5 to 10 %; one degree of freedom lets five trials speak for
-/// themselves (tried in `tests/search_accuracy.rs`: with more the intervals of noisy machines are
+/// themselves (tried in `tests/study/search_accuracy.rs`: with more the intervals of noisy machines are
 /// too narrow).
 pub(crate) const SPREAD: f64 = 0.02;
 const SPREAD_DF: f64 = 1.0;

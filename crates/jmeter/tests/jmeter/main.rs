@@ -1,0 +1,4 @@
+//! Plans changed for a JMeter that Weir starts.
+
+mod corpus;
+mod plans;

@@ -1,0 +1,4 @@
+//! Funnels fitted to recorded and to simulated trials.
+
+mod recorded;
+mod simulated;

@@ -1,0 +1,7 @@
+//! Solvers and the simulator against known answers and against each other.
+
+mod agreement;
+mod answers;
+mod limits;
+mod models;
+mod simulated_trials;

@@ -1,0 +1,123 @@
+//! What a terminal and a ticket show, as snapshots of made-up runs.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+use crate::common::{sweep, tune};
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+use weir_record::{ClassRecord, Status};
+use weir_report::{markdown, text};
+
+fn widest(text: &str) -> usize {
+    text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+#[test]
+fn end_of_a_tune() {
+    let text = text::summary(&tune().result, text::WIDTH);
+    assert!(widest(&text) <= text::WIDTH);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn end_of_a_sweep() {
+    let text = text::summary(&sweep().result, text::WIDTH);
+    assert!(widest(&text) <= text::WIDTH);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn end_of_a_sweep_on_a_narrow_terminal() {
+    let text = text::summary(&sweep().result, 60);
+    assert!(widest(&text) <= 60);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn end_of_a_tune_whose_check_failed() {
+    let mut result = tune().result;
+    result.status = Status::NotMet;
+    let held = result.held.as_mut().unwrap();
+    held.passed = false;
+    held.requirements[0].met = false;
+    // What a check writes when the figure was not read.
+    let lost = &mut held.requirements[3];
+    (lost.value, lost.low, lost.high, lost.met) = (f64::MAX, f64::MAX, f64::MAX, false);
+    let text = text::summary(&result, text::WIDTH);
+    assert!(widest(&text) <= text::WIDTH);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_line_a_trial() {
+    let lines: Vec<String> = tune().result.trials.iter().map(text::trial_line).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_trial_without_cpu_and_intervals_has_a_line_too() {
+    let mut trial = tune().result.trials.remove(0);
+    trial.cpu = None;
+    trial.intervals.clear();
+    trial.errors.count = 12;
+    trial.errors.share = 0.006;
+    insta::assert_snapshot!(text::trial_line(&trial));
+}
+
+#[test]
+fn table_of_a_run() {
+    let mut trial = tune().result.trials.remove(6);
+    let mut slow: ClassRecord = trial.classes["CPU-heavy"].clone();
+    slow.errors.count = 7;
+    slow.response_time_ms.max = 12_345.0;
+    trial.classes.insert(
+        "検索 with a label that goes on and on until it is cut".to_owned(),
+        slow,
+    );
+    trial.errors.count = 7;
+    trial.errors.by_code.insert(
+        "Non HTTP response code: java.net.SocketException".to_owned(),
+        6,
+    );
+    trial.errors.by_code.insert("200".to_owned(), 1);
+    let text = text::run_table(&trial);
+    assert!(widest(&text) <= text::WIDTH);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn ticket_of_a_tune() {
+    insta::assert_snapshot!(markdown(&tune().input()));
+}
+
+#[test]
+fn ticket_of_a_sweep() {
+    insta::assert_snapshot!(markdown(&sweep().input()));
+}
+
+/// The cells of a row of a Markdown table: bars that are not escaped.
+fn cells(row: &str) -> usize {
+    let escaped = row.replace("\\\\", "").replace("\\|", "");
+    escaped.matches('|').count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_text_breaks_a_table_of_a_ticket(evil in any::<String>()) {
+        let mut run = tune();
+        run.result.settings_detail[0].because.clone_from(&evil);
+        run.result.trials[0].case = Some(evil);
+        let ticket = markdown(&run.input());
+        let rows: Vec<&str> = ticket.lines().skip_while(|line| *line != "## Trials").filter(|line| line.starts_with('|')).collect();
+        prop_assert_eq!(rows.len(), run.result.trials.len() + 2);
+        prop_assert!(rows.iter().all(|row| cells(row) == 10), "{:?}", rows);
+    }
+
+    #[test]
+    fn summaries_keep_to_the_width(width in 60_usize..160) {
+        prop_assert!(widest(&text::summary(&tune().result, width)) <= width);
+        prop_assert!(widest(&text::summary(&sweep().result, width)) <= width);
+    }
+}

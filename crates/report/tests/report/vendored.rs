@@ -1,0 +1,31 @@
+//! The vendored charts are the published files, unchanged.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+#[test]
+fn uplot_is_unchanged() {
+    let listed = include_str!("../../assets/uplot/VERSION.md");
+    let files: [(&str, &[u8]); 2] = [
+        (
+            "uPlot.iife.min.js",
+            include_bytes!("../../assets/uplot/uPlot.iife.min.js"),
+        ),
+        (
+            "uPlot.min.css",
+            include_bytes!("../../assets/uplot/uPlot.min.css"),
+        ),
+    ];
+    for (name, content) in files {
+        let digest = Sha256::digest(content);
+        let sum = digest.iter().fold(String::new(), |mut sum, byte| {
+            write!(sum, "{byte:02x}").expect("a text takes more text");
+            sum
+        });
+        assert!(
+            listed.contains(&format!("{sum}  {name}")),
+            "{name} is {sum}"
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! The program from outside: what its commands print, write and refuse.
+//!
+//! One test program, because each one links every dependency for seconds.
+
+mod cli;
+mod compare;
+mod corpus;
+mod init;
+mod malformed;
+mod models;
+mod recorded;
+mod recorded_http;
+#[path = "../support/rows.rs"]
+mod rows;
+mod session;
+mod simulate;
+mod size;
+#[path = "../support/mod.rs"]
+mod support;
+mod watch;

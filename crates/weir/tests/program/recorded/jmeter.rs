@@ -1,0 +1,79 @@
+//! Recording: what a real JMeter makes of a plan, as files beside the plan.
+//!
+//! With `WEIR_RECORD_WITH_JMETER=<JMeter's home>` the tests of our own plans write the recorded files
+//! instead of comparing with them. Only JMeter 5.6.3 may be recorded.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::server::{CaseServer, Requests};
+
+/// The home of the JMeter that is to be recorded, if one is.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os("WEIR_RECORD_WITH_JMETER").map(PathBuf::from)
+}
+
+/// Runs a plan in JMeter and keeps its result file and what it asked of the server.
+pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
+    let server = CaseServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    let mut jmeter = Command::new("java");
+    jmeter
+        .args([
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "-Xmx512m",
+            "-Djava.awt.headless=true",
+            "-Duser.timezone=UTC",
+            "-jar",
+        ])
+        .arg(home.join("bin/ApacheJMeter.jar"))
+        .args(["-n", "-t"])
+        .arg(plan)
+        .arg("-l")
+        .arg(&results)
+        .arg("-j")
+        .arg(folder.path().join("log"))
+        .arg(format!("-Jport={}", server.port))
+        .current_dir(folder.path());
+    for (name, value) in properties {
+        jmeter.arg(format!("-J{name}={value}"));
+    }
+    let done = jmeter.output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    let text = std::fs::read_to_string(&results).unwrap();
+    let text = without_folder(&text).replace(&format!(":{}", server.port), ":0");
+    std::fs::write(plan.with_extension("xml"), text).unwrap();
+    let requests = server.requests();
+    let file = plan.with_extension("requests");
+    if requests.is_empty() {
+        drop(std::fs::remove_file(file));
+    } else {
+        std::fs::write(file, listed(&requests)).unwrap();
+    }
+    let listeners = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(Result::unwrap);
+    for entry in listeners {
+        let name = entry.file_name().into_string().unwrap();
+        if name != "results" && name != "log" {
+            std::fs::copy(entry.path(), plan.with_file_name(name)).unwrap();
+        }
+    }
+}
+
+/// Results that name the folder of the plans by a word: it is another one in each checkout.
+pub(crate) fn without_folder(results: &str) -> String {
+    let folder = super::case("");
+    let folder = folder.to_str().unwrap().trim_end_matches('/');
+    results.replace(folder, "CASES")
+}
+
+/// Requests as a file has them: one a line, the user in front.
+pub(crate) fn listed(requests: &Requests) -> String {
+    let lines = requests.iter().flat_map(|(user, requests)| {
+        let line = move |request: &String| format!("{user}\t{request}\n");
+        requests.iter().map(line)
+    });
+    lines.collect()
+}

@@ -1,0 +1,164 @@
+//! Servers that Weir does not know, from beginning to end with the real program: one that it starts
+//! by a command line, and one that runs already. The first needs `python3`.
+
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
+use std::time::Duration;
+
+use crate::support::{
+    Place, SampleServer, assert_valid, json_file, names_in, repository_file, runs, skipped, tree,
+    wait_for,
+};
+use serde_json::Value;
+
+/// How long a whole short study may take on a busy machine.
+const STUDY: Duration = Duration::from_secs(240);
+/// How long a server may take to notice that Weir is gone.
+const LEAVE: Duration = Duration::from_secs(15);
+
+/// The result of the one run of a place.
+fn result(place: &Place) -> Value {
+    let runs = place.path("weir-runs");
+    let names = names_in(&runs);
+    assert_eq!(names.len(), 1, "{names:?}");
+    let result = json_file(&runs.join(&names[0]).join("result.json"));
+    assert_valid("docs/schemas/result.schema.json", &result);
+    result
+}
+
+/// The study of the documentation, with trials that are far too short for a good answer.
+fn sleepy() -> Place {
+    let place = Place::new();
+    place.write(
+        "servers/sleepy.py",
+        &repository_file("studies/servers/sleepy.py"),
+    );
+    let study = repository_file("studies/sleepy.toml");
+    let short = study
+        .replace("[load]", "[load]\nwindow = \"5 s\"\nwarm-up = \"1 s\"")
+        .replace(
+            "[find]",
+            "[find]\nbudget = \"60 s\"\nprecision = \"15 %\"\nwithin = [1, 200]",
+        );
+    place.write("sleepy.toml", &short);
+    place
+}
+
+#[test]
+fn an_unknown_server_is_tuned() {
+    if skipped("a tune of a server of Python") {
+        return;
+    }
+    let place = sleepy();
+    let done = place.start(&["tune", "sleepy.toml"]).done(STUDY);
+    // A machine that is busy otherwise leaves the question undecided.
+    let done = done.ends_one_of(&[0, 1, 4]);
+    let result = result(&place);
+    assert_eq!(result["target"]["kind"], "command");
+    assert_eq!(result["target"]["stages"][0]["name"], "threads");
+    let trials = result["trials"].as_array().unwrap();
+    assert!(trials.len() > 1, "{done}");
+    for trial in trials {
+        assert_eq!(trial["errors"]["count"], 0, "{trial:#}");
+        // Read from the page of a server that nobody has heard of.
+        let busy = trial["signals"]["threads.occupancy"].as_f64().unwrap();
+        assert!(busy <= 64.0, "{trial:#}");
+    }
+    if done.code == Some(0) {
+        assert!(result["answer"]["value"].as_u64().unwrap() >= 1);
+        assert!(
+            result["settings"]["threads"].is_number()
+                || !result["findings"].as_array().unwrap().is_empty()
+        );
+    }
+}
+
+#[test]
+fn a_started_server_does_not_outlive_a_weir_that_is_killed() {
+    if skipped("SIGKILL of weir with a server of Python") {
+        return;
+    }
+    let place = sleepy();
+    let before = tree(&place.path("servers"));
+    let server = place
+        .start(&["tune", "sleepy.toml"])
+        .killed_in_trial(&place, STUDY);
+    assert_eq!(server.len(), 1, "{server:?}");
+    place.weir(&["target", "restore"]).ends(0);
+    wait_for("the end of the server", LEAVE, || {
+        (!runs(server[0])).then_some(())
+    });
+    assert_eq!(tree(&place.path("servers")), before);
+    assert!(names_in(&place.state()).is_empty());
+}
+
+/// A server whose limit is a file, as far as Weir is concerned.
+fn external(server: &SampleServer) -> Place {
+    let place = Place::new();
+    place.write("limit", "200\n");
+    place.write(
+        "study.toml",
+        &format!(
+            r#"
+schema = "weir/study/1"
+[target.external]
+url = "http://127.0.0.1:{}"
+set = {{ threads = "echo {{value}} > limit" }}
+get = {{ threads = "cat limit" }}
+[load]
+url = "/light"
+window = "5 s"
+warm-up = "1 s"
+[sweep]
+design = "full"
+[sweep.factors]
+users = [2]
+threads = [20, 30]
+"#,
+            server.port()
+        ),
+    );
+    place
+}
+
+#[test]
+fn a_server_that_runs_already_is_set_and_put_back() {
+    if skipped("a sweep of a server that runs already") {
+        return;
+    }
+    let server = SampleServer::start();
+    let place = external(&server);
+    place.start(&["sweep", "study.toml"]).done(STUDY).ends(0);
+    let result = result(&place);
+    assert_eq!(result["target"]["kind"], "external");
+    assert_eq!(result["target"]["stages"][0]["limit"], 200.0);
+    for trial in result["trials"].as_array().unwrap() {
+        assert_eq!(trial["errors"]["count"], 0, "{trial:#}");
+        assert!(trial["throughput_per_s"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(place.read("limit"), "200\n", "as it was found");
+}
+
+#[test]
+fn what_a_killed_weir_has_set_is_put_back() {
+    if skipped("SIGKILL of weir with a server that runs already") {
+        return;
+    }
+    let server = SampleServer::start();
+    let place = external(&server);
+    // Found by the next study when nobody asks for it: also by one whose own server does not start.
+    place.write(
+        "next.toml",
+        "schema = \"weir/study/1\"\n[target.command]\nrun = \"false {port} {threads}\"\nsettings = { threads = 1 }\n\
+         [load]\nurl = \"/\"\n[find]\nsubject-to = [\"cpu <= 80 %\"]\n",
+    );
+    for (next, code) in [(["target", "restore"], 0), (["tune", "next.toml"], 3)] {
+        let weir = place.start(&["sweep", "study.toml"]);
+        assert_eq!(weir.killed_in_trial(&place, STUDY), [0_u32; 0]);
+        assert_eq!(place.read("limit"), "20\n");
+        place.weir(&next).ends(code).says(&["threads of http"]);
+        assert_eq!(place.read("limit"), "200\n", "as it was found");
+        assert!(names_in(&place.state()).is_empty());
+        std::fs::remove_dir_all(place.path("weir-runs")).unwrap();
+    }
+}
