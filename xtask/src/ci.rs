@@ -3,12 +3,13 @@
 //! Every check runs even when an earlier one failed, so that one run shows all there is to mend.
 
 use std::process::Command;
-use std::time::Instant;
+use std::time::Duration;
 
 use crate::error::{TaskError, chain};
 use crate::process::{cargo, installed, run};
+use crate::steps::{Steps, spoken};
 use crate::workspace::Workspace;
-use crate::{generate, tidy};
+use crate::{fuzz, generate, tidy};
 
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,7 @@ struct Check {
     perform: fn(&Workspace) -> Result<Outcome, TaskError>,
 }
 
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 8] = [
     Check {
         title: "formatting",
         perform: formatting,
@@ -36,6 +37,10 @@ const CHECKS: [Check; 7] = [
     Check {
         title: "lints",
         perform: lints,
+    },
+    Check {
+        title: "building",
+        perform: |workspace| fuzz::build(workspace).map(passed),
     },
     Check {
         title: "generated files",
@@ -56,20 +61,20 @@ const CHECKS: [Check; 7] = [
 ];
 
 /// Runs every check and sums up.
-pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
+pub(crate) fn check(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskError> {
     let mut failed = Vec::new();
     let mut summary = Vec::new();
     for check in &CHECKS {
-        println!("\n== {}", check.title);
-        let begun = Instant::now();
-        let outcome = (check.perform)(workspace).unwrap_or_else(|error| {
-            println!("failed to {}", chain(&error));
-            Outcome::Failed
+        let outcome = steps.step(check.title, || {
+            (check.perform)(workspace).unwrap_or_else(|error| {
+                println!("failed to {}", chain(&error));
+                Outcome::Failed
+            })
         });
         if outcome == Outcome::Failed {
             failed.push(check.title);
         }
-        summary.push(line(check.title, outcome, begun.elapsed().as_secs()));
+        summary.push(line(check.title, outcome, steps.last()));
     }
     println!("\n{}", summary.join("\n"));
     if failed.is_empty() {
@@ -79,13 +84,13 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     }
 }
 
-fn line(title: &str, outcome: Outcome, seconds: u64) -> String {
+fn line(title: &str, outcome: Outcome, took: Duration) -> String {
     let word = match outcome {
         Outcome::Passed => "passed",
         Outcome::Failed => "FAILED",
         Outcome::Absent => "left out: not installed",
     };
-    format!("{title:16} {word} ({seconds} s)")
+    format!("{title:16} {word} ({})", spoken(took))
 }
 
 fn passed((): ()) -> Outcome {
@@ -139,11 +144,11 @@ mod tests {
     #[test]
     fn the_summary_tells_absent_from_passed() {
         assert_eq!(
-            line("lints", Outcome::Passed, 61),
-            "lints            passed (61 s)"
+            line("lints", Outcome::Passed, Duration::from_secs(61)),
+            "lints            passed (1 min 1 s)"
         );
         assert_eq!(
-            line("spelling", Outcome::Absent, 0),
+            line("spelling", Outcome::Absent, Duration::ZERO),
             "spelling         left out: not installed (0 s)"
         );
     }

@@ -6,6 +6,7 @@ use std::thread;
 
 use crate::error::TaskError;
 use crate::process::{self, cargo, run_tests};
+use crate::steps::Steps;
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
@@ -16,12 +17,20 @@ const SECONDS: &str = "WEIR_FUZZ_SECONDS";
 const PLACES: [&[&str]; 2] = [&["--lib"], &["--test", "*"]];
 
 /// Runs each target for some seconds.
-pub(crate) fn run(workspace: &Workspace, seconds: u64) -> Result<(), TaskError> {
-    // All tests of the workspace, so that features unify as in `cargo xtask test` and nothing is built twice.
+pub(crate) fn run(workspace: &Workspace, seconds: u64, steps: &mut Steps) -> Result<(), TaskError> {
+    steps.step("building the tests", || build(workspace))?;
+    steps.step("inputs made by chance", || fuzz(workspace, seconds))
+}
+
+/// All tests of the workspace, so that features unify as in `cargo xtask test` and nothing is built twice.
+pub(crate) fn build(workspace: &Workspace) -> Result<(), TaskError> {
     process::run(&mut cargo(
         &workspace.root,
-        &["test", "--workspace", "--no-run"],
-    ))?;
+        &["test", "--workspace", "--tests", "--no-run"],
+    ))
+}
+
+fn fuzz(workspace: &Workspace, seconds: u64) -> Result<(), TaskError> {
     let perform = &|place: &[&str]| {
         let mut arguments = vec!["test", "--quiet", "--workspace"];
         arguments.extend(place);

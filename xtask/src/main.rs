@@ -19,6 +19,7 @@ mod fuzz;
 mod generate;
 mod needs;
 mod process;
+mod steps;
 mod tally;
 mod test;
 mod tidy;
@@ -29,6 +30,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::TaskError;
+use crate::steps::Steps;
 use crate::workspace::Workspace;
 
 /// Development tasks of Weir.
@@ -52,6 +54,12 @@ enum Task {
     },
     /// Check formatting, lints, structure, generated files, documentation and dependencies
     Ci,
+    /// Do all that continuous integration does: `ci`, `fuzz`, then `test`, and say where the time went
+    All {
+        /// How long inputs are made by chance, for each target
+        #[arg(long, default_value_t = 20)]
+        fuzz_seconds: u64,
+    },
     /// Check the structure: crate edges, the crate table, files
     Tidy,
     /// Write the generated files: schemas and reference pages
@@ -113,12 +121,19 @@ fn main() -> ExitCode {
 
 fn perform(task: &Task) -> Result<(), TaskError> {
     let workspace = Workspace::read()?;
+    let steps = &mut Steps::begin();
     match task {
-        Task::Test { fast: true } => test::fast(&workspace),
-        Task::Test { fast: false } => test::everything(&workspace),
-        Task::Ci => ci::check(&workspace),
+        Task::Test { fast: true } => test::fast(&workspace, steps),
+        Task::Test { fast: false } => test::everything(&workspace, steps),
+        Task::Ci => ci::check(&workspace, steps),
+        Task::All { fuzz_seconds } => {
+            ci::check(&workspace, steps)?;
+            fuzz::run(&workspace, *fuzz_seconds, steps)?;
+            // Last, so that its closing line "N passed, N failed" is the last line of all.
+            test::everything(&workspace, steps)
+        }
         Task::Tidy => tidy::check(&workspace),
-        Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds),
+        Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds, steps),
         Task::Generate => generate::write(&workspace),
         Task::Bench(Bench::Limit { scenario, seeds }) => {
             bench::limit::bench(&workspace, scenario, *seeds)

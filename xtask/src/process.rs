@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::error::TaskError;
 use crate::tally::Tally;
@@ -47,11 +48,13 @@ pub(crate) fn run_tests(command: &mut Command) -> Result<Tally, TaskError> {
         .map_err(|source| start_error(command, source))?;
     let mut tally = Tally::default();
     let output = child.stdout.take().expect("standard output is a pipe");
+    let mut last = Instant::now();
     for line in BufReader::new(output).split(b'\n') {
         let line = line.map_err(|source| start_error(command, source))?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
-        tally.add_line(&line);
+        tally.add_line(&line, last.elapsed());
+        last = Instant::now();
     }
     let status = child
         .wait()

@@ -1,6 +1,7 @@
 //! Counting test results in what `cargo test` prints.
 
 use std::ops::AddAssign;
+use std::time::Duration;
 
 /// Tests that passed and tests that failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,12 +14,21 @@ pub(crate) struct Tally {
     pub(crate) failed_names: Vec<String>,
     /// Names of those that passed only when they were run again alone.
     pub(crate) unsteady: Vec<String>,
+    /// Names of all that were seen to end, each with the time since the line before: its own, where tests run one at a
+    /// time.
+    pub(crate) ended: Vec<(String, Duration)>,
 }
 
 impl Tally {
-    /// Adds what one line says, if it names a test that failed (`test NAME ... FAILED`) or is the closing line of a
+    /// Adds what one line says, if it names a test that ended (`test NAME ... FAILED`) or is the closing line of a
     /// test program: `test result: ok. 3 passed; 0 failed; …`.
-    pub(crate) fn add_line(&mut self, line: &str) {
+    pub(crate) fn add_line(&mut self, line: &str, since_last: Duration) {
+        if let Some((name, _)) = line
+            .strip_prefix("test ")
+            .and_then(|test| test.split_once(" ... "))
+        {
+            self.ended.push((name.to_owned(), since_last));
+        }
         if let Some(name) = failed_test(line) {
             self.failed_names.push(name.to_owned());
         }
@@ -38,12 +48,23 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// The tests that took longest, the slowest first.
+    pub(crate) fn slowest(&self, count: usize) -> Vec<&(String, Duration)> {
+        let mut all: Vec<_> = self.ended.iter().collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1));
+        all.truncate(count);
+        all
+    }
+}
+
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.failed_names.extend(other.failed_names);
         self.unsteady.extend(other.unsteady);
+        self.ended.extend(other.ended);
     }
 }
 
@@ -59,7 +80,7 @@ mod tests {
     fn tally(lines: &[&str]) -> Tally {
         let mut tally = Tally::default();
         for line in lines {
-            tally.add_line(line);
+            tally.add_line(line, Duration::ZERO);
         }
         tally
     }
@@ -89,6 +110,25 @@ mod tests {
             "test two::panics - should panic ... FAILED",
         ];
         assert_eq!(tally(&lines).failed_names, ["one::breaks", "two::panics"]);
+    }
+
+    #[test]
+    fn the_slowest_tests_come_first() {
+        let mut tally = Tally::default();
+        for (line, seconds) in [
+            ("test a ... ok", 2),
+            ("running", 9),
+            ("test b ... FAILED", 7),
+            ("test c ... ok", 1),
+        ] {
+            tally.add_line(line, Duration::from_secs(seconds));
+        }
+        let names: Vec<_> = tally
+            .slowest(2)
+            .into_iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        assert_eq!(names, ["b", "a"]);
     }
 
     #[test]

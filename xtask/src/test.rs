@@ -1,20 +1,19 @@
 //! `cargo xtask test`: every test there is.
 //!
 //! Two parts. The first is `cargo test` on the whole workspace: no network, no root, no other program. The second, the
-//! *system profile*, runs the tests that drive the real program and a real browser: the test files
-//! `crates/*/tests/system_*.rs` and `crates/*/tests/browser.rs`. They see `WEIR_SYSTEM_TESTS=1` and may then not skip
-//! anything; without it they say that they were skipped.
+//! *system profile*, runs the tests that drive the real program and a real browser: the test programs called `system`,
+//! `system_*` and `browser`. They see `WEIR_SYSTEM_TESTS=1` and may then not skip anything; without it they say that they
+//! were skipped.
 //!
 //! Tests here start servers and measure on whatever machine there is. One that fails is run again alone, because another
 //! program may have taken the processor from it; if it passes then, that is said at the end, with its name.
-
-use std::time::Instant;
 
 use crate::error::TaskError;
 use crate::needs::{
     BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, POSTGRESQL, PYTHON, SSHD, provide,
 };
 use crate::process::{cargo, run_tests};
+use crate::steps::{Steps, spoken};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
@@ -22,35 +21,50 @@ use crate::workspace::Workspace;
 const SYSTEM_TESTS: &str = "WEIR_SYSTEM_TESTS";
 /// When more tests than this fail, it was not by chance.
 const AGAIN_MAX: usize = 3;
+/// So many of the slowest tests of the system profile are named.
+const SLOWEST: usize = 15;
 
 /// Runs the unit and integration tests.
-pub(crate) fn fast(workspace: &Workspace) -> Result<(), TaskError> {
+pub(crate) fn fast(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskError> {
     provide(&[C_COMPILER])?;
-    close(&workspace_tests(workspace)?)
+    let tally = workspace_tests(workspace, steps)?;
+    close(&tally, steps)
 }
 
 /// Runs the unit and integration tests, then the system profile.
-pub(crate) fn everything(workspace: &Workspace) -> Result<(), TaskError> {
-    provide(&[
-        C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON, SSHD, IP,
-    ])?;
-    let mut tally = workspace_tests(workspace)?;
-    tally += system_tests(workspace)?;
-    close(&tally)
+pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskError> {
+    steps.step("what the tests need", || {
+        provide(&[
+            C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON, SSHD, IP,
+        ])
+    })?;
+    let mut tally = workspace_tests(workspace, steps)?;
+    let system = system_tests(workspace, steps)?;
+    tell_slowest(&system);
+    tally += system;
+    close(&tally, steps)
 }
 
-fn workspace_tests(workspace: &Workspace) -> Result<Tally, TaskError> {
-    part("unit and integration tests", |again| {
-        let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
+fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
+    let run = |kind: &str, again: &[&str]| {
+        let mut arguments = vec!["test", "--workspace", "--no-fail-fast", kind];
         if !again.is_empty() {
             arguments.extend(["--", "--exact", "--test-threads=1"]);
         }
         arguments.extend(again);
         run_tests(&mut cargo(&workspace.root, &arguments))
-    })
+    };
+    // Without a kind, cargo would link every example too, which the lints have checked.
+    let mut tally = part(steps, "unit and integration tests", |again| {
+        run("--tests", again)
+    })?;
+    tally += part(steps, "tests in the documentation", |again| {
+        run("--doc", again)
+    })?;
+    Ok(tally)
 }
 
-fn system_tests(workspace: &Workspace) -> Result<Tally, TaskError> {
+fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
     let targets = system_targets(workspace)?;
     if targets.is_empty() {
         return Ok(Tally::default());
@@ -62,7 +76,7 @@ fn system_tests(workspace: &Workspace) -> Result<Tally, TaskError> {
     }
     // One at a time: each of them measures, and would measure the others.
     arguments.extend(["--", "--test-threads=1"]);
-    part("system profile", |again| {
+    part(steps, "system profile", |again| {
         let mut arguments = arguments.clone();
         if !again.is_empty() {
             arguments.push("--exact");
@@ -80,7 +94,7 @@ fn system_targets(workspace: &Workspace) -> Result<Vec<String>, TaskError> {
             member
                 .test_targets
                 .into_iter()
-                .filter(|name| name == "browser" || name.starts_with("system_")),
+                .filter(|name| is_of_system(name)),
         );
     }
     targets.sort();
@@ -88,13 +102,23 @@ fn system_targets(workspace: &Workspace) -> Result<Vec<String>, TaskError> {
     Ok(targets)
 }
 
+fn is_of_system(target: &str) -> bool {
+    ["browser", "system"].contains(&target) || target.starts_with("system_")
+}
+
 /// Runs one part of the tests: all of them when it is given no names, else those.
 fn part(
+    steps: &mut Steps,
     title: &str,
     tests: impl Fn(&[&str]) -> Result<Tally, TaskError>,
 ) -> Result<Tally, TaskError> {
-    println!("\n== {title}");
-    let begun = Instant::now();
+    steps.step(title, || with_second_try(title, tests))
+}
+
+fn with_second_try(
+    title: &str,
+    tests: impl Fn(&[&str]) -> Result<Tally, TaskError>,
+) -> Result<Tally, TaskError> {
     let mut tally = tests(&[])?;
     let failed = std::mem::take(&mut tally.failed_names);
     // What could not be built or ended in the middle has failed without a name.
@@ -108,16 +132,23 @@ fn part(
         }
     }
     println!(
-        "== {title}: {} passed, {} failed, {} s with building",
-        tally.passed,
-        tally.failed,
-        begun.elapsed().as_secs()
+        "\n== {title}: {} passed, {} failed",
+        tally.passed, tally.failed
     );
     Ok(tally)
 }
 
+/// Where the time went, of tests that run one at a time.
+fn tell_slowest(tally: &Tally) {
+    println!("\nthe slowest tests of the system profile:");
+    for (name, took) in tally.slowest(SLOWEST) {
+        println!("{:>12}  {name}", spoken(*took));
+    }
+}
+
 /// The closing line stands alone, so that a reader of the log finds it last.
-fn close(tally: &Tally) -> Result<(), TaskError> {
+fn close(tally: &Tally, steps: &Steps) -> Result<(), TaskError> {
+    println!("\n{}", steps.summary());
     if !tally.unsteady.is_empty() {
         let names = tally.unsteady.join(", ");
         println!("\npassed only when run again alone, which is worth a look: {names}");
@@ -140,14 +171,21 @@ mod tests {
             passed,
             failed: failed.len() as u64,
             failed_names: failed.iter().map(|name| (*name).to_owned()).collect(),
-            unsteady: Vec::new(),
+            ..Tally::default()
         }
     }
 
     #[test]
+    fn the_system_profile_is_told_by_the_names_of_test_programs() {
+        assert!(["system", "system_jvm", "browser"].map(is_of_system) == [true; 3]);
+        assert!(["systems", "program", "browsers"].map(is_of_system) == [false; 3]);
+    }
+
+    #[test]
     fn a_failed_test_fails_the_task() {
-        close(&tally(2, &[])).unwrap();
-        let error = close(&tally(2, &["a"])).unwrap_err();
+        let steps = Steps::begin();
+        close(&tally(2, &[]), &steps).unwrap();
+        let error = close(&tally(2, &["a"]), &steps).unwrap_err();
         assert_eq!(error.to_string(), "pass every test: 1 failed");
     }
 
@@ -160,7 +198,7 @@ mod tests {
                 Ok(tally(2, &[]))
             }
         };
-        let sum = part("tests", run).unwrap();
+        let sum = with_second_try("tests", run).unwrap();
         assert_eq!((sum.passed, sum.failed), (7, 0));
         assert_eq!(sum.unsteady, ["a", "b"]);
     }
@@ -168,9 +206,9 @@ mod tests {
     #[test]
     fn what_fails_again_or_does_not_run_again_has_failed() {
         let fails = |_: &[&str]| Ok(tally(1, &["a"]));
-        assert_eq!(part("tests", fails).unwrap().failed, 1);
+        assert_eq!(with_second_try("tests", fails).unwrap().failed, 1);
         let vanishes = |names: &[&str]| Ok(tally(0, if names.is_empty() { &["a"] } else { &[] }));
-        assert_eq!(part("tests", vanishes).unwrap().failed, 1);
+        assert_eq!(with_second_try("tests", vanishes).unwrap().failed, 1);
     }
 
     #[test]
@@ -179,7 +217,7 @@ mod tests {
             assert!(names.is_empty());
             Ok(tally(1, &["a", "b", "c", "d"]))
         };
-        assert_eq!(part("tests", many).unwrap().failed, 4);
+        assert_eq!(with_second_try("tests", many).unwrap().failed, 4);
         let unnamed = |names: &[&str]| {
             assert!(names.is_empty());
             Ok(Tally {
@@ -187,6 +225,6 @@ mod tests {
                 ..Tally::default()
             })
         };
-        assert_eq!(part("tests", unnamed).unwrap().failed, 1);
+        assert_eq!(with_second_try("tests", unnamed).unwrap().failed, 1);
     }
 }
