@@ -28,7 +28,7 @@ use search::{Search, Try};
 
 pub(crate) use levels::{between, ladder};
 pub(crate) use pooled::ROUNDS_MAX;
-pub(crate) use search::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX};
+pub(crate) use search::{CONTENDERS_MAX, FINER_MAX};
 
 /// Why a search goes no further.
 enum End {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use weir_record::{Role, TargetFacts, Window};
 
-use crate::best::{BLOCKS_MAX, CONTENDERS_MAX, FINER_MAX, ROUNDS_MAX, ladder};
+use crate::best::{CONTENDERS_MAX, FINER_MAX, ROUNDS_MAX, ladder};
 use crate::confirm::CONFIRM_MAX;
+use crate::contest::BLOCKS_MAX;
 use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;

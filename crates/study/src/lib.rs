@@ -58,6 +58,7 @@ mod best;
 mod check;
 mod compare;
 mod confirm;
+mod contest;
 mod dry_run;
 mod figure;
 mod find;

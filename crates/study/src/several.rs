@@ -25,12 +25,12 @@ use std::collections::BTreeMap;
 use weir_record::{Status, TargetFacts, TrialError, TrialRunner};
 
 use crate::best::ladder;
+use crate::contest::{BLOCKS_MAX, LOOKS};
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
 use crate::spec::{BestGoal, SeveralSpec, is_spare};
 use crate::trials::{Stop, Trials};
-use joint::{BLOCKS_MAX, LOOKS};
 use study::Study;
 use walk::FINER_MAX;
 

@@ -10,10 +10,12 @@
 
 use std::collections::BTreeMap;
 
+use weir_record::LevelVerdict;
 use weir_stats::{Estimate, Method, student_quantile};
 
 use super::levels::Curve;
-use super::search::{CONFIDENCE, Compared, Standing, Verdict};
+use super::search::{Compared, Standing};
+use crate::contest::CONFIDENCE;
 
 /// Scatter between trials that is assumed (in logarithms), and its weight in degrees of freedom: the curve through single
 /// trials leaves few of its own.
@@ -214,14 +216,14 @@ impl<'a> Pooled<'a> {
             method: Method::Student,
         };
         let verdict = if loss.low > self.margin {
-            Verdict::Worse
+            LevelVerdict::Worse
         } else if level >= candidate && own.len() >= TRIALS_MIN && loss.high < self.margin {
-            Verdict::AsGood
+            LevelVerdict::AsGood
         } else {
-            Verdict::Open
+            LevelVerdict::Open
         };
         Standing {
-            level,
+            contender: level,
             mean: own.iter().sum::<f64>() / own.len() as f64,
             loss,
             verdict,

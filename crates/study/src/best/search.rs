@@ -18,25 +18,20 @@
 use std::collections::BTreeMap;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_stats::{Blocks, Estimate, Family};
+use weir_record::LevelVerdict;
 
 use super::levels::{Aim, Curve, ladder};
 use super::pooled::{self, Pooled};
+use crate::contest::{self, Contest};
 use crate::sweep::shuffled;
 use crate::trials::Effort;
 
 /// Rounds of finer steps.
 const ROUNDS: u32 = 2;
-/// After so many complete blocks it is looked whether the question is decided.
-const LOOKS: [usize; 3] = [3, 5, 8];
-/// Most blocks.
-pub(crate) const BLOCKS_MAX: usize = LOOKS[LOOKS.len() - 1];
 /// Most levels that contend.
 pub(crate) const CONTENDERS_MAX: usize = 5;
 /// Trials of finer steps at most, all rounds together.
 pub(crate) const FINER_MAX: usize = 6;
-/// Probability that everything that is said of the contenders is true.
-pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A trial that the search asks for.
 #[derive(Debug)]
@@ -46,77 +41,16 @@ pub(crate) struct Try {
     pub(crate) why: String,
 }
 
-/// What a contender is against the best one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Not worse by the margin.
-    AsGood,
-    /// Worse by more than the margin.
-    Worse,
-    /// Neither can be told.
-    Open,
-}
-
 /// A contender against the best one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Standing {
-    pub(crate) level: u32,
-    /// Mean of the logarithms over the blocks.
-    pub(crate) mean: f64,
-    /// What it loses against the best, in logarithms.
-    pub(crate) loss: Estimate,
-    pub(crate) verdict: Verdict,
-}
-
-/// The contenders against each other.
-#[derive(Debug, Clone)]
-pub(crate) struct Compared {
-    /// Ascending by level.
-    pub(crate) standings: Vec<Standing>,
-    /// Standard deviation between trials of one level in one block, in logarithms.
-    pub(crate) noise: f64,
-    /// Complete blocks, or trials of the level in question.
-    pub(crate) blocks: usize,
-}
+pub(super) type Standing = contest::Standing<u32>;
+/// The contenders against each other, ascending by level. Where no blocks are run, `blocks` counts the trials of the level
+/// in question.
+pub(super) type Compared = contest::Compared<u32>;
 
 impl Compared {
-    /// The contender with the highest mean.
-    pub(crate) fn leader(&self) -> &Standing {
-        let best = self
-            .standings
-            .iter()
-            .max_by(|a, b| a.mean.total_cmp(&b.mean));
-        best.expect("there are contenders")
-    }
-
-    /// Whether the leader was shown to be ahead of every other.
-    pub(crate) fn leads_alone(&self) -> bool {
-        self.not_beaten().count() == 1
-    }
-
-    /// Those of which nobody was shown to be ahead: the best is among them.
-    pub(crate) fn not_beaten(&self) -> impl Iterator<Item = &Standing> {
-        self.standings
-            .iter()
-            .filter(|standing| standing.loss.low <= 0.0)
-    }
-
     /// The smallest that is not worse by the margin.
-    pub(crate) fn smallest_as_good(&self) -> Option<&Standing> {
-        self.of(Verdict::AsGood).next()
-    }
-
-    pub(crate) fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Standing> {
-        let that = move |standing: &&Standing| standing.verdict == verdict;
-        self.standings.iter().filter(that)
-    }
-
-    /// Whether the best is known, or that there is none.
-    fn is_decided(&self) -> bool {
-        self.leads_alone()
-            || self
-                .not_beaten()
-                .all(|standing| standing.verdict == Verdict::AsGood)
+    pub(super) fn smallest_as_good(&self) -> Option<&Standing> {
+        self.of(LevelVerdict::AsGood).next()
     }
 }
 
@@ -129,11 +63,8 @@ pub(crate) struct Search {
     margin: f64,
     /// Logarithms of what the trials of the first two steps gave, more being better.
     tried: BTreeMap<u32, Vec<f64>>,
-    contenders: Vec<u32>,
-    /// How many contended at the outset; some may have dropped out.
-    entered: usize,
-    /// The same of the contenders, block by block.
-    blocks: Vec<Vec<f64>>,
+    /// The third step, once it has begun.
+    contest: Option<Contest<u32>>,
 }
 
 impl Search {
@@ -143,9 +74,7 @@ impl Search {
             within,
             margin,
             tried: BTreeMap::new(),
-            contenders: Vec::new(),
-            entered: 0,
-            blocks: Vec::new(),
+            contest: None,
         }
     }
 
@@ -167,24 +96,19 @@ impl Search {
         let Some(curve) = self.curve() else {
             return Ok(());
         };
-        self.contenders = curve.contenders();
-        self.entered = self.contenders.len();
-        // A level that drops out takes its block with it.
-        for _ in 0..BLOCKS_MAX + CONTENDERS_MAX {
-            if self.contenders.len() < 2 || self.blocks.len() == BLOCKS_MAX {
-                break;
-            }
-            self.block(random, measure)?;
-            let looks = LOOKS.contains(&self.blocks.len());
-            if looks
-                && self
-                    .compared()
-                    .is_some_and(|compared| compared.is_decided())
-            {
-                break;
-            }
-        }
-        Ok(())
+        let contest = self
+            .contest
+            .insert(Contest::new(self.margin, curve.contenders()));
+        // One that is left alone is no answer: there is nothing to compare it with.
+        let alone = 0;
+        let is_decided = |compared: &Compared| compared.leads_alone() || compared.is_plateau();
+        contest.run(alone, is_decided, random, &mut |&level: &u32, why: &str| {
+            measure(Try {
+                level,
+                effort: Effort::Full,
+                why: why.to_owned(),
+            })
+        })
     }
 
     /// One trial at each of these levels that was not tried, in a random order.
@@ -246,36 +170,6 @@ impl Search {
         Ok(())
     }
 
-    /// One trial of every contender, in a random order.
-    fn block<E>(
-        &mut self,
-        random: &mut Xoshiro256PlusPlus,
-        measure: &mut dyn FnMut(Try) -> Result<Option<f64>, E>,
-    ) -> Result<(), E> {
-        let mut block = vec![0.0; self.contenders.len()];
-        for at in shuffled(self.contenders.len(), random) {
-            let asked = Try {
-                level: self.contenders[at],
-                effort: Effort::Full,
-                why: format!(
-                    "block {} of at most {BLOCKS_MAX}, {} levels contend",
-                    self.blocks.len() + 1,
-                    self.contenders.len()
-                ),
-            };
-            let Some(value) = measure(asked)? else {
-                self.contenders.remove(at);
-                for block in &mut self.blocks {
-                    block.remove(at);
-                }
-                return Ok(());
-            };
-            block[at] = value;
-        }
-        self.blocks.push(block);
-        Ok(())
-    }
-
     /// The curve through the trials of the first two steps.
     pub(crate) fn curve(&self) -> Option<Curve> {
         Curve::of(&self.tried, self.margin)
@@ -286,30 +180,7 @@ impl Search {
         if self.aim == Aim::SmallestNearBest {
             return Some(Pooled::of(&self.tried, self.margin)?.compared());
         }
-        let blocks = Blocks::of(&self.blocks).ok()?;
-        let losses = blocks.losses(Family {
-            treatments: self.entered,
-            looks: LOOKS.len(),
-            confidence: CONFIDENCE,
-        });
-        let contenders = self.contenders.iter().zip(blocks.means()).zip(losses);
-        let standings = contenders.map(|((&level, &mean), loss)| Standing {
-            level,
-            mean,
-            loss,
-            verdict: if loss.high < self.margin {
-                Verdict::AsGood
-            } else if loss.low > self.margin {
-                Verdict::Worse
-            } else {
-                Verdict::Open
-            },
-        });
-        Some(Compared {
-            standings: standings.collect(),
-            noise: blocks.residual_variance().sqrt(),
-            blocks: blocks.count(),
-        })
+        self.contest.as_ref()?.compared()
     }
 }
 

@@ -11,8 +11,9 @@ use weir_record::{
 use weir_stats::Estimate;
 
 use super::levels::Curve;
-use super::search::{CONFIDENCE, Compared, Standing, Verdict};
+use super::search::{Compared, Standing};
 use super::{End, Out, Scale};
+use crate::contest::CONFIDENCE;
 use crate::figure::Figure;
 use crate::spec::{BestGoal, BestSpec, ColumnSpec, default_columns};
 use crate::sweep::{percent, rounded};
@@ -62,7 +63,7 @@ impl Told<'_> {
         match self.spec.goal {
             BestGoal::SmallestNearBest if compared.smallest_as_good().is_some() => Status::Answered,
             BestGoal::Best if compared.leads_alone() => Status::Answered,
-            BestGoal::Best if is_plateau(compared) => Status::Same,
+            BestGoal::Best if compared.is_plateau() => Status::Same,
             _ => Status::Undecided,
         }
     }
@@ -84,12 +85,15 @@ impl Told<'_> {
         let compared = self.compared.as_ref()?;
         let level = self.level()?;
         let (low, high) = match self.spec.goal {
-            BestGoal::SmallestNearBest => {
-                (self.above_the_worse(compared, level.level), level.level)
+            BestGoal::SmallestNearBest => (
+                self.above_the_worse(compared, level.contender),
+                level.contender,
+            ),
+            BestGoal::Best => {
+                range(compared.not_beaten()).unwrap_or((level.contender, level.contender))
             }
-            BestGoal::Best => range(compared.not_beaten()).unwrap_or((level.level, level.level)),
         };
-        let value = f64::from(level.level);
+        let value = f64::from(level.contender);
         let population = self
             .trials
             .iter()
@@ -97,8 +101,8 @@ impl Told<'_> {
         Some(Answer {
             factor: self.spec.vary.clone(),
             value,
-            low: f64::from(low.min(level.level)),
-            high: f64::from(high.max(level.level)),
+            low: f64::from(low.min(level.contender)),
+            high: f64::from(high.max(level.contender)),
             confidence: CONFIDENCE,
             population: population.map_or(0, |trial| trial.population),
             limited_by: self.ends_the_range(compared).then(|| "within".to_owned()),
@@ -111,7 +115,9 @@ impl Told<'_> {
 
     /// The next level behind those that were shown to be worse.
     fn above_the_worse(&self, compared: &Compared, level: u32) -> u32 {
-        let worse = compared.of(Verdict::Worse).map(|worse| worse.level);
+        let worse = compared
+            .of(LevelVerdict::Worse)
+            .map(|worse| worse.contender);
         worse
             .filter(|&worse| worse < level)
             .max()
@@ -120,7 +126,7 @@ impl Told<'_> {
 
     /// Whether the best may lie behind the range.
     fn ends_the_range(&self, compared: &Compared) -> bool {
-        compared.leader().level == self.spec.within.1 && !is_plateau(compared)
+        compared.leader().contender == self.spec.within.1 && !compared.is_plateau()
     }
 
     fn curves(&self) -> BTreeMap<String, Vec<(f64, f64)>> {
@@ -134,14 +140,10 @@ impl Told<'_> {
     pub(super) fn comparison(&self) -> Option<LevelComparison> {
         let compared = self.compared.as_ref()?;
         let standing = |standing: &Standing| LevelStanding {
-            level: f64::from(standing.level),
+            level: f64::from(standing.contender),
             value: self.scale.figure_of(standing.mean),
             loss: self.loss(standing),
-            verdict: match standing.verdict {
-                Verdict::AsGood => LevelVerdict::AsGood,
-                Verdict::Worse => LevelVerdict::Worse,
-                Verdict::Open => LevelVerdict::Open,
-            },
+            verdict: standing.verdict,
         };
         Some(LevelComparison {
             factor: self.spec.vary.clone(),
@@ -170,7 +172,7 @@ impl Told<'_> {
         let (Some(level), Some(stage)) = (self.level(), stage) else {
             return (BTreeMap::new(), Vec::new());
         };
-        let to = f64::from(level.level);
+        let to = f64::from(level.contender);
         let trials = self.trials.iter();
         let detail = SettingDetail {
             stage: stage.name.clone(),
@@ -224,26 +226,29 @@ impl Told<'_> {
                 let leader = compared.leader();
                 sentences.push(format!(
                     "The best of those compared is {} ({}).",
-                    leader.level,
+                    leader.contender,
                     self.figure(leader)
                 ));
             }
         } else if let Some((first, last)) = range(compared.not_beaten()) {
-            let word = if is_plateau(compared) {
+            let word = if compared.is_plateau() {
                 "that is a plateau, and none of it the best"
             } else {
                 "none of them was shown to be ahead"
             };
             let of_what = compared
                 .not_beaten()
-                .map(|standing| format!("{} ({})", standing.level, self.figure(standing)));
+                .map(|standing| format!("{} ({})", standing.contender, self.figure(standing)));
             let listed: Vec<String> = of_what.collect();
             sentences.push(format!(
                 "From {first} to {last}, {word}: {}.",
                 listed.join(", ")
             ));
         }
-        for (verdict, words) in [(Verdict::Worse, "Worse"), (Verdict::Open, "Not to be told")] {
+        for (verdict, words) in [
+            (LevelVerdict::Worse, "Worse"),
+            (LevelVerdict::Open, "Not to be told"),
+        ] {
             let named: Vec<String> = compared.of(verdict).map(|one| self.named(one)).collect();
             if !named.is_empty() {
                 sentences.push(format!("{words}: {}.", named.join(", ")));
@@ -282,17 +287,17 @@ impl Told<'_> {
             (Status::Same, _) => format!(
                 "No difference that matters ({margin} %, {confidence} % confidence) between {vary} {}; {} costs least",
                 self.as_good(),
-                level.level
+                level.contender
             ),
             (_, BestGoal::Best) => format!(
                 "{vary} {} is ahead of all others that were compared ({confidence} % confidence): {}",
-                level.level,
+                level.contender,
                 self.figure(level)
             ),
             (_, BestGoal::SmallestNearBest) => format!(
                 "{vary} {} is the smallest that is shown not to be worse than the best by {margin} % \
                  ({confidence} % confidence): {}, {}",
-                level.level,
+                level.contender,
                 self.figure(level),
                 self.lost(level)
             ),
@@ -303,8 +308,8 @@ impl Told<'_> {
     fn as_good(&self) -> String {
         let compared = self.compared.iter();
         let levels: Vec<String> = compared
-            .flat_map(|compared| compared.of(Verdict::AsGood))
-            .map(|standing| standing.level.to_string())
+            .flat_map(|compared| compared.of(LevelVerdict::AsGood))
+            .map(|standing| standing.contender.to_string())
             .collect();
         match levels.split_last() {
             Some((last, before)) if !before.is_empty() => {
@@ -321,7 +326,7 @@ impl Told<'_> {
 
     /// `4 (11 % off, 8.2 to 14)`.
     fn named(&self, standing: &Standing) -> String {
-        format!("{} ({})", standing.level, self.lost(standing))
+        format!("{} ({})", standing.contender, self.lost(standing))
     }
 
     fn lost(&self, standing: &Standing) -> String {
@@ -335,16 +340,8 @@ impl Told<'_> {
     }
 }
 
-/// Whether several levels may be the best, and between them there is no difference that matters.
-fn is_plateau(compared: &Compared) -> bool {
-    !compared.leads_alone()
-        && compared
-            .not_beaten()
-            .all(|standing| standing.verdict == Verdict::AsGood)
-}
-
 /// The smallest and the largest level; standings ascend.
 fn range<'s>(mut standings: impl Iterator<Item = &'s Standing>) -> Option<(u32, u32)> {
-    let first = standings.next()?.level;
-    Some((first, standings.last().map_or(first, |last| last.level)))
+    let first = standings.next()?.contender;
+    Some((first, standings.last().map_or(first, |last| last.contender)))
 }

@@ -7,11 +7,12 @@ use rand_xoshiro::rand_core::SeedableRng;
 use weir_record::{Role, TargetFacts, TrialRecord, WhenFull};
 
 use super::found::{By, Chosen, Found};
-use super::joint::{Joint, LOOKS};
+use super::joint::Joint;
 use super::limits::Limit;
 use super::walk::Beside;
 use super::{End, Out, Point, contenders_max};
 use crate::best::Scale;
+use crate::contest::LOOKS;
 use crate::settings::{CONNECTIONS, THREADS};
 use crate::spec::{BestGoal, SeveralSpec};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};

@@ -9,9 +9,10 @@ use weir_record::{
 use weir_stats::Estimate;
 
 use super::found::{By, Found};
-use super::joint::{CONFIDENCE, Compared, Joint, Standing};
+use super::joint::{Compared, Joint, Standing};
 use super::limits;
 use super::{End, Point, words};
+use crate::contest::CONFIDENCE;
 use crate::findings;
 use crate::outcome::Outcome;
 use crate::spec::{BestGoal, ColumnSpec, SeveralSpec, default_columns};
@@ -146,7 +147,7 @@ impl Told<'_> {
             Status::Answered | Status::Same if !self.found.searched.is_empty() => {}
             _ => return None,
         }
-        self.alone().or_else(|| Some(&self.standing()?.point))
+        self.alone().or_else(|| Some(&self.standing()?.contender))
     }
 
     /// The contender that is asked for.
@@ -177,7 +178,7 @@ impl Told<'_> {
         let compared = self.compared.as_ref();
         let standings = compared.iter().flat_map(|compared| &compared.standings);
         let contenders = standings.map(|standing| JointStanding {
-            levels: self.found.levels(&BTreeMap::new(), &standing.point),
+            levels: self.found.levels(&BTreeMap::new(), &standing.contender),
             value: self.found.scale.figure_of(standing.mean),
             loss: self.loss(standing),
             verdict: standing.verdict,
@@ -252,7 +253,7 @@ impl Told<'_> {
         let level = point[place];
         if self.spec.goal == BestGoal::Best {
             let open = self.compared.iter().flat_map(Compared::not_beaten);
-            let levels: Vec<u32> = open.map(|standing| standing.point[place]).collect();
+            let levels: Vec<u32> = open.map(|standing| standing.contender[place]).collect();
             let low = levels.iter().copied().min().unwrap_or(level);
             return (
                 low.min(level),
@@ -263,7 +264,7 @@ impl Told<'_> {
         let worse = compared
             .flat_map(|compared| compared.with_less_of(place, point))
             .filter(|standing| standing.verdict == LevelVerdict::Worse)
-            .map(|standing| standing.point[place]);
+            .map(|standing| standing.contender[place]);
         let out = chosen
             .below
             .filter(|below| !below.usable)

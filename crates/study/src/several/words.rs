@@ -3,10 +3,11 @@
 use weir_record::{LevelVerdict, Status, TrialRecord};
 
 use super::found::By;
-use super::joint::{CONFIDENCE, Compared, Standing};
+use super::joint::{Compared, Standing};
 use super::limits;
 use super::told::Told;
 use super::{End, Point};
+use crate::contest::CONFIDENCE;
 use crate::search::bounded::Bounded;
 use crate::spec::BestGoal;
 use crate::sweep::{percent, rounded};
@@ -105,11 +106,11 @@ fn undecided(told: &Told<'_>) -> String {
 fn compared_with(told: &Told<'_>, compared: &Compared) -> Vec<String> {
     let mut sentences = Vec::new();
     let leader = compared.leader();
-    if told.point() != Some(&leader.point) {
+    if told.point() != Some(&leader.contender) {
         sentences.push(format!(
             "The best of those compared is {}{}: {}.",
-            told.found.name(&leader.point),
-            if leader.point == told.found.open {
+            told.found.name(&leader.contender),
+            if leader.contender == told.found.open {
                 " (all limits open)"
             } else {
                 ""
@@ -124,7 +125,7 @@ fn compared_with(told: &Told<'_>, compared: &Compared) -> Vec<String> {
         let named = compared.of(verdict).map(|standing| {
             format!(
                 "{} ({})",
-                told.found.name(&standing.point),
+                told.found.name(&standing.contender),
                 lost(told, standing)
             )
         });
@@ -136,7 +137,7 @@ fn compared_with(told: &Told<'_>, compared: &Compared) -> Vec<String> {
     let at_end = |at: &usize| {
         let limit = &told.found.limits[told.found.searched[*at]];
         let full_range = told.found.chosen[*at].within.1 == limit.within.1;
-        full_range && leader.point[*at] == limit.within.1 && !compared.is_plateau()
+        full_range && leader.contender[*at] == limit.within.1 && !compared.is_plateau()
     };
     let ends = (0..told.found.searched.len()).filter(at_end);
     sentences.extend(ends.map(|at| {
@@ -247,7 +248,7 @@ pub(super) fn because(told: &Told<'_>, place: usize, point: &Point) -> String {
                 LevelVerdict::AsGood => "as good",
                 LevelVerdict::Open => "not to be told",
             };
-            let name = told.found.name(&standing.point);
+            let name = told.found.name(&standing.contender);
             format!("{name} is {verdict}, {}", lost(told, standing))
         })
         .collect();
@@ -266,7 +267,7 @@ fn as_good(told: &Told<'_>) -> String {
     let compared = told.compared.iter();
     let names: Vec<String> = compared
         .flat_map(|compared| compared.of(LevelVerdict::AsGood))
-        .map(|standing| told.found.name(&standing.point))
+        .map(|standing| told.found.name(&standing.contender))
         .collect();
     names.join("; and ")
 }

@@ -22,7 +22,7 @@ const FIGURE: &str = "throughput";
 /// What every level has to meet when a study does not say: fast errors are no throughput.
 const REQUIREMENT: &str = "errors <= 0.1 %";
 /// The most load of a study with automatic windows, all trials and warm-ups together.
-pub(super) const BUDGET: Duration = Duration::from_secs(40 * 60);
+const BUDGET: Duration = Duration::from_secs(40 * 60);
 
 /// What a study wants of the levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,15 +81,24 @@ pub(crate) fn read(
             "leave it out of `set`",
         );
     }
-    let of = read_figure(section);
-    let margin = read_margin(section, MATTERS_UNSAID);
-    let requirements = read_requirements(section).unwrap_or_else(default_requirements);
-    let budget = read_budget(section);
+    let terms = Terms::read(section, MATTERS_UNSAID, load);
+    let requirements = read_asked_or_default(section);
     section.finish();
     let vary = vary?;
-    let auto = load.is_none_or(|load| load.window_is_auto);
+    let Terms {
+        of,
+        margin,
+        window,
+        budget,
+    } = terms;
     Some(BestSpec {
-        question: question.unwrap_or_else(|| asked(goal, &vary, &of, margin)),
+        question: question.unwrap_or_else(|| match goal {
+            BestGoal::Best => format!("Which level of `{vary}` gives the best {of}?"),
+            BestGoal::SmallestNearBest => format!(
+                "Which is the smallest level of `{vary}` whose {of} {}?",
+                not_worse(margin)
+            ),
+        }),
         goal,
         vary,
         within,
@@ -97,24 +106,47 @@ pub(crate) fn read(
         of,
         margin,
         requirements,
-        window: load.map_or_else(auto_window, |load| load.window),
-        budget: budget.or(auto.then_some(BUDGET)),
+        window,
+        budget,
         seed,
     })
 }
 
-pub(super) fn default_requirements() -> Vec<Requirement> {
-    vec![REQUIREMENT.parse().expect("the requirement parses")]
+/// How levels are compared and what that may cost, whatever is asked of them.
+pub(super) struct Terms {
+    pub(super) of: String,
+    pub(super) margin: f64,
+    pub(super) window: Window,
+    pub(super) budget: Option<Duration>,
 }
 
-fn asked(goal: BestGoal, vary: &str, of: &str, margin: f64) -> String {
-    match goal {
-        BestGoal::Best => format!("Which level of `{vary}` gives the best {of}?"),
-        BestGoal::SmallestNearBest => format!(
-            "Which is the smallest level of `{vary}` whose {of} is not worse than the best by {} %?",
-            (margin * 1e5).round() / 1e3
-        ),
+impl Terms {
+    /// Reads them; a margin that is not said is `margin`.
+    pub(super) fn read(section: &Section<'_>, margin: f64, load: Option<&LoadSpec>) -> Self {
+        let of = read_figure(section);
+        let margin = read_margin(section, margin);
+        let budget = read_budget(section);
+        let auto = load.is_none_or(|load| load.window_is_auto);
+        Self {
+            of,
+            margin,
+            window: load.map_or_else(auto_window, |load| load.window),
+            budget: budget.or(auto.then_some(BUDGET)),
+        }
     }
+}
+
+/// `is not worse than the best by 5 %`.
+pub(super) fn not_worse(margin: f64) -> String {
+    format!(
+        "is not worse than the best by {} %",
+        (margin * 1e5).round() / 1e3
+    )
+}
+
+pub(super) fn read_asked_or_default(section: &Section<'_>) -> Vec<Requirement> {
+    let by_default = || vec![REQUIREMENT.parse().expect("the requirement parses")];
+    read_requirements(section).unwrap_or_else(by_default)
 }
 
 pub(super) fn read_vary(section: &Section<'_>) -> Option<String> {
@@ -133,7 +165,7 @@ pub(super) fn read_vary(section: &Section<'_>) -> Option<String> {
     fits.then(|| vary.into_inner())
 }
 
-pub(super) fn read_figure(section: &Section<'_>) -> String {
+fn read_figure(section: &Section<'_>) -> String {
     let Some(of) = section.text("of") else {
         return FIGURE.to_owned();
     };
@@ -153,7 +185,7 @@ pub(super) fn read_figure(section: &Section<'_>) -> String {
     of.into_inner()
 }
 
-pub(super) fn read_margin(section: &Section<'_>, unsaid: f64) -> f64 {
+fn read_margin(section: &Section<'_>, unsaid: f64) -> f64 {
     let Some(margin) = section.parsed("margin", parse_share) else {
         return unsaid;
     };
@@ -167,7 +199,7 @@ pub(super) fn read_margin(section: &Section<'_>, unsaid: f64) -> f64 {
     margin.into_inner()
 }
 
-pub(super) fn read_budget(section: &Section<'_>) -> Option<Duration> {
+fn read_budget(section: &Section<'_>) -> Option<Duration> {
     let budget = section.parsed("budget", parse_duration)?;
     if *budget.get_ref() < BUDGET_MIN {
         section.problems().add(

@@ -7,10 +7,10 @@ use toml::de::DeValue;
 use weir_record::{Level, Levels, Window};
 use weir_userfile::Section;
 
-use super::best::{BUDGET, read_budget, read_figure, read_margin, read_vary};
+use super::best::{Terms, read_vary};
 use super::factor::read_level;
 use super::find::read_within;
-use super::load::{LoadSpec, auto_window};
+use super::load::LoadSpec;
 use super::sweep::read_set;
 
 /// The smallest difference that matters, when a study does not say.
@@ -63,12 +63,15 @@ pub(crate) fn read(
     let levels = read_levels(section, vary.as_deref());
     let set = read_factors(section, "set", vary.as_deref());
     let binds_at = read_factors(section, "binds-at", vary.as_deref());
-    let of = read_figure(section);
-    let margin = read_margin(section, MARGIN);
-    let budget = read_budget(section);
+    let terms = Terms::read(section, MARGIN, load);
     section.finish();
     let (vary, levels) = (vary?, levels?);
-    let auto = load.is_none_or(|load| load.window_is_auto);
+    let Terms {
+        of,
+        margin,
+        window,
+        budget,
+    } = terms;
     Some(MattersSpec {
         question: question.unwrap_or_else(|| format!("Does `{vary}` matter at all?")),
         vary,
@@ -77,8 +80,8 @@ pub(crate) fn read(
         of,
         margin,
         binds_at,
-        window: load.map_or_else(auto_window, |load| load.window),
-        budget: budget.or(auto.then_some(BUDGET)),
+        window,
+        budget,
         seed,
     })
 }

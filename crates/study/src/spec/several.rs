@@ -8,10 +8,10 @@ use weir_plan::Requirement;
 use weir_record::{Levels, Window};
 use weir_userfile::{Section, hint};
 
-use super::best::{BUDGET, BestGoal, default_requirements, read_budget, read_figure, read_margin};
+use super::best::{BestGoal, Terms, not_worse, read_asked_or_default};
 use super::factor::{Allowed, check_name, flat};
-use super::find::{Goal, range_of, read_requirements};
-use super::load::{LoadSpec, auto_window};
+use super::find::{Goal, range_of};
+use super::load::LoadSpec;
 use super::sweep::{MATTERS_UNSAID, read_set};
 
 /// A word of the server that holds this is a number of threads or processes kept in reserve.
@@ -71,15 +71,29 @@ pub(super) fn read(
     let named = vary.as_deref();
     let within = named.map(|named| read_within(section, named));
     let set = named.map(|named| read_others(section, named));
-    let of = read_figure(section);
-    let margin = read_margin(section, MATTERS_UNSAID);
-    let requirements = read_requirements(section).unwrap_or_else(default_requirements);
-    let budget = read_budget(section);
+    let terms = Terms::read(section, MATTERS_UNSAID, load);
+    let requirements = read_asked_or_default(section);
     section.finish();
     let (vary, goal) = (vary?, goal?);
-    let auto = load.is_none_or(|load| load.window_is_auto);
+    let Terms {
+        of,
+        margin,
+        window,
+        budget,
+    } = terms;
     Some(SeveralSpec {
-        question: question.unwrap_or_else(|| asked(goal, &vary, &of, margin)),
+        question: question.unwrap_or_else(|| {
+            let all = vary.join(", ");
+            match goal {
+                BestGoal::Best => format!("Which levels of {all} together give the best {of}?"),
+                BestGoal::SmallestNearBest => {
+                    format!(
+                        "Which are the smallest levels of {all} whose {of} {}?",
+                        not_worse(margin)
+                    )
+                }
+            }
+        }),
         goal,
         vary,
         within: within.unwrap_or_default(),
@@ -87,21 +101,10 @@ pub(super) fn read(
         of,
         margin,
         requirements,
-        window: load.map_or_else(auto_window, |load| load.window),
-        budget: budget.or(auto.then_some(BUDGET)),
+        window,
+        budget,
         seed,
     })
-}
-
-fn asked(goal: BestGoal, vary: &[String], of: &str, margin: f64) -> String {
-    let all = vary.join(", ");
-    match goal {
-        BestGoal::Best => format!("Which levels of {all} together give the best {of}?"),
-        BestGoal::SmallestNearBest => format!(
-            "Which are the smallest levels of {all} whose {of} is not worse than the best by {} %?",
-            (margin * 1e5).round() / 1e3
-        ),
-    }
 }
 
 /// Only levels that are compared can be several at once.

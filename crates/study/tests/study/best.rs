@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_distr::StandardNormal;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_record::{
     LevelVerdict, Levels, NoObserver, Status, TargetFacts, Treatment, TrialError, TrialObserver,
     TrialRecord, TrialRunner, Window,
 };
 use weir_study::{BestGoal, BestSpec, Outcome, best};
 
-use crate::support::Analytic;
+use crate::support::{Analytic, noise};
 
 /// 40 users of a server that answers 20 requests a second for every thread, up to 200: more than ten threads neither
 /// help nor harm.
@@ -45,9 +42,8 @@ impl TrialRunner for Server {
         plain.levels = Levels::from([("users".to_owned(), users.into())]);
         let mut record = self.other.run(&plain, observer)?;
         record.levels.clone_from(&treatment.levels);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(treatment.seed);
-        let noise = (self.sigma * random.sample::<f64, _>(StandardNormal)).exp();
-        record.throughput_per_s = throughput(number("threads").unwrap_or(10.0)) * noise;
+        let threads = number("threads").unwrap_or(10.0);
+        record.throughput_per_s = throughput(threads) * noise(self.sigma, treatment.seed);
         record.response_time_ms.mean = 1e3 * users / record.throughput_per_s;
         Ok(record)
     }

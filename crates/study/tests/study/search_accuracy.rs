@@ -4,7 +4,8 @@
 //! users at the goal; every figure of a trial has its own noise. Seeds are fixed, so that a failing
 //! one can be run again alone.
 
-use crate::support::{Analytic, log_uniform};
+use crate::support::Analytic;
+use crate::truth::log_uniform;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_record::{NoObserver, Status};

@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_distr::StandardNormal;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_queueing::Pool;
 use weir_record::{
     JointSetting, Levels, NoObserver, Replay, Role, SettingEvidence, Status, TargetFacts,
@@ -12,7 +9,7 @@ use weir_record::{
 };
 use weir_study::{Ask, BestGoal, Outcome, SeveralSpec, plan_of_trials, several};
 
-use crate::support::Analytic;
+use crate::support::{Analytic, noise};
 
 /// A server behind a limit of connections, with formulas for averages and a little noise.
 #[derive(Clone)]
@@ -78,8 +75,7 @@ impl TrialRunner for Server {
         let mut formulas = self.formulas.clone();
         formulas.cpu_s *= 1.0 + self.overhead * threads;
         let mut record = formulas.run(&inner, observer)?;
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(treatment.seed);
-        record.throughput_per_s *= (self.sigma * random.sample::<f64, _>(StandardNormal)).exp();
+        record.throughput_per_s *= noise(self.sigma, treatment.seed);
         record.response_time_ms.mean = 1e3 * (users / record.throughput_per_s - formulas.think_s);
         record.levels.clone_from(&treatment.levels);
         record.population = users as u32;

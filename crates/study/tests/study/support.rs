@@ -8,9 +8,12 @@ use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_queueing::{ClosedCpu, LargestUsers, Pool, PoolUse, ThreadLimited};
 use weir_record::{
-    CpuRecord, CpuScope, Errors, Level, Levels, ResponseTime, Stage, TargetFacts, Treatment,
-    TrialError, TrialObserver, TrialRecord, TrialRunner, WhenFull,
+    CpuScope, Level, Levels, Stage, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
+    TrialRunner, WhenFull,
 };
+
+use crate::truth::noisy;
+use crate::truth::record::{Seen, record};
 
 /// A server with one class of users and exponential everything.
 #[derive(Debug, Clone)]
@@ -203,56 +206,25 @@ impl TrialRunner for Analytic {
         let levels = &treatment.levels;
         let truth = self.truth(levels);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(treatment.seed);
-        let mut noisy =
-            |value: f64| value * (1.0 + self.sigma * random.sample::<f64, _>(StandardNormal));
+        let mut noisy = |value: f64| noisy(value, self.sigma, &mut random);
         let cpu = noisy(truth.cpu).min(1.0);
         let throughput_per_s = noisy(truth.throughput_per_s);
-        let response_ms = noisy(truth.response_s) * 1e3;
+        let response_s = noisy(truth.response_s);
         let busy = noisy(truth.threads_busy);
-        Ok(TrialRecord {
-            id: treatment.id,
-            role: treatment.role,
-            case: treatment.case.clone(),
-            levels: levels.clone(),
-            population: self.population(levels),
-            warm_up_s: treatment.window.warm_up_min.as_secs_f64(),
-            window_s: treatment.window.max.as_secs_f64(),
-            repeats: 0,
-            valid: true,
-            invalid_because: Vec::new(),
-            notes: Vec::new(),
+        let seen = Seen {
             throughput_per_s,
-            response_time_ms: exponential(response_ms),
-            errors: Errors::default(),
-            cpu: Some(CpuRecord {
-                user: cpu,
-                total: cpu,
-                ..CpuRecord::default()
-            }),
+            response_s,
+            cpu: Some(cpu),
+        };
+        Ok(TrialRecord {
             signals: self.signals(levels, &truth, busy),
-            signal_origins: BTreeMap::new(),
-            classes: BTreeMap::new(),
-            open: None,
-            intervals: BTreeMap::new(),
+            ..record(treatment, self.population(levels), &seen)
         })
     }
 }
 
-/// Quantiles of an exponential distribution with this mean.
-fn exponential(mean: f64) -> ResponseTime {
-    let quantile = |q: f64| -mean * (1.0 - q).ln();
-    ResponseTime {
-        mean,
-        p50: quantile(0.5),
-        p90: quantile(0.9),
-        p95: quantile(0.95),
-        p99: quantile(0.99),
-        p999: quantile(0.999),
-        max: quantile(0.9999),
-    }
-}
-
-/// Uniform between two numbers on a logarithmic scale.
-pub(crate) fn log_uniform(random: &mut Xoshiro256PlusPlus, low: f64, high: f64) -> f64 {
-    low * (high / low).powf(random.random::<f64>())
+/// What a figure is multiplied with for its noise: a normal spread of its logarithm.
+pub(crate) fn noise(sigma: f64, seed: u64) -> f64 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (sigma * random.sample::<f64, _>(StandardNormal)).exp()
 }

@@ -3,11 +3,11 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_record::{
-    CpuScope, Level, Levels, Stage, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
+    Level, Levels, Stage, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
     TrialRunner, WhenFull,
 };
 
-use super::record::{Seen, record};
+use super::record::{Seen, facts, record};
 use super::{log_uniform, noisy, uniform};
 
 /// The limit that is varied, and its range.
@@ -102,17 +102,10 @@ impl Server {
             settable: true,
             when_full: WhenFull::Wait,
         };
-        let facts = TargetFacts {
-            name: "made".to_owned(),
-            kind: "made".to_owned(),
-            cpus: 4,
-            cpu_scope: CpuScope::Unknown,
-            stages: vec![stage],
-        };
         Self {
             curve,
             sigma,
-            facts,
+            facts: facts(vec![stage]),
         }
     }
 

@@ -8,7 +8,7 @@
 pub(crate) mod closed;
 pub(crate) mod curve;
 pub(crate) mod pairs;
-mod record;
+pub(crate) mod record;
 
 use rand::RngExt as _;
 use rand_distr::StandardNormal;

@@ -3,12 +3,11 @@
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_record::{
-    CpuScope, Level, Levels, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
-    TrialRunner,
+    Level, Levels, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord, TrialRunner,
 };
 
 use super::noisy;
-use super::record::{Seen, record};
+use super::record::{Seen, facts, record};
 
 /// The setting, and its two levels.
 pub(crate) const FACTOR: &str = "backlog";
@@ -27,17 +26,10 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn new(ratio: f64, sigma: f64) -> Self {
-        let facts = TargetFacts {
-            name: "made".to_owned(),
-            kind: "made".to_owned(),
-            cpus: 4,
-            cpu_scope: CpuScope::Unknown,
-            stages: Vec::new(),
-        };
         Self {
             ratio,
             sigma,
-            facts,
+            facts: facts(Vec::new()),
         }
     }
 }

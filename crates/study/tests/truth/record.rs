@@ -2,19 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use weir_record::{CpuRecord, Errors, ResponseTime, Treatment, TrialRecord};
+use weir_record::{
+    CpuRecord, CpuScope, Errors, ResponseTime, Stage, TargetFacts, Treatment, TrialRecord,
+};
 
 /// What a trial measured.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    pub(super) throughput_per_s: f64,
-    pub(super) response_s: f64,
+pub(crate) struct Seen {
+    pub(crate) throughput_per_s: f64,
+    pub(crate) response_s: f64,
     /// Share of the CPUs; absent where nothing is said of them.
-    pub(super) cpu: Option<f64>,
+    pub(crate) cpu: Option<f64>,
+}
+
+/// What is known of a made server before its first trial.
+pub(crate) fn facts(stages: Vec<Stage>) -> TargetFacts {
+    TargetFacts {
+        name: "made".to_owned(),
+        kind: "made".to_owned(),
+        cpus: 4,
+        cpu_scope: CpuScope::Unknown,
+        stages,
+    }
 }
 
 /// The record of a valid trial.
-pub(super) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> TrialRecord {
+pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> TrialRecord {
     TrialRecord {
         id: treatment.id,
         role: treatment.role,

@@ -3,27 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, assert_valid, repository_file};
-
-/// A run directory with the trials of a recorded run.
-fn with_run(recorded: &str) -> Place {
-    let place = Place::new();
-    let text = repository_file(&format!("crates/model/tests/recorded/{recorded}.json"));
-    let recorded: Value = serde_json::from_str(&text).unwrap();
-    let result = json!({
-        "schema": "weir/result/1", "weir": "0", "run": "recorded", "exit_code": 0, "status": "answered",
-        "question": "?", "target": recorded["target"], "summary": "", "answer": null, "settings": {},
-        "settings_detail": [], "held": null, "table": null, "findings": [], "trials": recorded["trials"],
-    });
-    std::fs::create_dir_all(place.path("weir-runs/recorded")).unwrap();
-    place.write("weir-runs/recorded/result.json", &result.to_string());
-    place.write("weir-runs/recorded/run.toml", "");
-    place
-}
+use crate::support::{Place, assert_valid};
 
 #[test]
 fn a_run_has_a_model_that_is_tested_and_asked() {
-    let place = with_run("sample-server");
+    let place = Place::with_recorded_run("sample-server");
     place
         .weir(&[
             "model",
@@ -75,7 +59,7 @@ fn a_run_has_a_model_that_is_tested_and_asked() {
 
 #[test]
 fn a_model_that_does_not_hold_is_refused_with_the_figure() {
-    with_run("sample-server-disturbed")
+    Place::with_recorded_run("sample-server-disturbed")
         .weir(&["model", "recorded", "--users", "60"])
         .ends(4)
         .prints(&["Refused: throughput of trials left out is predicted"])
@@ -84,7 +68,7 @@ fn a_model_that_does_not_hold_is_refused_with_the_figure() {
 
 #[test]
 fn what_a_model_cannot_be_asked_is_said() {
-    let place = with_run("sample-server");
+    let place = Place::with_recorded_run("sample-server");
     for (words, says) in [
         (["--users", "0"], "a prediction needs at least one user"),
         (

@@ -1,30 +1,14 @@
 //! `weir size` on recorded runs of real servers.
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::support::{Place, assert_valid, repository_file};
-
-/// A run directory with the trials of a recorded run.
-fn with_run(recorded: &str) -> Place {
-    let place = Place::new();
-    let text = repository_file(&format!("crates/model/tests/recorded/{recorded}.json"));
-    let recorded: Value = serde_json::from_str(&text).unwrap();
-    let result = json!({
-        "schema": "weir/result/1", "weir": "0", "run": "recorded", "exit_code": 0, "status": "answered",
-        "question": "?", "target": recorded["target"], "summary": "", "answer": null, "settings": {},
-        "settings_detail": [], "held": null, "table": null, "findings": [], "trials": recorded["trials"],
-    });
-    std::fs::create_dir_all(place.path("weir-runs/recorded")).unwrap();
-    place.write("weir-runs/recorded/result.json", &result.to_string());
-    place.write("weir-runs/recorded/run.toml", "");
-    place
-}
+use crate::support::{Place, assert_valid};
 
 /// A trial of this run had 80 % CPU and 423 requests/s with 98 users: a fleet for a million of them at 80 % is about 10,200 servers.
 #[test]
 fn a_million_users_are_sized_from_the_run_of_one_server() {
-    let place = with_run("sample-server");
+    let place = Place::with_recorded_run("sample-server");
     place
         .weir(&[
             "size",
@@ -65,7 +49,7 @@ fn a_million_users_are_sized_from_the_run_of_one_server() {
 
 #[test]
 fn what_cannot_be_sized_is_refused_with_the_reason() {
-    let place = with_run("sample-server");
+    let place = Place::with_recorded_run("sample-server");
     for (requirement, code, says) in [
         ("p99(light) <= 1 s", 2, "takes all requests as one kind"),
         ("errors <= 1 %", 2, "can be asked"),
@@ -108,7 +92,7 @@ fn what_cannot_be_sized_is_refused_with_the_reason() {
         ])
         .ends(2)
         .says(&["0 is not in 1.."]);
-    with_run("sample-server-disturbed")
+    Place::with_recorded_run("sample-server-disturbed")
         .weir(&[
             "size",
             "recorded",

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How often something that is waited for is looked at.
@@ -68,6 +68,21 @@ impl Place {
             "plans/short.jmx",
             &repository_file("studies/plans/short.jmx"),
         );
+        place
+    }
+
+    /// A place with a run `recorded` that holds the trials of a server that was measured once.
+    pub(crate) fn with_recorded_run(name: &str) -> Self {
+        let place = Self::new();
+        let text = repository_file(&format!("crates/model/tests/recorded/{name}.json"));
+        let recorded: Value = serde_json::from_str(&text).unwrap();
+        let result = json!({
+            "schema": "weir/result/1", "weir": "0", "run": "recorded", "exit_code": 0, "status": "answered",
+            "question": "?", "target": recorded["target"], "summary": "", "answer": null, "settings": {},
+            "settings_detail": [], "held": null, "table": null, "findings": [], "trials": recorded["trials"],
+        });
+        place.write("weir-runs/recorded/result.json", &result.to_string());
+        place.write("weir-runs/recorded/run.toml", "");
         place
     }
 

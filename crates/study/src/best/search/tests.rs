@@ -84,18 +84,21 @@ fn rates(truth: Truth, aim: Aim, sigma: f64) -> Rates {
         let ended = searched(truth, aim, sigma, seed);
         rates.trials += each * ended.trials as f64;
         let compared = ended.compared.unwrap();
-        let contenders = compared.standings.iter().map(|one| f64::from(one.level));
+        let contenders = compared
+            .standings
+            .iter()
+            .map(|one| f64::from(one.contender));
         let best = contenders.map(truth).fold(0.0, f64::max);
         let untrue = compared.standings.iter().any(|one| {
-            let loss = -(truth(f64::from(one.level)) / best).ln();
+            let loss = -(truth(f64::from(one.contender)) / best).ln();
             !one.loss.contains(loss)
         });
         rates.untrue += if untrue { each } else { 0.0 };
         rates.alone += if compared.leads_alone() { each } else { 0.0 };
         if let Some(answer) = compared.smallest_as_good() {
             rates.answered += each;
-            rates.largest = rates.largest.max(answer.level);
-            let loss = true_loss(truth, answer.level, ended.ahead_of);
+            rates.largest = rates.largest.max(answer.contender);
+            let loss = true_loss(truth, answer.contender, ended.ahead_of);
             rates.too_small += if loss > MARGIN { each } else { 0.0 };
         }
     }
@@ -164,8 +167,8 @@ fn a_level_that_drops_out_leaves_the_others() {
     };
     search.run(&mut random, &mut measure).unwrap();
     let compared = search.compared().unwrap();
-    assert!(compared.standings.iter().all(|one| one.level <= 100));
-    assert_eq!(compared.smallest_as_good().unwrap().level, 8);
+    assert!(compared.standings.iter().all(|one| one.contender <= 100));
+    assert_eq!(compared.smallest_as_good().unwrap().contender, 8);
 }
 
 #[test]
@@ -189,9 +192,9 @@ fn a_rival_that_drops_out_leaves_the_smallest_that_is_as_good() {
         compared
             .standings
             .iter()
-            .all(|one| !dropped.contains(&one.level))
+            .all(|one| !dropped.contains(&one.contender))
     );
-    assert_eq!(compared.smallest_as_good().unwrap().level, 8);
+    assert_eq!(compared.smallest_as_good().unwrap().contender, 8);
 }
 
 #[test]
