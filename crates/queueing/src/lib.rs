@@ -1,4 +1,4 @@
-//! Queueing laws, exact and approximate solutions of closed networks, and the simulator.
+//! Queueing laws, exact and approximate solutions of queues and closed networks.
 //!
 //! This crate foretells what a server will do under a load from a handful of numbers: how much CPU a request needs, how
 //! long it holds a thread and a connection, how long users think. From small to large:
@@ -14,9 +14,9 @@
 //! * [`ClosedCpu`]: think time and one CPU station, with the inverse questions a search asks;
 //! * [`ThreadLimited`]: a thread limit around CPU and connection pool; [`PooledServer`]: the same with CPU used while a connection
 //!   is held, approximate and as an exact chain; [`BlockingTandem`]: a full stage that blocks the one before;
-//! * [`ScaleOut`]: a step of the load while servers start; [`schedule`]: what a stall does to a schedule;
-//! * [`sim`]: a discrete-event simulator of the whole funnel, for what no formula covers, and [`SimulatedServer`], which
-//!   runs trials on it.
+//! * [`ScaleOut`]: a step of the load while servers start; [`schedule`]: what a stall does to a schedule.
+//!
+//! What no formula covers is simulated, by `weir-sim`.
 //!
 //! Networks that cannot be stable, negative demands, classes without demand and more states than memory has are a [`ModelError`]; the small
 //! models that a search calls thousands of times have a `check` for it.
@@ -51,8 +51,6 @@ pub mod open;
 mod pooled_server;
 mod scale_out;
 pub mod schedule;
-pub mod sim;
-mod simulated_server;
 mod tandem;
 mod thread_limited;
 mod transient;
@@ -67,7 +65,6 @@ pub use multiclass::{ClassOfUsers, MulticlassNetwork, MulticlassSolution};
 pub use network::{ClosedNetwork, LargestUsers, NetworkSolution, Station, StationSolution};
 pub use pooled_server::{PooledServer, PooledSolution};
 pub use scale_out::{ScaleOut, ScaleOutSolution};
-pub use simulated_server::SimulatedServer;
 pub use tandem::{BlockingSolution, BlockingTandem};
 pub use thread_limited::{LargestThreads, Pool, PoolUse, ThreadLimited, ThreadLimitedSolution};
 pub use transient::{QueueAt, TransientQueue, relaxation_time_s};

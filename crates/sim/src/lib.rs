@@ -38,6 +38,7 @@ pub mod overload;
 mod profile;
 mod replicate;
 mod report;
+mod server;
 mod text;
 mod totals;
 mod trial;
@@ -56,6 +57,7 @@ pub use replicate::{Plan, Replication, Unwatched, Watcher, replicate, seed_of};
 pub use report::{
     ClassReport, GateReport, GroupReport, Report, SIMULATION_SCHEMA, StationReport, Times,
 };
+pub use server::{Disturbances, SimulatedServer};
 pub use text::text;
 pub use totals::{CenterTotals, ClassTotals, GateTotals, GroupTotals, Totals};
 pub use trial::{SimulatedTrial, facts, timelines, trial};

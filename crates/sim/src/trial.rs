@@ -123,7 +123,7 @@ fn own_name(center: &Center) -> &str {
 }
 
 /// The stage of the funnel that a place is; `None` for one that is no stage.
-fn stage_of(center: &Center) -> Option<String> {
+pub(crate) fn stage_of(center: &Center) -> Option<String> {
     match (own_name(center), center.kind) {
         ("threads" | "connections", CenterKind::Limit { .. }) => Some(own_name(center).to_owned()),
         (name, CenterKind::Limit { .. }) => Some(format!("pool.{name}")),
@@ -133,7 +133,7 @@ fn stage_of(center: &Center) -> Option<String> {
 }
 
 /// The station whose utilization is the CPU's: the one that is called so, else the first under processor sharing.
-fn cpu_of(network: &Network) -> Option<usize> {
+pub(crate) fn cpu_of(network: &Network) -> Option<usize> {
     let named = network
         .centers
         .iter()
@@ -144,7 +144,7 @@ fn cpu_of(network: &Network) -> Option<usize> {
     })
 }
 
-fn load(network: &Network, at: u64, second: &Second) -> LoadSecond {
+pub(crate) fn load(network: &Network, at: u64, second: &Second) -> LoadSecond {
     let classes = network.classes.iter().zip(&second.classes);
     let in_flight: u32 = second.classes.iter().map(|seen| seen.in_flight).sum();
     LoadSecond {
@@ -175,7 +175,7 @@ fn load(network: &Network, at: u64, second: &Second) -> LoadSecond {
 }
 
 /// What a watch would have read in a second.
-fn signals(network: &Network, second: &Second) -> Reading {
+pub(crate) fn signals(network: &Network, second: &Second) -> Reading {
     let mut reading = Reading::new();
     if let Some(busy) = cpu_of(network).and_then(|cpu| second.centers[cpu].utilization) {
         reading.insert(names::CPU.to_owned(), busy);

@@ -19,38 +19,33 @@
 //! for the same trials; a number leaves with its interval or with the trials it rests on.
 //!
 //! ```
-//! use weir_queueing::SimulatedServer;
-//! use weir_queueing::sim::*;
+//! use weir_queueing::{ClosedCpu, LargestUsers};
 //! use weir_record::NoObserver;
+//! use weir_sim::*;
 //! use weir_study::{FindSpec, find};
 //!
 //! // One CPU, 10 ms of CPU and 200 ms of waiting per request, users who think for 200 ms.
-//! let mut server = SimulatedServer::new(Scenario {
-//!     server: ServerModel {
-//!         cores: 1,
-//!         discipline: Discipline::ProcessorSharing,
-//!         connections: None,
-//!         threads: None,
-//!         pools: Vec::new(),
-//!     },
-//!     classes: vec![UserClass {
-//!         label: "request".to_owned(),
-//!         users: 1,
-//!         think: Duration::Exponential(0.2),
-//!         request: vec![
-//!             Phase::Cpu(Duration::Exponential(0.01)),
-//!             Phase::Sleep(Duration::Constant(0.2)),
+//! let network = Network {
+//!     centers: vec![Center::new("cpu", CenterKind::Shared { cores: 1 })],
+//!     classes: vec![Class::new(
+//!         "request",
+//!         Source::Users { users: 1, think: Distribution::exponential(0.2), ramp_s: 1.0 },
+//!         vec![
+//!             Step::Use(0, Distribution::exponential(0.01)),
+//!             Step::Sleep(Distribution::constant(0.2)),
 //!         ],
-//!     }],
-//!     ramp: Ramp { seconds: 1.0 },
-//!     disturbances: Disturbances::default(),
-//! });
-//! let truth = server.largest_level("users", &Default::default(), 0.8, 1..=200)?;
+//!     )],
+//!     ..Network::default()
+//! };
+//! let mut server = SimulatedServer::new(network, Disturbances::default());
+//! let truth = ClosedCpu { think_s: 0.4, demand_s: 0.01, servers: 1 };
+//! let LargestUsers::Users { users, .. } = truth.largest_users(0.8) else {
+//!     unreachable!("enough users fill any CPU");
+//! };
 //!
 //! let outcome = find(&FindSpec::default(), &mut server, &mut NoObserver);
 //! let answer = outcome.answer.expect("the CPU reaches 80 %");
-//! assert!(answer.low <= f64::from(truth.unwrap()) && f64::from(truth.unwrap()) <= answer.high);
-//! # Ok::<(), weir_record::TrialError>(())
+//! assert!(answer.low <= f64::from(users) && f64::from(users) <= answer.high);
 //! ```
 
 mod answer;

@@ -4,12 +4,11 @@
 use std::time::Duration as Time;
 
 use weir_model::{FitError, FittedModel, Limits, Parameters, Question, TrialSet};
-use weir_queueing::SimulatedServer;
-use weir_queueing::sim::{
-    Discipline, Disturbances, Duration, Phase, PoolLimit, Ramp, Scenario, ServerModel, UserClass,
-};
 use weir_record::{Level, NoObserver, Role, Treatment, TrialRecord, TrialRunner as _, Window};
-use weir_sim::{NetworkFile, Simulation};
+use weir_sim::{
+    Center, CenterKind, Class, Distribution, Disturbances, Network, NetworkFile, SimulatedServer,
+    Simulation, Source, Step,
+};
 
 type Of = fn(&Parameters) -> f64;
 
@@ -18,45 +17,53 @@ const DELAY_S: f64 = 0.1;
 const HOLD_S: f64 = 0.05;
 const THINK_S: f64 = 0.4;
 
-fn scenario() -> Scenario {
-    Scenario {
-        server: ServerModel {
-            cores: 2,
-            discipline: Discipline::ProcessorSharing,
-            connections: None,
-            threads: Some(60),
-            pools: vec![PoolLimit {
-                name: Some("db".to_owned()),
-                limit: 40,
-            }],
-        },
-        classes: vec![class("request", Duration::Constant(HOLD_S))],
-        ramp: Ramp { seconds: 1.0 },
-        disturbances: Disturbances {
-            between_trials: 0.02,
-            ..Disturbances::default()
-        },
+/// Where the places of the network are.
+const THREADS: usize = 0;
+const CPU: usize = 1;
+const POOL: usize = 2;
+
+fn network() -> Network {
+    let limit = |name: &str, capacity| Center::new(name, CenterKind::Limit { capacity });
+    Network {
+        centers: vec![
+            limit("threads", 60),
+            Center::new("cpu", CenterKind::Shared { cores: 2 }),
+            limit("db", 40),
+        ],
+        classes: vec![class("request", Distribution::constant(HOLD_S))],
+        ..Network::default()
     }
 }
 
-fn class(label: &str, hold: Duration) -> UserClass {
-    UserClass {
-        label: label.to_owned(),
+fn class(name: &str, hold: Distribution) -> Class {
+    let source = Source::Users {
         users: 1,
-        think: Duration::Exponential(THINK_S),
-        request: vec![
-            Phase::Cpu(Duration::Exponential(CPU_S)),
-            Phase::Sleep(Duration::Constant(DELAY_S)),
-            Phase::Acquire(0),
-            Phase::Sleep(hold),
-            Phase::Release(0),
-        ],
-    }
+        think: Distribution::exponential(THINK_S),
+        ramp_s: 1.0,
+    };
+    let route = vec![
+        Step::Acquire(THREADS),
+        Step::Use(CPU, Distribution::exponential(CPU_S)),
+        Step::Sleep(Distribution::constant(DELAY_S)),
+        Step::Acquire(POOL),
+        Step::Sleep(hold),
+        Step::Release(POOL),
+        Step::Release(THREADS),
+    ];
+    Class::new(name, source, route)
+}
+
+fn server(network: &Network) -> SimulatedServer {
+    let disturbances = Disturbances {
+        between_trials: 0.02,
+        ..Disturbances::default()
+    };
+    SimulatedServer::new(network.clone(), disturbances)
 }
 
 /// Trials at these levels of users, with this limit of threads.
-fn trials(scenario: &Scenario, users: &[u32], threads: Option<u32>) -> Vec<TrialRecord> {
-    let mut server = SimulatedServer::new(scenario.clone());
+fn trials(network: &Network, users: &[u32], threads: Option<u32>) -> Vec<TrialRecord> {
+    let mut server = server(network);
     users
         .iter()
         .enumerate()
@@ -80,8 +87,8 @@ fn trials(scenario: &Scenario, users: &[u32], threads: Option<u32>) -> Vec<Trial
         .collect()
 }
 
-fn fit(scenario: &Scenario, records: &[TrialRecord]) -> Result<FittedModel, FitError> {
-    let server = SimulatedServer::new(scenario.clone());
+fn fit(network: &Network, records: &[TrialRecord]) -> Result<FittedModel, FitError> {
+    let server = server(network);
     FittedModel::fit(TrialSet::of(records, server.facts()))
 }
 
@@ -94,8 +101,8 @@ fn limits(threads: u32) -> Limits {
 
 #[test]
 fn the_truth_is_found_and_what_was_not_measured_predicted() {
-    let scenario = scenario();
-    let model = fit(&scenario, &trials(&scenario, &[10, 20, 30, 40, 50], None)).unwrap();
+    let network = network();
+    let model = fit(&network, &trials(&network, &[10, 20, 30, 40, 50], None)).unwrap();
     assert_eq!(model.validation.disagreements, []);
     let parameters: [(Of, f64); 4] = [
         (|found| found.cpu_s, CPU_S),
@@ -121,27 +128,28 @@ fn the_truth_is_found_and_what_was_not_measured_predicted() {
             limits: limits(threads),
         };
         let predicted = model.predict(question).unwrap();
-        let server = SimulatedServer::new(scenario.clone());
+        let server = server(&network);
         let levels = [("users", users), ("threads", threads)]
             .map(|(factor, level)| (factor.to_owned(), Level::Number(f64::from(level))));
         let truth = server.truth_at(&levels.into_iter().collect()).unwrap();
+        let threads_busy = truth.number(THREADS) - truth.waiting(THREADS);
         let near = |found: f64, truth: f64, share: f64| (found / truth - 1.0).abs() < share;
         let found = &predicted.figures;
         assert!(
-            near(found.throughput_per_s, truth.throughput_per_s, 0.05),
+            near(found.throughput_per_s, truth.throughput_per_s(0), 0.05),
             "{predicted:?}"
         );
-        assert!(near(found.cpu, truth.cpu, 0.05), "{predicted:?}");
         assert!(
-            near(found.threads_busy, truth.threads_busy, 0.1),
+            near(found.cpu, truth.utilization(CPU).unwrap(), 0.05),
             "{predicted:?}"
         );
+        assert!(near(found.threads_busy, threads_busy, 0.1), "{predicted:?}");
         let (low, high) = (
             predicted.low.throughput_per_s,
             predicted.high.throughput_per_s,
         );
         assert!(
-            (low..=high).contains(&truth.throughput_per_s),
+            (low..=high).contains(&truth.throughput_per_s(0)),
             "{predicted:?} {truth:?}"
         );
     }
@@ -150,8 +158,8 @@ fn the_truth_is_found_and_what_was_not_measured_predicted() {
 /// The simulator plays the file that a model writes, and comes to what the model says.
 #[test]
 fn the_network_file_is_the_model() {
-    let scenario = scenario();
-    let model = fit(&scenario, &trials(&scenario, &[10, 30, 50], None)).unwrap();
+    let network = network();
+    let model = fit(&network, &trials(&network, &[10, 30, 50], None)).unwrap();
     let question = Question {
         population: 60,
         limits: limits(10),
@@ -173,18 +181,13 @@ fn the_network_file_is_the_model() {
 /// A lock that nothing shows: throughput stops where no stage is full.
 #[test]
 fn a_model_that_does_not_fit_is_refused() {
-    let mut scenario = scenario();
-    scenario.server.pools.push(PoolLimit {
-        name: None,
-        limit: 1,
-    });
-    let locked = [
-        Phase::Acquire(1),
-        Phase::Sleep(Duration::Constant(0.04)),
-        Phase::Release(1),
-    ];
-    scenario.classes[0].request.splice(1..1, locked);
-    let model = fit(&scenario, &trials(&scenario, &[5, 10, 20, 30, 50], None)).unwrap();
+    let mut network = network();
+    let lock = network.centers.len();
+    let one = CenterKind::Queue { servers: 1 };
+    network.centers.push(Center::new("lock", one));
+    let locked = Step::Use(lock, Distribution::constant(0.04));
+    network.classes[0].route.insert(2, locked);
+    let model = fit(&network, &trials(&network, &[5, 10, 20, 30, 50], None)).unwrap();
     let says: Vec<&str> = model
         .validation
         .disagreements
@@ -196,12 +199,12 @@ fn a_model_that_does_not_fit_is_refused() {
 
 #[test]
 fn what_a_full_limit_would_shift_is_not_predicted() {
-    let mut scenario = scenario();
-    scenario.classes = vec![
-        class("quick", Duration::Constant(0.01)),
-        class("slow", Duration::Constant(0.6)),
+    let mut network = network();
+    network.classes = vec![
+        class("quick", Distribution::constant(0.01)),
+        class("slow", Distribution::constant(0.6)),
     ];
-    let model = fit(&scenario, &trials(&scenario, &[5, 10, 15, 20], None)).unwrap();
+    let model = fit(&network, &trials(&network, &[5, 10, 15, 20], None)).unwrap();
     let ample = Question {
         population: 30,
         limits: limits(60),
@@ -217,8 +220,8 @@ fn what_a_full_limit_would_shift_is_not_predicted() {
 
 #[test]
 fn trials_that_must_not_be_used_are_left_out_with_the_reason() {
-    let scenario = scenario();
-    let mut records = trials(&scenario, &[10, 20, 30, 40, 50, 60, 70], None);
+    let network = network();
+    let mut records = trials(&network, &[10, 20, 30, 40, 50, 60, 70], None);
     records[3].valid = false;
     records[3].invalid_because = vec!["the load tool was late".to_owned()];
     records[4].errors.share = 0.2;
@@ -226,7 +229,7 @@ fn trials_that_must_not_be_used_are_left_out_with_the_reason() {
     records[6]
         .levels
         .insert("param.bit".to_owned(), Level::Number(940.0));
-    let model = fit(&scenario, &records).unwrap();
+    let model = fit(&network, &records).unwrap();
     let because: Vec<&str> = model
         .set
         .left_out
@@ -242,7 +245,7 @@ fn trials_that_must_not_be_used_are_left_out_with_the_reason() {
             "its requests are others (param.bit = 940 instead of none set)"
         ]
     );
-    let error = fit(&scenario, &records[2..]).unwrap_err().to_string();
+    let error = fit(&network, &records[2..]).unwrap_err().to_string();
     assert!(
         error.contains("1 treatment(s) can be used, and it takes 3"),
         "{error}"

@@ -2,5 +2,4 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod cases;
-mod simulator;
 mod solvers;

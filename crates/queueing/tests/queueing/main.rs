@@ -4,4 +4,3 @@ mod agreement;
 mod answers;
 mod limits;
 mod models;
-mod simulated_trials;

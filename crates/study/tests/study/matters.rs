@@ -2,43 +2,49 @@
 
 use std::time::Duration as Time;
 
-use weir_queueing::SimulatedServer;
-use weir_queueing::sim::{
-    ConnectionLimit, Discipline, Disturbances, Duration, Phase, Ramp, Scenario, ServerModel,
-    UserClass, WhenConnectionsFull,
-};
 use weir_record::{Level, Levels, NoObserver, Role, Status, Window};
+use weir_sim::{
+    Center, CenterKind, Class, Distribution, Disturbances, Network, SimulatedServer, Source, Step,
+};
 use weir_stats::{PAIRS_MAX, Verdict};
 use weir_study::{MattersSpec, Outcome, matters};
 
 /// Two CPUs, 200 threads, 500 connections; a request takes 5 ms of CPU and 50 ms of waiting, users think for 200 ms.
 fn server(between_trials: f64) -> SimulatedServer {
-    SimulatedServer::new(Scenario {
-        server: ServerModel {
-            cores: 2,
-            discipline: Discipline::ProcessorSharing,
-            connections: Some(ConnectionLimit {
-                limit: 500,
-                when_full: WhenConnectionsFull::Close,
-            }),
-            threads: Some(200),
-            pools: Vec::new(),
-        },
-        classes: vec![UserClass {
-            label: "request".to_owned(),
-            users: 20,
-            think: Duration::Exponential(0.2),
-            request: vec![
-                Phase::Cpu(Duration::Exponential(0.005)),
-                Phase::Sleep(Duration::Exponential(0.05)),
-            ],
-        }],
-        ramp: Ramp { seconds: 1.0 },
-        disturbances: Disturbances {
-            between_trials,
-            ..Disturbances::default()
-        },
-    })
+    let limit = |name: &str, capacity| Center::new(name, CenterKind::Limit { capacity });
+    // One more connection than there may be is closed at once.
+    let connections = Center {
+        queue: Some(0),
+        ..limit("connections", 500)
+    };
+    let (cpu, of_connections, of_threads) = (2, 0, 1);
+    let route = vec![
+        Step::Acquire(of_connections),
+        Step::Acquire(of_threads),
+        Step::Use(cpu, Distribution::exponential(0.005)),
+        Step::Sleep(Distribution::exponential(0.05)),
+        Step::Release(of_threads),
+        Step::Release(of_connections),
+    ];
+    let source = Source::Users {
+        users: 20,
+        think: Distribution::exponential(0.2),
+        ramp_s: 1.0,
+    };
+    let network = Network {
+        centers: vec![
+            connections,
+            limit("threads", 200),
+            Center::new("cpu", CenterKind::Shared { cores: 2 }),
+        ],
+        classes: vec![Class::new("request", source, route)],
+        ..Network::default()
+    };
+    let disturbances = Disturbances {
+        between_trials,
+        ..Disturbances::default()
+    };
+    SimulatedServer::new(network, disturbances)
 }
 
 fn users(users: f64) -> Levels {

@@ -3,61 +3,84 @@
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weir_queueing::SimulatedServer;
-use weir_queueing::sim::{
-    ConnectionLimit, Discipline, Disturbances, Duration, Phase, PoolLimit, Ramp, Scenario,
-    ServerModel, UserClass, WhenConnectionsFull,
-};
 use weir_record::{Levels, NoObserver, Replay, Role, Status, TrialRunner};
+use weir_sim::{
+    Center, CenterKind, Class, Distribution, Disturbances, Network, SimulatedServer, Source, Step,
+};
 use weir_study::{FindSpec, Outcome, find};
 
-fn scenario(random: &mut Xoshiro256PlusPlus, sigma: f64) -> Scenario {
-    let demand = 0.004 + 0.004 * random.random::<f64>();
-    let delay = demand * (28.0 + 30.0 * random.random::<f64>());
-    let think = delay * (0.5 + 0.5 * random.random::<f64>());
-    let mut request = Vec::new();
-    request.extend(Phase::hold(0, Duration::Constant(0.005)));
-    request.push(Phase::Cpu(Duration::Gamma {
-        mean_s: demand,
-        variation: 0.6,
-    }));
-    request.push(Phase::Sleep(Duration::Constant(delay - 0.01)));
-    request.extend(Phase::hold(0, Duration::Constant(0.005)));
-    Scenario {
-        server: ServerModel {
-            cores: 1,
-            discipline: Discipline::ProcessorSharing,
-            connections: Some(ConnectionLimit {
-                limit: 20_000,
-                when_full: WhenConnectionsFull::Wait,
-            }),
-            threads: Some(100),
-            pools: vec![PoolLimit {
-                name: Some("db".to_owned()),
-                limit: 10,
-            }],
-        },
-        classes: vec![UserClass {
-            label: "stress".to_owned(),
-            users: 1,
-            think: Duration::FoldedGaussian {
-                mean_s: think,
-                deviation_s: 0.3 * think,
-            },
-            request,
-        }],
-        ramp: Ramp { seconds: 1.0 },
-        disturbances: Disturbances {
-            between_trials: sigma,
-            ..Disturbances::default()
-        },
+/// Where the places of the network are.
+const CONNECTIONS: usize = 0;
+const THREADS: usize = 1;
+const CPU: usize = 2;
+const POOL: usize = 3;
+/// How long each of two queries holds a connection, and a request sleeps less for it.
+const QUERY_S: f64 = 0.005;
+
+/// What a request of a server needs, drawn by chance.
+struct Needs {
+    demand_s: f64,
+    delay_s: f64,
+    think: Distribution,
+}
+
+impl Needs {
+    fn drawn(random: &mut Xoshiro256PlusPlus) -> Self {
+        let demand_s = 0.004 + 0.004 * random.random::<f64>();
+        let delay_s = demand_s * (28.0 + 30.0 * random.random::<f64>());
+        let think_s = delay_s * (0.5 + 0.5 * random.random::<f64>());
+        Self {
+            demand_s,
+            delay_s,
+            think: Distribution::folded_normal(think_s, 0.3 * think_s),
+        }
     }
+
+    fn network(&self) -> Network {
+        let limit = |name: &str, capacity| Center::new(name, CenterKind::Limit { capacity });
+        let query = [
+            Step::Acquire(POOL),
+            Step::Sleep(Distribution::constant(QUERY_S)),
+            Step::Release(POOL),
+        ];
+        let mut route = vec![Step::Acquire(CONNECTIONS), Step::Acquire(THREADS)];
+        route.extend(query);
+        route.push(Step::Use(CPU, Distribution::erlang(self.demand_s, 3)));
+        route.push(Step::Sleep(Distribution::constant(
+            self.delay_s - 2.0 * QUERY_S,
+        )));
+        route.extend(query);
+        route.extend([Step::Release(THREADS), Step::Release(CONNECTIONS)]);
+        let source = Source::Users {
+            users: 1,
+            think: self.think,
+            ramp_s: 1.0,
+        };
+        Network {
+            centers: vec![
+                limit("connections", 20_000),
+                limit("threads", 100),
+                Center::new("cpu", CenterKind::Shared { cores: 1 }),
+                limit("db", 10),
+            ],
+            classes: vec![Class::new("stress", source, route)],
+            ..Network::default()
+        }
+    }
+}
+
+fn server(random: &mut Xoshiro256PlusPlus, between_trials: f64, steal: f64) -> SimulatedServer {
+    let disturbances = Disturbances {
+        between_trials,
+        steal,
+    };
+    SimulatedServer::new(Needs::drawn(random).network(), disturbances)
 }
 
 /// A study of a server like the default one: one CPU, 40 to 100 users at 80 %, 25 to 60 threads.
 fn tuned(seed: u64, sigma: f64) -> (SimulatedServer, FindSpec, Outcome) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut server = SimulatedServer::new(scenario(&mut random, sigma));
+    let mut server = server(&mut random, sigma, 0.0);
     let spec = FindSpec {
         seed,
         ..FindSpec::default()
@@ -75,20 +98,12 @@ fn load_s(outcome: &Outcome) -> f64 {
 /// not hold up.
 fn truth(seed: u64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let scenario = scenario(&mut random, 0.0);
-    let class = &scenario.classes[0];
-    let mut model = weir_queueing::ClosedCpu {
-        think_s: class.think.mean_s(),
-        demand_s: 0.0,
+    let needs = Needs::drawn(&mut random);
+    let model = weir_queueing::ClosedCpu {
+        think_s: needs.think.mean_s() + needs.delay_s,
+        demand_s: needs.demand_s,
         servers: 1,
     };
-    for phase in &class.request {
-        match phase {
-            Phase::Cpu(demand) => model.demand_s += demand.mean_s(),
-            Phase::Sleep(time) => model.think_s += time.mean_s(),
-            Phase::Acquire(_) | Phase::Release(_) => {}
-        }
-    }
     match model.largest_users(0.8) {
         weir_queueing::LargestUsers::Users { users, .. } => f64::from(users),
         other => panic!("{other:?}"),
@@ -131,7 +146,8 @@ fn the_thread_limit_is_the_largest_that_holds() {
                 ("users".to_owned(), f64::from(users).into()),
                 ("threads".to_owned(), threads.into()),
             ]);
-            server.truth_at(&levels).expect("levels it knows").cpu
+            let truth = server.truth_at(&levels).expect("levels it knows");
+            truth.utilization(CPU).expect("there is a CPU")
         };
         // One thread is worth about two points here, and a trial knows one.
         assert!(cpu(threads) <= 0.815, "seed {seed}: {}", cpu(threads));
@@ -186,9 +202,7 @@ fn stolen_time_widens_the_interval_and_is_told() {
     let mut widths = Vec::new();
     for steal in [0.0, 0.12] {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut scenario = scenario(&mut random, 0.01);
-        scenario.disturbances.steal = steal;
-        let mut server = SimulatedServer::new(scenario);
+        let mut server = server(&mut random, 0.01, steal);
         let outcome = find(&FindSpec::default(), &mut server, &mut NoObserver);
         let told = outcome
             .findings
