@@ -19,9 +19,11 @@ use crate::workspace::Workspace;
 
 /// Tells the tests of the system profile that they must not skip.
 const SYSTEM_TESTS: &str = "WEIR_SYSTEM_TESTS";
+/// The test programs whose tests load servers and measure.
+const MEASURING: &str = "system";
 /// When more tests than this fail, it was not by chance.
 const AGAIN_MAX: usize = 3;
-/// So many of the slowest tests of the system profile are named.
+/// So many of the slowest tests are named.
 const SLOWEST: usize = 15;
 
 /// Runs the unit and integration tests.
@@ -39,9 +41,7 @@ pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(),
         ])
     })?;
     let mut tally = workspace_tests(workspace, steps)?;
-    let system = system_tests(workspace, steps)?;
-    tell_slowest(&system);
-    tally += system;
+    tally += system_tests(workspace, steps)?;
     close(&tally, steps)
 }
 
@@ -64,20 +64,40 @@ fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, Ta
     Ok(tally)
 }
 
+/// Two parts: what measures runs one test at a time, because it would measure the others; the rest two at a time.
 fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
     let targets = system_targets(workspace)?;
+    let (measuring, others): (Vec<&str>, Vec<&str>) = targets
+        .iter()
+        .map(String::as_str)
+        .partition(|name| *name == MEASURING);
+    let mut tally = system_part(workspace, steps, "system profile: servers", &others, 2)?;
+    let measured = system_part(workspace, steps, "system profile: studies", &measuring, 1)?;
+    tell_slowest(&measured);
+    tally += measured;
+    Ok(tally)
+}
+
+fn system_part(
+    workspace: &Workspace,
+    steps: &mut Steps,
+    title: &str,
+    targets: &[&str],
+    at_once: u32,
+) -> Result<Tally, TaskError> {
     if targets.is_empty() {
         return Ok(Tally::default());
     }
     // The whole workspace again, so that features unify as in the first part and nothing is built twice.
     let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
-    for target in &targets {
+    for target in targets {
         arguments.extend(["--test", target]);
     }
-    // One at a time: each of them measures, and would measure the others.
-    arguments.extend(["--", "--test-threads=1"]);
-    part(steps, "system profile", |again| {
+    part(steps, title, |again| {
+        let at_once = if again.is_empty() { at_once } else { 1 };
+        let at_once = format!("--test-threads={at_once}");
         let mut arguments = arguments.clone();
+        arguments.extend(["--", &at_once]);
         if !again.is_empty() {
             arguments.push("--exact");
         }
@@ -86,7 +106,7 @@ fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskE
     })
 }
 
-/// Names of the test files that belong to the system profile, each once.
+/// Names of the test programs that belong to the system profile, each once.
 fn system_targets(workspace: &Workspace) -> Result<Vec<String>, TaskError> {
     let mut targets = Vec::new();
     for member in workspace.crates()? {
@@ -103,7 +123,7 @@ fn system_targets(workspace: &Workspace) -> Result<Vec<String>, TaskError> {
 }
 
 fn is_of_system(target: &str) -> bool {
-    ["browser", "system"].contains(&target) || target.starts_with("system_")
+    [MEASURING, "browser"].contains(&target) || target.starts_with("system_")
 }
 
 /// Runs one part of the tests: all of them when it is given no names, else those.
@@ -140,7 +160,7 @@ fn with_second_try(
 
 /// Where the time went, of tests that run one at a time.
 fn tell_slowest(tally: &Tally) {
-    println!("\nthe slowest tests of the system profile:");
+    println!("\nthe slowest of them:");
     for (name, took) in tally.slowest(SLOWEST) {
         println!("{:>12}  {name}", spoken(*took));
     }

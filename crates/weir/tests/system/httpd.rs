@@ -226,7 +226,7 @@ users = [2]
 threads = [12]
 "#;
 
-/// Two users get no more from four processes than from two, so that nearly every run answers.
+/// Two users get no more from three processes than from two, so that nearly every run answers.
 const TUNE_OF_USER: &str = r#"
 schema = "weir/study/1"
 [target.httpd]
@@ -238,7 +238,7 @@ window = "5 s"
 warm-up = "1 s"
 [find]
 vary = "threads"
-within = [2, 4]
+within = [2, 3]
 set = { users = 2 }
 goal = "smallest-near-best"
 margin = "50 %"
