@@ -219,7 +219,7 @@ impl Seen {
         let at = self.recording.seconds();
         let row = self.recording.timeline.second(at - 1);
         let figure = |name: &str| row.and_then(|row| row.get(name));
-        let in_ms = |name: &str| figure(name).map(|seconds| seconds * 1e3);
+        let in_ms = |name: &str| figure(name).map(|seconds| *seconds * 1e3);
         let ended = |class: &crate::engine::ClassSeen| class.answered + class.refused;
         SecondView {
             elapsed_s: at as u64,
@@ -229,7 +229,7 @@ impl Seen {
             p50_ms: in_ms(names::RESPONSE_P50),
             p99_ms: in_ms(names::RESPONSE_P99),
             failed: self.failed,
-            cpu: figure(names::CPU),
+            cpu: figure(names::CPU).copied(),
         }
     }
 }

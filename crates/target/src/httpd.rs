@@ -22,7 +22,7 @@ mod installation;
 mod kind;
 mod place;
 mod rebuilt;
-mod syntax;
+pub(crate) mod syntax;
 mod users;
 
 use std::collections::BTreeMap;

@@ -15,7 +15,6 @@ mod java_command;
 mod liberty;
 mod machine;
 mod process;
-mod properties;
 mod resources;
 mod spring_boot;
 mod spring_environment;

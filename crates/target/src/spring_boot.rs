@@ -13,6 +13,7 @@ mod kind;
 mod names;
 mod properties;
 mod property;
+pub(crate) mod settings;
 mod yaml;
 
 use std::collections::BTreeMap;

@@ -9,35 +9,35 @@ use std::ops::Range;
 
 /// A directive, or the beginning or the end of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Number of its first line, from 1.
-    pub(super) number: usize,
+    pub(crate) number: usize,
     /// All of it, with the line end.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Its name in small letters: `listen`, `<ifmodule`, `</ifmodule`.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What stands behind the name.
-    pub(super) words: Vec<Word>,
+    pub(crate) words: Vec<Word>,
 }
 
 /// A word behind a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// Without its quotes.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// With its quotes.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
 }
 
 impl Line {
     /// The first word, empty when there is none.
-    pub(super) fn first(&self) -> &str {
+    pub(crate) fn first(&self) -> &str {
         self.words.first().map_or("", |word| &word.text)
     }
 }
 
 /// All lines of a text but comments and empty ones.
-pub(super) fn lines(text: &str) -> Vec<Line> {
+pub(crate) fn lines(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     let (mut at, mut number) = (0, 1);
     while at < text.len() {

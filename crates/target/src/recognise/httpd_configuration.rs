@@ -2,12 +2,14 @@
 //!
 //! Only what holds for the whole server: what stands in `<VirtualHost>`, `<Directory>` and the like
 //! is left out. `<IfModule mpm_…>` is decided by the module that is loaded; other conditions count
-//! as met.
+//! as met. Unlike the reader of a configuration that Weir copies and starts, this one takes what it can read, also of
+//! another machine, and refuses nothing; the form of a line they know from one place.
 
 use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
 use super::process::ProcessFacts;
+use crate::httpd::syntax::{Line, lines};
 
 /// How deep files may include each other, as the server has it.
 const DEEPEST: usize = 20;
@@ -24,8 +26,9 @@ const CONDITIONS: [&str; 6] = [
 /// A directive and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Directive {
+    /// In small letters.
     pub(super) name: String,
-    /// Its first word, or all of them.
+    /// All words behind it.
     pub(super) value: String,
     pub(super) file: PathBuf,
     pub(super) line: usize,
@@ -72,46 +75,37 @@ impl Reader<'_> {
         };
         // The sections that are open: whether what is inside counts.
         let mut open: Vec<bool> = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            if line.starts_with("</") {
+        for line in lines(&text) {
+            if line.name.starts_with("</") {
                 open.pop();
-            } else if let Some(section) = line.strip_prefix('<') {
-                open.push(self.counts(section.trim_end_matches('>')));
+            } else if let Some(section) = line.name.strip_prefix('<') {
+                open.push(self.counts(section, line.first()));
             } else if open.iter().all(|counts| *counts) {
-                self.directive(line, file, index + 1, depth);
+                self.directive(&line, file, depth);
             }
         }
     }
 
-    fn directive(&mut self, line: &str, file: &Path, number: usize, depth: usize) {
-        let (name, value) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let value = value.trim().trim_matches('"');
-        if name.eq_ignore_ascii_case("Include") || name.eq_ignore_ascii_case("IncludeOptional") {
-            for included in self.matching(&self.filled(value)) {
+    fn directive(&mut self, line: &Line, file: &Path, depth: usize) {
+        if ["include", "includeoptional"].contains(&line.name.as_str()) {
+            for included in self.matching(&self.filled(line.first())) {
                 self.file(&included, depth + 1);
             }
             return;
         }
+        let words: Vec<&str> = line.words.iter().map(|word| word.text.as_str()).collect();
         self.directives.push(Directive {
-            name: name.to_owned(),
-            value: value.to_owned(),
+            name: line.name.clone(),
+            value: words.join(" "),
             file: file.to_owned(),
-            line: number,
+            line: line.number,
         });
     }
 
-    fn counts(&self, section: &str) -> bool {
-        let (name, condition) = section
-            .split_once(char::is_whitespace)
-            .unwrap_or((section, ""));
-        if !CONDITIONS.contains(&name.to_lowercase().as_str()) {
+    fn counts(&self, section: &str, condition: &str) -> bool {
+        if !CONDITIONS.contains(&section) {
             return false;
         }
-        let condition = condition.trim().trim_matches('"');
         let (wanted, module) = match condition.strip_prefix('!') {
             Some(module) => (false, module),
             None => (true, condition),
@@ -121,7 +115,7 @@ impl Reader<'_> {
             // `mpm_event.c` is the file, `event.c` the older name of it.
             |file| format!("mpm_{}_module", file.trim_start_matches("mpm_")),
         );
-        let of_mpm = module.starts_with("mpm_") && name.eq_ignore_ascii_case("IfModule");
+        let of_mpm = module.starts_with("mpm_") && section == "ifmodule";
         let loaded = self.directives.iter().any(|directive| {
             directive.is("LoadModule") && directive.value.split_whitespace().next() == Some(&module)
         });
@@ -225,10 +219,10 @@ mod tests {
             })
             .collect();
         let once = [
-            "/e/h.conf:2 Listen 80",
-            "/e/c/a1.conf:1 LoadModule mpm_event_module m.so",
-            "/e/h.conf:9 KeepAlive On",
-            "/e/d/z:2 ThreadLimit 5",
+            "/e/h.conf:2 listen 80",
+            "/e/c/a1.conf:1 loadmodule mpm_event_module m.so",
+            "/e/h.conf:9 keepalive On",
+            "/e/d/z:2 threadlimit 5",
         ];
         assert_eq!(told[..4], once);
         // At the deepest level nothing is included any more.

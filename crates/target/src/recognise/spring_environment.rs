@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::java_command::JavaCommand;
 use super::machine::Machine;
 use super::process::ProcessFacts;
-use super::properties::{Setting, of_properties, of_yaml};
 use super::xml_place::Placed;
+use crate::spring_boot::settings::{Setting, of_properties, of_yaml};
 
 /// All settings, the strongest source first.
 #[derive(Debug)]
@@ -143,7 +143,9 @@ impl SpringEnvironment {
         };
         // Only plain values, so that a name that stands for itself ends.
         let mut settings = self.sources.iter().flat_map(|source| &source.settings);
-        let found = settings.find(|setting| setting.name == name && !setting.value.contains("${"));
+        let found = settings.find(|setting| {
+            relaxed(&setting.name) == relaxed(name) && !setting.value.contains("${")
+        });
         let found = found.map(|setting| setting.value.as_str());
         found.or(default).unwrap_or(value).to_owned()
     }

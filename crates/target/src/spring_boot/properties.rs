@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::configuration::with_lines_at;
 
 use super::property::{Property, canonical};
+use super::settings::Setting;
 
 /// What says of a document for which profiles it counts.
 const PROFILE: &str = "spring.config.activate";
@@ -62,6 +63,32 @@ pub(super) fn with(text: &str, property: &Property, value: &str) -> Result<Strin
     };
     let line = format!("{}={value}", property.name());
     Ok(with_lines_at(text, at, &[line]))
+}
+
+/// What the first document sets.
+pub(super) fn settings(text: &str) -> Vec<Setting> {
+    let entries = read(text).into_iter();
+    let first = entries.filter(|entry| entry.document == 0);
+    first
+        .map(|entry| {
+            let value = unescaped(&text[entry.value.clone()]);
+            Setting::at(text, entry.value.start, &entry.name, value.trim_end())
+        })
+        .collect()
+}
+
+/// What a value says: the backslashes taken away, and with one at the end of a line the blanks that begin the next.
+fn unescaped(value: &str) -> String {
+    let mut said = String::new();
+    let mut rest = value.chars().peekable();
+    while let Some(c) = rest.next() {
+        match (c, rest.peek()) {
+            ('\\', Some('\r' | '\n')) => while rest.next_if(|c| c.is_whitespace()).is_some() {},
+            ('\\', _) => said.extend(rest.next()),
+            _ => said.push(c),
+        }
+    }
+    said
 }
 
 fn read(text: &str) -> Vec<Entry> {

@@ -13,7 +13,8 @@ use std::ops::Range;
 use crate::configuration::with_lines_at;
 
 use super::property::Property;
-use nodes::{Kind, Node, column_of, read};
+use super::settings::Setting;
+use nodes::{Kind, Node, column_of, read, read_as_far};
 
 /// How far children stand behind their parents when the file does not show it.
 const INDENT: usize = 2;
@@ -26,6 +27,20 @@ pub(super) fn with(text: &str, property: &Property, value: &str) -> Result<Strin
     let edited = edit(text, &nodes, property, value)?;
     check(&nodes, &read(&edited)?, property, value)?;
     Ok(edited)
+}
+
+/// What the first document sets, as far as it can be read.
+pub(super) fn settings(text: &str) -> Vec<Setting> {
+    let (nodes, _) = read_as_far(text);
+    let first = nodes.iter().filter(|node| node.document == 0);
+    first
+        .filter_map(|node| match &node.kind {
+            Kind::Scalar { value, .. } => {
+                Some(Setting::at(text, node.key.start, &node.name, value))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 fn edit(text: &str, nodes: &[Node], property: &Property, value: &str) -> Result<String, String> {

@@ -55,35 +55,22 @@ impl Node {
 
 /// Reads all names of a file with their values.
 pub(super) fn read(text: &str) -> Result<Vec<Node>, String> {
+    match read_as_far(text) {
+        (nodes, None) => Ok(nodes),
+        (_, Some(says)) => Err(says),
+    }
+}
+
+/// The same up to what cannot be read, and why that cannot.
+pub(super) fn read_as_far(text: &str) -> (Vec<Node>, Option<String>) {
     let mut reader = Reader {
         text,
         nodes: Vec::new(),
         open: Vec::new(),
         documents: 0,
     };
-    let places = Places::of(text);
-    for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| error.to_string())?;
-        let span = places.range(span);
-        match event {
-            Event::DocumentStart(_) => reader.documents += 1,
-            Event::MappingStart(anchor, tag) => {
-                reader.opens(Form::Mapping, anchor, tag.is_some(), &span)?;
-            }
-            Event::SequenceStart(anchor, tag) => {
-                reader.opens(Form::List, anchor, tag.is_some(), &span)?;
-            }
-            Event::MappingEnd | Event::SequenceEnd => reader.closes(&span)?,
-            Event::Scalar(value, ..) if reader.wants_key() => reader.key(value.into_owned(), span),
-            Event::Scalar(value, style, anchor, tag) => {
-                let is_plain = anchor == 0 && tag.is_none();
-                reader.scalar(value.into_owned(), style, is_plain, span);
-            }
-            Event::Alias(_) => reader.reference(&span),
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
-        }
-    }
-    Ok(reader.nodes)
+    let stopped = reader.run().err();
+    (reader.nodes, stopped)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,6 +102,32 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        let places = Places::of(self.text);
+        for event in Parser::new_from_str(self.text) {
+            let (event, span) = event.map_err(|error| error.to_string())?;
+            let span = places.range(span);
+            match event {
+                Event::DocumentStart(_) => self.documents += 1,
+                Event::MappingStart(anchor, tag) => {
+                    self.opens(Form::Mapping, anchor, tag.is_some(), &span)?;
+                }
+                Event::SequenceStart(anchor, tag) => {
+                    self.opens(Form::List, anchor, tag.is_some(), &span)?;
+                }
+                Event::MappingEnd | Event::SequenceEnd => self.closes(&span)?,
+                Event::Scalar(value, ..) if self.wants_key() => self.key(value.into_owned(), span),
+                Event::Scalar(value, style, anchor, tag) => {
+                    let is_plain = anchor == 0 && tag.is_none();
+                    self.scalar(value.into_owned(), style, is_plain, span);
+                }
+                Event::Alias(_) => self.reference(&span),
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            }
+        }
+        Ok(())
+    }
+
     fn opens(
         &mut self,
         form: Form,
