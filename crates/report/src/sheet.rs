@@ -4,6 +4,7 @@
 
 mod drawing;
 mod forest;
+mod frame;
 mod scale;
 
 use askama::Template as _;

@@ -1,6 +1,7 @@
 //! A curve with its interval, and what was measured beside it.
 
-use super::scale::{Scale, Tick, figure, place};
+use super::frame::{Edges, Frame};
+use super::scale::{Scale, Tick, figure};
 
 /// A curve over an axis, and points.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -77,21 +78,6 @@ pub(super) struct Drawn {
     pub(super) says: String,
 }
 
-/// The edges of the field, and where its texts stand.
-#[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) width: String,
-    pub(super) height: String,
-    pub(super) left: String,
-    pub(super) right: String,
-    pub(super) top: String,
-    pub(super) floor: String,
-    pub(super) middle: String,
-    pub(super) x_ticks: String,
-    pub(super) x_title: String,
-    pub(super) y_ticks: String,
-}
-
 #[derive(Debug)]
 pub(super) struct DrawnPoint {
     pub(super) x: String,
@@ -115,7 +101,7 @@ impl Drawn {
             says: point.says.clone(),
         });
         Self {
-            frame: Frame::new(),
+            frame: EDGES.frame(),
             title: drawing.title.clone(),
             x_title: drawing.x_title.clone(),
             y_title: drawing.y_title.clone(),
@@ -138,23 +124,14 @@ impl Drawn {
     }
 }
 
-impl Frame {
-    fn new() -> Self {
-        let (right, floor) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        Self {
-            width: place(WIDTH),
-            height: place(HEIGHT),
-            left: place(LEFT),
-            right: place(right),
-            top: place(TOP),
-            floor: place(floor),
-            middle: place(f64::midpoint(LEFT, right)),
-            x_ticks: place(floor + 16.0),
-            x_title: place(HEIGHT - 8.0),
-            y_ticks: place(LEFT - 6.0),
-        }
-    }
-}
+const EDGES: Edges = Edges {
+    width: WIDTH,
+    height: HEIGHT,
+    left: LEFT,
+    right: WIDTH - RIGHT,
+    top: TOP,
+    floor: HEIGHT - BOTTOM,
+};
 
 /// Axes from zero, so that a small change looks small.
 fn scales(drawing: &Drawing) -> (Scale, Scale) {

@@ -1,5 +1,6 @@
 //! Intervals of changes under each other, against the margin that matters.
 
+use super::frame::{Edges, Frame};
 use super::scale::{Scale, Tick, place};
 
 /// Changes with their intervals.
@@ -34,6 +35,8 @@ const RIGHT: f64 = 120.0;
 const ROW: f64 = 26.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 46.0;
+/// Between the names, the field and the outcomes.
+const BESIDE: f64 = 10.0;
 /// Room to both sides of the longest interval.
 const ROOM: f64 = 1.08;
 
@@ -42,15 +45,7 @@ const ROOM: f64 = 1.08;
 pub(super) struct Drawn {
     pub(super) title: String,
     pub(super) x_title: String,
-    pub(super) width: String,
-    pub(super) height: String,
-    pub(super) left: String,
-    pub(super) right: String,
-    pub(super) top: String,
-    pub(super) floor: String,
-    pub(super) field: String,
-    pub(super) ticks_at: String,
-    pub(super) title_at: String,
+    pub(super) frame: Frame,
     pub(super) zero: String,
     pub(super) margin: (String, String),
     pub(super) ticks: Vec<Tick>,
@@ -101,15 +96,15 @@ impl Drawn {
         Self {
             title: forest.title.clone(),
             x_title: forest.x_title.clone(),
-            width: place(WIDTH),
-            height: place(floor + BOTTOM),
-            left: place(LEFT - 10.0),
-            right: place(WIDTH - RIGHT + 10.0),
-            top: place(TOP),
-            floor: place(floor),
-            field: place(floor - TOP),
-            ticks_at: place(floor + 16.0),
-            title_at: place(floor + 38.0),
+            frame: Edges {
+                width: WIDTH,
+                height: floor + BOTTOM,
+                left: LEFT - BESIDE,
+                right: WIDTH - RIGHT + BESIDE,
+                top: TOP,
+                floor,
+            }
+            .frame(),
             zero: scale.text(0.0),
             margin: (
                 scale.text(forest.margin.0),
