@@ -26,7 +26,7 @@ pub(crate) fn run(workspace: &Workspace, seconds: u64, steps: &mut Steps) -> Res
 pub(crate) fn build(workspace: &Workspace) -> Result<(), TaskError> {
     process::run(&mut cargo(
         &workspace.root,
-        &["test", "--workspace", "--tests", "--no-run"],
+        &["test", "--workspace", "--no-run"],
     ))
 }
 

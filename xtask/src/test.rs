@@ -46,22 +46,14 @@ pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(),
 }
 
 fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
-    let run = |kind: &str, again: &[&str]| {
-        let mut arguments = vec!["test", "--workspace", "--no-fail-fast", kind];
+    part(steps, "unit and integration tests", |again| {
+        let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
         if !again.is_empty() {
             arguments.extend(["--", "--exact", "--test-threads=1"]);
         }
         arguments.extend(again);
         run_tests(&mut cargo(&workspace.root, &arguments))
-    };
-    // Without a kind, cargo would link every example too, which the lints have checked.
-    let mut tally = part(steps, "unit and integration tests", |again| {
-        run("--tests", again)
-    })?;
-    tally += part(steps, "tests in the documentation", |again| {
-        run("--doc", again)
-    })?;
-    Ok(tally)
+    })
 }
 
 /// Two parts: what measures runs one test at a time, because it would measure the others; the rest two at a time.
