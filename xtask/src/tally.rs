@@ -1,5 +1,6 @@
 //! Counting test results in what `cargo test` prints.
 
+use std::cmp::Reverse;
 use std::ops::AddAssign;
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ impl Tally {
     /// The tests that took longest, the slowest first.
     pub(crate) fn slowest(&self, count: usize) -> Vec<&(String, Duration)> {
         let mut all: Vec<_> = self.ended.iter().collect();
-        all.sort_by(|a, b| b.1.cmp(&a.1));
+        all.sort_by_key(|(_, took)| Reverse(*took));
         all.truncate(count);
         all
     }

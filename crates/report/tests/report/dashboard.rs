@@ -4,8 +4,6 @@
 //! failures and transactions, an empty one among them; `jmeter/statistics.json` is what its own
 //! dashboard said of that run, and the tables below stand on its page.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use serde_json::Value;
 use weir_record::JtlReader;
 use weir_report::{Dashboard, DashboardSettings};

@@ -1,5 +1,7 @@
 //! Pages, tables and texts made of runs.
 
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod dashboard;

@@ -1,7 +1,5 @@
 //! The page as a file: well formed, self-contained, proof against what users write.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use crate::common::{Run, sweep, tune};
 use weir_record::{Level, Status};
 use weir_report::html;

@@ -1,6 +1,4 @@
 //! Pages of drawings: whole, readable as XML, and with every figure that they were given.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use weir_report::{
     CurvePoint, Drawing, Forest, ForestRow, PointWithInterval, Sheet, SheetTable, sheet_html,
 };

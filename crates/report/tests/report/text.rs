@@ -1,7 +1,5 @@
 //! What a terminal and a ticket show, as snapshots of made-up runs.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use crate::common::{sweep, tune};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;

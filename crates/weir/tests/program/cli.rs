@@ -2,8 +2,6 @@
 //!
 //! Loads go to sample servers that the tests start on this machine, for a second or two each.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

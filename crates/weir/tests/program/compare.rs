@@ -1,7 +1,5 @@
 //! `weir explain --jtl` and `weir compare`: files of other tools in, an answer with an exit code out.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fmt::Write as _;
 
 use crate::support::{Place, assert_valid, json_file};

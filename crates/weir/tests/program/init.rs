@@ -1,7 +1,5 @@
 //! `weir init` on servers that run already: what is written, what is said, what its plan sends.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::TcpListener;

@@ -2,6 +2,8 @@
 //!
 //! One test program, because each one links every dependency for seconds.
 
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
 mod cli;
 mod compare;
 mod corpus;

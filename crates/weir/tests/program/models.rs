@@ -1,6 +1,4 @@
 //! Models on the command line: fitted to recorded runs, and held to cases with known answers.
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use serde_json::{Value, json};
 
 use crate::support::{Place, assert_valid};

@@ -5,8 +5,6 @@
 //! Not compared: times, the bytes of a failure (JMeter counts a stack trace), and the boundaries of
 //! multipart bodies with the lengths that follow from theirs.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

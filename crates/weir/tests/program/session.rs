@@ -10,8 +10,6 @@
 //! Nonces of the client and what follows from them differ in each run; that responses of Digest are
 //! right is shown in `weir-session`.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

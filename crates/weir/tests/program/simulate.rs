@@ -1,7 +1,5 @@
 //! `weir simulate` and `weir check` on networks, as they are typed.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fs;
 
 use crate::support::{Place, assert_valid, repository_file};

@@ -1,6 +1,4 @@
 //! `weir size` on recorded runs of real servers.
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use serde_json::Value;
 
 use crate::support::{Place, assert_valid};

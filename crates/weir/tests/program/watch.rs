@@ -1,7 +1,5 @@
 //! `weir watch` on the sample server: what is shown, what is kept, how it ends.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use crate::support::{PATIENCE, Place, Running, SampleServer, assert_valid, json_file, signal_to};
 use rustix::process::Signal;
 use serde_json::Value;

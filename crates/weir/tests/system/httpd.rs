@@ -2,8 +2,6 @@
 //!
 //! They need an Apache httpd: the installed one (package `apache2-bin`), or one that `HTTPD_HOME` names.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;

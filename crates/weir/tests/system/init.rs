@@ -3,8 +3,6 @@
 //!
 //! Runs in the *system* profile only (`WEIR_SYSTEM_TESTS=1`). It needs a JDK and Maven.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

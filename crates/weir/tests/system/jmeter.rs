@@ -4,8 +4,6 @@
 //! Maven to assemble a JMeter once, unless `JMETER_HOME` names one; without them they fail with a
 //! word about what to install.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

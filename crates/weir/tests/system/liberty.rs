@@ -5,8 +5,6 @@
 //! one is installed, what fetches a PostgreSQL. What was measured is not asserted, but that each
 //! limit that was set is the one that held, and that nothing is left.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,6 +4,8 @@
 //! `WEIR_SYSTEM_TESTS=1 cargo test -p weir --test system -- --test-threads=1`, or those of one server: `… --test system
 //! httpd:: -- --test-threads=1`.
 
+#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+
 mod httpd;
 mod init;
 mod jmeter;

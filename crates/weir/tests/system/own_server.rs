@@ -1,8 +1,6 @@
 //! Servers that Weir does not know, from beginning to end with the real program: one that it starts
 //! by a command line, and one that runs already. The first needs `python3`.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::time::Duration;
 
 use crate::support::{

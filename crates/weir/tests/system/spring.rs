@@ -2,8 +2,6 @@
 //!
 //! Runs in the *system* profile only (`WEIR_SYSTEM_TESTS=1`). It needs a JDK, Maven and PostgreSQL.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::path::PathBuf;
 use std::time::Duration;
 

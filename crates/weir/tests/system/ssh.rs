@@ -6,8 +6,6 @@
 //!
 //! They need `sshd`, `ssh` and `ip`.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
-
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;

@@ -4,7 +4,6 @@
 //! They do not assert what was measured, which is the business of the studies' own tests on simulated
 //! servers and of the benches; they assert that what was measured is stored, told and cleaned up after.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::collections::BTreeMap;
