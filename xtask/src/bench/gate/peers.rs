@@ -186,6 +186,7 @@ fn weir_file(port: u16, backend: u16, rate: u32) -> String {
     )
 }
 
+/// What is counted has a name: requests without one would not be counted at all.
 fn nginx_file(directory: &Path, port: u16, backend: u16, rate: u32) -> String {
     let directory = directory.display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -196,7 +197,7 @@ fn nginx_file(directory: &Path, port: u16, backend: u16, rate: u32) -> String {
          events {{ worker_connections 4096; }}\nhttp {{\n{temporary}  access_log off;\n\
          \x20 limit_req_zone $server_name zone=all:1m rate={rate}r/s;\n\
          \x20 upstream server {{ server 127.0.0.1:{backend}; keepalive 64; }}\n\
-         \x20 server {{\n    listen 127.0.0.1:{port};\n    location / {{\n      limit_req zone=all burst={NGINX_BURST};\n\
+         \x20 server {{\n    listen 127.0.0.1:{port};\n    server_name bench;\n    location / {{\n      limit_req zone=all burst={NGINX_BURST};\n\
          \x20     proxy_pass http://server;\n      proxy_http_version 1.1;\n      proxy_set_header Connection \"\";\n    }}\n  }}\n}}\n"
     )
 }
