@@ -62,7 +62,6 @@ mod proxy;
 mod refuse;
 mod rules;
 mod settings;
-
 mod status;
 mod thread;
 mod tls;

@@ -6,7 +6,7 @@ use weir_gateway::Gateway;
 
 use crate::client::{Answer, Client};
 use crate::recorder::Recorder;
-use crate::support::{front, gate, holding, stands, status};
+use crate::support::{front, gate, holding, in_flight, stands, status};
 
 fn ask(gate: &Gateway, request: &str) -> Answer {
     let admin: SocketAddr = gate.addresses().admin.unwrap();
@@ -27,10 +27,7 @@ fn change(gate: &Gateway, json: &str) -> Answer {
 fn limits_change_while_requests_wait() {
     let (backend, release) = holding();
     let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n");
-    let mut first = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut first = in_flight(&gate, "/held");
     let mut second = Client::with(front(&gate), "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     stands(&gate, "one waits", |status| status.all.queued == 1);
     assert_eq!(status(&gate).all.limit, Some(1.0));

@@ -6,17 +6,14 @@ use weir_gateway::GatewayError;
 
 use crate::client::Client;
 use crate::recorder::Recorder;
-use crate::support::{front, gate, holding, settings, stands, until};
+use crate::support::{front, gate, holding, in_flight, settings, stands, until};
 
 #[test]
 fn new_settings_drop_no_request() {
     let (backend, release) = holding();
     let one = "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n";
     let gate = gate(&backend, one);
-    let mut running = Client::with(front(&gate), "GET /held/1 HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut running = in_flight(&gate, "/held/1");
     let mut waiting = Client::with(front(&gate), "GET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
     stands(&gate, "one waits", |status| status.all.queued == 1);
     let two = "[limit]\nconcurrency = 2\nmax-wait = \"60s\"\n[[class]]\nname = \"all\"\n";
@@ -58,10 +55,7 @@ fn a_drain_lets_requests_end_and_takes_no_more() {
     let at = front(&gate);
     let mut idle = Client::connect(at);
     assert_eq!(idle.get("/").status, 200);
-    let mut running = Client::with(at, "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut running = in_flight(&gate, "/held");
     let draining = std::thread::spawn(move || gate.drain());
     assert_eq!(idle.rest(), "", "a connection without a request is closed");
     until("nobody is let in", || TcpStream::connect(at).is_err());
@@ -78,10 +72,7 @@ fn a_drain_lets_requests_end_and_takes_no_more() {
 fn a_drain_ends_in_time() {
     let (backend, _release) = holding();
     let gate = gate(&backend, "[timeouts]\ndrain = \"20ms\"\n");
-    let mut running = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut running = in_flight(&gate, "/held");
     let drained = gate.drain();
     assert_eq!(running.try_answer(), None);
     // Whether its slot came back in the same moment is not what matters here; that this line is reached, is.

@@ -4,7 +4,7 @@ use std::net::Shutdown;
 
 use crate::client::Client;
 use crate::recorder::{Recorder, send};
-use crate::support::{front, gate, holding, stands, status, until};
+use crate::support::{front, gate, holding, in_flight, stands, status, until};
 
 #[test]
 fn beyond_the_rate_a_client_is_told_when_to_come_again() {
@@ -56,10 +56,7 @@ fn beyond_places_and_queue_a_client_is_turned_away() {
         &backend,
         "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\nmax-queue = 1\n",
     );
-    let mut first = Client::with(front(&gate), "GET /held/1 HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut first = in_flight(&gate, "/held/1");
     let mut second = Client::with(front(&gate), "GET /held/2 HTTP/1.1\r\nHost: a\r\n\r\n");
     stands(&gate, "one waits", |status| status.all.queued == 1);
     let third = Client::connect(front(&gate)).get("/held/3");
@@ -77,10 +74,7 @@ fn beyond_places_and_queue_a_client_is_turned_away() {
 fn who_waits_too_long_is_turned_away() {
     let (backend, _release) = holding();
     let gate = gate(&backend, "[limit]\nconcurrency = 1\nmax-wait = \"30ms\"\n");
-    let _first = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let _first = in_flight(&gate, "/held");
     assert_eq!(Client::connect(front(&gate)).get("/").status, 503);
 }
 
@@ -91,10 +85,7 @@ fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
         &backend,
         "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\nmax-queue = 1\n",
     );
-    let mut first = Client::with(front(&gate), "GET /held/1 HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut first = in_flight(&gate, "/held/1");
     let leaving = Client::with(front(&gate), "GET /leaves HTTP/1.1\r\nHost: a\r\n\r\n");
     stands(&gate, "one waits", |status| status.all.queued == 1);
     drop(leaving);
@@ -201,10 +192,7 @@ fn classes_have_limits_of_their_own() {
         &backend,
         "[limit]\nmax-wait = \"0ms\"\n[[class]]\nname = \"heavy\"\nconcurrency = 1\nmatch = { path = \"/held*\" }\n",
     );
-    let mut first = Client::with(front(&gate), "GET /held HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one is in flight", |status| {
-        status.all.in_flight == 1
-    });
+    let mut first = in_flight(&gate, "/held");
     let refused = Client::connect(front(&gate)).get("/%68eld/again");
     assert_eq!(refused.status, 503);
     assert!(refused.body.contains("\"heavy\""), "{}", refused.body);

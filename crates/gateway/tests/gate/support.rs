@@ -34,6 +34,16 @@ pub(crate) fn settings(backends: &[SocketAddr], rest: &str) -> Settings {
     Settings::parse(&text).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
+/// A client whose request, the only one, is with the backend.
+pub(crate) fn in_flight(gate: &Gateway, target: &str) -> Client {
+    let client = Client::with(
+        front(gate),
+        format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n"),
+    );
+    stands(gate, "one is in flight", |status| status.all.in_flight == 1);
+    client
+}
+
 /// Where clients connect.
 pub(crate) fn front(gate: &Gateway) -> SocketAddr {
     gate.addresses().listen[0]

@@ -7,6 +7,8 @@ use weir_sim::{
     Step, Timeout, Totals, Unwatched, replicate,
 };
 
+use crate::played::{close, played};
+
 fn exponential(mean_s: f64) -> Distribution {
     Distribution::exponential(mean_s)
 }
@@ -44,19 +46,7 @@ fn fleet(servers: u32, balancer: Balancer, source: Source) -> Network {
 }
 
 fn run(network: &Network, warm_up_s: f64, seconds: f64) -> Totals {
-    let mut simulation = Simulation::new(network, 3);
-    simulation.run_until(warm_up_s);
-    simulation.forget();
-    simulation.run_until(warm_up_s + seconds);
-    simulation.totals()
-}
-
-#[track_caller]
-fn close(what: &str, found: f64, expected: f64, relative: f64) {
-    assert!(
-        (found - expected).abs() <= relative * expected.abs(),
-        "{what}: {found} against {expected}"
-    );
+    played(network, 3, warm_up_s, seconds)
 }
 
 /// Ten servers at 0.8 each. Random: ten M/M/1, W = 5 services. One after the other: E10/M/1, whose W follows from the root of

@@ -4,22 +4,18 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use weir_queueing::{ClosedCpu, LargestThreads, LargestUsers, ThreadLimited};
-use weir_sim::{Distribution, Network, Simulation, Step, Totals};
+use weir_sim::{Distribution, Network, Step, Totals};
 
 use crate::cases::{Case, cases};
 use crate::funnel::{CPU, Funnel, StressRequest, hold, pool};
+use crate::played::played;
 
 fn exponential(mean_s: f64) -> Distribution {
     Distribution::exponential(mean_s)
 }
 
-/// Figures of `seconds` after `dropped` seconds of warm-up.
-fn run(network: &Network, dropped: f64, seconds: f64) -> Totals {
-    let mut simulation = Simulation::new(network, 1);
-    simulation.run_until(dropped);
-    simulation.forget();
-    simulation.run_until(dropped + seconds);
-    simulation.totals()
+fn run(network: &Network, warm_up_s: f64, seconds: f64) -> Totals {
+    played(network, 1, warm_up_s, seconds)
 }
 
 /// Answers per second, whatever the class.

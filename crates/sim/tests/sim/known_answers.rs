@@ -10,6 +10,8 @@ use weir_sim::{
     WhenFull,
 };
 
+use crate::played::{close, played};
+
 fn queue(name: &str, servers: u32) -> Center {
     Center::new(name, CenterKind::Queue { servers })
 }
@@ -60,19 +62,7 @@ fn open(center: Center, rate_per_s: f64, service: Distribution) -> Network {
 }
 
 fn run(network: &Network, warm_up_s: f64, seconds: f64) -> Totals {
-    let mut simulation = Simulation::new(network, 1);
-    simulation.run_until(warm_up_s);
-    simulation.forget();
-    simulation.run_until(warm_up_s + seconds);
-    simulation.totals()
-}
-
-#[track_caller]
-fn close(what: &str, found: f64, expected: f64, relative: f64) {
-    assert!(
-        (found - expected).abs() <= relative * expected.abs(),
-        "{what}: {found} against {expected}"
-    );
+    played(network, 1, warm_up_s, seconds)
 }
 
 /// Kleinrock 1975: rho 0.8, W 5, 95th percentiles of wait and response 13.86 and 14.98.

@@ -9,4 +9,5 @@ mod funnel;
 mod funnel_answers;
 mod known_answers;
 mod network_file;
+mod played;
 mod trials;
