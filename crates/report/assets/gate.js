@@ -41,7 +41,9 @@
       grid: { stroke: colour("grid"), width: 1 },
       ticks: { stroke: colour("line"), width: 1, size: 4 },
     };
-    return [{ ...common, size: 28 }, { ...common, size: 58, values: (_, marks) => marks.map(number) }];
+    // Room for the date below the time; readings are a second apart.
+    const across = { size: 40, space: 64, incrs: [1, 5, 10, 30, 60] };
+    return [{ ...common, ...across }, { ...common, size: 58, values: (_, marks) => marks.map(number) }];
   };
   // Colour and dash together tell series apart, so that neither is needed alone.
   const DASHES = [[], [7, 4], [2, 3]];
