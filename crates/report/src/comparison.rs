@@ -116,7 +116,13 @@ fn change(change: &Change) -> String {
     )
 }
 
+/// From here on a percentage says no more than that it is large: the interval of a small figure that scatters.
+const LARGE: f64 = 1000.0;
+
 fn signed(percent: f64, scale: Scale) -> String {
+    if scale == Scale::Relative && percent > LARGE {
+        return format!("over +{LARGE}");
+    }
     let decimals = match (scale, percent.abs()) {
         (Scale::Points, _) => 2,
         (Scale::Relative, large) if large >= 9.95 => 0,
@@ -219,4 +225,17 @@ fn requirements(comparison: &RunComparison, width: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_that_scatters_beyond_all_meaning_is_only_said_to_be_large() {
+        assert_eq!(signed(1_199_426.0, Scale::Relative), "over +1000");
+        assert_eq!(signed(474.0, Scale::Relative), "+474");
+        assert_eq!(signed(-99.96, Scale::Relative), "−100");
+        assert_eq!(signed(0.004, Scale::Points), "0");
+    }
 }

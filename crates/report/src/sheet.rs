@@ -39,7 +39,7 @@ pub struct Sheet {
 pub struct SheetTable {
     /// What stands above it.
     pub title: String,
-    /// The heads of its columns; the first column names the row.
+    /// The heads of its columns; the first column names the row. Without any the rows are sentences, shown as a list.
     pub head: Vec<String>,
     /// Its rows, as long as the head.
     pub rows: Vec<Vec<String>>,

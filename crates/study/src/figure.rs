@@ -9,6 +9,8 @@ use weir_plan::{Metric, Requirement};
 use weir_record::{ClassRecord, ResponseTime, TrialRecord};
 use weir_stats::Estimate;
 
+use crate::settings::BACKLOG;
+
 /// What can be read from a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Figure {
@@ -209,12 +211,19 @@ fn signal(trial: &TrialRecord, name: &str) -> Option<f64> {
         Some(quantity) => of_port(trial, quantity),
         None => trial.signals.get(name).copied(),
     };
-    // A wait that never happened leaves no mean behind; that nobody waited is known from the
-    // number waiting.
-    read.or_else(|| {
-        let stage = name.strip_suffix(".wait")?;
-        trial.waiting(stage).filter(|waiting| *waiting == 0.0)
+    read.or_else(|| match name.rsplit_once('.')? {
+        // The backlog is what the kernel calls the accept queue, whatever the server tells.
+        (BACKLOG, "occupancy") => of_port(trial, "accept-queue"),
+        // A wait that never happened leaves no mean behind; that nobody waited is known from the
+        // number waiting.
+        (stage, "wait") => trial.waiting(stage).filter(|waiting| *waiting == 0.0),
+        _ => None,
     })
+}
+
+/// How many were in a stage on average.
+pub(crate) fn occupancy(trial: &TrialRecord, stage: &str) -> Option<f64> {
+    signal(trial, &format!("{stage}.occupancy"))
 }
 
 fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {

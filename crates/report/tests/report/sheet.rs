@@ -41,11 +41,18 @@ fn sheet() -> Sheet {
                 outcome: "DIFFERENT".to_owned(),
             }],
         }],
-        tables: vec![SheetTable {
-            title: "Figures".to_owned(),
-            head: vec!["name".to_owned(), "value".to_owned()],
-            rows: vec![vec!["cpu".to_owned(), "80 %".to_owned()]],
-        }],
+        tables: vec![
+            SheetTable {
+                title: "Figures".to_owned(),
+                head: vec!["name".to_owned(), "value".to_owned()],
+                rows: vec![vec!["cpu".to_owned(), "80 %".to_owned()]],
+            },
+            SheetTable {
+                title: "When one dies".to_owned(),
+                head: Vec::new(),
+                rows: vec![vec!["46 requests die with it".to_owned()]],
+            },
+        ],
         notes: vec!["A note.".to_owned()],
         made_by: "weir 0".to_owned(),
     }
@@ -63,6 +70,7 @@ fn a_page_holds_what_it_was_given() {
         "the answer",
         "DIFFERENT",
         "80 %",
+        "<li>46 requests die with it</li>",
         "A note.",
         "weir 0",
     ] {

@@ -4,7 +4,8 @@ use std::io::Write as _;
 
 use weir_charset::Charset;
 
-use super::{Content, SentRequest};
+use super::SentRequest;
+use super::body::Content;
 use crate::Unsendable;
 use crate::encode::{push_ascii, push_header_text, push_path};
 use crate::url::{self, Parts};

@@ -6,7 +6,8 @@
 use weir_record::{Finding, Stage, TrialRecord};
 
 use super::{Evidence, name};
-use crate::settings::{BACKLOG, THREADS};
+use crate::figure::occupancy;
+use crate::settings::THREADS;
 
 /// From this share of its limit a stage may have been full at moments.
 pub(crate) const NEAR: f64 = 0.8;
@@ -33,7 +34,7 @@ fn never_acted(stage: &Stage, evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let fullest = limits
         .iter()
-        .map(|(trial, _)| Some((*trial, most_in(trial, &stage.name)?)))
+        .map(|(trial, _)| Some((*trial, occupancy(trial, &stage.name)?)))
         .collect::<Option<Vec<_>>>()?
         .into_iter()
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -63,21 +64,6 @@ fn never_acted(stage: &Stage, evidence: &Evidence<'_>) -> Option<Finding> {
 /// The limit in a trial: as set, else as found.
 fn limit_in(trial: &TrialRecord, stage: &Stage) -> Option<f64> {
     trial.level(&stage.name).or(stage.limit)
-}
-
-/// How many were in the stage: the backlog is what the kernel calls the accept queue.
-pub(crate) fn most_in(trial: &TrialRecord, stage: &str) -> Option<f64> {
-    let kernel = || {
-        let queues = trial.signals.iter();
-        let queues = queues.filter(|(name, _)| name.ends_with(".accept-queue"));
-        queues.map(|(_, length)| *length).reduce(f64::max)
-    };
-    let read = trial.occupancy(stage);
-    if stage == BACKLOG {
-        read.or_else(kernel)
-    } else {
-        read
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 use weir_record::{Binding, Level, Levels, TargetFacts, TrialRecord};
 
 use super::pairs::Pairs;
-use crate::findings::cannot_bind::{NEAR, most_in};
+use crate::figure::occupancy;
+use crate::findings::cannot_bind::NEAR;
 use crate::search::USERS;
 use crate::settings::BACKLOG;
 use crate::spec::MattersSpec;
@@ -66,7 +67,7 @@ impl Mechanism {
         let most = pairs
             .at(slot)
             .filter_map(|trial| {
-                let occupancy = most_in(trial, &spec.vary)?;
+                let occupancy = occupancy(trial, &spec.vary)?;
                 Some(Most {
                     occupancy,
                     trial: trial.id,
@@ -170,7 +171,7 @@ pub(super) fn words(levels: &Levels, vary: &str) -> String {
 
 /// How a trial shows that the stage was full at times.
 fn full(trial: &TrialRecord, stage: &str, limit: f64) -> Option<String> {
-    if let Some(occupancy) = most_in(trial, stage).filter(|most| *most >= NEAR * limit) {
+    if let Some(occupancy) = occupancy(trial, stage).filter(|most| *most >= NEAR * limit) {
         return Some(format!(
             "on average {occupancy:.1} of {limit} were in {stage}"
         ));

@@ -6,9 +6,23 @@ use weir_stats::{LOOKS, Verdict};
 use super::binding::words;
 use super::{End, Learned, level_in_result, level_name};
 use crate::figure::Figure;
+use crate::settings::BACKLOG;
 use crate::spec::{ColumnSpec, MattersSpec, default_columns};
 use crate::sweep::percent;
 use crate::trials::Stop;
+
+/// How full a stage was.
+const IN_A_STAGE: [(&str, &str); 3] = [
+    ("In it", "STAGE.occupancy"),
+    ("Waiting", "STAGE.waiting"),
+    ("Wait", "STAGE.wait"),
+];
+
+/// The same of the backlog: the kernel does not tell who waits to get in, but whom it dropped.
+const IN_THE_BACKLOG: [(&str, &str); 2] = [
+    ("In it", "STAGE.occupancy"),
+    ("Overflows", "tcp.listen-overflows"),
+];
 
 /// The columns of the table of the two levels: what was compared, and how full the stage was.
 pub(super) fn columns(spec: &MattersSpec, facts: &TargetFacts) -> Vec<ColumnSpec> {
@@ -27,14 +41,14 @@ pub(super) fn columns(spec: &MattersSpec, facts: &TargetFacts) -> Vec<ColumnSpec
         );
     }
     if facts.stage(&spec.vary).is_some() {
-        let own = [
-            ("In it", "occupancy"),
-            ("Waiting", "waiting"),
-            ("Wait", "wait"),
-        ];
-        columns.extend(own.map(|(title, quantity)| ColumnSpec {
-            title: title.to_owned(),
-            signal: format!("{}.{quantity}", spec.vary),
+        let own: &[(&str, &str)] = if spec.vary == BACKLOG {
+            &IN_THE_BACKLOG
+        } else {
+            &IN_A_STAGE
+        };
+        columns.extend(own.iter().map(|(title, signal)| ColumnSpec {
+            title: (*title).to_owned(),
+            signal: signal.replace("STAGE", &spec.vary),
         }));
     }
     columns

@@ -7,7 +7,8 @@
 
 use weir_record::{SettingEvidence, Stage, TargetFacts, TrialRecord, WhenFull};
 
-use crate::findings::cannot_bind::{NEAR, most_in};
+use crate::figure::occupancy;
+use crate::findings::cannot_bind::NEAR;
 use crate::settings::{BACKLOG, CONNECTIONS, THREADS, quantile};
 use crate::spec::{SeveralSpec, is_spare};
 
@@ -306,7 +307,7 @@ pub(super) fn wanted(occupied: f64, most: u32) -> u32 {
 
 /// How a trial shows that a stage was full at times.
 pub(super) fn full(trial: &TrialRecord, stage: &str, limit: f64) -> Option<String> {
-    if let Some(occupied) = most_in(trial, stage).filter(|most| *most >= NEAR * limit) {
+    if let Some(occupied) = occupancy(trial, stage).filter(|most| *most >= NEAR * limit) {
         return Some(format!(
             "on average {occupied:.1} of {limit} were in {stage}"
         ));

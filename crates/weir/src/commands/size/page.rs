@@ -49,7 +49,7 @@ fn drawing(sizing: &Sizing) -> Drawing {
     }
 }
 
-/// The parts of the text, a table of one column each.
+/// The parts of the text, a list of sentences each.
 fn tables(text: &str) -> Vec<SheetTable> {
     let parts = text.split("\n\n").skip(1);
     parts
