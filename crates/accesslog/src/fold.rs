@@ -8,7 +8,7 @@ const NUMBER: usize = 3;
 const ID: usize = 8;
 
 /// The pattern of a path: `{n}` for numbers, `{id}` for identifiers.
-pub(crate) fn pattern(path: &str) -> String {
+pub fn pattern(path: &str) -> String {
     let path = path.split(';').next().unwrap_or_default();
     let segments: Vec<String> = path.split('/').map(segment).collect();
     segments.join("/")

@@ -20,6 +20,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+pub use fold::pattern;
 pub use line::{Request, request};
 pub use rates::Rates;
 pub use tally::{Endpoint, Numbers, Parameter, Traffic};

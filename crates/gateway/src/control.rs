@@ -8,6 +8,7 @@ use serde::Deserialize;
 use weir_limit::Seen;
 use weir_units::{Quantity, Unit};
 
+use crate::cpu::Place;
 use crate::error::GatewayError;
 use crate::gatehouse::Shared;
 use crate::live::Live;
@@ -120,6 +121,7 @@ impl Control {
     fn put(&self, now: &Live, settings: Settings) -> Result<(), GatewayError> {
         let rules = rules(&settings)?;
         let live = Live::new(settings, Some(now), self.shared.threads)?;
+        Place::check(&live)?;
         let generation = live.generation;
         self.shared
             .flow

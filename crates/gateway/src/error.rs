@@ -48,6 +48,14 @@ pub enum GatewayError {
     /// The rules cannot be held.
     #[error("hold the limits: {0}")]
     Rules(#[from] weir_limit::RulesError),
+    /// There is a goal for the CPU, and nothing says where that is read.
+    #[error(
+        "read the CPU of {backends} for its goal: not on this machine; say where it is read, such as `cpu-from = {{ prometheus = \"http://10.0.0.5:9100/metrics\" }}` in [limit.adaptive]"
+    )]
+    CpuElsewhere {
+        /// The backends.
+        backends: String,
+    },
     /// Something that the file asks for, and that Weir cannot do.
     #[error("do what the file asks for: {0}")]
     NotBuilt(String),

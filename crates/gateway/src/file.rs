@@ -2,6 +2,7 @@
 
 mod backends;
 mod class;
+mod cpu_from;
 mod front;
 mod limit;
 mod quantity;

@@ -17,6 +17,8 @@ use weir_limit::{
     Admission, Decision, Kind, Moment, Outcome, Permit, Refusal, Rules, Seen, Ticket, Waited,
 };
 
+use crate::routes::Route;
+
 /// The pacer never sleeps for less: an admission that is due already is asked again only after this.
 const NAP_MIN: Duration = Duration::from_micros(20);
 
@@ -116,6 +118,14 @@ impl Flow {
         self.settle(state, now);
     }
 
+    /// The backends' CPUs have been busy for this share of the time since the last reading.
+    pub(crate) fn read_cpu(&self, busy: f64) {
+        let now = self.now();
+        let mut state = self.lock();
+        state.admission.read_cpu(busy, now);
+        self.settle(state, now);
+    }
+
     /// What the admission has seen.
     pub(crate) fn seen(&self) -> Seen {
         self.lock().admission.seen()
@@ -124,21 +134,24 @@ impl Flow {
     fn slot(self: &Arc<Self>, permit: Permit) -> Slot {
         Slot {
             flow: Arc::clone(self),
-            waited: permit.waited(),
             permit: Some(permit),
             kind: Kind::Abandoned,
+            route: None,
         }
     }
 
-    fn finish(&self, permit: Permit, kind: Kind) {
+    /// Gives a permit back; says how long it was held.
+    fn finish(&self, permit: Permit, kind: Kind) -> Duration {
         let now = self.now();
+        let held = now.since(permit.admitted());
         let outcome = Outcome {
-            response_time: now.since(permit.admitted()),
+            response_time: held,
             kind,
         };
         let mut state = self.lock();
         state.admission.finish(permit, outcome, now);
         self.settle(state, now);
+        held
     }
 
     /// Collects what was decided about those who wait, lets go of the lock, and tells them.
@@ -291,15 +304,22 @@ impl Drop for Place {
 #[derive(Debug)]
 pub(crate) struct Slot {
     flow: Arc<Flow>,
+    /// There until this is dropped.
     permit: Option<Permit>,
-    waited: Duration,
     kind: Kind,
+    /// Who learns how long it was held.
+    route: Option<Arc<Route>>,
 }
 
 impl Slot {
     /// How long it was waited for.
     pub(crate) fn waited(&self) -> Duration {
-        self.waited
+        self.permit.as_ref().map_or(Duration::ZERO, Permit::waited)
+    }
+
+    /// The route of the request learns how long the slot was held.
+    pub(crate) fn is_for(&mut self, route: Arc<Route>) {
+        self.route = Some(route);
     }
 
     /// How the request has ended; a slot that is dropped without is that of a client that left.
@@ -310,8 +330,12 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(permit) = self.permit.take() {
-            self.flow.finish(permit, self.kind);
+        let Some(permit) = self.permit.take() else {
+            return;
+        };
+        let held = self.flow.finish(permit, self.kind);
+        if let Some(route) = &self.route {
+            route.learn(held, self.kind);
         }
     }
 }

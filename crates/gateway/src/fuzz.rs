@@ -9,7 +9,7 @@ use crate::settings::Settings;
 const FILE: &[u8] =
     b"listen = \"127.0.0.1:1\"\nbackends = [\"http://a:1\"]\n[limit]\nrate = \"50/s\"\n\
     max-wait = \"200ms\"\n[limit.adaptive]\ngoal = \"p99 <= 3 ms\"\n[[class]]\nname = \"a\"\n\
-    match = { path = \"/a*?[x]\", method = \"GET\", header = \"X: y*\", cookie = \"c=*d\" }\n";
+    match = { path = \"/a*?[x]\", method = \"GET\", header = \"X: y*\", cookie = \"c=*d\", cost = \">= 5 ms\" }\n";
 
 #[test]
 fn fuzz_paths_cookies_and_files() {
@@ -58,7 +58,10 @@ fn fuzz_paths_cookies_and_files() {
             .header("cookie", bytes)
             .body(());
         if let Ok(request) = request {
-            assert!(settings.class_of(&request.into_parts().0) < names);
+            let request = request.into_parts().0;
+            for is_costly in [false, true] {
+                assert!(settings.class_of(&request, |_| is_costly) < names);
+            }
         }
         // What the file takes, the admission takes, or says why not.
         let _ = settings.check();

@@ -7,6 +7,7 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access_log::AccessLog;
+use crate::cpu::CpuBoard;
 use crate::flow::Flow;
 use crate::live::Current;
 use crate::tls::Tls;
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) log: Option<Arc<AccessLog>>,
     pub(crate) tls: Option<Tls>,
     pub(crate) counts: FrontCounts,
+    /// How busy the backends are.
+    pub(crate) cpu: CpuBoard,
     /// Room for connections of clients.
     pub(crate) room: Arc<Semaphore>,
     pub(crate) room_total: usize,

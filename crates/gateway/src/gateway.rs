@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::access_log::{AccessLog, Writer};
 use crate::admin::Admin;
 use crate::control::Control;
+use crate::cpu::{CpuBoard, CpuWatch, Place};
 use crate::error::GatewayError;
 use crate::flow::{Flow, Pacer};
 use crate::gatehouse::{FrontCounts, Shared};
@@ -33,6 +34,7 @@ pub struct Gateway {
     drains: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
     admin: Option<Admin>,
+    cpu: Option<CpuWatch>,
     _pacer: Pacer,
     _writer: Option<Writer>,
 }
@@ -49,6 +51,15 @@ pub struct Addresses {
 impl Gateway {
     /// Starts a gateway; `page` is what the admin port shows to a browser.
     pub fn start(settings: Settings, page: String) -> Result<Self, GatewayError> {
+        Self::start_telling(settings, page, |_| {})
+    }
+
+    /// Starts a gateway that tells `tell` in words when a reading that a limit depends on is lost, or is there again.
+    pub fn start_telling(
+        settings: Settings,
+        page: String,
+        tell: impl Fn(&str) + Send + 'static,
+    ) -> Result<Self, GatewayError> {
         let listeners: Result<Vec<_>, _> = settings.listen.iter().map(|&at| listen(at)).collect();
         let listeners = listeners?;
         let admin_listener = settings.admin.map(listen).transpose()?;
@@ -70,14 +81,18 @@ impl Gateway {
         };
         let tls = settings.tls.clone().map(Tls::read).transpose()?;
         let room_total = room_for_connections(settings.max_connections);
-        let (flow, pacer) = Flow::start(&rules(&settings)?).map_err(GatewayError::Thread)?;
+        let rules = rules(&settings)?;
+        let live = Live::new(settings, None, threads)?;
+        Place::check(&live)?;
+        let (flow, pacer) = Flow::start(&rules).map_err(GatewayError::Thread)?;
         let (drains, drained) = watch::channel(false);
         let shared = Arc::new(Shared {
             flow,
-            current: Current::new(Live::new(settings, None, threads)?),
+            current: Current::new(live),
             log,
             tls,
             counts: FrontCounts::default(),
+            cpu: CpuBoard::default(),
             room: Arc::new(Semaphore::new(room_total)),
             room_total,
             drains: drained,
@@ -92,9 +107,11 @@ impl Gateway {
             drains,
             threads: Vec::new(),
             admin: None,
+            cpu: None,
             _pacer: pacer,
             _writer: writer,
         };
+        gateway.cpu = Some(CpuWatch::start(&shared, Box::new(tell))?);
         if let Some(listener) = admin_listener {
             gateway.admin = Some(Admin::start(listener, Arc::clone(&gateway.control), page)?);
         }
@@ -131,6 +148,7 @@ impl Gateway {
             let _ = thread.join();
         }
         self.admin = None;
+        self.cpu = None;
     }
 }
 

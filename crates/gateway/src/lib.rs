@@ -43,6 +43,7 @@ mod backend;
 mod body;
 mod connection;
 mod control;
+mod cpu;
 mod ending;
 mod error;
 mod file;
@@ -60,6 +61,7 @@ mod open_files;
 mod patience;
 mod proxy;
 mod refuse;
+mod routes;
 mod rules;
 mod settings;
 mod status;
@@ -78,6 +80,7 @@ pub use settings::{
     OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles,
 };
 pub use status::{
-    BackendStatus, ClassStatus, ConnectionStatus, Refused, STATUS_SCHEMA, Standing, Status,
+    BackendStatus, ClassStatus, ConnectionStatus, CpuStatus, Refused, RouteStatus, RoutesStatus,
+    STATUS_SCHEMA, Standing, Status,
 };
 pub use weir_userfile::Problem;

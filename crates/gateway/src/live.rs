@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::backend::Backend;
 use crate::error::GatewayError;
+use crate::routes::Routes;
 use crate::settings::{BackendAddress, Settings};
 
 /// The settings in force. Those of a request stay the same until it ends.
@@ -15,6 +16,8 @@ pub(crate) struct Live {
     pub(crate) backends: Vec<Arc<Backend>>,
     /// Names of the classes, the last one for what matches none.
     pub(crate) classes: Vec<Arc<str>>,
+    /// What routes cost, if a class asks for it.
+    pub(crate) routes: Option<Arc<Routes>>,
     /// Counts the settings since the gateway began.
     pub(crate) generation: u64,
 }
@@ -40,6 +43,7 @@ impl Live {
         Ok(Self {
             backends: backends?,
             classes: settings.class_names().into_iter().map(Arc::from).collect(),
+            routes: Routes::new(&settings, before.and_then(|before| before.routes.as_ref())),
             generation: before.map_or(0, |before| before.generation + 1),
             settings,
         })

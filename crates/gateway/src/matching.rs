@@ -1,7 +1,9 @@
-//! Which requests belong to a class: by path, method, header field and cookie.
+//! Which requests belong to a class: by path, method, header field, cookie and what their route has cost.
 
 mod cookie;
 mod path;
+
+use std::time::Duration;
 
 use http::header::{COOKIE, HeaderName};
 use http::{Method, request::Parts};
@@ -21,6 +23,8 @@ pub struct Matcher {
     pub header: Option<Named<HeaderName>>,
     /// A cookie.
     pub cookie: Option<Named<String>>,
+    /// The least that its route costs: how long requests of it hold a slot, at the median.
+    pub cost: Option<Duration>,
 }
 
 /// Something with a name, and a pattern of its value.
@@ -38,7 +42,7 @@ impl Matcher {
         *self == Self::default()
     }
 
-    /// Whether this request belongs to the class.
+    /// Whether this request belongs to the class, as far as it can be seen by the request alone: without its cost.
     pub fn matches(&self, request: &Parts) -> bool {
         let method = self.methods.is_empty() || self.methods.contains(&request.method);
         method
@@ -107,6 +111,7 @@ mod tests {
                 name: "session".to_owned(),
                 value: None,
             }),
+            cost: None,
         };
         let all = [("x-plan", "golden"), ("cookie", "a=b; session=1")];
         for (request, expected) in [

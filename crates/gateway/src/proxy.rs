@@ -87,11 +87,13 @@ async fn admit(
     line: &mut Option<Box<Line>>,
 ) -> Result<(Slot, Arc<Live>), Box<Response<ResponseBody>>> {
     let flow = &connection.shared.flow;
-    let (class, entry) = loop {
-        let class = live.settings.class_of(head);
+    let (class, route, entry) = loop {
+        let route = live.routes.as_ref().map(|routes| routes.of(head));
+        let is_as_costly = |class| route.as_ref().is_some_and(|route| route.is_of(class));
+        let class = live.settings.class_of(head, is_as_costly);
         match flow.arrive(class, live.generation) {
             Entry::Stale => live = connection.shared.current.get(),
-            entry => break (class, entry),
+            entry => break (class, route, entry),
         }
     };
     let class = &live.classes[class];
@@ -105,7 +107,10 @@ async fn admit(
         Entry::Stale => unreachable!("the loop above goes on until it is not"),
     };
     match admitted {
-        Ok(slot) => {
+        Ok(mut slot) => {
+            if let Some(route) = route {
+                slot.is_for(route);
+            }
             if let Some(line) = line {
                 line.admitted(slot.waited());
             }

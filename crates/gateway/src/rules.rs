@@ -70,11 +70,7 @@ fn adaptive(wanted: &AdaptiveSettings) -> Result<Adaptive, GatewayError> {
     let mut goal = Goal::default();
     if let Some(wanted) = &wanted.goal {
         match wanted.metric {
-            Metric::Cpu => {
-                return Err(GatewayError::NotBuilt(
-                    "the gateway cannot read the backend's CPU yet; set a goal for `p99`, or `concurrency` to what `weir tune` has found".to_owned(),
-                ));
-            }
+            Metric::Cpu => goal.cpu = Some(wanted.bound_base()),
             Metric::Percentile(99.0) => {
                 goal.p99 = Some(Duration::from_secs_f64(wanted.bound_base()));
             }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_plan::Requirement;
+use weir_units::CpuSet;
 
 use crate::matching::Matcher;
 
@@ -109,7 +110,7 @@ impl Default for LimitSettings {
 }
 
 /// A limit that the gateway finds by itself.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct AdaptiveSettings {
     /// What has to hold, such as `cpu <= 80 %`; `None`: the best throughput.
     pub goal: Option<Requirement>,
@@ -117,21 +118,26 @@ pub struct AdaptiveSettings {
     pub min: Option<f64>,
     /// The limit never goes above.
     pub max: Option<f64>,
-    /// Where the backend's CPU is read.
+    /// Where the backends' CPU is read; `None`: of the processes of this machine that listen on their ports.
     pub cpu_from: Option<CpuFrom>,
 }
 
-/// Where the backend's CPU is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where the backends' CPU is read.
+#[derive(Debug, Clone, PartialEq)]
 pub enum CpuFrom {
-    /// CPUs of this machine, in the kernel's list format.
-    Cpus(String),
-    /// A process of this machine.
+    /// Everything that runs on these CPUs of this machine.
+    Cpus(CpuSet),
+    /// A process of this machine and all that descend from it.
     Pid(u32),
     /// A control group of this machine.
     Cgroup(PathBuf),
     /// A page of metrics in Prometheus's text format.
-    Prometheus(String),
+    Prometheus {
+        /// Where it is.
+        url: String,
+        /// How many CPUs the server may use, where the page does not tell.
+        cpus: Option<f64>,
+    },
 }
 
 /// A kind of requests.
@@ -262,13 +268,19 @@ impl Settings {
         named.chain((!all_taken).then_some(OTHER_CLASS)).collect()
     }
 
-    /// Index of the class of a request.
-    pub fn class_of(&self, request: &http::request::Parts) -> usize {
-        let found = self
-            .classes
-            .iter()
-            .position(|class| class.matches.matches(request));
-        found.unwrap_or(self.classes.len())
+    /// Index of the class of a request; `is_as_costly` says of the index of a class whether the request's route costs what that
+    /// class asks for.
+    pub fn class_of(
+        &self,
+        request: &http::request::Parts,
+        is_as_costly: impl Fn(usize) -> bool,
+    ) -> usize {
+        let mut classes = self.classes.iter().enumerate();
+        let found = classes.find(|(index, class)| {
+            let costs = class.matches.cost.is_none() || is_as_costly(*index);
+            costs && class.matches.matches(request)
+        });
+        found.map_or(self.classes.len(), |(index, _)| index)
     }
 }
 

@@ -1,5 +1,8 @@
 //! How a gateway stands, as data: for `weir gate status`, the live page and whoever asks the admin port.
 
+mod cpu;
+mod routes;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use weir_limit::{Counts, Seen, Why};
 
 use crate::control::Control;
+pub use cpu::CpuStatus;
+pub use routes::{RouteStatus, RoutesStatus};
 
 /// The version of this format.
 pub const STATUS_SCHEMA: &str = "weir/gate-status/1";
@@ -31,6 +36,12 @@ pub struct Status {
     pub classes: Vec<ClassStatus>,
     /// Each backend, in the order of the file.
     pub backends: Vec<BackendStatus>,
+    /// How busy the backends are; absent when there is no place to read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuStatus>,
+    /// What routes have cost; absent when no class asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routes: Option<RoutesStatus>,
     /// Connections of clients.
     pub connections: ConnectionStatus,
     /// Requests that were not passed on because they could be understood in two ways.
@@ -147,6 +158,8 @@ impl Status {
             draining: *shared.drains.borrow(),
             rate_per_s: live.settings.limit.rate_per_s,
             backends: backends.collect(),
+            cpu: CpuStatus::of(shared.cpu.seen()),
+            routes: RoutesStatus::of(&live),
             connections: ConnectionStatus {
                 open: shared
                     .room_total
@@ -237,6 +250,14 @@ impl fmt::Display for Status {
         self.all.line(f, "all")?;
         for class in &self.classes {
             class.standing.line(f, &class.name)?;
+        }
+        if let Some(cpu) = &self.cpu {
+            writeln!(f, "{cpu}")?;
+        }
+        for route in self.routes.iter().flat_map(|routes| &routes.costliest) {
+            let class = route.class.as_ref();
+            let class = class.map_or_else(String::new, |class| format!(": {class}"));
+            writeln!(f, "{} {:.1} ms{class}", route.route, route.cost_ms)?;
         }
         for backend in &self.backends {
             let state = if backend.up { "up" } else { "down" };

@@ -60,9 +60,14 @@ impl CpuTicks {
     }
 
     /// Busy share of the time that the hypervisor left: busy / (total − steal).
-    fn busy_share(self) -> Option<f64> {
+    pub(crate) fn busy_share(self) -> Option<f64> {
         let own = self.total() - self.steal;
         (own > 0).then(|| (self.user + self.system) as f64 / own as f64)
+    }
+
+    /// Share of the time in which the hypervisor ran something else.
+    pub(crate) fn steal_share(self) -> Option<f64> {
+        self.share(self.steal)
     }
 
     fn share(self, part: u64) -> Option<f64> {
@@ -108,8 +113,13 @@ impl CpuStat {
         })
     }
 
+    /// The CPUs that are online.
+    pub(crate) fn cpus(&self) -> impl Iterator<Item = usize> {
+        self.each.iter().map(|(cpu, _)| *cpu)
+    }
+
     /// What the CPUs of a set spent since `earlier`; a CPU that was not online both times is left out.
-    fn spent_by(&self, earlier: &Self, cpus: &CpuSet) -> CpuTicks {
+    pub(crate) fn spent_by(&self, earlier: &Self, cpus: &CpuSet) -> CpuTicks {
         let mut spent = CpuTicks::default();
         for (cpu, now) in self.each.iter().filter(|(cpu, _)| cpus.contains(*cpu)) {
             if let Some((_, before)) = earlier.each.iter().find(|(other, _)| other == cpu) {

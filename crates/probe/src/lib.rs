@@ -26,6 +26,7 @@
 //! assert!(!reading.contains_key("target.memory.rss"), "no target was named");
 //! ```
 
+mod busy;
 mod catalogue;
 mod counters;
 mod cpu;
@@ -52,11 +53,12 @@ mod ticks;
 mod watch_thread;
 mod watcher;
 
+pub use busy::{BusyError, BusyOf, BusyReader};
 pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
 pub use far_machine::{FarMachine, FarProcess};
 pub use httpd::HttpdSource;
-pub use listeners::{listening_ports, processes_listening, user_listening};
+pub use listeners::{listening_ports, processes_listening, servers_listening, user_listening};
 pub use machine::{MachineFacts, machine_facts};
 pub use reading::{Reading, SignalName};
 pub use source::{

@@ -6,13 +6,17 @@
 //! [`FarMachine`]: crate::FarMachine
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
 
 use crate::files::numbered;
-use crate::kernel_text::{hexadecimal, lines, number, words};
+use crate::kernel_text::{hexadecimal, number, words};
+use crate::target::process::ProcessStat;
 
 /// The kernel's number of a listening socket's state.
 const LISTEN: u64 = 10;
+/// Generations above a process that are looked at.
+const ANCESTORS_MAX: usize = 64;
 
 /// The processes that listen on a port, lowest id first: of a server with children, its parent.
 pub fn processes_listening(port: u16) -> Vec<u32> {
@@ -30,14 +34,32 @@ pub fn processes_listening(port: u16) -> Vec<u32> {
     pids
 }
 
+/// Those of them that descend from none of the others: a server without its children, which hold the same socket as a rule.
+pub fn servers_listening(port: u16) -> Vec<u32> {
+    let pids = processes_listening(port);
+    let descends = |pid: &u32| ancestors(*pid).any(|above| pids.contains(&above));
+    pids.iter().copied().filter(|pid| !descends(pid)).collect()
+}
+
+/// Parents of a process up to the first one.
+fn ancestors(pid: u32) -> impl Iterator<Item = u32> {
+    let parent = |pid: &u32| {
+        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        ProcessStat::parse(&stat).map(|stat| stat.parent)
+    };
+    // While it is gone through, processes end and ids are given anew; it ends all the same.
+    std::iter::successors(Some(pid), parent)
+        .skip(1)
+        .take(ANCESTORS_MAX)
+}
+
 /// The user whose process listens on a port, whoever may look at that process.
 pub fn user_listening(port: u16) -> Option<u32> {
-    let tables = ["tcp", "tcp6"].map(|table| fs::read(format!("/proc/net/{table}")));
-    let mut tables = tables.into_iter().flatten();
-    tables.find_map(|table| {
-        let line = lines(&table).find(|line| listener(line).is_some_and(|(of, _)| of == port))?;
-        u32::try_from(number(words(line).nth(7)?)?).ok()
-    })
+    let lines = listening_lines("/proc/net");
+    let line = lines
+        .iter()
+        .find(|line| listener(line).is_some_and(|(of, _)| of == port))?;
+    u32::try_from(number(words(line).nth(7)?)?).ok()
 }
 
 /// The ports on which a process listens, in order.
@@ -55,11 +77,22 @@ pub fn listening_ports(pid: u32) -> Vec<u16> {
 
 /// Ports and inodes of all listening sockets of a network namespace.
 fn listening(folder: &str) -> Vec<(u16, u64)> {
-    let tables = ["tcp", "tcp6"].map(|table| fs::read(format!("{folder}/{table}")));
-    let tables = tables.into_iter().flatten();
-    tables
-        .flat_map(|table| lines(&table).filter_map(listener).collect::<Vec<_>>())
-        .collect()
+    let lines = listening_lines(folder);
+    lines.iter().filter_map(|line| listener(line)).collect()
+}
+
+/// The lines of listening sockets, which come first (`networking/proc_net_tcp.rst` of the kernel's documentation). Those of
+/// connections are not even made: on a busy server they are tens of thousands.
+fn listening_lines(folder: &str) -> Vec<Vec<u8>> {
+    let files = ["tcp", "tcp6"].map(|table| File::open(format!("{folder}/{table}")));
+    let lines = files.into_iter().flatten().flat_map(|file| {
+        let lines = BufReader::new(file)
+            .split(b'\n')
+            .skip(1)
+            .map_while(Result::ok);
+        lines.take_while(|line| listener(line).is_some())
+    });
+    lines.collect()
 }
 
 /// Port and inode of a line of `/proc/net/tcp`: columns as in `proc_pid_net(5)`.
@@ -108,6 +141,25 @@ mod tests {
         assert_eq!(user_listening(port), None);
         assert!(!listening_ports(std::process::id()).contains(&port));
         assert!(processes_listening(port).is_empty());
+    }
+
+    /// A child that holds the socket of its parent is part of the server and not one of its own.
+    #[test]
+    fn children_are_not_servers_of_their_own() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::empty()).unwrap();
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::CLOEXEC).unwrap();
+        let listening = processes_listening(port);
+        let servers = servers_listening(port);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(listening.contains(&child.id()), "{listening:?}");
+        assert_eq!(servers, [std::process::id()]);
     }
 
     #[test]

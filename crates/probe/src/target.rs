@@ -38,9 +38,7 @@ impl Target {
 
     /// The CPUs that the first of the processes may use, when it runs on this machine.
     pub(crate) fn allowed_cpus(&self) -> Option<CpuSet> {
-        let pid = Pid::from_raw(i32::try_from(*self.roots.first()?).ok()?)?;
-        let mask = sched_getaffinity(Some(pid)).ok()?;
-        CpuSet::new((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)))
+        affinity(*self.roots.first()?)
     }
 
     /// Reads everything; `forks` is the machine's count of started processes and threads, which
@@ -68,4 +66,11 @@ impl Target {
         self.threads
             .sample(now, forks, self.family.thread_counts(), files, reading);
     }
+}
+
+/// The CPUs that a process of this machine may use.
+pub(crate) fn affinity(pid: u32) -> Option<CpuSet> {
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    let mask = sched_getaffinity(Some(pid)).ok()?;
+    CpuSet::new((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)))
 }

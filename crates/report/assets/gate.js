@@ -73,6 +73,7 @@
     rates: chart("chart-rates", ["offered", "admitted", "refused"]),
     places: chart("chart-places", ["in flight", "waiting", "limit"]),
     wait: chart("chart-wait", ["wait"]),
+    cpu: chart("chart-cpu", ["busy", "goal"]),
   };
   window.weirGate = { charts, readings };
 
@@ -87,6 +88,8 @@
     charts.rates.setData([times, ...["offered", "admitted", "refused"].map((key) => flows.map((flow) => flow[key]))]);
     charts.places.setData([times, standing((s) => s.in_flight), standing((s) => s.queued), standing((s) => s.limit)]);
     charts.wait.setData([times, flows.map((flow) => flow.wait)]);
+    const cpu = (pick) => readings.map(({ cpu }) => (cpu && pick(cpu) !== undefined ? pick(cpu) * 100 : null));
+    charts.cpu.setData([times, cpu((c) => c.busy), cpu((c) => c.goal)]);
   };
 
   const row = (body, cells) => {
@@ -127,6 +130,11 @@
       if (!known.includes(name)) choice.append(new Option(name, name));
     }
   };
+  // Where it is read, or why it is not; nothing where there is no place to read it.
+  const cpuLine = (cpu) => {
+    const share = cpu.busy === undefined ? "not read" : `${number(cpu.busy * 100)} %`;
+    return `${share}${cpu.goal === undefined ? "" : `, goal ${number(cpu.goal * 100)} %`}; ${cpu.not_read ?? cpu.from ?? "looking for it"}`;
+  };
   const headline = (status) => {
     const flow = between(readings.at(-2), readings.at(-1), "");
     at("headline").textContent = status.draining
@@ -137,7 +145,10 @@
       status.all.limit === undefined ? "" : `concurrency limit ${number(status.all.limit)}`,
     ].filter(Boolean).join(", ") || "no limit";
     at("lead").textContent =
-      `${limits}; ${number(status.all.in_flight)} in flight, ${number(status.all.queued)} waiting; ${number(status.connections.open)} connections`;
+      `${limits}; ${number(status.all.in_flight)} in flight, ${number(status.all.queued)} waiting; ${number(status.connections.open)} connections`
+      + (status.cpu ? `; CPU of the backends ${cpuLine(status.cpu)}` : "");
+    at("figure-cpu").hidden = !status.cpu;
+    at("cpu-from").textContent = status.cpu ? cpuLine(status.cpu) : "";
   };
 
   const ask = async () => {
@@ -149,6 +160,7 @@
         at: Date.now() / 1000,
         uptime: status.uptime_s,
         all: status.all,
+        cpu: status.cpu,
         classes: new Map(status.classes.map(({ name, standing }) => [name, standing])),
       });
       if (readings.length > KEPT) readings.shift();

@@ -10,6 +10,7 @@
 
 mod arrivals;
 mod clients;
+mod cpu;
 mod peers;
 mod table;
 
@@ -40,6 +41,9 @@ pub(crate) struct GateBench {
     /// Requests a second that come
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     offered: u32,
+    /// Only the goal for the CPU: `cpu <= 80 %` at twice the capacity
+    #[arg(long)]
+    cpu: bool,
     /// Take the program as it was built before, in this profile
     #[arg(long, value_name = "PROFILE")]
     no_build: Option<String>,
@@ -59,7 +63,11 @@ pub(crate) fn bench(workspace: &Workspace, options: &GateBench) -> Result<(), Ta
         run(&mut cargo(&workspace.root, &build))?;
     }
     let profile = options.no_build.as_deref().unwrap_or("release");
-    let peers = Peers::provide(&directory, target.join(profile).join("weir"))?;
+    let weir = target.join(profile).join("weir");
+    if options.cpu {
+        return cpu::bench(&directory, &weir, options.rounds);
+    }
+    let peers = Peers::provide(&directory, weir)?;
     let mut seen = Vec::new();
     for round in 0..options.rounds {
         let turn = round as usize % Peer::ALL.len();

@@ -36,6 +36,7 @@ impl Collector for Metrics {
         let status = &self.0;
         self.of_classes(&mut encoder)?;
         self.of_backends(&mut encoder)?;
+        self.of_cpu(&mut encoder)?;
         let connections = &status.connections;
         for (name, help, value) in [
             (
@@ -80,6 +81,16 @@ impl Collector for Metrics {
                 "rate_limit",
                 "Limit on admitted requests per second",
                 status.rate_per_s,
+            ),
+            (
+                "routes_known",
+                "Routes whose cost is learnt",
+                status.routes.as_ref().map(|routes| routes.known as f64),
+            ),
+            (
+                "backend_cpu_goal_ratio",
+                "Busy share of the backends' CPUs that the limit is to hold",
+                status.cpu.as_ref().and_then(|cpu| cpu.goal),
             ),
         ] {
             // What there is no limit on has none, rather than 0.
@@ -190,6 +201,41 @@ impl Metrics {
             let labels = label("backend", &backend.url);
             let one = family.encode_family(&labels)?;
             ConstGauge::new(i64::from(backend.up)).encode(one)?;
+        }
+        Ok(())
+    }
+}
+
+impl Metrics {
+    fn of_cpu(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let Some(cpu) = &self.0.cpu else {
+            return Ok(());
+        };
+        if let (Some(busy), Some(from)) = (cpu.busy, &cpu.from) {
+            let help = "Busy share of the CPUs that the backends may use";
+            let mut family = encoder.encode_descriptor(
+                "backend_cpu_busy_ratio",
+                help,
+                None,
+                MetricType::Gauge,
+            )?;
+            let labels = label("from", from);
+            ConstGauge::new(busy).encode(family.encode_family(&labels)?)?;
+        }
+        for (name, help, value) in [
+            (
+                "backend_cpu_readings",
+                "Readings of the backends' CPU",
+                cpu.readings,
+            ),
+            (
+                "backend_cpu_losses",
+                "Times that the backends' CPU could no longer be read",
+                cpu.losses,
+            ),
+        ] {
+            let one = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            ConstCounter::new(value).encode(one)?;
         }
         Ok(())
     }

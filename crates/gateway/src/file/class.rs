@@ -1,9 +1,12 @@
 //! `[[class]]`: kinds of requests.
 
+use std::time::Duration;
+
 use http::Method;
 use http::header::HeaderName;
 use toml::Spanned;
 use weir_plan::{Metric, Requirement};
+use weir_units::parse_duration;
 use weir_userfile::{Section, cannot};
 use wildmatch::WildMatch;
 
@@ -13,6 +16,10 @@ use crate::settings::{ClassSettings, OTHER_CLASS};
 
 /// Each has its own counters and takes a look at each request.
 const CLASSES_MAX: usize = 64;
+/// Below it the network and the gateway are a good part of what is measured.
+const COST_MIN: Duration = Duration::from_millis(1);
+/// Longer than any response may take.
+const COST_MAX: Duration = Duration::from_secs(600);
 
 pub(super) fn read(root: &Section<'_>) -> Vec<ClassSettings> {
     let Some(value) = root.value("class") else {
@@ -113,7 +120,7 @@ fn check_place(
 
 fn promise(section: &Section<'_>) -> Option<Requirement> {
     let text = section.text("promise")?;
-    let help = "write a bound on the response time: `promise = \"p99 <= 50 ms\"`";
+    let help = "write a bound on a percentile of the response time: `promise = \"p99 <= 50 ms\"`";
     match text.get_ref().parse::<Requirement>() {
         Ok(promise) if is_promise(&promise) => return Some(promise),
         Ok(_) => {
@@ -128,11 +135,9 @@ fn promise(section: &Section<'_>) -> Option<Requirement> {
 }
 
 fn is_promise(promise: &Requirement) -> bool {
-    let metric = matches!(
-        promise.metric,
-        Metric::Mean | Metric::Percentile(_) | Metric::Max
-    );
-    metric && promise.class.is_none() && promise.comparison.bounds_from_above()
+    let percentile =
+        matches!(promise.metric, Metric::Percentile(percent) if percent > 0.0 && percent < 100.0);
+    percentile && promise.class.is_none() && promise.comparison.bounds_from_above()
 }
 
 fn matcher(section: &Section<'_>) -> Matcher {
@@ -141,6 +146,7 @@ fn matcher(section: &Section<'_>) -> Matcher {
         methods: methods(section),
         header: header(section),
         cookie: cookie(section),
+        cost: cost(section),
     };
     section.finish();
     if section.table().is_empty() {
@@ -235,4 +241,25 @@ fn cookie(section: &Section<'_>) -> Option<Named<String>> {
     }
     let name = name.to_owned();
     Some(Named { name, value })
+}
+
+/// `>= TIME`.
+fn cost(section: &Section<'_>) -> Option<Duration> {
+    let text = section.text("cost")?;
+    let typed = text.get_ref();
+    let help = "write the least time that requests of a route hold a slot, at the median: `cost = \">= 50 ms\"`";
+    let time = typed
+        .trim()
+        .strip_prefix(">=")
+        .map(|time| parse_duration(time.trim()));
+    let says = match time {
+        Some(Ok(time)) if (COST_MIN..=COST_MAX).contains(&time) => return Some(time),
+        Some(Ok(_)) => format!("`{typed}` is not within {COST_MIN:?} and {COST_MAX:?}"),
+        Some(Err(error)) => cannot(&error),
+        None => {
+            format!("`{typed}` does not begin with >=: a class of its own is for what costs much")
+        }
+    };
+    section.problems().add_with_help(text.span(), says, help);
+    None
 }

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use toml::Spanned;
 use weir_plan::{Metric, Requirement};
-use weir_units::CpuSet;
 use weir_userfile::{Section, cannot};
 
+use super::cpu_from::cpu_from;
 use super::quantity::{concurrency, rate, time};
-use crate::settings::{AdaptiveSettings, CpuFrom, LimitSettings};
+use crate::settings::{AdaptiveSettings, LimitSettings};
 
 const QUEUE_MAX: u32 = 1_000_000;
+/// The largest limit that is found where nothing else is said, as `weir_limit::Adaptive` has it.
+const ADAPTIVE_MAX: f64 = 1000.0;
 
 pub(super) fn read(root: &Section<'_>) -> LimitSettings {
     let mut limit = LimitSettings::default();
@@ -18,8 +19,13 @@ pub(super) fn read(root: &Section<'_>) -> LimitSettings {
         return limit;
     };
     limit.rate_per_s = rate(&section, "rate");
-    limit.concurrency = concurrency(&section, "concurrency");
-    limit.adaptive = adaptive(&section);
+    if is_auto(&section) {
+        section.know(&["concurrency"]);
+        limit.adaptive = Some(AdaptiveSettings::default());
+    } else {
+        limit.concurrency = concurrency(&section, "concurrency");
+    }
+    limit.adaptive = adaptive(&section).or(limit.adaptive);
     let (least, most) = (Duration::ZERO, Duration::from_secs(600));
     if let Some(wait) = time(&section, "max-wait", least, most) {
         limit.max_wait = wait;
@@ -31,11 +37,17 @@ pub(super) fn read(root: &Section<'_>) -> LimitSettings {
         section.problems().add_with_help(
             adaptive.span(),
             "[limit.adaptive] finds the concurrency that `concurrency` sets",
-            "leave one of them out; `max` in [limit.adaptive] is the most it may find",
+            "leave `concurrency` out; `max` in [limit.adaptive] is the most it may find",
         );
     }
     section.finish();
     limit
+}
+
+/// `concurrency = "auto"` is an adaptive limit with nothing said about it.
+fn is_auto(section: &Section<'_>) -> bool {
+    let value = section.table().get("concurrency");
+    value.is_some_and(|value| value.get_ref().as_str() == Some("auto"))
 }
 
 fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
@@ -43,13 +55,14 @@ fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
     let goal = goal(&section);
     let min = concurrency(&section, "min");
     let max = concurrency(&section, "max");
-    if let (Some(min), Some(max)) = (min, max)
-        && min > max
+    let most = max.unwrap_or(ADAPTIVE_MAX);
+    if let Some(min) = min
+        && min > most
     {
         section.problems().add_with_help(
             section.span(),
-            format!("`min` is {min} and `max` is {max}: no limit lies between them"),
-            "write the smaller one as `min`",
+            format!("`min` is {min} and `max` is {most}: no limit lies between them"),
+            "write the smaller one as `min`, and `max` if the limit may be above 1000",
         );
     }
     let cpu_from = section
@@ -73,61 +86,38 @@ fn goal(section: &Section<'_>) -> Option<Requirement> {
     }
     let problems = section.problems();
     match text.get_ref().parse::<Requirement>() {
-        Ok(goal) if is_goal(&goal) => Some(goal),
-        Ok(_) => {
-            let says = format!(
-                "`{}` is nothing that the gateway can steer to",
-                text.get_ref()
-            );
-            problems.add_with_help(text.span(), says, HELP);
-            None
-        }
-        Err(error) => {
-            problems.add_with_help(text.span(), cannot(&error), HELP);
-            None
-        }
+        Ok(goal) => match why_no_goal(&goal) {
+            None => return Some(goal),
+            Some((says, help)) => {
+                let says = format!("`{}` {says}", text.get_ref());
+                problems.add_with_help(text.span(), says, help.unwrap_or(HELP));
+            }
+        },
+        Err(error) => problems.add_with_help(text.span(), cannot(&error), HELP),
     }
+    None
 }
 
-fn is_goal(goal: &Requirement) -> bool {
-    let metric = matches!(
-        goal.metric,
-        Metric::Cpu | Metric::Mean | Metric::Percentile(_)
-    );
-    metric && goal.class.is_none() && goal.comparison.bounds_from_above()
-}
-
-const PLACES: [&str; 4] = ["cpus", "pid", "cgroup", "prometheus"];
-
-fn cpu_from(section: &Section<'_>) -> Option<CpuFrom> {
-    let table = section.table();
-    let named: Vec<&str> = PLACES
-        .into_iter()
-        .filter(|place| table.contains_key(*place))
-        .collect();
-    let [_] = named.as_slice() else {
-        section.know(&PLACES);
-        section.finish();
-        section.problems().add_with_help(
-            section.span(),
-            "`cpu-from` names exactly one place",
-            "write `cpu-from = { cpus = \"0-1\" }`, or `pid`, `cgroup` or `prometheus`",
-        );
-        return None;
-    };
-    let text = |key| section.text(key).map(Spanned::into_inner);
-    let cpus = section.parsed("cpus", |typed| {
-        typed.parse::<CpuSet>().map(|_| typed.to_owned())
-    });
-    let from = cpus
-        .map(|cpus| CpuFrom::Cpus(cpus.into_inner()))
-        .or_else(|| {
-            let pid = section.whole("pid", 1..=u32::MAX);
-            pid.map(|pid| CpuFrom::Pid(pid.into_inner()))
-        })
-        .or_else(|| text("cgroup").map(|path| CpuFrom::Cgroup(path.into())))
-        .or_else(|| text("prometheus").map(CpuFrom::Prometheus));
-    section.know(&PLACES);
-    section.finish();
-    from
+/// What keeps a requirement from being a goal, and what to write if that is something special.
+fn why_no_goal(goal: &Requirement) -> Option<(&'static str, Option<&'static str>)> {
+    let bound = goal.bound_base();
+    let percentile =
+        Some("the gateway steers by the 99th percentile; write `goal = \"p99 <= 300 ms\"`");
+    match goal.metric {
+        _ if goal.class.is_some() || !goal.comparison.bounds_from_above() => {}
+        Metric::Cpu if bound > 0.0 && bound < 1.0 => return None,
+        Metric::Cpu => {
+            let help = "write a share below 100 %, such as `goal = \"cpu <= 80 %\"`, or `goal = \"best throughput\"` to use all of it";
+            return Some((
+                "is no goal: it leaves nothing of the CPUs, or nothing over",
+                Some(help),
+            ));
+        }
+        Metric::Percentile(99.0) if bound > 0.0 => return None,
+        Metric::Mean | Metric::Max | Metric::Percentile(_) => {
+            return Some(("is nothing that the gateway can steer to", percentile));
+        }
+        _ => {}
+    }
+    Some(("is nothing that the gateway can steer to", None))
 }

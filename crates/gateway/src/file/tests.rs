@@ -7,7 +7,7 @@ use http::Method;
 use proptest::prelude::*;
 
 use super::*;
-use crate::settings::{CpuFrom, Forwarded, OTHER_CLASS};
+use crate::settings::{AdaptiveSettings, CpuFrom, Forwarded, OTHER_CLASS};
 
 const WHOLE: &str = r#"
 schema = "weir/gate/1"
@@ -77,7 +77,10 @@ fn a_whole_file_is_read() {
     assert_eq!(settings.limit.max_wait, Duration::ZERO);
     let adaptive = settings.limit.adaptive.as_ref().unwrap();
     assert_eq!(adaptive.goal.as_ref().unwrap().to_string(), "cpu <= 80 %");
-    assert_eq!(adaptive.cpu_from, Some(CpuFrom::Cpus("0-1".to_owned())));
+    assert_eq!(
+        adaptive.cpu_from,
+        Some(CpuFrom::Cpus("0-1".parse().unwrap()))
+    );
     assert_eq!(settings.timeouts.head, Duration::from_secs(5));
     assert_eq!(settings.timeouts.idle, Duration::from_secs(60));
     assert_eq!(settings.request.max_head, 32 * 1024);
@@ -89,6 +92,42 @@ fn a_whole_file_is_read() {
     assert_eq!(settings.classes[1].concurrency, Some(1.5));
 }
 
+#[test]
+fn places_to_read_the_cpu() {
+    let page = |url: &str, cpus| CpuFrom::Prometheus {
+        url: url.to_owned(),
+        cpus,
+    };
+    for (place, from) in [
+        ("{ pid = 4711 }", CpuFrom::Pid(4711)),
+        (
+            "{ cgroup = \"app.slice\" }",
+            CpuFrom::Cgroup("app.slice".into()),
+        ),
+        (
+            "{ prometheus = \"http://127.0.0.1:9100/metrics\" }",
+            page("http://127.0.0.1:9100/metrics", None),
+        ),
+        (
+            "{ prometheus = \"http://app:8080/metrics\", cpu-count = 1.5 }",
+            page("http://app:8080/metrics", Some(1.5)),
+        ),
+    ] {
+        let text = format!(
+            "{LEAST}limit.adaptive = {{ goal = \"best throughput\", cpu-from = {place} }}\n"
+        );
+        let adaptive = Settings::parse(&text).unwrap().limit.adaptive.unwrap();
+        assert_eq!(
+            (adaptive.cpu_from, adaptive.goal),
+            (Some(from), None),
+            "{place}"
+        );
+    }
+    let auto = Settings::parse(&format!("{LEAST}limit.concurrency = \"auto\"\n")).unwrap();
+    assert_eq!(auto.limit.adaptive, Some(AdaptiveSettings::default()));
+    assert_eq!(auto.limit.concurrency, None);
+}
+
 const LEAST: &str = "listen = \"127.0.0.1:0\"\nbackends = [\"http://127.0.0.1:1\"]\n";
 
 #[test]
@@ -98,7 +137,7 @@ fn what_matches_no_class_is_in_the_last() {
     assert_eq!(settings.class_names(), ["light", OTHER_CLASS]);
     let class = |path: &str| {
         let request = http::Request::builder().uri(path).body(()).unwrap();
-        settings.class_of(&request.into_parts().0)
+        settings.class_of(&request.into_parts().0, |_| false)
     };
     assert_eq!((class("/light?x"), class("/lights")), (0, 1));
 }
@@ -165,7 +204,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "limit = { concurrency = 4, adaptive = {} }",
         "finds the concurrency",
-        "leave one",
+        "leave `concurrency` out",
     ),
     (
         "limit.adaptive.goal = \"errors <= 1 %\"",
@@ -177,6 +216,37 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "`cpu = 80`",
         "cpu <= 80 %",
     ),
+    (
+        "limit.adaptive.goal = \"cpu <= 100 %\"",
+        "nothing over",
+        "below 100 %",
+    ),
+    (
+        "limit.adaptive.goal = \"cpu <= 0 %\"",
+        "no goal",
+        "below 100 %",
+    ),
+    (
+        "limit.adaptive.goal = \"cpu >= 80 %\"",
+        "steer to",
+        "cpu <= 80 %",
+    ),
+    (
+        "limit.adaptive.goal = \"p99(a) <= 80 ms\"",
+        "steer to",
+        "cpu <= 80 %",
+    ),
+    (
+        "limit.adaptive.goal = \"p95 <= 300 ms\"",
+        "steer to",
+        "99th",
+    ),
+    (
+        "limit.adaptive.goal = \"mean <= 300 ms\"",
+        "steer to",
+        "99th",
+    ),
+    ("limit.adaptive.min = 5000", "1000", "`max`"),
     (
         "limit.adaptive = { min = 5, max = 2 }",
         "no limit lies between",
@@ -192,6 +262,41 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "limit.adaptive.cpu-from = { pod = 1 }",
         "not known",
         "did you mean `pid`?",
+    ),
+    (
+        "limit.adaptive.cpu-from = { pid = 0 }",
+        "a whole number from 1",
+        "",
+    ),
+    (
+        "limit.adaptive.cpu-from = { cgroup = \"/\" }",
+        "no group",
+        "/proc/PID/cgroup",
+    ),
+    (
+        "limit.adaptive.cpu-from = { prometheus = \"https://a/metrics\" }",
+        "http://",
+        "private network",
+    ),
+    (
+        "limit.adaptive.cpu-from = { prometheus = \"http://8.8.8.8/metrics\" }",
+        "8.8.8.8",
+        "private network",
+    ),
+    (
+        "limit.adaptive.cpu-from = { prometheus = \"9100\" }",
+        "`9100`",
+        "private network",
+    ),
+    (
+        "limit.adaptive.cpu-from = { prometheus = \"http://a/\", cpu-count = 0 }",
+        "a number of CPUs",
+        "",
+    ),
+    (
+        "limit.adaptive.cpu-from = { pid = 1, cpu-count = 2 }",
+        "tells by itself",
+        "leave `cpu-count` out",
     ),
     ("class = {}", "not a list", "[[class]]"),
     ("class = [{}]", "`name` is missing", "name = "),
@@ -250,6 +355,26 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "class = [{ name = \"a\", promise = \"cpu <= 8 %\" }]",
         "no promise",
         "p99 <= 50 ms",
+    ),
+    (
+        "class = [{ name = \"a\", promise = \"max <= 50 ms\" }]",
+        "no promise",
+        "percentile",
+    ),
+    (
+        "class = [{ name = \"a\", match = { cost = \"50 ms\" } }]",
+        "does not begin with >=",
+        ">= 50 ms",
+    ),
+    (
+        "class = [{ name = \"a\", match = { cost = \">= 50\" } }]",
+        "`50`",
+        ">= 50 ms",
+    ),
+    (
+        "class = [{ name = \"a\", match = { cost = \">= 0 ms\" } }]",
+        "not within",
+        ">= 50 ms",
     ),
     ("tls = { cert = \"a\" }", "`key` is missing", "key.pem"),
     ("timeouts.head = \"0s\"", "`head`", "1ms"),

@@ -6,6 +6,8 @@ mod admin;
 mod attacks;
 mod changes;
 mod client;
+mod costs;
+mod cpu;
 mod holding;
 mod http2;
 mod passing;

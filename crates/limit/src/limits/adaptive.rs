@@ -12,6 +12,9 @@
 //! Where U says that there is room and more slots bring nothing, something else is the limit, and where U is not read, there is
 //! only throughput: see [`knee`]. Nothing changes while nobody waits for the limit, so that it is never lowered for a reason
 //! that a quiet time gives, and never to see what happens.
+//!
+//! A goal for U whose reading is lost is kept to as far as it is known: the limit that the last reading has led to is the most
+//! until there is another, and evidence of a queue inside the server still lowers it.
 
 mod bound;
 mod knee;
@@ -142,6 +145,8 @@ pub(crate) struct AdaptiveLimit {
     bound: ResponseBound,
     window: Window,
     read_at: Option<Moment>,
+    /// The limit that the last reading has led to.
+    read_limit: Option<f64>,
     /// Busy seconds and seconds of the readings in this window.
     busy_s: f64,
     read_s: f64,
@@ -165,6 +170,7 @@ impl AdaptiveLimit {
             bound: ResponseBound::default(),
             window: Window::new(now),
             read_at: None,
+            read_limit: None,
             busy_s: 0.0,
             read_s: 0.0,
             saturated: 0,
@@ -220,6 +226,7 @@ impl AdaptiveLimit {
             let busy = self.busy_s / self.read_s;
             (self.busy_s, self.read_s) = (0.0, 0.0);
             self.decide(Some(busy), now);
+            self.read_limit = Some(self.flow);
         }
     }
 
@@ -240,7 +247,10 @@ impl AdaptiveLimit {
         match (busy, self.goal.cpu) {
             (Some(busy), Some(goal)) => self.aim_at(goal, busy, &seen, now),
             (Some(busy), None) => self.saturate(busy, &seen, now),
-            (None, _) => self.grow(BLIND_GROWTH, None, &seen, now),
+            (None, goal) => {
+                let most = goal.and(self.read_limit).unwrap_or(self.max);
+                self.grow(BLIND_GROWTH.min(most / self.flow), None, &seen, now);
+            }
         }
     }
 
@@ -295,6 +305,7 @@ impl AdaptiveLimit {
 
     /// More slots, as long as more bring more.
     fn grow(&mut self, ratio: f64, busy: Option<f64>, seen: &Seen, now: Moment) {
+        let ratio = ratio.min(self.max / self.flow);
         if let Some(limit) = self.knee.next(self.flow, ratio, busy, seen, now) {
             self.set(limit);
         }

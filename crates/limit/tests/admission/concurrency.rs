@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_limit::{Adaptive, Concurrency, Moment, Rules, Why};
+use weir_limit::{Adaptive, Concurrency, Goal, Moment, Rules, Why};
 
 use crate::driver::{Driver, MS};
 
@@ -153,4 +153,52 @@ fn half_a_slot_is_there_half_of_the_time() {
     assert!(driver.waits(second));
     driver.go(Duration::from_millis(2));
     assert!(driver.is_admitted(second));
+}
+
+/// A server of which each request takes 50 ms and a part of the CPUs, with more requests than it is let have; so many seconds,
+/// with a reading every 200 ms or none. Gives the largest limit.
+fn press(driver: &mut Driver, seconds: u64, part: Option<f64>) -> f64 {
+    let mut most: f64 = 0.0;
+    for step in 1..=seconds * 200 {
+        driver.arrive(0);
+        driver.go(Duration::from_millis(5));
+        while let Some((index, permit)) = driver.permits.first_key_value()
+            && driver.now.since(permit.admitted()) >= Duration::from_millis(50)
+        {
+            driver.finish(*index);
+        }
+        if let Some(part) = part
+            && step % 40 == 0
+        {
+            let busy = f64::from(driver.admission.seen().in_flight) * part;
+            driver.admission.read_cpu(busy, driver.now);
+        }
+        most = most.max(driver.admission.limit());
+    }
+    most
+}
+
+/// More slots would bring more throughput, and nobody could say whether the goal is still kept.
+#[test]
+fn a_goal_whose_reading_is_lost_is_not_grown_past() {
+    let mut driver = Driver::new(&Rules {
+        concurrency: Some(Concurrency::Adaptive(Adaptive {
+            goal: Goal {
+                cpu: Some(0.5),
+                p99: None,
+            },
+            start: Some(2.0),
+            ..Adaptive::default()
+        })),
+        ..Rules::default()
+    });
+    press(&mut driver, 20, Some(1.0 / 12.0));
+    let held = driver.admission.limit();
+    assert!((4.0..=8.0).contains(&held), "{held}");
+    let most = press(&mut driver, 60, None);
+    assert!(most <= held, "{most} after {held}");
+    // It is read again, and there is twice as much to be used.
+    press(&mut driver, 20, Some(1.0 / 24.0));
+    let limit = driver.admission.limit();
+    assert!(limit > 1.3 * held, "{limit} after {held}");
 }

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 
 /// One sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Sample<'p> {
-    pub(super) name: &'p str,
+pub(crate) struct Sample<'p> {
+    pub(crate) name: &'p str,
     labels: &'p str,
-    pub(super) value: f64,
+    pub(crate) value: f64,
 }
 
 impl<'p> Sample<'p> {
     /// The value of a label.
-    pub(super) fn label(&self, wanted: &str) -> Option<Cow<'p, str>> {
+    pub(crate) fn label(&self, wanted: &str) -> Option<Cow<'p, str>> {
         let mut labels = self.labels;
         while let Some((name, value, rest)) = first_label(labels) {
             if name == wanted {
@@ -28,7 +28,7 @@ impl<'p> Sample<'p> {
 }
 
 /// The samples of a page in order.
-pub(super) fn samples(page: &str) -> impl Iterator<Item = Sample<'_>> {
+pub(crate) fn samples(page: &str) -> impl Iterator<Item = Sample<'_>> {
     page.lines().map(str::trim).filter_map(sample)
 }
 

@@ -66,7 +66,8 @@ fn hold(file: &Path) -> Result<u8, ExpectedError> {
     })?;
     let page =
         weir_report::gate_html().map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    let gateway = Gateway::start(settings, page).map_err(|error| failed(file, &error))?;
+    let gateway = Gateway::start_telling(settings, page, output::talk)
+        .map_err(|error| failed(file, &error))?;
     let addresses = gateway.addresses();
     output::json_line(&Ready {
         listen: addresses.listen.iter().map(ToString::to_string).collect(),
@@ -120,9 +121,10 @@ fn read(file: &Path) -> Result<Settings, ExpectedError> {
 fn failed(file: &Path, error: &GatewayError) -> ExpectedError {
     let says = format!("{}: {}", file.display(), failed_to(error));
     match error {
-        GatewayError::Rules(_) | GatewayError::NotBuilt(_) | GatewayError::Fixed(_) => {
-            ExpectedError::Input(says)
-        }
+        GatewayError::Rules(_)
+        | GatewayError::NotBuilt(_)
+        | GatewayError::CpuElsewhere { .. }
+        | GatewayError::Fixed(_) => ExpectedError::Input(says),
         _ => ExpectedError::Environment(says),
     }
 }

@@ -121,7 +121,8 @@ impl Knee {
         }
         self.here.add(seen, busy);
         let here = self.here.level(limit);
-        let rises = now >= self.closed_until;
+        // What there is hardly room for is not tried: it could not be judged.
+        let rises = now >= self.closed_until && ratio > 1.0 + CHANGE_MIN;
         let next = if rises { limit * ratio } else { limit * CUT };
         if !self.is_measured(here, (next / limit - 1.0).abs()) {
             return None;

@@ -1,0 +1,62 @@
+//! The CPU time of processes and of all that descend from them, of the CPUs that they may use.
+
+use std::time::Instant;
+
+use weir_units::CpuSet;
+
+use crate::target::affinity;
+use crate::target::family::Family;
+use crate::target::process::ProcessUnits;
+
+use super::group::Quota;
+use super::kernel::Kernel;
+use super::{Busy, BusyError};
+
+#[derive(Debug)]
+pub(super) struct ProcessesReader {
+    pids: Vec<u32>,
+    family: Family,
+    quota: Quota,
+    kernel: Kernel,
+}
+
+impl ProcessesReader {
+    pub(super) fn new(pids: Vec<u32>) -> Self {
+        let units = ProcessUnits::here();
+        let first = pids.first();
+        Self {
+            family: Family::new(&pids, units),
+            quota: first.map_or_else(Quota::default, |pid| Quota::of_process(*pid)),
+            kernel: Kernel::new(),
+            pids,
+        }
+    }
+
+    pub(super) fn read(&mut self, now: Instant) -> Result<Option<Busy>, BusyError> {
+        let since = self.kernel.read(now)?;
+        let forks = self.kernel.forks();
+        let spent = self.family.sample(now, forks, self.kernel.files());
+        let Some(spent) = spent else {
+            self.kernel.forget();
+            return Err(BusyError::Gone(self.pids.clone()));
+        };
+        let in_use = spent.user_cpus.zip(spent.system_cpus);
+        let allowed = self.allowed();
+        Ok(since
+            .zip(in_use)
+            .zip(allowed)
+            .and_then(|((since, (user, system)), allowed)| {
+                let quota = self.quota.cpus(self.kernel.files());
+                Busy::of(user + system, since.available(&allowed).min(quota))
+            }))
+    }
+
+    /// The CPUs that one of the named processes may use.
+    fn allowed(&self) -> Option<CpuSet> {
+        let each = self.pids.iter().filter_map(|&pid| affinity(pid));
+        let all: Vec<usize> = each
+            .flat_map(|set| set.iter().collect::<Vec<_>>())
+            .collect();
+        CpuSet::new(all).or_else(|| self.kernel.online())
+    }
+}
