@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use weir_limit::{
-    Admission, Decision, Kind, Moment, Outcome, Permit, Refusal, Rules, Seen, Ticket, Waited,
+    Admission, Decision, Kind, Moment, Outcome, Permit, Refusal, Rules, Seen, Spent, Ticket, Waited,
 };
 
 use crate::routes::Route;
@@ -129,6 +129,12 @@ impl Flow {
     /// What the admission has seen.
     pub(crate) fn seen(&self) -> Seen {
         self.lock().admission.seen()
+    }
+
+    /// Time that requests have spent in flight and waiting until now.
+    pub(crate) fn spent(&self) -> Spent {
+        let now = self.now();
+        self.lock().admission.spent(now)
     }
 
     fn slot(self: &Arc<Self>, permit: Permit) -> Slot {

@@ -30,6 +30,13 @@ pub struct Status {
     /// The cap on admitted requests per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
+    /// Seconds that requests have spent in flight, added up: the growth between two readings over the time between them is how
+    /// many there were on average.
+    #[serde(default)]
+    pub in_flight_s: f64,
+    /// The same of those that wait for their turn.
+    #[serde(default)]
+    pub queued_s: f64,
     /// Over all classes.
     pub all: Standing,
     /// Each class, in the order of the file.
@@ -142,6 +149,7 @@ impl Status {
         let shared = &control.shared;
         let live = shared.current.get();
         let seen = control.seen();
+        let spent = shared.flow.spent();
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let backends = live.backends.iter().map(|backend| BackendStatus {
             url: backend.address.to_string(),
@@ -157,6 +165,8 @@ impl Status {
             uptime_s: shared.begun.elapsed().as_secs_f64(),
             draining: *shared.drains.borrow(),
             rate_per_s: live.settings.limit.rate_per_s,
+            in_flight_s: spent.in_flight.as_secs_f64(),
+            queued_s: spent.waiting.as_secs_f64(),
             backends: backends.collect(),
             cpu: CpuStatus::of(shared.cpu.seen()),
             routes: RoutesStatus::of(&live),

@@ -13,7 +13,7 @@ use crate::gcra::Gcra;
 use crate::limits::Sample;
 use crate::moment::Moment;
 use crate::rules::Rules;
-use crate::seen::{ClassSeen, Counts, Seen};
+use crate::seen::{ClassSeen, Counts, Seen, Spent};
 use crate::waiting::Waiting;
 
 /// The part of the longest wait that is kept for a caller whose timer is late: whoever would wait longer than the rest of it
@@ -41,6 +41,7 @@ pub struct Admission {
     waiting: Waiting,
     verdicts: VecDeque<Verdict>,
     response: MeanResponse,
+    spent: Spent,
 }
 
 impl Admission {
@@ -58,6 +59,7 @@ impl Admission {
             waiting: Waiting::default(),
             verdicts: VecDeque::new(),
             response: MeanResponse::default(),
+            spent: Spent::default(),
         };
         admission.set_rules(rules, now);
         admission
@@ -198,8 +200,20 @@ impl Admission {
         self.cap.limit()
     }
 
+    /// Time that requests have spent here until now.
+    pub fn spent(&self, now: Moment) -> Spent {
+        let mut spent = self.spent;
+        spent.add(
+            self.cap.in_flight(),
+            self.waiting.len(),
+            now.since(self.now),
+        );
+        spent
+    }
+
     /// Time does not go backwards.
     fn advance(&mut self, now: Moment) -> Moment {
+        self.spent = self.spent(now);
         self.now = self.now.max(now);
         self.now
     }

@@ -49,4 +49,4 @@ pub use promise::{PromiseSeen, PromiseState};
 pub use rules::{
     ClassRules, Concurrency, MAX_QUEUE_DEFAULT, MAX_WAIT_DEFAULT, Promise, Rate, Rules, RulesError,
 };
-pub use seen::{ClassSeen, Counts, Seen};
+pub use seen::{ClassSeen, Counts, Seen, Spent};

@@ -97,3 +97,23 @@ impl Counts {
         self.finished += other.finished;
     }
 }
+
+/// Time that requests have spent, added up over all of them: what it grows by in a second is how many there were on average
+/// in that second, which no single look tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// In flight.
+    pub in_flight: Duration,
+    /// Waiting, those included that are refused or leave in the end.
+    pub waiting: Duration,
+}
+
+impl Spent {
+    /// So many are in flight and so many wait for a time.
+    pub(crate) fn add(&mut self, in_flight: u32, waiting: usize, time: Duration) {
+        let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
+        let spent = |sum: Duration, count: u32| sum.saturating_add(time.saturating_mul(count));
+        self.in_flight = spent(self.in_flight, in_flight);
+        self.waiting = spent(self.waiting, waiting);
+    }
+}

@@ -1,7 +1,7 @@
 //! Every signal: its name, unit and definition.
 //!
 //! Parts of names in capitals stand for what differs from target to target: `PORT` for a port
-//! number, `STAGE` for the name of a stage (`backlog`, `connections`, `request-queue`, `threads`,
+//! number (or `gate` for the port of a gateway in front of the target), `STAGE` for the name of a stage (`gate`, `backlog`, `connections`, `request-queue`, `threads`,
 //! `pool.NAME`, `database`), `GROUP` for what a pool's threads are called, `OWN` for any name.
 
 /// A signal and what it means.
@@ -39,7 +39,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 fn fills(place: &str, filled: &str) -> bool {
     match place {
-        "PORT" => filled.parse::<u16>().is_ok(),
+        "PORT" => filled == "gate" || filled.parse::<u16>().is_ok(),
         "STAGE" => is_stage(filled),
         "GROUP" => is_plain(filled) && !filled.contains('.'),
         _ => is_plain(filled),
@@ -48,7 +48,8 @@ fn fills(place: &str, filled: &str) -> bool {
 
 /// Whether a name is that of a stage. Others are passed over: they could pass for other signals.
 fn is_stage(name: &str) -> bool {
-    const STAGES: [&str; 5] = [
+    const STAGES: [&str; 6] = [
+        "gate",
         "backlog",
         "connections",
         "request-queue",

@@ -66,5 +66,5 @@ pub use source::{
     mbeans,
 };
 pub use watch_thread::{TimedReading, WatchThread};
-pub use watcher::{WatchPlan, WatchedMachine, Watcher};
+pub use watcher::{WatchPlan, WatchedGate, WatchedMachine, Watcher};
 pub use weir_exchange::{MetricsUrl, UrlError};

@@ -13,6 +13,7 @@ use crate::kernel_text::{number, number_after, words};
 use crate::reading::{Reading, put};
 use crate::target::family::{Family, Spent};
 use crate::target::process::ProcessUnits;
+use crate::watcher::WatchedGate;
 
 /// Largest table of descriptors that is gone through each second: about a millisecond.
 const TABLE_EACH_SECOND: u64 = 2048;
@@ -26,14 +27,20 @@ pub(crate) struct OwnProcess {
     page_bytes: u64,
     last: Option<(Instant, Duration)>,
     descriptors: Descriptors,
-    /// Those that send the load for this process; `None`: it sends the load itself.
-    senders: Option<Family>,
+    /// Other processes that are part of the load tool.
+    others: Option<Family>,
+    /// Whether they send the load, and not this process.
+    others_send: bool,
 }
 
 impl OwnProcess {
-    pub(crate) fn new(senders: &[u32]) -> Self {
+    /// This process with those that send the load for it, and the gateway through which it goes.
+    pub(crate) fn new(senders: &[u32], gate: Option<WatchedGate>) -> Self {
+        let gate = gate.map(|gate| gate.pid);
+        let others: Vec<u32> = senders.iter().copied().chain(gate).collect();
         Self {
-            senders: (!senders.is_empty()).then(|| Family::new(senders, ProcessUnits::here())),
+            others: (!others.is_empty()).then(|| Family::new(&others, ProcessUnits::here())),
+            others_send: !senders.is_empty(),
             memory: KeptFile::new("/proc/self/statm"),
             page_bytes: rustix::param::page_size() as u64,
             last: None,
@@ -55,17 +62,20 @@ impl OwnProcess {
         let pages = self.memory.read(files);
         let pages = pages.and_then(|text| words(text).nth(1).and_then(number));
         let bytes = pages.map(|pages| (pages * self.page_bytes) as f64);
-        if let Some(senders) = &mut self.senders {
+        if let Some(others) = &mut self.others {
             // Without one of them the sums would pass for the whole.
-            let spent = senders.sample(now, forks, files);
+            let spent = others.sample(now, forks, files);
             let theirs = spent.and_then(cpus_of);
             put(reading, "load.cpu", sum(cores, theirs));
             let theirs = spent.map(|spent| spent.resident_bytes as f64);
             put(reading, "load.memory.rss", sum(bytes, theirs));
+        } else {
+            put(reading, "load.cpu", cores);
+            put(reading, "load.memory.rss", bytes);
+        }
+        if self.others_send {
             return;
         }
-        put(reading, "load.cpu", cores);
-        put(reading, "load.memory.rss", bytes);
         let sockets = self.descriptors.sockets(files);
         put(
             reading,
@@ -181,7 +191,7 @@ mod tests {
 
     #[test]
     fn this_process_uses_what_its_clock_says() {
-        let mut own = OwnProcess::new(&[]);
+        let mut own = OwnProcess::new(&[], None);
         let mut files = Files::here();
         let start = Instant::now();
         let before = cpu_time(ClockId::ProcessCPUTime);
@@ -216,10 +226,10 @@ mod tests {
             .unwrap();
         let start = Instant::now();
         let mut files = Files::here();
-        let mut own = OwnProcess::new(&[child.id()]);
+        let mut own = OwnProcess::new(&[child.id()], None);
         let alone = || {
             let mut alone = Reading::new();
-            OwnProcess::new(&[]).sample(start, None, &mut Files::here(), &mut alone);
+            OwnProcess::new(&[], None).sample(start, None, &mut Files::here(), &mut alone);
             alone["load.memory.rss"]
         };
         // Other tests of this program take memory and give it back meanwhile.
@@ -245,7 +255,7 @@ mod tests {
             .map(|_| std::fs::File::open("/proc/self/stat").unwrap())
             .collect();
         let mut reading = Reading::new();
-        OwnProcess::new(&[]).sample(Instant::now(), None, &mut Files::here(), &mut reading);
+        OwnProcess::new(&[], None).sample(Instant::now(), None, &mut Files::here(), &mut reading);
         assert!(reading["load.sockets"] >= 2.0 * pairs.len() as f64);
         let (sockets, others) = go_through(1024);
         assert!(sockets >= 2 * pairs.len() as u64);

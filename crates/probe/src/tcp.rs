@@ -118,9 +118,14 @@ impl Counts {
         self.0.iter().any(PortCount::is_full)
     }
 
-    fn put_into(&self, reading: &mut Reading) {
+    /// Puts them under the ports' numbers, those of the gateway's port under its name.
+    fn put_into(&self, gate: Option<u16>, reading: &mut Reading) {
         for count in &self.0 {
-            let port = count.port;
+            let port = if Some(count.port) == gate {
+                GATE.to_owned()
+            } else {
+                count.port.to_string()
+            };
             for (state, connections) in STATES.iter().zip(count.connections) {
                 put(
                     reading,
@@ -150,10 +155,15 @@ impl PortCount {
     }
 }
 
+/// What stands for its number in the signals of a gateway's port.
+const GATE: &str = "gate";
+
 /// The watched ports and where their sockets are read.
 #[derive(Debug)]
 pub(crate) struct Tcp {
     ports: Vec<u16>,
+    /// Which of them is that of a gateway in front of the target.
+    gate: Option<u16>,
     source: Source,
     attempts: Option<SockDiag>,
 }
@@ -184,9 +194,15 @@ impl Tcp {
         let attempts = SockDiag::open_attempts(&ports).ok();
         Self {
             ports,
+            gate: None,
             source,
             attempts,
         }
+    }
+
+    /// The same; one of the ports is a gateway's, whose number says nothing.
+    pub(crate) fn naming_gate(self, gate: Option<u16>) -> Self {
+        Self { gate, ..self }
     }
 
     /// The ports of another machine, whose socket monitor cannot be asked.
@@ -197,13 +213,14 @@ impl Tcp {
         Self {
             source: Source::tables(&ports),
             ports,
+            gate: None,
             attempts: None,
         }
     }
 
     pub(crate) fn sample(&mut self, files: &mut Files, reading: &mut Reading) {
         if let Some(counts) = self.count(files) {
-            counts.put_into(reading);
+            counts.put_into(self.gate, reading);
         }
     }
 
@@ -283,7 +300,7 @@ mod tests {
         counts.add(connection(80, 3));
         counts.add(connection(4000, 1));
         let mut reading = Reading::new();
-        counts.put_into(&mut reading);
+        counts.put_into(None, &mut reading);
         assert_eq!(reading["tcp.80.accept-queue"], 7.0);
         assert_eq!(reading["tcp.80.accept-queue.limit"], 639.0);
         assert_eq!(reading["tcp.80.syn-recv"], 2.0);
@@ -332,7 +349,7 @@ mod tests {
         let count = tcp.count(&mut files).unwrap();
         assert_eq!(count.0[0].attempts, Some(attempts.len() as u64));
         let mut reading = Reading::new();
-        count.put_into(&mut reading);
+        count.put_into(None, &mut reading);
         assert_eq!(
             reading[format!("tcp.{}.syn-sent", address.port()).as_str()],
             3.0

@@ -48,6 +48,17 @@ pub struct WatchPlan {
     pub own_process: bool,
     /// Processes that send the load for this one, and count as the load tool with it.
     pub load_pids: Vec<u32>,
+    /// A gateway between load tool and target.
+    pub gate: Option<WatchedGate>,
+}
+
+/// A gateway on this machine between load tool and target, which shares the load tool's CPUs and counts as part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchedGate {
+    /// Its process.
+    pub pid: u32,
+    /// Where the load connects; its connections are the signals `tcp.gate.*`.
+    pub port: u16,
 }
 
 /// Whose operating system is read.
@@ -87,15 +98,20 @@ impl Watcher {
     /// A watcher that has read nothing yet.
     pub fn new(plan: WatchPlan) -> Self {
         let (pids, ports) = (&plan.target_pids, &plan.ports);
+        let gate = plan.gate.map(|gate| gate.port);
         let units = match &plan.machine {
             WatchedMachine::Far(far) => far.units(),
             WatchedMachine::This | WatchedMachine::Unseen => ProcessUnits::here(),
         };
         let target = (!pids.is_empty()).then(|| Target::new(pids, units));
-        let tcp = (!ports.is_empty()).then(|| match &plan.machine {
-            WatchedMachine::Far(_) => Tcp::of_tables(ports),
-            WatchedMachine::This | WatchedMachine::Unseen => Tcp::new(ports),
-        });
+        let tcp = match &plan.machine {
+            // The gateway is on this machine, and so are its connections.
+            WatchedMachine::Far(_) => (!ports.is_empty()).then(|| Tcp::of_tables(ports)),
+            WatchedMachine::This | WatchedMachine::Unseen => {
+                let ports: Vec<u16> = ports.iter().copied().chain(gate).collect();
+                (!ports.is_empty()).then(|| Tcp::new(&ports).naming_gate(gate))
+            }
+        };
         let machine = match plan.machine {
             WatchedMachine::This => Machine::This,
             WatchedMachine::Far(far) => {
@@ -109,7 +125,9 @@ impl Watcher {
             system: System::new(plan.target_cpus, target, tcp),
             machine,
             sources: readers(plan.sources),
-            own: plan.own_process.then(|| OwnProcess::new(&plan.load_pids)),
+            own: plan
+                .own_process
+                .then(|| OwnProcess::new(&plan.load_pids, plan.gate)),
             system_told: BTreeSet::new(),
         }
     }

@@ -271,6 +271,7 @@ fn watch_plan(watched: Watched, cpus: &CpuPlan) -> WatchPlan {
         machine: watched.machine,
         own_process: true,
         load_pids: Vec::new(),
+        gate: watched.gate,
     }
 }
 

@@ -8,9 +8,9 @@ use crate::confirm::AnswerPoint;
 use crate::search::cpu::{CpuFit, Curve};
 use crate::search::root::{CONFIDENCE, NEAR, Root};
 use crate::search::users::Users;
-use crate::search::{USERS, bounded::Bounded};
+use crate::search::{bounded::Bounded, level as level_of};
 use crate::settings::think_s;
-use crate::spec::FindSpec;
+use crate::spec::{FindSpec, Varied};
 
 /// Points of a curve that is drawn.
 const CURVE_POINTS: usize = 60;
@@ -30,7 +30,7 @@ pub(crate) fn answer(
     // The largest whole level that does not lie behind the root; a hair's breadth is no user.
     let whole = |level: f64| (level + 1e-9).floor().clamp(low, high);
     let value = whole(root.level);
-    let fitted = Fitted::new(trials, fit, root, servers);
+    let fitted = Fitted::new(spec, trials, fit, root, servers);
     let at_value = fitted.figures(value);
     let point = AnswerPoint {
         users: value as u32,
@@ -43,16 +43,15 @@ pub(crate) fn answer(
             .get("response_time_ms.mean")
             .copied()
             .unwrap_or_default(),
+        think_s: fitted.think_s,
     };
     let answer = Answer {
-        factor: USERS.to_owned(),
+        factor: spec.varied.factor().to_owned(),
         value,
         low: whole(root.low).min(value),
         high: whole(root.high).max(value),
         confidence: CONFIDENCE,
-        population: Users::of(trials)
-            .map_or(value, |users| users.population(value))
-            .round() as u32,
+        population: population(spec, trials, value),
         limited_by: None,
         binding: Some(spec.requirements[binding].to_string()),
         at_next: fitted.figures(value + 1.0),
@@ -62,23 +61,42 @@ pub(crate) fn answer(
     (answer, point)
 }
 
+/// Virtual users of all kinds at a level; behind a gateway they are the same at every level.
+fn population(spec: &FindSpec, trials: &[&TrialRecord], level: f64) -> u32 {
+    match spec.varied {
+        Varied::Users => Users::of(trials)
+            .map_or(level, |users| users.population(level))
+            .round() as u32,
+        Varied::GateConcurrency => {
+            let populations = trials.iter().map(|trial| trial.population);
+            populations.max().unwrap_or(0)
+        }
+    }
+}
+
 /// The fitted figures at any level.
 struct Fitted {
     /// The model through the answer; where the CPU is not known, a model without it.
     curve: Option<Curve>,
     think_s: f64,
+    /// The users in front of a gateway, whose response time includes their wait in it.
+    in_front: Option<f64>,
 }
 
 impl Fitted {
-    fn new(trials: &[&TrialRecord], fit: Option<&CpuFit>, root: &Root, servers: u32) -> Self {
+    fn new(
+        spec: &FindSpec,
+        trials: &[&TrialRecord],
+        fit: Option<&CpuFit>,
+        root: &Root,
+        servers: u32,
+    ) -> Self {
         // Without a CPU goal the model still knows the curve, from the CPU that was measured.
         let own = fit.map_or_else(|| CpuFit::of(trials, servers, 0.8), |fit| Some(fit.clone()));
         let near: Vec<&&TrialRecord> = trials
             .iter()
             .filter(|trial| {
-                trial
-                    .level(USERS)
-                    .is_some_and(|level| NEAR.contains(&(level / root.level)))
+                level_of(trial).is_some_and(|level| NEAR.contains(&(level / root.level)))
             })
             .collect();
         let used: Vec<&TrialRecord> = if near.is_empty() {
@@ -90,6 +108,15 @@ impl Fitted {
         Self {
             curve: own.map(|own| own.through_root()),
             think_s: think,
+            in_front: (spec.varied == Varied::GateConcurrency)
+                .then(|| f64::from(population(spec, trials, root.level))),
+        }
+    }
+
+    fn response_s(&self, curve: &Curve, level: f64) -> f64 {
+        match self.in_front {
+            None => curve.response_s(level, self.think_s),
+            Some(users) => users / curve.throughput_per_s(level) - self.think_s,
         }
     }
 
@@ -102,7 +129,7 @@ impl Fitted {
             ("throughput_per_s".to_owned(), curve.throughput_per_s(level)),
             (
                 "response_time_ms.mean".to_owned(),
-                1e3 * curve.response_s(level, self.think_s),
+                1e3 * self.response_s(curve, level),
             ),
         ])
     }
@@ -115,7 +142,7 @@ impl Fitted {
     ) -> BTreeMap<String, Vec<(f64, f64)>> {
         let largest = trials
             .iter()
-            .filter_map(|trial| trial.level(USERS))
+            .filter_map(|trial| level_of(trial))
             .fold(1.0, f64::max);
         let last = (CURVE_BEYOND * largest).ceil();
         let step = ((last - 1.0) / (CURVE_POINTS as f64 - 1.0)).max(1.0);

@@ -1,4 +1,6 @@
-//! The check: half as many users again, with the settings applied, and everything holds.
+//! The check of derived settings: half as many users again, with the settings applied, and everything holds.
+
+pub(crate) mod gate;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -44,6 +46,16 @@ struct Seen {
     high: f64,
 }
 
+impl Seen {
+    fn without_interval(value: f64) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+}
+
 /// Judges the trials of the check, which all have the same levels.
 pub(crate) fn judge(trials: &[&TrialRecord], expected: &Expected, facts: &TargetFacts) -> Held {
     let mut requirements = vec![
@@ -58,6 +70,11 @@ pub(crate) fn judge(trials: &[&TrialRecord], expected: &Expected, facts: &Target
             .filter_map(|stage| nobody_waits(trials, &stage.name)),
     );
     requirements.extend(surplus(trials, expected));
+    held(trials, requirements, facts)
+}
+
+/// What was asked and found, with who waits where.
+fn held(trials: &[&TrialRecord], requirements: Vec<RequirementCheck>, facts: &TargetFacts) -> Held {
     let means = |suffix: &str, factor: f64| -> BTreeMap<String, f64> {
         facts
             .stages
@@ -93,8 +110,11 @@ pub(crate) fn cpu_fits(cpu: f64, goal: f64) -> bool {
 }
 
 fn cpu(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck {
+    cpu_between(trials, cpu_bounds(expected.cpu))
+}
+
+fn cpu_between(trials: &[&TrialRecord], bounds: RangeInclusive<f64>) -> RequirementCheck {
     let seen = with_interval(trials, "cpu", |trial| Some(trial.cpu?.total));
-    let bounds = cpu_bounds(expected.cpu);
     check(
         format!(
             "cpu between {:.1} % and {:.1} %",
@@ -131,12 +151,8 @@ fn nobody_waits(trials: &[&TrialRecord], stage: &str) -> Option<RequirementCheck
     if !stage.starts_with("pool.") && stage != "database" {
         return None;
     }
-    let value = mean(trials, |trial| trial.waiting(stage))?;
-    let seen = Some(Seen {
-        value,
-        low: value,
-        high: value,
-    });
+    let seen = mean(trials, |trial| trial.waiting(stage)).map(Seen::without_interval)?;
+    let seen = Some(seen);
     Some(check(
         format!("waiting({stage}) <= {WAITING_BELOW}: nobody waits below the threads"),
         seen,
@@ -152,11 +168,7 @@ fn surplus(trials: &[&TrialRecord], expected: &Expected) -> Option<RequirementCh
         Some(f64::from(trial.population) - trial.occupancy(THREADS)? - thinking)
     })?;
     let tolerance = SURPLUS_REQUESTS.max(SURPLUS_SHARE * foretold.abs());
-    let seen = Some(Seen {
-        value,
-        low: value,
-        high: value,
-    });
+    let seen = Some(Seen::without_interval(value));
     Some(check(
         format!(
             "{foretold:.1} ± {tolerance:.1} requests wait in front of the threads: users − busy − thinking"
@@ -221,11 +233,7 @@ fn with_interval(
         .map(|trial| trial.intervals.get(name).copied())
         .collect();
     let Some(own) = own else {
-        return Some(Seen {
-            value,
-            low: value,
-            high: value,
-        });
+        return Some(Seen::without_interval(value));
     };
     // The interval of a mean of independent trials is narrower by the root of their number.
     let root = (own.len() as f64).sqrt();

@@ -3,6 +3,7 @@
 use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord};
 
 use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
+use crate::search::USERS;
 use crate::search::users::Users;
 use crate::settings::{Demand, Front, Settings, ThreadSearch};
 use crate::spec::FindSpec;
@@ -23,6 +24,8 @@ pub(crate) struct AnswerPoint {
     pub(crate) cpu: f64,
     pub(crate) throughput_per_s: f64,
     pub(crate) response_ms: f64,
+    /// Mean think time of a user.
+    pub(crate) think_s: f64,
 }
 
 /// Settings with their check.
@@ -106,7 +109,8 @@ pub(crate) fn confirm(
 
 /// Users and all settings that differ from what was found.
 pub(crate) fn levels(users: u32, settings: &Settings, facts: &TargetFacts) -> Levels {
-    let mut levels = crate::search::users(users);
+    let users = Level::Number(f64::from(users));
+    let mut levels = Levels::from([(USERS.to_owned(), users)]);
     levels.extend(
         settings
             .changed(facts)

@@ -11,7 +11,7 @@ use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
 use crate::several;
-use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec};
+use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied};
 use crate::sweep::cases;
 use crate::trials::{cost_s, least_cost_s};
 
@@ -59,6 +59,9 @@ pub fn plan_of_trials(ask: &Ask, facts: Option<&TargetFacts>) -> DryRun {
 }
 
 fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
+    if spec.varied == Varied::GateConcurrency {
+        return of_gate(spec);
+    }
     let settable =
         facts.is_none_or(|facts| facts.stage(THREADS).is_some_and(|stage| stage.settable));
     let mut steps = vec![PlannedTrials {
@@ -79,6 +82,27 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
             at_most: CONFIRM_MAX as u32 + 1,
         });
     }
+    within_budget(steps, spec.window, spec.budget)
+}
+
+fn of_gate(spec: &FindSpec) -> DryRun {
+    let (low, high) = spec.within;
+    let steps = vec![
+        PlannedTrials {
+            role: Role::Search,
+            what: format!(
+                "the gate open for {low} to {high} requests at a time, by a model that each trial corrects"
+            ),
+            expected: SEARCH_EXPECTED,
+            at_most: SEARCH_TRIALS_MAX as u32,
+        },
+        PlannedTrials {
+            role: Role::Check,
+            what: "the gate at the answer".to_owned(),
+            expected: 1,
+            at_most: 1,
+        },
+    ];
     within_budget(steps, spec.window, spec.budget)
 }
 

@@ -1,4 +1,4 @@
-//! `weir tune`: the largest number of users, the settings, the check, the findings.
+//! `weir tune`: the largest number of users, or the cap of a gateway; the settings, the check, the findings.
 
 use weir_plan::Requirement;
 use weir_record::{Answer, Finding, Held, Role, Status, TargetFacts, TrialRecord, TrialRunner};
@@ -8,13 +8,14 @@ use crate::check;
 use crate::confirm::{self, AnswerPoint};
 use crate::figure::Figure;
 use crate::findings;
+use crate::hold_by_gate;
 use crate::learned::Learned;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
 use crate::search::cpu::CpuFit;
 use crate::search::{self, Found, Goals};
 use crate::settings::{Demand, THREADS};
-use crate::spec::FindSpec;
+use crate::spec::{FindSpec, Varied};
 use crate::summary;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
@@ -26,7 +27,7 @@ const WIDTH_MAX: f64 = 0.6;
 const RESERVED: f64 = 5.0;
 
 /// Finds the largest number of users that meets the requirements, derives the settings that hold
-/// the server there, and checks that they do.
+/// the server there, and checks that they do; or finds and checks the cap of a gateway in front of it.
 pub fn find(
     spec: &FindSpec,
     runner: &mut dyn TrialRunner,
@@ -46,7 +47,8 @@ fn run(
     learned: &mut Learned,
 ) -> Result<(), Stop> {
     let goals = Goals::of(&spec.requirements);
-    let found = search::search(spec, &goals, trials, reserve_s(spec, facts, &goals))?;
+    let reserve_s = reserve_s(spec, facts, &goals);
+    let found = search::search(spec, &goals, trials, reserve_s)?;
     learned.found = Some(found.clone());
     let Found::Level {
         root,
@@ -73,6 +75,10 @@ fn run(
         ..answer
     };
     learned.unmet = unmet(&spec.requirements, &answer, &searched);
+    if spec.varied == Varied::GateConcurrency {
+        learned.answer = Some(answer);
+        return hold_by_gate::confirm(spec, &goals, trials, &point, learned);
+    }
     let cpu_binds = goals.cpu.is_some_and(|(index, _)| index == binding);
     let obstacle = obstacle(&answer, facts, cpu_binds);
     let demand = fit.and_then(|fit| Demand::of(&searched, answer.value, fit.model(), facts));
@@ -130,6 +136,9 @@ fn too_wide(answer: Option<&Answer>) -> bool {
 
 /// Seconds of load that the settings need after the search: two trials of the check and the cost.
 fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
+    if spec.varied == Varied::GateConcurrency {
+        return least_cost_s(spec.window);
+    }
     let settable = facts.stage(THREADS).is_some_and(|stage| stage.settable);
     if settable && goals.cpu.is_some() {
         RESERVED * least_cost_s(spec.window)
@@ -141,7 +150,7 @@ fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
 /// Requirements from below that the answer misses, by the trial nearest to it.
 fn unmet(requirements: &[Requirement], answer: &Answer, trials: &[&TrialRecord]) -> Vec<String> {
     let distance = |trial: &&&TrialRecord| {
-        let level = trial.level(search::USERS).unwrap_or(f64::MAX);
+        let level = search::level(trial).unwrap_or(f64::MAX);
         (level - answer.value).abs()
     };
     let Some(nearest) = trials
@@ -227,7 +236,7 @@ fn outcome(
     let status = status(&learned, held.as_ref(), stop.as_ref());
     let summary = summary::of_find(spec, &facts, &trials, &learned, stop.as_ref());
     let mut all = findings::of_find(&trials, &facts, learned.fit.as_ref());
-    all.extend(plateau(&learned));
+    all.extend(plateau(spec, &learned));
     all.extend(outliers(&learned));
     if let (Some(why), Some(_)) = (&learned.no_settings, &learned.answer) {
         all.push(Finding::new(
@@ -236,10 +245,8 @@ fn outcome(
             &[],
         ));
     }
-    let settings = learned
-        .confirmed
-        .map(|confirmed| confirmed.settings)
-        .unwrap_or_default();
+    let confirmed = learned.confirmed.map(|confirmed| confirmed.settings);
+    let settings = confirmed.or(learned.settings).unwrap_or_default();
     Outcome {
         status,
         question: spec.question.clone(),
@@ -263,22 +270,28 @@ fn outcome(
 }
 
 /// A plateau that no stage explains, below the goal or at it.
-fn plateau(learned: &Learned) -> Option<Finding> {
+fn plateau(spec: &FindSpec, learned: &Learned) -> Option<Finding> {
     let id = "plateau-unexplained";
     if let Some(Found::Never {
         stage: None,
         trials,
     }) = &learned.found
     {
-        let says =
-            "More users bring no more CPU, and no stage that was watched is full.".to_owned();
+        let says = match spec.varied {
+            Varied::Users => "More users bring no more CPU, and no stage that was watched is full.",
+            Varied::GateConcurrency => {
+                "A gate that lets in more brings no more CPU, and no stage of the server that was watched is full."
+            }
+        };
+        let says = says.to_owned();
         return Some(Finding::new(id, says, trials));
     }
     let answer = learned.answer.as_ref()?;
     let free = learned.fit.as_ref()?.disagreement()?;
     let says = format!(
         "The trials do not follow the curve of a server that only lacks CPU: a rising curve without \
-         a model meets the goal at {free:.0} users, the fitted one at {}. Read the trials themselves.",
+         a model meets the goal at {free:.0} {}, the fitted one at {}. Read the trials themselves.",
+        spec.varied.noun(),
         answer.value
     );
     Some(Finding::new(id, says, &[]))

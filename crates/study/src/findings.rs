@@ -5,6 +5,7 @@
 
 pub(crate) mod cannot_bind;
 mod drift;
+mod gate;
 mod grown;
 mod instruments;
 mod load_tool;
@@ -34,7 +35,9 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 20] = [
+    gate::holds,
+    gate::turns_away,
     stages::pool_waits,
     stages::threads_never_full,
     saturated::threads_full,

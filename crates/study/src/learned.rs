@@ -5,6 +5,7 @@ use weir_record::Answer;
 use crate::confirm::Confirmed;
 use crate::search::Found;
 use crate::search::cpu::CpuFit;
+use crate::settings::Settings;
 
 /// What a study has learned so far.
 #[derive(Debug, Default)]
@@ -14,6 +15,8 @@ pub(crate) struct Learned {
     /// Requirements from below that the answer does not meet.
     pub(crate) unmet: Vec<String>,
     pub(crate) confirmed: Option<Confirmed>,
+    /// The settings, where they follow from the answer alone; those that were checked go before.
+    pub(crate) settings: Option<Settings>,
     pub(crate) fit: Option<CpuFit>,
     /// Trials that the others contradict, so that the answer does not rest on them.
     pub(crate) outliers: Vec<u32>,

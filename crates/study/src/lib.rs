@@ -58,6 +58,7 @@ mod dry_run;
 mod figure;
 mod find;
 mod findings;
+mod hold_by_gate;
 mod learned;
 mod matters;
 mod observer;
@@ -84,10 +85,10 @@ pub use several::several;
 pub use spec::{
     Ask, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec,
     DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, ExternalSpec, Factor, FindSpec,
-    HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec,
-    LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind, PoolWord,
-    Problem, SeveralSpec, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec,
-    TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, auto_window,
+    GateSpec, HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter,
+    LimitSpec, LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind,
+    PoolWord, Problem, SeveralSpec, SpringBootApp, SpringBootSpec, StopSignal, StudyFile,
+    SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied, auto_window,
 };
 pub use sweep::sweep;
 pub use taken_in::of_files;

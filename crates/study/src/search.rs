@@ -1,4 +1,4 @@
-//! The search for the largest number of users that meets the requirements.
+//! The search for the largest number of users that meets the requirements, or of requests that a gateway lets in at a time.
 //!
 //! Each step looks at all trials so far and names the next level, or the end: [`next`] is a pure
 //! function of the records, so that a search can be replayed. Far from the goal the closed model of
@@ -17,19 +17,21 @@ pub(crate) mod users;
 use weir_plan::{Metric, Requirement};
 use weir_record::{Level, Levels, Role, TargetFacts, TrialError, TrialRecord};
 
-use crate::spec::FindSpec;
+use crate::spec::{FindSpec, Varied};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 use bounded::Bounded;
 use cpu::CpuFit;
 use plateau::Plateau;
 use root::{By, NEAR, Root};
 
-/// The factor that is varied.
+/// The factor that is varied most often.
 pub(crate) const USERS: &str = "users";
 /// A trial is far from the root when it has less than half its level: then the next goes to three
 /// quarters of the root, which is far enough to show the bend and low enough to be safe.
 const FAR: f64 = 0.5;
 const APPROACH: f64 = 0.75;
+/// A gateway lets in at first one of so many users.
+const GATE_OPENS: u32 = 8;
 /// No leap multiplies the users by more than this: the first trials say little about the demand.
 const LEAP: f64 = 8.0;
 /// Steps to both sides of the root. Response times bend more than CPU, so that closer ones are
@@ -158,6 +160,12 @@ impl Goals {
         kept
     }
 
+    /// The requirements other than the CPU's, but for errors, of which a check allows none.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Bounded> {
+        let others = self.others.iter().map(|(_, bounded)| bounded);
+        others.filter(|bounded| bounded.requirement.metric != Metric::Errors)
+    }
+
     fn is_cpu(&self, index: usize) -> bool {
         self.cpu.is_some_and(|(at, _)| at == index)
     }
@@ -199,12 +207,11 @@ pub(crate) fn search(
     reserve_s: f64,
 ) -> Result<Found, Stop> {
     let facts = trials.facts().clone();
-    let start = facts.cpus.clamp(spec.within.0, spec.within.1);
-    let mut step = Step::Try {
-        level: start,
-        effort: Effort::Rough,
-        why: "as many users as CPUs: what one request costs".to_owned(),
-    };
+    let mut step = first(
+        spec,
+        facts.cpus,
+        trials.population(&levels(spec, spec.within.0)),
+    );
     loop {
         let (level, effort, why) = match step {
             Step::End(found) => return Ok(found),
@@ -221,7 +228,7 @@ pub(crate) fn search(
         let record = trials.run(&Wanted {
             role: Role::Search,
             case: None,
-            levels: users(level),
+            levels: levels(spec, level),
             window,
             why: &why,
         })?;
@@ -235,9 +242,35 @@ pub(crate) fn search(
     }
 }
 
-/// The level of users alone.
-pub(crate) fn users(level: u32) -> Levels {
-    Levels::from([(USERS.to_owned(), Level::Number(f64::from(level)))])
+/// Where the search begins: with little, so that it shows what a request costs. Behind a gateway that lets in one at a time a
+/// large load would take a trial of its own to pass once.
+fn first(spec: &FindSpec, cpus: u32, population: u32) -> Step {
+    let (least, why) = match spec.varied {
+        Varied::Users => (cpus, "as many users as CPUs: what one request costs"),
+        Varied::GateConcurrency => (
+            cpus.max(population / GATE_OPENS),
+            "a gate that is hardly open: what one request costs",
+        ),
+    };
+    Step::Try {
+        level: least.clamp(spec.within.0, spec.within.1),
+        effort: Effort::Rough,
+        why: why.to_owned(),
+    }
+}
+
+/// The levels of a trial of the search.
+pub(crate) fn levels(spec: &FindSpec, level: u32) -> Levels {
+    let mut levels = spec.set.clone();
+    let factor = spec.varied.factor().to_owned();
+    levels.insert(factor, Level::Number(f64::from(level)));
+    levels
+}
+
+/// The level of what the search varies. Where that is a gateway, the users are the same in every trial.
+pub(crate) fn level(trial: &TrialRecord) -> Option<f64> {
+    let gate = trial.level(Varied::GateConcurrency.factor());
+    gate.or_else(|| trial.level(USERS))
 }
 
 /// What to do after these trials.
@@ -245,7 +278,7 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
     let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));
     let largest = all
         .iter()
-        .filter_map(|trial| trial.level(USERS))
+        .filter_map(|trial| level(trial))
         .fold(0.0, f64::max);
     if all.len() >= TRIALS_MAX {
         return Step::End(best_so_far(spec, goals, all, facts.cpus));
@@ -271,7 +304,7 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
         return Step::Try {
             level: reach.floor() as u32,
             effort: Effort::Rough,
-            why: leap_why(root.level, high),
+            why: leap_why(spec, root.level),
         };
     }
     if root.level >= high {
@@ -283,9 +316,10 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
     near(spec, goals, binding, root, trials)
 }
 
-fn leap_why(root: f64, high: f64) -> String {
+fn leap_why(spec: &FindSpec, root: f64) -> String {
     if root.is_finite() {
-        format!("on the way to about {} users", root.min(high).round())
+        let about = root.min(f64::from(spec.within.1)).round();
+        format!("on the way to about {about} {}", spec.varied.noun())
     } else {
         "nothing is broken yet".to_owned()
     }
@@ -311,7 +345,7 @@ fn follow(
         Plateau::Suspected { level } => Some(Step::Try {
             level: level.round() as u32,
             effort: Effort::Full,
-            why: "whether the CPU rises at all with more users".to_owned(),
+            why: "whether the CPU rises at all with more of them".to_owned(),
         }),
     }
 }
@@ -351,7 +385,7 @@ fn near(
     trials: &[&TrialRecord],
 ) -> Step {
     let levels = |wanted: &dyn Fn(f64) -> bool| {
-        let levels = trials.iter().filter_map(|trial| trial.level(USERS));
+        let levels = trials.iter().filter_map(|trial| level(trial));
         levels
             .filter(|level| NEAR.contains(&(level / root.level)) && wanted(*level))
             .count()
@@ -390,7 +424,11 @@ fn near(
     Step::Try {
         level: free_level(spec, trials, root.level, ideal),
         effort: Effort::Full,
-        why: format!("just {side} the {:.1} users that are expected", root.level),
+        why: format!(
+            "just {side} the {:.1} {} that are expected",
+            root.level,
+            spec.varied.noun()
+        ),
     }
 }
 
@@ -416,15 +454,17 @@ fn halve(spec: &FindSpec, root: Root, trials: &[&TrialRecord]) -> Step {
     if count_at(trials, level) >= 2 {
         // Nothing new can be learned by halving.
         return Step::End(Found::Undecided(format!(
-            "trials at {level} users contradict each other"
+            "trials at {level} {} contradict each other",
+            spec.varied.noun()
         )));
     }
     Step::Try {
         level,
         effort: Effort::Full,
         why: format!(
-            "between {} users, where it holds, and {}, where it does not",
+            "between {} {}, where it holds, and {}, where it does not",
             root.low,
+            spec.varied.noun(),
             root.high + 1.0
         ),
     }
@@ -463,7 +503,7 @@ fn count_at(trials: &[&TrialRecord], level: u32) -> usize {
     let at = f64::from(level);
     trials
         .iter()
-        .filter(|trial| trial.level(USERS) == Some(at))
+        .filter(|trial| self::level(trial) == Some(at))
         .count()
 }
 
@@ -474,7 +514,7 @@ fn near_count(goals: &Goals, trials: &[&TrialRecord], servers: u32) -> usize {
     };
     trials
         .iter()
-        .filter_map(|trial| trial.level(USERS))
+        .filter_map(|trial| level(trial))
         .filter(|level| NEAR.contains(&(level / root.level)))
         .count()
 }
@@ -492,8 +532,9 @@ fn best_so_far(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], servers: u3
     if near_count(goals, trials, servers) == 0 {
         return Found::Undecided(format!(
             "the budget ended before the search came near the answer, which the model expects at \
-             about {:.0} {USERS}",
-            root.level
+             about {:.0} {}",
+            root.level,
+            spec.varied.noun()
         ));
     }
     let (low, high) = (f64::from(spec.within.0), f64::from(spec.within.1));

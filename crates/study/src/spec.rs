@@ -9,6 +9,7 @@
 mod best;
 mod factor;
 mod find;
+mod gate;
 mod level;
 mod load;
 mod matters;
@@ -17,7 +18,8 @@ mod sweep;
 mod target;
 
 pub use best::{BestGoal, BestSpec};
-pub use find::{DEFAULT_REQUIREMENTS, FindSpec};
+pub use find::{DEFAULT_REQUIREMENTS, FindSpec, Varied};
+pub use gate::GateSpec;
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub(crate) use matters::AS_FOUND;
 pub use matters::MattersSpec;
@@ -48,6 +50,8 @@ pub struct StudyFile {
     pub target: TargetSpec,
     /// What is sent.
     pub load: LoadSpec,
+    /// The gateway between load and server; `None`: the load goes to the server.
+    pub gate: Option<GateSpec>,
     /// What is asked.
     pub ask: Ask,
 }
@@ -114,12 +118,14 @@ fn read(root: &Section<'_>) -> Option<StudyFile> {
         root.missing("[load]", "[load]");
         None
     };
+    let gate = gate::read(root);
     let ask = read_ask(root, question, load.as_ref(), seed);
     root.finish();
     let (load, ask) = (load?, ask?);
     check_properties(root, &load, &ask);
     Some(StudyFile {
         target: target?,
+        gate: gate::of_study(root, gate, &ask),
         load,
         ask,
     })
@@ -190,7 +196,7 @@ fn check_properties(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
 
 fn varies(ask: &Ask, name: &str) -> bool {
     match ask {
-        Ask::Find(_) => name == "users",
+        Ask::Find(find) => find.varied.factor() == name || find.set.contains_key(name),
         Ask::Best(best) => best.vary == name || best.set.contains_key(name),
         Ask::Several(several) => several.set.contains_key(name),
         Ask::Matters(matters) => matters.names(name),

@@ -3,12 +3,16 @@
 use weir_plan::Metric;
 use weir_record::{Answer, Held, TargetFacts, TrialRecord};
 
+use crate::check::gate::GATE;
 use crate::learned::Learned;
 use crate::search::plateau::limit;
-use crate::search::{Found, USERS};
+use crate::search::{Found, level as level_of};
 use crate::settings::{REQUEST_QUEUE, THREADS};
-use crate::spec::FindSpec;
+use crate::spec::{FindSpec, Varied};
 use crate::trials::Stop;
+
+/// A gateway is full from this share of its limit on average: between two requests a slot is empty for a moment.
+const GATE_FULL: f64 = 0.9;
 
 /// What a search found, whether the settings hold, and what cut it short.
 pub(crate) fn of_find(
@@ -22,13 +26,18 @@ pub(crate) fn of_find(
         None => "The search has not ended, so there is no answer.".to_owned(),
         Some(Found::Undecided(why)) => format!("The trials do not decide it: {why}."),
         Some(Found::Broken { binding }) => format!(
-            "Never within the range: `{}` does not hold even with {} {USERS}, its smallest level.",
-            spec.requirements[*binding], spec.within.0
+            "Never within the range: `{}` does not hold even with {} {}, its smallest level.",
+            spec.requirements[*binding],
+            spec.within.0,
+            spec.varied.noun()
         ),
         Some(Found::Never { stage, trials: ids }) => {
             never(spec, facts, trials, stage.as_deref(), *ids)
         }
-        Some(Found::Level { .. }) => learned.answer.as_ref().map_or_else(String::new, level),
+        Some(Found::Level { .. }) => {
+            let answer = learned.answer.as_ref();
+            answer.map_or_else(String::new, |answer| level(spec, answer))
+        }
     }];
     if !learned.unmet.is_empty() {
         sentences.push(format!("Not met there: {}.", learned.unmet.join(", ")));
@@ -37,7 +46,10 @@ pub(crate) fn of_find(
         learned
             .confirmed
             .as_ref()
-            .map(|confirmed| held(&confirmed.held)),
+            .map(|confirmed| match spec.varied {
+                Varied::Users => held(&confirmed.held),
+                Varied::GateConcurrency => held_by_gate(&confirmed.held),
+            }),
     );
     match stop {
         Some(Stop::Invalid { trial, because }) => sentences.push(format!(
@@ -51,16 +63,17 @@ pub(crate) fn of_find(
     sentences.join(" ")
 }
 
-fn level(answer: &Answer) -> String {
+fn level(spec: &FindSpec, answer: &Answer) -> String {
+    let noun = spec.varied.noun();
     if answer.limited_by.is_some() {
         return format!(
-            "{} {USERS} or more: the requirements still hold at the end of the range; a wider \
+            "{} {noun} or more: the requirements still hold at the end of the range; a wider \
              `within` finds where they end.",
             answer.value
         );
     }
     let mut parts = vec![format!(
-        "{} {USERS} ({:.0} % interval {}–{})",
+        "{} {noun} ({:.0} % interval {}–{})",
         answer.value,
         answer.confidence * 100.0,
         answer.low,
@@ -85,6 +98,17 @@ fn level(answer: &Answer) -> String {
             .map(|binding| format!("{binding} binds")),
     );
     format!("{}.", parts.join("; "))
+}
+
+/// What the gateway holds at the answer, or why it does not.
+fn held_by_gate(checked: &Held) -> String {
+    let waiting = checked.waiting.get(GATE).copied().unwrap_or_default();
+    let wait_ms = checked.wait_ms.get(GATE);
+    let wait = wait_ms.map_or_else(String::new, |wait_ms| format!(", {wait_ms:.0} ms each"));
+    format!(
+        "{} In the gate {waiting:.1} requests wait{wait}. Hold it with the run's GATE.toml: weir gate GATE.toml.",
+        held(checked)
+    )
 }
 
 fn held(held: &Held) -> String {
@@ -118,8 +142,9 @@ fn never(
     let seen = |trial: &TrialRecord| {
         let cpu = trial.cpu.map_or(0.0, |cpu| cpu.total * 100.0);
         format!(
-            "{cpu:.1} % with {} {USERS}",
-            trial.level(USERS).unwrap_or_default()
+            "{cpu:.1} % with {} {}",
+            level_of(trial).unwrap_or_default(),
+            spec.varied.noun()
         )
     };
     let goal = spec
@@ -128,10 +153,18 @@ fn never(
         .find(|requirement| requirement.metric == Metric::Cpu)
         .map_or_else(String::new, |goal| format!(" {}", goal.bound));
     let mut sentences = vec![format!(
-        "Never: the CPU is {} and {}; more users do not bring it to{goal}.",
+        "Never: the CPU is {} and {}; more {} do not bring it to{goal}.",
         seen(first),
-        seen(last)
+        seen(last),
+        spec.varied.noun()
     )];
+    if stage.is_none() && !gate_is_full(last) {
+        sentences.push(format!(
+            "The gate is not full: {} users are too few to press against it. Say more in `set = {{ users = … }}`.",
+            last.population
+        ));
+        return sentences.join(" ");
+    }
     sentences.push(stage.map_or_else(
         || {
             "No stage that was watched is full: something else holds the requests, such as a lock, \
@@ -141,6 +174,15 @@ fn never(
         |stage| full(stage, last, facts),
     ));
     sentences.join(" ")
+}
+
+/// Whether a gateway in front, if there is one, lets in as many as it may.
+fn gate_is_full(trial: &TrialRecord) -> bool {
+    let limit = trial.level(Varied::GateConcurrency.factor());
+    match (limit, trial.occupancy(GATE)) {
+        (Some(limit), Some(in_flight)) => in_flight >= GATE_FULL * limit,
+        _ => true,
+    }
 }
 
 /// The stage that is the limit, with its figures and the way out.

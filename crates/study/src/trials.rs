@@ -84,6 +84,11 @@ impl<'a> Trials<'a> {
         self.runner.facts()
     }
 
+    /// Users of all kinds at these levels.
+    pub(crate) fn population(&self, levels: &Levels) -> u32 {
+        self.runner.population(levels)
+    }
+
     /// All trials so far, invalid ones included.
     pub(crate) fn records(&self) -> &[TrialRecord] {
         &self.records

@@ -99,6 +99,9 @@ pub enum TargetError {
         #[source]
         source: io::Error,
     },
+    /// The gateway in front of it does not run.
+    #[error("run the gateway in front of the target: {0}")]
+    Gate(#[source] Box<TargetError>),
     /// There is no free port.
     #[error("find a free port for the target: {0}")]
     Port(#[source] io::Error),

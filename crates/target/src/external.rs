@@ -272,6 +272,7 @@ impl Server for External {
                 .collect(),
             machine: options.machine.clone(),
             cpus: options.cpus.clone(),
+            gate: None,
         }
     }
 

@@ -4,7 +4,7 @@
 //! when full) and knows how to start it, change its limits and put them back. All of them are a
 //! [`Server`] to the trials. [`Builtin`] is the sample server, run as a child process; [`Httpd`] is
 //! an Apache httpd with a configuration of its own, [`StartedCommand`] anything that a command line
-//! starts, [`External`] a server that runs already.
+//! starts, [`External`] a server that runs already. [`Gated`] is any of them behind a gateway.
 //!
 //! [`recognise()`] tells of a running server which kind it is and what bounds it, without touching it.
 //!
@@ -21,6 +21,7 @@ mod error;
 mod external;
 mod free_port;
 mod funnel;
+mod gated;
 mod httpd;
 mod journal;
 mod jvm_server;
@@ -40,6 +41,7 @@ pub use command::{CommandOptions, EndSignal, StartedCommand};
 pub use configuration::ConfigurationChange;
 pub use error::TargetError;
 pub use external::{External, ExternalLimit, ExternalOptions, JmxAgent, SetBy};
+pub use gated::{FILE_TO_HOLD, GateLimits, GateOptions, Gated};
 pub use httpd::{
     Httpd, HttpdInstallation, HttpdOptions, Mpm, build_prefork, most_connections_per_s,
 };

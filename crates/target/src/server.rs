@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use weir_probe::{MachineFacts, Source, WatchedMachine};
+use weir_probe::{MachineFacts, Source, WatchedGate, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
@@ -72,6 +72,8 @@ pub struct Watched {
     pub machine: WatchedMachine,
     /// The CPUs of that machine that it may use, when it is not this one.
     pub cpus: Option<CpuSet>,
+    /// A gateway in front of it, through which the load goes.
+    pub gate: Option<WatchedGate>,
 }
 
 /// The prefix of settings by the server's own word.

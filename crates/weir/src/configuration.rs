@@ -1,12 +1,15 @@
-//! The settings of an answer in the server's own configuration files: shown, and written on request.
+//! The settings of an answer in the server's own configuration files: shown, and written on request. And the file of the
+//! gateway that holds it.
+
+use std::ffi::OsStr;
 
 use weir_record::{ConfigurationDiff, failed_to};
 use weir_rig::Rig;
 use weir_study::Outcome;
-use weir_target::ConfigurationChange;
+use weir_target::{ConfigurationChange, FILE_TO_HOLD};
 
 use crate::error::ExpectedError;
-use crate::output;
+use crate::{output, stored};
 
 /// What the settings of an answer change. Files that cannot be read are told and left out: the
 /// answer stands without them.
@@ -53,6 +56,21 @@ pub(crate) fn write(changes: &[ConfigurationChange], exit_code: u8) -> Result<()
             Some(backup) => format!("wrote {file}; its old text is in {}", backup.display()),
             None => format!("wrote {file}, which was not there before"),
         });
+    }
+    Ok(())
+}
+
+/// Writes the gateway's file that holds what a study found into the run's directory, where the study went through a gateway.
+pub(crate) fn write_gate(changes: &[ConfigurationChange]) -> Result<(), ExpectedError> {
+    for change in changes {
+        if change.file.file_name() == Some(OsStr::new(FILE_TO_HOLD)) {
+            let written = weir_record::write_whole(&change.file, change.after.as_bytes());
+            written.map_err(stored::failed)?;
+            output::talk(&format!(
+                "hold it with: weir gate {}",
+                change.file.display()
+            ));
+        }
     }
     Ok(())
 }

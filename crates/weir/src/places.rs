@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::ExpectedError;
+use crate::error::{ExpectedError, environment};
 
 /// The path in an environment variable, if it names one.
 pub(crate) fn named_path(variable: &str) -> Option<PathBuf> {
@@ -17,6 +17,12 @@ pub(crate) fn java() -> PathBuf {
         .map(|home| home.join("bin").join("java"))
         .filter(|program| program.is_file())
         .unwrap_or_else(|| PathBuf::from("java"))
+}
+
+/// This program's own file, for the parts of Weir that run as processes of their own.
+pub(crate) fn own_program() -> Result<PathBuf, ExpectedError> {
+    std::env::current_exe()
+        .map_err(|error| environment(&format!("find this program's own file: {error}")))
 }
 
 /// Weir's cache: what can be fetched again.

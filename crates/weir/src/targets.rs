@@ -4,6 +4,7 @@ mod builtin;
 mod command;
 mod database;
 mod external;
+mod gate;
 mod httpd;
 mod liberty;
 mod metrics;
@@ -27,6 +28,8 @@ pub(crate) struct Place<'a> {
     pub(crate) job: &'a Job,
     /// CPUs of the target.
     pub(crate) cpus: &'a CpuSet,
+    /// CPUs of the load tool.
+    pub(crate) load_cpus: &'a CpuSet,
     /// The run that gets its log.
     pub(crate) directory: &'a RunDirectory,
     /// Set from outside to stop what takes long.
@@ -52,8 +55,17 @@ impl Place<'_> {
     }
 }
 
-/// Starts the server of a study.
+/// Starts the server of a study, and the gateway in front of it where it asks for one.
 pub(crate) fn start(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError> {
+    let server = start_server(place)?;
+    match &place.job.study.gate {
+        Some(gate) => gate::in_front(server, gate, place),
+        None => Ok(server),
+    }
+}
+
+/// Starts the server of a study, and nothing in front of it.
+pub(crate) fn start_server(place: &Place<'_>) -> Result<Box<dyn Server>, ExpectedError> {
     match &place.job.study.target.kind {
         TargetKind::Builtin(spec) => builtin::start(spec, place),
         TargetKind::SpringBoot(spec) => spring_boot::start(spec, place),

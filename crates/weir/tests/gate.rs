@@ -1,15 +1,23 @@
 //! `weir gate` as it is typed: from its file to its end, in front of the sample server.
 
-#![expect(clippy::unwrap_used, reason = "tests state what must hold")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "tests state what must hold, and limits are exact numbers"
+)]
 
 mod support;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::Value;
-use support::{PATIENCE, Place, Running, SampleServer};
+use support::{PATIENCE, Place, Running, SampleServer, names_in};
+
+/// How long a study of two short trials may take on a busy machine, which may repeat them.
+const STUDY: Duration = Duration::from_secs(240);
 
 /// The file of a gateway in front of a server.
 fn file(server: &SampleServer, rest: &str) -> String {
@@ -172,4 +180,68 @@ fn without_open_files_the_gateway_goes_on() {
         .ends(0)
         .json();
     assert_eq!(status["all"]["finished"], 12);
+}
+
+/// A study through a gateway in front of a server that runs already, and of which nothing is set.
+const THROUGH_A_GATE: &str = r#"
+schema = "weir/study/1"
+question = "What waits where?"
+[target.external]
+url = "http://127.0.0.1:PORT"
+[gate]
+concurrency = 3
+[load]
+url = "/light?n=20"
+window = "5 s"
+warm-up = "0 s"
+[sweep]
+design = "cases"
+[[sweep.case]]
+name = "one at a time"
+set = { users = 6, gate.concurrency = 1 }
+[[sweep.case]]
+name = "as the table says"
+set = { users = 6 }
+[[sweep.column]]
+title = "Waiting in the gate"
+signal = "gate.waiting"
+[[sweep.column]]
+title = "Connections of the gate"
+signal = "tcp.gate.established"
+"#;
+
+/// What is measured is the business of the studies; what is asserted holds on the busiest machine.
+#[test]
+fn a_study_sets_the_gateway_while_everything_runs() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    place.write("gated.toml", &THROUGH_A_GATE.replace("PORT", server.port()));
+    let weir = place.start(&["sweep", "gated.toml", "--json", "result.json"]);
+    // A trial that the machine spoils counts for no answer, but is stored all the same.
+    weir.done(STUDY)
+        .ends_one_of(&[0, 4])
+        .says(&["the load goes through a gateway on 127.0.0.1:"]);
+    assert!(support::runs(server.pid()), "the server is left alone");
+    let result = support::json_file(&place.path("result.json"));
+    support::assert_valid("docs/schemas/result.schema.json", &result);
+    assert_eq!(result["target"]["stages"][0]["name"], "gate");
+    for trial in result["trials"].as_array().unwrap() {
+        let cap = trial["levels"]["gate.concurrency"].as_f64();
+        let cap = cap.unwrap_or(3.0);
+        let signals = &trial["signals"];
+        let read = |name: &str| {
+            let value = signals[name].as_f64();
+            value.unwrap_or_else(|| panic!("{name} in {signals}"))
+        };
+        assert_eq!(read("gate.limit"), cap);
+        // Never more than it may, as means over seconds whose ends a busy machine reads late.
+        assert!(read("gate.occupancy") <= 1.25 * cap);
+        // Six users without a thought: whoever is not let in waits.
+        assert!(read("gate.waiting") > 0.0 && read("gate.waiting") <= 1.25 * 6.0);
+        assert_eq!(read("gate.refused"), 0.0);
+        assert_eq!(trial["errors"]["count"], 0);
+        assert!(read("tcp.gate.established") > 0.0);
+    }
+    let of_trials = names_in(&place.path("weir-runs")).pop().unwrap();
+    let file = format!("weir-runs/{of_trials}/gate-of-trials.toml");
+    place.weir(&["check", &file]).ends(0);
 }

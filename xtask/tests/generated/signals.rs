@@ -16,7 +16,7 @@ A signal is a named number per second. Its name is the same in a trial's `timeli
 the mean over the measured window), in the column of a sweep and in a report. A signal that could not be read is absent,
 never 0; a second that was not watched is missing, never filled in.
 
-`PORT` stands for a port number, `STAGE` for the name of a stage: `backlog`, `connections`, `request-queue`, `threads`,
+`PORT` stands for a port number, or `gate` for the port of a gateway in front; `STAGE` for the name of a stage: `gate`, `backlog`, `connections`, `request-queue`, `threads`,
 `pool.NAME`, `database`; `GROUP` for what the threads of a pool are called, `OWN` for any name. Units are written as in UCUM: `1` is a share of one, `By` bytes, `{cpu}` CPU seconds per second.
 
 ## What the watch reads

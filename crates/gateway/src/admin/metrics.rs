@@ -1,5 +1,7 @@
 //! What the gateway tells Prometheus, in the `OpenMetrics` text format.
 
+mod stage;
+
 use std::fmt;
 
 use prometheus_client::collector::Collector;
@@ -10,14 +12,18 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::status::{ClassStatus, Status};
+use stage::AsStage;
 
 /// Of the text.
 pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// All metrics of a status.
 pub(super) fn text(status: &Status) -> Result<String, fmt::Error> {
-    let mut registry = Registry::with_prefix("weir_gate");
-    registry.register_collector(Box::new(Metrics(status.clone())));
+    let mut registry = Registry::with_prefix("weir");
+    let gate = registry.sub_registry_with_prefix("gate");
+    gate.register_collector(Box::new(Metrics(status.clone())));
+    let stage = registry.sub_registry_with_prefix("stage");
+    stage.register_collector(Box::new(AsStage(status.clone())));
     let mut text = String::new();
     encode(&mut text, &registry)?;
     Ok(text)

@@ -61,6 +61,10 @@ fn prometheus_is_told_what_happened() {
         &format!("weir_gate_backend_requests_total{{{backend}}} 1"),
         &format!("weir_gate_backend_up{{{backend}}} 1"),
         "# TYPE weir_gate_wait_seconds counter",
+        "weir_stage_entries_total{stage=\"gate\"} 1",
+        "weir_stage_refused_total{stage=\"gate\"} 1",
+        "weir_stage_waiting_seconds_total{stage=\"gate\"} 0.0",
+        "# TYPE weir_stage_occupancy_seconds counter",
     ] {
         assert!(
             metrics.lines().any(|told| told == line),

@@ -25,6 +25,24 @@ fn who_waits_goes_on_in_order_when_slots_come_free() {
     assert!(driver.is_admitted(requests[3]));
 }
 
+/// Two in flight for 30 ms, then one for 10 ms; one waits for 20 ms until another leaves its slot to it.
+#[test]
+fn time_spent_adds_up_to_means_over_time() {
+    let mut driver = Driver::new(&fixed(2.0));
+    let requests: Vec<usize> = (0..2).map(|_| driver.arrive(0)).collect();
+    driver.go(Duration::from_millis(5));
+    let waits = driver.arrive(0);
+    driver.go(Duration::from_millis(20));
+    driver.finish(requests[0]);
+    assert!(driver.is_admitted(waits));
+    driver.go(Duration::from_millis(5));
+    driver.finish(requests[1]);
+    driver.go(Duration::from_millis(10));
+    let spent = driver.admission.spent(driver.now);
+    assert_eq!(spent.in_flight, Duration::from_millis(2 * 30 + 10));
+    assert_eq!(spent.waiting, Duration::from_millis(20));
+}
+
 #[test]
 fn whoever_waited_as_long_as_allowed_is_refused() {
     let mut driver = Driver::new(&fixed(1.0));

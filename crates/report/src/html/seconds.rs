@@ -286,7 +286,7 @@ fn specs(known: &BTreeSet<&str>) -> Vec<Spec> {
 
 fn stage_names<'a>(known: &BTreeSet<&'a str>, figure: &str) -> Vec<&'a str> {
     let order = |stage: &str| {
-        let known = ["backlog", "connections", "request-queue", "threads"];
+        let known = ["gate", "backlog", "connections", "request-queue", "threads"];
         match known.iter().position(|name| *name == stage) {
             Some(place) => place,
             None if stage == "database" => known.len() + 1,
@@ -329,8 +329,7 @@ fn waiting(known: &BTreeSet<&str>) -> Spec {
 /// A signal of one port: the signal, the port, what it counts.
 fn of_port(signal: &str) -> Option<(&str, &str, &str)> {
     let (port, what) = signal.strip_prefix("tcp.")?.split_once('.')?;
-    port.parse::<u16>().ok()?;
-    Some((signal, port, what))
+    (port == "gate" || port.parse::<u16>().is_ok()).then_some((signal, port, what))
 }
 
 fn tcp(known: &BTreeSet<&str>) -> Vec<Spec> {
@@ -344,7 +343,14 @@ fn tcp(known: &BTreeSet<&str>) -> Vec<Spec> {
     let several = ports.iter().any(|(_, port, _)| *port != ports[0].1);
     for (signal, port, what) in ports {
         let of_port = if several {
-            format!(" (port {port})")
+            format!(
+                " ({})",
+                if port == "gate" {
+                    port.to_owned()
+                } else {
+                    format!("port {port}")
+                }
+            )
         } else {
             String::new()
         };

@@ -24,7 +24,7 @@ pub struct LiveSecond<'a> {
 }
 
 /// Stages in the order of the funnel; pools stand before the database.
-const STAGES: [&str; 4] = ["backlog", "connections", "request-queue", "threads"];
+const STAGES: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
 /// Groups of threads that a panel shows.
 const GROUPS: usize = 6;
 /// What stands for a figure that nobody told.

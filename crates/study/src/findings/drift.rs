@@ -46,7 +46,7 @@ fn residuals(evidence: &Evidence<'_>) -> Vec<(u32, f64)> {
             .filter(|trial| trial.role == Role::Search);
         return searched
             .filter_map(|trial| {
-                let level = trial.level(crate::search::USERS)?;
+                let level = crate::search::level(trial)?;
                 // Far below, a trial's own noise is larger than any drift.
                 let expected = fit.near_utilization(level)?;
                 Some((trial.id, (trial.cpu?.total / expected).ln()))

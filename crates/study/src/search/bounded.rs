@@ -9,6 +9,7 @@ use weir_plan::{Comparison, Requirement};
 use weir_record::TrialRecord;
 use weir_stats::{Crossing, IsotonicFit, Point, Spread};
 
+use super::level;
 use super::root::{By, CONFIDENCE, NEAR, Root, STOP_CONFIDENCE};
 use crate::figure::{Figure, is_quantity};
 
@@ -80,7 +81,7 @@ impl Bounded {
             .filter_map(|trial| {
                 let value = self.figure.read(trial)?.value;
                 Some(Point {
-                    level: trial.level("users")?,
+                    level: level(trial)?,
                     value,
                     half_width: 2.0 * SPREAD * value,
                 })
@@ -108,7 +109,7 @@ impl Bounded {
             .interval
             .map_or(0.0, |own| own.half_width() / measured.value);
         Some(Seen {
-            level: trial.level("users")?,
+            level: level(trial)?,
             value,
             half_width: if half_width.is_finite() {
                 half_width

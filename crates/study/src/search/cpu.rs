@@ -11,9 +11,10 @@ use weir_queueing::{ClosedCpu, CpuPoint};
 use weir_record::{STEAL_MAX, TrialRecord, disturbance};
 use weir_stats::{Crossing, Estimate, ExpectedSlope, IsotonicFit, Point, student_quantile};
 
+use super::level;
 use super::noise;
 use super::root::{By, CONFIDENCE, NEAR, Root, STOP_CONFIDENCE};
-use super::users::Users;
+use super::users::{Users, customers};
 
 /// Relative spread between trials that is assumed before any is seen, and its weight against the
 /// scatter of the trials near the goal, in degrees of freedom. Quiet machines repeat a trial within
@@ -52,8 +53,8 @@ impl CpuTrial {
         let trust = 1.0 / (1.0 + (disturbed / (2.0 * SPREAD * cpu.total)).powi(2));
         Some(Self {
             id: trial.id,
-            level: trial.level("users")?,
-            population: trial.population,
+            level: level(trial)?,
+            population: customers(trial) as u32,
             utilization: cpu.total,
             half_width: within.hypot(disturbed),
             throughput_per_s: trial.throughput_per_s,

@@ -206,5 +206,5 @@ impl<'a> View<'a> {
 }
 
 fn level(trial: &TrialRecord) -> f64 {
-    trial.level("users").unwrap_or_default()
+    super::level(trial).unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 use weir_record::TrialRecord;
 
 use super::root::{By, Root};
-use super::{Found, Goals, Step, USERS, near};
+use super::{Found, Goals, Step, level as level_of, near};
 use crate::spec::FindSpec;
 use crate::trials::Effort;
 
@@ -23,7 +23,7 @@ impl AtStart {
         let there = || {
             trials
                 .iter()
-                .filter(move |trial| trial.level(USERS) == Some(start))
+                .filter(move |trial| level_of(trial) == Some(start))
         };
         let held = there()
             .filter(|trial| goals.met(binding, spec, trial))
@@ -37,9 +37,10 @@ impl AtStart {
     /// Why trials of which some held and some did not say neither.
     fn contradiction(self, spec: &FindSpec, binding: usize) -> Found {
         Found::Undecided(format!(
-            "trials at {} {USERS}, the smallest level, contradict each other: `{}` holds in {} of {} (a smaller start \
+            "trials at {} {}, the smallest level, contradict each other: `{}` holds in {} of {} (a smaller start \
              of `within` finds up to where it holds)",
             spec.within.0,
+            spec.varied.noun(),
             spec.requirements[binding],
             self.held,
             self.held + self.broken
@@ -92,9 +93,11 @@ pub(super) fn below_range_at_end(
     let at_start = AtStart::of(spec, goals, binding, trials);
     match at_start {
         AtStart { held: 0, broken: 0 } => Found::Undecided(format!(
-            "the budget ended before a trial at {} {USERS}, the smallest level, where the model expects that `{}` does \
+            "the budget ended before a trial at {} {}, the smallest level, where the model expects that `{}` does \
              not hold",
-            spec.within.0, spec.requirements[binding]
+            spec.within.0,
+            spec.varied.noun(),
+            spec.requirements[binding]
         )),
         AtStart { held: 0, .. } => Found::Broken { binding },
         AtStart { broken: 0, .. } => {
@@ -117,7 +120,7 @@ fn bracket(
         let wanted = trials
             .iter()
             .filter(move |trial| goals.met(binding, spec, trial) == met);
-        wanted.filter_map(|trial| trial.level(USERS))
+        wanted.filter_map(|trial| level_of(trial))
     };
     // The step before the break: there it still holds as far as is known.
     let last = levels(false).fold(high + 1.0, f64::min) - 1.0;

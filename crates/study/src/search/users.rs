@@ -1,11 +1,17 @@
-//! From the level of `users` to the number of virtual users, and back.
+//! From the level that is varied to the customers of the closed model, and back.
 
 use weir_record::TrialRecord;
+
+use super::level;
+use crate::spec::Varied;
 
 /// A straight line from level to population, taken from the trials themselves.
 ///
 /// A level counts per thread group of a plan, and other groups may be fixed; so the population is
 /// some multiple of the level plus a constant. Trials say both.
+///
+/// Behind a gateway that is always full the customers are the requests that it lets in: one leaves, and the next comes in without
+/// thinking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Users {
     per_level: f64,
@@ -13,10 +19,9 @@ pub(crate) struct Users {
 }
 
 impl Users {
-    /// From trials that have a level of `users`; `None` without any.
+    /// From trials that have a level; `None` without any.
     pub(crate) fn of(trials: &[&TrialRecord]) -> Option<Self> {
-        let pair =
-            |trial: &&TrialRecord| Some((trial.level("users")?, f64::from(trial.population)));
+        let pair = |trial: &&TrialRecord| Some((level(trial)?, customers(trial)));
         let pairs: Vec<(f64, f64)> = trials.iter().filter_map(pair).collect();
         let by_level = |a: &&(f64, f64), b: &&(f64, f64)| a.0.total_cmp(&b.0);
         let (first, last) = (
@@ -46,4 +51,10 @@ impl Users {
             f64::INFINITY
         }
     }
+}
+
+/// How many send requests to the server of a trial: its users, or what a gateway lets in of them.
+pub(crate) fn customers(trial: &TrialRecord) -> f64 {
+    let let_in = trial.level(Varied::GateConcurrency.factor());
+    let_in.unwrap_or_else(|| f64::from(trial.population))
 }

@@ -10,6 +10,10 @@ use super::level::level;
 const STAGES: [&str; 4] = ["threads", "pool.db", "connections", "backlog"];
 /// Factors that set a property of the plan.
 const OF_THE_LOAD: [&str; 2] = ["users", "rate"];
+/// Limits of a gateway in front of the server.
+pub(super) const OF_THE_GATE: [&str; 2] = ["gate.concurrency", "gate.rate"];
+/// The most that a gateway's limit can be.
+pub(super) const GATE_LIMIT_MAX: f64 = 1e6;
 /// The largest limit that can be typed; far above what any server takes, far below overflow.
 const LIMIT_MAX: f64 = 10_000_000.0;
 
@@ -20,6 +24,8 @@ enum Kind {
     Count,
     /// A setting by the server's own word, a whole number from 0: `native.WORD`.
     Native,
+    /// A limit of a gateway in front of the server, any number above 0.
+    Gate,
     /// A value of the load: `param.NAME` of requests, `property.NAME` of the plan.
     OfTheLoad,
 }
@@ -33,6 +39,8 @@ fn kind(name: &str) -> Option<Kind> {
         Some(Kind::OfTheLoad)
     } else if named("native.") {
         Some(Kind::Native)
+    } else if OF_THE_GATE.contains(&name) {
+        Some(Kind::Gate)
     } else if OF_THE_LOAD.contains(&name) || STAGES.contains(&name) || named("pool.") {
         Some(Kind::Count)
     } else {
@@ -57,13 +65,15 @@ pub(crate) fn check_name(
     problems: &Problems,
 ) -> bool {
     let fits = kind(name).is_some_and(|kind| {
-        allowed == Allowed::All || (kind != Kind::OfTheLoad && !OF_THE_LOAD.contains(&name))
+        let of_server = !matches!(kind, Kind::OfTheLoad | Kind::Gate);
+        allowed == Allowed::All || (of_server && !OF_THE_LOAD.contains(&name))
     });
     if !fits {
         let mut known = STAGES.to_vec();
         known.push("native.WORD");
         if allowed == Allowed::All {
             known.extend(OF_THE_LOAD);
+            known.extend(OF_THE_GATE);
             known.extend(["param.NAME", "property.NAME"]);
         }
         let what = if allowed == Allowed::All {
@@ -81,6 +91,9 @@ pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Opti
     let read = level(value.get_ref());
     let fits = match (kind(name), &read) {
         (Some(Kind::OfTheLoad), Some(_)) => true,
+        (Some(Kind::Gate), Some(Level::Number(number))) => {
+            *number > 0.0 && *number <= GATE_LIMIT_MAX
+        }
         (kind, Some(Level::Number(number))) => {
             let least = if kind == Some(Kind::Native) { 0.0 } else { 1.0 };
             number.fract() == 0.0 && (least..=LIMIT_MAX).contains(number)
@@ -93,6 +106,7 @@ pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Opti
     let wanted = match kind(name) {
         Some(Kind::OfTheLoad) => "a number or a text in quotes",
         Some(Kind::Native) => "a whole number from 0",
+        Some(Kind::Gate) => "a number above 0, up to 1,000,000",
         _ => "a whole number from 1",
     };
     problems.add(value.span(), format!("`{name}` has to be {wanted}"));

@@ -1,4 +1,5 @@
-//! `[find]`: the largest number of users that meets the requirements; other goals stand in `best`.
+//! `[find]`: the largest number of users, or of requests that a gateway lets in at a time, that meets the requirements; other
+//! goals stand in `best`.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -6,18 +7,22 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
 use weir_plan::{Metric, Requirement};
-use weir_record::Window;
+use weir_record::{Levels, Window};
 use weir_units::{parse_duration, parse_share};
 use weir_userfile::{Problems, Section, cannot, hint};
 
 use super::best::BestGoal;
 use super::factor::{Allowed, check_name};
 use super::load::{LoadSpec, auto_window};
+use super::sweep::read_set;
 
 /// The goal when a study names none.
 pub const DEFAULT_REQUIREMENTS: [&str; 2] = ["cpu <= 80 %", "errors <= 0.1 %"];
 /// Users that are tried at most when a study names no range.
 const WITHIN: (u32, u32) = (1, 1_000);
+/// The most load of a study that varies the gateway, which has no settings to derive and to check: five minutes with the waits
+/// for the last requests.
+const BUDGET_OF_GATE: Duration = Duration::from_secs(270);
 /// The largest end of a range: one process cannot open more connections to one address anyway.
 const WITHIN_MAX: u32 = 60_000;
 /// How well the answer is known when the search stops, when a study does not say.
@@ -29,11 +34,45 @@ pub(super) const BUDGET_MIN: Duration = Duration::from_secs(60);
 /// Percentiles that every trial records.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
+/// What a search for the largest level varies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Varied {
+    /// The users of the load.
+    Users,
+    /// The requests that a gateway in front of the server lets in at a time. The load stays as it is, large enough that some
+    /// of it waits.
+    GateConcurrency,
+}
+
+impl Varied {
+    const ALL: [Self; 2] = [Self::Users, Self::GateConcurrency];
+
+    /// Its name among the factors.
+    pub fn factor(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::GateConcurrency => "gate.concurrency",
+        }
+    }
+
+    /// What its levels count.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::GateConcurrency => "requests at a time",
+        }
+    }
+}
+
 /// "What is the largest number of users at which … holds?"
 #[derive(Debug, Clone, PartialEq)]
 pub struct FindSpec {
     /// The question in the user's words.
     pub question: String,
+    /// What is varied.
+    pub varied: Varied,
+    /// The levels of other factors, the same in every trial.
+    pub set: Levels,
     /// The smallest and the largest level that may be tried.
     pub within: (u32, u32),
     /// What has to hold; all of it.
@@ -53,7 +92,9 @@ impl Default for FindSpec {
     fn default() -> Self {
         let requirements = default_requirements();
         Self {
-            question: question(&requirements),
+            question: question(Varied::Users, &requirements),
+            varied: Varied::Users,
+            set: Levels::new(),
             within: WITHIN,
             requirements,
             precision: PRECISION,
@@ -71,9 +112,13 @@ fn default_requirements() -> Vec<Requirement> {
         .collect()
 }
 
-fn question(requirements: &[Requirement]) -> String {
+fn question(varied: Varied, requirements: &[Requirement]) -> String {
     let all: Vec<String> = requirements.iter().map(ToString::to_string).collect();
-    format!("How many concurrent users while {}?", all.join(" and "))
+    let asked = match varied {
+        Varied::Users => "How many concurrent users while",
+        Varied::GateConcurrency => "How many requests may the gateway let in at a time while",
+    };
+    format!("{asked} {}?", all.join(" and "))
 }
 
 /// Reads `[find]`.
@@ -83,11 +128,15 @@ pub(crate) fn read(
     load: Option<&LoadSpec>,
     seed: u64,
 ) -> FindSpec {
-    check_vary(section);
-    refuse_comparison(section);
+    let varied = read_vary(section);
+    refuse_comparison(section, varied);
+    let set = read_fixed(section, varied, load);
     let within = read_within(section).unwrap_or(WITHIN);
     let requirements = read_requirements(section).unwrap_or_else(default_requirements);
     check_bounded(&requirements, section);
+    if varied == Varied::GateConcurrency {
+        check_rises_with_gate(section);
+    }
     let precision = read_precision(section).unwrap_or(PRECISION);
     let budget = section.parsed("budget", parse_duration);
     if let Some(budget) = budget
@@ -102,6 +151,10 @@ pub(crate) fn read(
     section.finish();
     let window = load.map_or_else(auto_window, |load| load.window);
     let auto = load.is_none_or(|load| load.window_is_auto);
+    let most = match varied {
+        Varied::Users => BUDGET,
+        Varied::GateConcurrency => BUDGET_OF_GATE,
+    };
     if window.requests.is_some() {
         section.problems().add_with_help(
             section.span(),
@@ -110,28 +163,89 @@ pub(crate) fn read(
         );
     }
     FindSpec {
-        question: question_typed.unwrap_or_else(|| question(&requirements)),
+        question: question_typed.unwrap_or_else(|| question(varied, &requirements)),
+        varied,
+        set,
         within,
         requirements,
         precision,
         window,
-        budget: budget.map(Spanned::into_inner).or(auto.then_some(BUDGET)),
+        budget: budget.map(Spanned::into_inner).or(auto.then_some(most)),
         seed,
     }
 }
 
-fn check_vary(section: &Section<'_>) {
+/// What is varied; the users when the table names nothing, or nothing of which a largest level can be found.
+fn read_vary(section: &Section<'_>) -> Varied {
     let Some(vary) = section.text("vary") else {
+        return Varied::Users;
+    };
+    let name = vary.get_ref().as_str();
+    if let Some(varied) = Varied::ALL
+        .into_iter()
+        .find(|varied| varied.factor() == name)
+    {
+        return varied;
+    }
+    if check_name(name, vary.span(), Allowed::All, section.problems()) {
+        not_built(section, vary.span(), name);
+    }
+    Varied::Users
+}
+
+/// `set`: the levels of what is not varied. The load in front of a gateway has to be said: one user more than it lets in is
+/// the least that shows anything.
+fn read_fixed(section: &Section<'_>, varied: Varied, load: Option<&LoadSpec>) -> Levels {
+    if varied == Varied::Users {
+        return Levels::new();
+    }
+    let table = section.section("set", "`set`");
+    let set = table.as_ref().map(read_set).unwrap_or_default();
+    let problems = section.problems();
+    if let Some(table) = table.filter(|_| set.contains_key(varied.factor())) {
+        problems.add_with_help(
+            table.span(),
+            format!("`{}` is varied and set", varied.factor()),
+            "leave it out of `set`",
+        );
+    }
+    if let Some(load) = load
+        && !set.contains_key("users")
+        && load.takes_users()
+    {
+        problems.add_with_help(
+            section.span(),
+            "nothing says how many users press against the gateway",
+            "write `set = { users = 60 }`, clearly more than it is to let in at a time",
+        );
+    }
+    set
+}
+
+/// Of what grows with the requests that are let in, a largest level can be found. Who waits in the gateway waits the less the
+/// more it lets in, and so response times fall.
+fn check_rises_with_gate(section: &Section<'_>) {
+    let Some(texts) = section.texts("subject-to") else {
         return;
     };
-    let problems = section.problems();
-    match vary.get_ref().as_str() {
-        "users" => {}
-        name @ "gate.concurrency" => not_built(section, vary.span(), name),
-        name => {
-            if check_name(name, vary.span(), Allowed::All, problems) {
-                not_built(section, vary.span(), name);
-            }
+    for text in &texts {
+        let Ok(requirement) = text.get_ref().parse::<Requirement>() else {
+            continue;
+        };
+        let falls = match &requirement.metric {
+            Metric::Mean | Metric::Percentile(_) | Metric::Max => true,
+            Metric::Waiting(stage) | Metric::Wait(stage) => stage == "gate",
+            Metric::Cpu | Metric::Throughput | Metric::Errors | Metric::Memory => false,
+        };
+        if falls && requirement.comparison.bounds_from_above() {
+            section.problems().add_with_help(
+                text.span(),
+                format!(
+                    "`{requirement}` has no largest `gate.concurrency`: the more are let in, the less the others wait"
+                ),
+                "bound what happens in the server, such as \"cpu <= 80 %\" or \"waiting(pool.db) <= 1\", or write \
+                 `goal = \"smallest-near-best\"`",
+            );
         }
     }
 }
@@ -140,7 +254,7 @@ fn not_built(section: &Section<'_>, span: Range<usize>, name: &str) {
     section.problems().add_with_help(
         span,
         format!("finding the largest `{name}` is not built yet"),
-        "write `vary = \"users\"`, or ask for the best: `goal = \"smallest-near-best\"`",
+        "write `vary = \"users\"` or `vary = \"gate.concurrency\"`, or ask for the best: `goal = \"smallest-near-best\"`",
     );
 }
 
@@ -175,8 +289,9 @@ pub(super) fn read_goal(section: &Section<'_>) -> Goal {
 }
 
 /// What only the goals that compare levels have.
-fn refuse_comparison(section: &Section<'_>) {
-    for key in ["of", "margin", "set", "levels", "binds-at"] {
+fn refuse_comparison(section: &Section<'_>, varied: Varied) {
+    let keys = ["of", "margin", "levels", "binds-at"].into_iter();
+    for key in keys.chain((varied == Varied::Users).then_some("set")) {
         if let Some(value) = section.value(key) {
             section.problems().add_with_help(
                 value.span(),

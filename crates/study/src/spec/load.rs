@@ -77,6 +77,18 @@ pub enum LoadSource {
     Url(Spanned<String>),
 }
 
+impl LoadSpec {
+    /// Whether a level of `users` says how many there are, and nothing else does.
+    pub(crate) fn takes_users(&self) -> bool {
+        match &self.source {
+            LoadSource::Plan { users, .. } => users
+                .as_ref()
+                .is_some_and(|name| !self.properties.contains_key(name.get_ref())),
+            LoadSource::Url(_) => true,
+        }
+    }
+}
+
 /// The window of `window = "auto"`.
 pub fn auto_window() -> Window {
     Window {

@@ -7,6 +7,7 @@
 )]
 
 mod best;
+mod gate;
 mod limits;
 mod matters;
 mod search_accuracy;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use weir_record::{Level, WhenFull};
 use weir_study::{
     Ask, BestGoal, Design, JolokiaSpec, LimitSetter, LoadSource, PoolWord, SpringBootApp,
-    StudyFile, TargetKind, TomcatApp, TomcatServer, plan_of_trials,
+    StudyFile, TargetKind, TomcatApp, TomcatServer, Varied, plan_of_trials,
 };
 
 const FIND: &str = r#"
@@ -952,6 +952,142 @@ fn what_is_wrong_with_several_settings_is_said() {
             problems.iter().any(|problem| problem.says.contains(says)),
             "{to}: {problems:?}"
         );
+    }
+}
+
+const GATE: &str = r#"
+schema = "weir/study/1"
+[target.external]
+url = "http://127.0.0.1:8080"
+[gate]
+max-wait = "60s"
+max-queue = 500
+[load]
+plan = "short.jmx"
+users = "THREAD_NUMBER"
+[find]
+vary = "gate.concurrency"
+set = { users = 60 }
+within = [1, 50]
+subject-to = ["cpu <= 80 %"]
+"#;
+
+#[test]
+fn a_study_that_varies_a_gateway_is_read() {
+    let study = StudyFile::parse(GATE).unwrap();
+    let gate = study.gate.as_ref().unwrap();
+    assert_eq!(gate.max_wait, Duration::from_secs(60));
+    assert_eq!((gate.max_queue, gate.concurrency), (500, None));
+    let Ask::Find(find) = &study.ask else {
+        panic!("{:?}", study.ask)
+    };
+    assert_eq!(find.varied, Varied::GateConcurrency);
+    assert_eq!(find.set["users"], Level::Number(60.0));
+    assert!(find.question.contains("may the gateway let in"));
+    assert_eq!(find.budget, Some(Duration::from_secs(270)));
+    // The table may be missing: then who finds the gateway full waits for as long as it takes.
+    let bare = GATE.replace("[gate]\nmax-wait = \"60s\"\nmax-queue = 500\n", "");
+    let gate = StudyFile::parse(&bare).unwrap().gate.unwrap();
+    assert_eq!(gate.max_wait, Duration::from_secs(600));
+    let planned = plan_of_trials(&study.ask, None);
+    assert!(planned.steps[0].what.contains("1 to 50 requests"));
+    assert!(StudyFile::parse(FIND).unwrap().gate.is_none());
+}
+
+#[test]
+fn a_gateway_holds_a_rate_in_a_sweep() {
+    let held = SWEEP_OF_RATES.replace("[load]", "[gate]\nrate = \"300/min\"\n[load]");
+    let study = StudyFile::parse(&held).unwrap();
+    assert_eq!(study.gate.unwrap().rate_per_s, Some(5.0));
+    let varied = SWEEP_OF_RATES.replace("rate = 10 }", "rate = 10, gate.rate = 2.5 }");
+    let study = StudyFile::parse(&varied).unwrap();
+    assert_eq!(study.gate.unwrap().rate_per_s, None);
+}
+
+const SWEEP_OF_RATES: &str = r#"
+schema = "weir/study/1"
+[target.builtin]
+[load]
+plan = "rate.jmx"
+rate = "RATE"
+[sweep]
+design = "cases"
+[[sweep.case]]
+name = "10"
+set = { rate = 10 }
+"#;
+
+#[test]
+fn what_is_wrong_with_a_gateway_is_said() {
+    for (from, to, place, part) in [
+        (
+            "max-queue = 500",
+            "max-queu = 500",
+            "max-queu",
+            "did you mean `max-queue`?",
+        ),
+        ("max-wait = \"60s\"", "max-wait = \"60\"", "\"60\"", "60"),
+        (
+            "max-wait = \"60s\"",
+            "max-wait = \"1h\"",
+            "\"1h\"",
+            "up to \"600s\"",
+        ),
+        (
+            "max-queue = 500",
+            "rate = \"50\"",
+            "\"50\"",
+            "such as `rate = \"50/s\"`",
+        ),
+        (
+            "max-queue = 500",
+            "concurrency = 0",
+            "0",
+            "a number above 0",
+        ),
+        ("set = { users = 60 }\n", "", "", "set = { users = 60 }"),
+        (
+            "users = 60 }",
+            "users = 60, gate.concurrency = 4 }",
+            "{ users = 60, gate.concurrency = 4 }",
+            "varied and set",
+        ),
+        (
+            "cpu <= 80 %",
+            "p99 <= 300 ms",
+            "\"p99 <= 300 ms\"",
+            "the less the others wait",
+        ),
+        (
+            "cpu <= 80 %",
+            "wait(gate) <= 1 s",
+            "\"wait(gate) <= 1 s\"",
+            "bound what happens in the server",
+        ),
+        (
+            "vary = \"gate.concurrency\"",
+            "vary = \"gate.concurency\"",
+            "\"gate.concurency\"",
+            "did you mean `gate.concurrency`?",
+        ),
+        (
+            "vary = \"gate.concurrency\"\nset = { users = 60 }\n",
+            "vary = \"users\"\n",
+            "",
+            "holds nothing back",
+        ),
+        (
+            "vary = \"gate.concurrency\"",
+            "vary = \"gate.rate\"",
+            "\"gate.rate\"",
+            "`vary = \"gate.concurrency\"`",
+        ),
+    ] {
+        let told = problems(GATE, from, to);
+        let found = told.iter().any(|(at, says, help)| {
+            at.contains(place) && (says.contains(part) || help.contains(part))
+        });
+        assert!(found, "{to}: {told:?}");
     }
 }
 

@@ -118,7 +118,7 @@ fn target(loads: &Loads) -> TargetFacts {
 
 /// The stages whose limits a watch has read, outermost first.
 fn stages(loads: &Loads) -> Vec<Stage> {
-    const FUNNEL: [&str; 4] = ["backlog", "connections", "request-queue", "threads"];
+    const FUNNEL: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
     let signals = loads.trials.iter().flat_map(|trial| &trial.record.signals);
     let limits: BTreeMap<&str, f64> = signals
         .filter_map(|(name, limit)| Some((name.strip_suffix(".limit")?, *limit)))

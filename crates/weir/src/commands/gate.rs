@@ -12,7 +12,7 @@ use weir_gateway::{Gateway, GatewayError, Settings};
 use weir_record::failed_to;
 
 use crate::error::{ExpectedError, FileProblems};
-use crate::output;
+use crate::{interrupt, output};
 
 /// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows it.
 ///
@@ -26,6 +26,9 @@ pub(crate) struct GateArguments {
     /// The gateway's file.
     #[arg(value_name = "GATE.toml", required = true)]
     file: Option<PathBuf>,
+    /// End when standard input closes, so that the gateway never outlives the program that started it.
+    #[arg(long, hide = true)]
+    with_parent: bool,
     #[command(subcommand)]
     command: Option<GateCommand>,
 }
@@ -46,7 +49,7 @@ struct Ready {
 pub(crate) fn run(arguments: &GateArguments) -> Result<u8, ExpectedError> {
     match (&arguments.command, &arguments.file) {
         (Some(GateCommand::Status(arguments)), _) => status::run(arguments),
-        (None, Some(file)) => hold(file),
+        (None, Some(file)) => hold(file, arguments.with_parent),
         (None, None) => Err(ExpectedError::Input(
             "name the gateway's file: weir gate GATE.toml".to_owned(),
         )),
@@ -58,12 +61,15 @@ pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
     read(file).and_then(|settings| settings.check().map_err(|error| failed(file, &error)))
 }
 
-fn hold(file: &Path) -> Result<u8, ExpectedError> {
+fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
     let settings = read(file)?;
     // Before anything listens, so that no signal finds the program without a way to end well.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
         ExpectedError::Environment(format!("failed to listen for signals: {error}"))
     })?;
+    if with_parent {
+        interrupt::with_parent();
+    }
     let page =
         weir_report::gate_html().map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
     let gateway = Gateway::start_telling(settings, page, output::talk)

@@ -1,14 +1,11 @@
 //! `weir sample-server`: the built-in application server.
 
-use std::io::Read as _;
-use std::thread;
-
 use clap::Args;
 use serde::Serialize;
 use weir_record::failed_to;
 
 use crate::error::ExpectedError;
-use crate::output;
+use crate::{interrupt, output};
 
 /// Run the built-in application server until it is stopped.
 ///
@@ -36,7 +33,7 @@ struct Ready {
 
 pub(crate) fn run(arguments: &SampleServerArguments) -> Result<u8, ExpectedError> {
     if arguments.with_parent {
-        thread::spawn(end_with_input);
+        interrupt::with_parent();
     }
     weir_sample::serve(&arguments.options, |addresses| {
         output::json_line(&Ready {
@@ -46,13 +43,4 @@ pub(crate) fn run(arguments: &SampleServerArguments) -> Result<u8, ExpectedError
     })
     .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
     Ok(0)
-}
-
-/// Waits until the other end of standard input is closed, then ends this process as SIGTERM would.
-fn end_with_input() {
-    let mut rest = [0; 256];
-    let mut input = std::io::stdin().lock();
-    while matches!(input.read(&mut rest), Ok(read) if read > 0) {}
-    // The server's own handler cleans up; if the signal cannot be raised, nothing else can be done.
-    let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTERM);
 }

@@ -81,6 +81,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     let target = targets::start(&targets::Place {
         job,
         cpus: &cpus.target,
+        load_cpus: &cpus.load,
         directory: &directory,
         interrupted: &interrupted,
         journal: &journal,
@@ -396,6 +397,7 @@ fn conclude(
         "{} trials, {:.0} s of load, {:.0} s in all",
         result.spent.trials, result.spent.load_s, result.spent.wall_s
     ));
+    configuration::write_gate(ended.changes)?;
     let report = StoredRun::read(directory)?.write_report(directory)?;
     output::talk(&format!("report: {}", report.display()));
     if let Some(json) = &arguments.json {

@@ -4,7 +4,8 @@ use weir_record::WhenFull;
 use weir_study::BuiltinSpec;
 use weir_target::{Builtin, BuiltinOptions, Server};
 
-use crate::error::{ExpectedError, environment};
+use crate::error::ExpectedError;
+use crate::places;
 
 use super::{Place, failed};
 
@@ -12,10 +13,8 @@ pub(super) fn start(
     spec: &BuiltinSpec,
     place: &Place<'_>,
 ) -> Result<Box<dyn Server>, ExpectedError> {
-    let program = std::env::current_exe()
-        .map_err(|error| environment(&format!("find this program's own file: {error}")))?;
     let server = Builtin::start(BuiltinOptions {
-        program,
+        program: places::own_program()?,
         port: spec.port.unwrap_or(0),
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),

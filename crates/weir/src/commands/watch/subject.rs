@@ -234,9 +234,11 @@ fn of_study(
     let journal = put_back::open()?;
     let in_study = job.study.load.allow_hosts.iter();
     let allowed: Vec<String> = in_study.map(|host| host.get_ref().clone()).collect();
-    let server = targets::start(&targets::Place {
+    // A gateway only matters to a load, and here is none.
+    let server = targets::start_server(&targets::Place {
         job: &job,
         cpus: &cpus.target,
+        load_cpus: &cpus.load,
         directory: &directory,
         interrupted,
         journal: &journal,

@@ -1,0 +1,114 @@
+//! `[gate]`: a gateway between the load and the server, which holds the flow while the server stays as it is.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use weir_units::{Quantity, Unit, parse_duration};
+use weir_userfile::{Section, cannot, number};
+
+use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE};
+use super::{Ask, varies};
+
+/// How long a request waits for its turn when the study does not say: longer than any request of a load takes, so that who
+/// finds the gateway full waits, and nobody is turned away.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+/// How many wait when the study does not say.
+const MAX_QUEUE: u32 = 10_000;
+/// The most that may wait.
+const MAX_QUEUE_MAX: u32 = 1_000_000;
+
+/// A gateway in front of the server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateSpec {
+    /// Requests in flight where no factor says otherwise; fractions are averages over time.
+    pub concurrency: Option<f64>,
+    /// Requests admitted per second where no factor says otherwise.
+    pub rate_per_s: Option<f64>,
+    /// Longest wait of a request for its turn.
+    pub max_wait: Duration,
+    /// Most requests that wait.
+    pub max_queue: u32,
+}
+
+impl Default for GateSpec {
+    fn default() -> Self {
+        Self {
+            concurrency: None,
+            rate_per_s: None,
+            max_wait: MAX_WAIT,
+            max_queue: MAX_QUEUE,
+        }
+    }
+}
+
+/// Reads `[gate]`, if there is one.
+pub(super) fn read(root: &Section<'_>) -> Option<(GateSpec, Range<usize>)> {
+    let section = root.section("gate", "[gate]")?;
+    let concurrency = section.value("concurrency").and_then(|value| {
+        let limit = number(value.get_ref());
+        let fits = |limit: &f64| *limit > 0.0 && *limit <= GATE_LIMIT_MAX;
+        let wanted = "a number above 0, up to 1,000,000";
+        limit
+            .filter(fits)
+            .or_else(|| section.wrong_type("concurrency", value, wanted))
+    });
+    let rate_per_s = read_rate(&section);
+    let max_wait = read_max_wait(&section);
+    let max_queue = section.whole("max-queue", 0..=MAX_QUEUE_MAX);
+    section.finish();
+    let spec = GateSpec {
+        concurrency,
+        rate_per_s,
+        max_wait: max_wait.unwrap_or(MAX_WAIT),
+        max_queue: max_queue.map_or(MAX_QUEUE, toml::Spanned::into_inner),
+    };
+    Some((spec, section.span()))
+}
+
+fn read_rate(section: &Section<'_>) -> Option<f64> {
+    let text = section.text("rate")?;
+    let says = match Quantity::parse(text.get_ref()) {
+        Ok(rate) if !rate.unit.agrees_with(Unit::PerSecond) => {
+            format!("`{}` does not say per what time", text.get_ref())
+        }
+        Ok(rate) if rate.base() > 0.0 && rate.base() <= GATE_LIMIT_MAX => return Some(rate.base()),
+        Ok(_) => format!("`{}` is no rate that can be held", text.get_ref()),
+        Err(error) => cannot(&error),
+    };
+    let help = "write requests per second or minute, such as `rate = \"50/s\"`";
+    section.problems().add_with_help(text.span(), says, help);
+    None
+}
+
+fn read_max_wait(section: &Section<'_>) -> Option<Duration> {
+    let wait = section.parsed("max-wait", parse_duration)?;
+    if *wait.get_ref() > MAX_WAIT {
+        section.problems().add_with_help(
+            wait.span(),
+            "nobody waits longer than 600 s in the gateway",
+            "write a time up to \"600s\", or leave it out",
+        );
+    }
+    Some(wait.into_inner())
+}
+
+/// The gateway of a study: the one of its table, or the default one where only a factor is named. A table that holds nothing,
+/// in a study that varies nothing of it, is a slip.
+pub(super) fn of_study(
+    root: &Section<'_>,
+    read: Option<(GateSpec, Range<usize>)>,
+    ask: &Ask,
+) -> Option<GateSpec> {
+    let named = OF_THE_GATE.iter().any(|factor| varies(ask, factor));
+    let Some((spec, span)) = read else {
+        return named.then(GateSpec::default);
+    };
+    if !named && spec.concurrency.is_none() && spec.rate_per_s.is_none() {
+        root.problems().add_with_help(
+            span,
+            "this gateway holds nothing back",
+            "write `rate = \"50/s\"` or `concurrency = 40`, or vary `gate.concurrency`",
+        );
+    }
+    Some(spec)
+}

@@ -1,0 +1,341 @@
+//! A gateway in front of a server of any kind, whose limits a study sets while everything runs.
+//!
+//! The gateway is a `weir gate` of its own on the load tool's CPUs. It is the stage `gate` of the funnel, before all others;
+//! the load goes to it, and what it holds back the server never sees. Of the server itself nothing changes, so that a study
+//! can vary the flow into one that may not be touched.
+
+mod file;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+use weir_exchange::MetricsUrl;
+use weir_probe::{MachineFacts, Source, WatchedGate};
+use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
+use weir_units::CpuSet;
+
+use crate::child::ServerProcess;
+use crate::configuration::ConfigurationChange;
+use crate::error::TargetError;
+use crate::server::{Server, Watched};
+
+/// The stage that the gateway is.
+const STAGE: &str = "gate";
+/// The factor that sets how many requests may be in flight.
+const GATE_CONCURRENCY: &str = "gate.concurrency";
+/// The factor that sets how many requests are admitted per second.
+const GATE_RATE: &str = "gate.rate";
+/// The file in a run's directory that holds the server where the study found that it is to be held.
+pub const FILE_TO_HOLD: &str = "GATE.toml";
+/// The most that either can be.
+const LIMIT_MAX: f64 = 1e6;
+/// How long the gateway may take to listen.
+const START_PATIENCE: Duration = Duration::from_secs(20);
+/// How long its admin port may take to answer.
+const ADMIN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a gateway holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateLimits {
+    /// Requests in flight; fractions are averages over time.
+    pub concurrency: Option<f64>,
+    /// Admitted requests per second.
+    pub rate_per_s: Option<f64>,
+    /// Longest wait of a request for its turn.
+    pub max_wait: Duration,
+    /// Most requests that wait.
+    pub max_queue: u32,
+}
+
+impl GateLimits {
+    /// These limits with those that factors set.
+    fn with(&self, levels: &BTreeMap<String, f64>) -> Result<Self, TargetError> {
+        let mut limits = self.clone();
+        for (name, limit) in levels {
+            let place = match name.as_str() {
+                GATE_CONCURRENCY => &mut limits.concurrency,
+                GATE_RATE => &mut limits.rate_per_s,
+                _ => {
+                    return Err(TargetError::NoSuchStage {
+                        stage: name.clone(),
+                        known: format!("{GATE_CONCURRENCY}, {GATE_RATE}"),
+                    });
+                }
+            };
+            if !(*limit > 0.0 && *limit <= LIMIT_MAX) {
+                return Err(TargetError::Setting {
+                    name: name.clone(),
+                    says: format!("{limit} is no number above 0, up to {LIMIT_MAX}"),
+                });
+            }
+            *place = Some(*limit);
+        }
+        Ok(limits)
+    }
+
+    /// The body of `POST /limits` that sets them.
+    fn as_change(&self) -> String {
+        let rate = self.rate_per_s.map(|per_s| format!("{per_s}/s"));
+        serde_json::json!({ "concurrency": self.concurrency, "rate": rate }).to_string()
+    }
+}
+
+/// How to put a gateway in front of a server.
+#[derive(Debug, Clone)]
+pub struct GateOptions {
+    /// The program that has the `gate` command: Weir itself.
+    pub program: PathBuf,
+    /// What it holds where no factor says otherwise.
+    pub limits: GateLimits,
+    /// CPUs that it may use: the load tool's.
+    pub cpus: CpuSet,
+    /// The run's directory, which gets its file and its log.
+    pub directory: PathBuf,
+}
+
+impl GateOptions {
+    /// The file of the gateway that the trials go through.
+    fn file(&self) -> PathBuf {
+        self.directory.join("gate-of-trials.toml")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.join("gate.log")
+    }
+}
+
+/// The line that a gateway prints once it listens.
+#[derive(Debug, Deserialize)]
+struct Addresses {
+    listen: Vec<SocketAddr>,
+    admin: SocketAddr,
+}
+
+/// A server behind a gateway.
+#[derive(Debug)]
+pub struct Gated {
+    // In this order they end: what is in front first.
+    process: ServerProcess,
+    server: Box<dyn Server>,
+    options: GateOptions,
+    front: SocketAddr,
+    admin: SocketAddr,
+    agent: ureq::Agent,
+    current: GateLimits,
+}
+
+impl Gated {
+    /// Starts a gateway in front of a server.
+    pub fn start(server: Box<dyn Server>, options: GateOptions) -> Result<Self, TargetError> {
+        let file = options.file();
+        let text = options.limits.file_of_trials(server.address());
+        fs::write(&file, text).map_err(TargetError::file(&file))?;
+        let (process, addresses) = launch(&options, &file).map_err(in_front)?;
+        let front = addresses.listen.first().copied();
+        let front = front.ok_or_else(|| wrong_line("no address to connect to"))?;
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(ADMIN_PATIENCE))
+            .http_status_as_error(false)
+            .build()
+            .into();
+        Ok(Self {
+            process,
+            server,
+            front,
+            admin: addresses.admin,
+            agent,
+            current: options.limits.clone(),
+            options,
+        })
+    }
+
+    fn hold(&mut self, limits: GateLimits) -> Result<(), TargetError> {
+        if limits == self.current {
+            return Ok(());
+        }
+        let url = format!("http://{}/limits", self.admin);
+        let failed = |says: String| TargetError::Admin {
+            url: url.clone(),
+            says,
+        };
+        let change = self.agent.post(&url);
+        let change = change.header("Content-Type", "application/json");
+        let mut answer = change
+            .send(limits.as_change())
+            .map_err(|error| failed(error.to_string()))?;
+        if !answer.status().is_success() {
+            let says = answer.body_mut().read_to_string();
+            return Err(failed(says.unwrap_or_else(|error| error.to_string())));
+        }
+        self.current = limits;
+        Ok(())
+    }
+
+    /// The source of the gateway's figures.
+    fn source(&self) -> Option<Source> {
+        let url: MetricsUrl = format!("http://{}/metrics", self.admin).parse().ok()?;
+        Some(Source::prometheus(url))
+    }
+}
+
+/// The limits of the gateway, and those of the server behind it.
+fn divided(limits: &BTreeMap<String, f64>) -> (BTreeMap<String, f64>, BTreeMap<String, f64>) {
+    let limits = limits.iter().map(|(name, limit)| (name.clone(), *limit));
+    limits.partition(|(name, _)| {
+        name.strip_prefix(STAGE)
+            .is_some_and(|of| of.starts_with('.'))
+    })
+}
+
+impl Server for Gated {
+    fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
+        let mut facts = self.server.facts(cpus, cpu_scope);
+        let limits = &self.options.limits;
+        let gate = Stage {
+            name: STAGE.to_owned(),
+            native: Some("concurrency".to_owned()),
+            limit: limits.concurrency,
+            // By the factors `gate.…`, not as a limit of the server.
+            settable: false,
+            when_full: WhenFull::Wait,
+        };
+        facts.stages.insert(0, gate);
+        facts
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.front
+    }
+
+    fn watched(&self) -> Watched {
+        let mut watched = self.server.watched();
+        watched.sources.extend(self.source());
+        watched.gate = Some(WatchedGate {
+            pid: self.process.pid(),
+            port: self.front.port(),
+        });
+        watched
+    }
+
+    fn machine(&self) -> Option<MachineFacts> {
+        self.server.machine()
+    }
+
+    fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
+        let (gate, server) = divided(limits);
+        let gate = self.options.limits.with(&gate)?;
+        self.server.apply(&server)?;
+        self.hold(gate)
+    }
+
+    fn check_alive(&mut self) -> Result<(), TargetError> {
+        self.process.check_alive().map_err(in_front)?;
+        self.server.check_alive()
+    }
+
+    fn log_length(&self) -> u64 {
+        self.server.log_length()
+    }
+
+    fn copy_log(&self, from: u64, to: &Path) -> Result<(), TargetError> {
+        self.server.copy_log(from, to)
+    }
+
+    fn configuration(
+        &self,
+        limits: &BTreeMap<String, f64>,
+    ) -> Result<Vec<ConfigurationChange>, TargetError> {
+        let (gate, server) = divided(limits);
+        let mut changes = self.server.configuration(&server)?;
+        if !gate.is_empty() {
+            let limits = self.options.limits.with(&gate)?;
+            changes.push(ConfigurationChange {
+                file: self.options.directory.join(FILE_TO_HOLD),
+                of_user: false,
+                before: None,
+                after: limits.file_to_hold(self.server.address()),
+            });
+        }
+        Ok(changes)
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
+        self.process.stop();
+        self.server.stop()
+    }
+}
+
+fn launch(options: &GateOptions, file: &Path) -> Result<(ServerProcess, Addresses), TargetError> {
+    let mut command = Command::new(&options.program);
+    command.args(["gate", "--with-parent"]).arg(file);
+    let started =
+        ServerProcess::start(command, Some(&options.cpus), &options.log(), START_PATIENCE);
+    let (process, line) = started?;
+    let addresses = serde_json::from_str(&line);
+    let addresses = addresses.map_err(|error| wrong_line(&format!("{error} in `{line}`")))?;
+    Ok((process, addresses))
+}
+
+fn wrong_line(says: &str) -> TargetError {
+    TargetError::Admin {
+        url: "the gateway's first line".to_owned(),
+        says: says.to_owned(),
+    }
+}
+
+fn in_front(error: TargetError) -> TargetError {
+    TargetError::Gate(Box::new(error))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn limits() -> GateLimits {
+        GateLimits {
+            concurrency: None,
+            rate_per_s: Some(50.0),
+            max_wait: Duration::from_secs(600),
+            max_queue: 10_000,
+        }
+    }
+
+    #[test]
+    fn factors_of_the_gate_are_told_from_the_servers() {
+        let all = [
+            ("gate.concurrency", 4.0),
+            ("threads", 8.0),
+            ("pool.gate", 2.0),
+        ];
+        let all = all.map(|(name, limit)| (name.to_owned(), limit)).into();
+        let (gate, server) = divided(&all);
+        assert_eq!(gate.len(), 1);
+        assert_eq!(server.len(), 2);
+        let set = limits().with(&gate).unwrap();
+        assert_eq!((set.concurrency, set.rate_per_s), (Some(4.0), Some(50.0)));
+        assert_eq!(set.as_change(), r#"{"concurrency":4.0,"rate":"50/s"}"#);
+        assert_eq!(
+            limits().as_change(),
+            r#"{"concurrency":null,"rate":"50/s"}"#
+        );
+    }
+
+    #[test]
+    fn what_the_gate_does_not_have_is_refused() {
+        for (name, limit, says) in [
+            ("gate.queue", 4.0, "gate.concurrency, gate.rate"),
+            ("gate.concurrency", 0.0, "above 0"),
+            ("gate.rate", f64::NAN, "above 0"),
+        ] {
+            let error = limits().with(&[(name.to_owned(), limit)].into());
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The gateway in front of the server of a study, started.
+
+use weir_study::GateSpec;
+use weir_target::{GateLimits, GateOptions, Gated, Server};
+
+use crate::error::ExpectedError;
+use crate::{output, places};
+
+use super::{Place, failed};
+
+pub(super) fn in_front(
+    server: Box<dyn Server>,
+    spec: &GateSpec,
+    place: &Place<'_>,
+) -> Result<Box<dyn Server>, ExpectedError> {
+    let behind = server.address();
+    let gated = Gated::start(
+        server,
+        GateOptions {
+            program: places::own_program()?,
+            limits: GateLimits {
+                concurrency: spec.concurrency,
+                rate_per_s: spec.rate_per_s,
+                max_wait: spec.max_wait,
+                max_queue: spec.max_queue,
+            },
+            cpus: place.load_cpus.clone(),
+            directory: place.directory.path().to_owned(),
+        },
+    );
+    let gated = gated.map_err(|error| failed(place, error))?;
+    output::talk(&format!(
+        "the load goes through a gateway on {}, in front of {behind}",
+        gated.address()
+    ));
+    Ok(Box::new(gated))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use std::time::Duration;
+
+    use weir_gateway::Settings;
+
+    use super::*;
+
+    /// What a study writes is what the gateway reads.
+    #[test]
+    fn both_files_are_a_gateways() {
+        let limits = GateLimits {
+            concurrency: Some(40.0),
+            rate_per_s: Some(1.0 / 60.0),
+            max_wait: Duration::from_millis(200),
+            max_queue: 10_000,
+        };
+        let longest = GateLimits {
+            concurrency: None,
+            max_wait: Duration::from_secs(600),
+            ..limits.clone()
+        };
+        for (limits, server) in [(&limits, "127.0.0.1:8080"), (&longest, "[::1]:8080")] {
+            let server = server.parse().unwrap();
+            for text in [limits.file_of_trials(server), limits.file_to_hold(server)] {
+                let settings = Settings::parse(&text).unwrap();
+                settings.check().unwrap();
+                assert_eq!(settings.limit.concurrency, limits.concurrency);
+                assert_eq!(settings.limit.rate_per_s, limits.rate_per_s);
+                assert_eq!(settings.limit.max_wait, limits.max_wait);
+                assert_eq!(settings.limit.max_queue, Some(10_000));
+            }
+        }
+    }
+}
