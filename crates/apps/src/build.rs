@@ -88,12 +88,13 @@ pub fn build(
     }
     let mut arguments = vec!["package", "-Dmaven.test.skip"];
     arguments.extend(app.arguments());
-    maven(work.path(), &arguments, interrupted, fetched).map_err(|source| AppError::Maven {
+    let directory = work.path().join(app.directory());
+    maven(&directory, &arguments, interrupted, fetched).map_err(|source| AppError::Maven {
         what: app.what(),
         source,
     })?;
     let (name, extension) = app.file();
-    let built = work.path().join(format!("target/{name}.{extension}"));
+    let built = directory.join(format!("target/{name}.{extension}"));
     // Renaming is the last step, so that what is in the cache is whole. Whoever was faster built
     // the same.
     fs::rename(&built, &place).map_err(AppError::cache(&place))?;

@@ -18,13 +18,16 @@ pub enum ServletApi {
     Javax,
 }
 
-/// Path within the application's directory, and content.
+/// Path within `java/`, and content.
 type Source = (&'static str, &'static str);
 
 /// Takes in the files of a directory in `java/`.
 macro_rules! sources {
     ($directory:literal: $($file:literal)*) => {
-        &[$(($file, include_str!(concat!("../../../java/", $directory, "/", $file)))),*]
+        &[$((
+            concat!($directory, "/", $file),
+            include_str!(concat!("../../../java/", $directory, "/", $file)),
+        )),*]
     };
 }
 
@@ -53,6 +56,92 @@ const STRESS: &[Source] = sources!("stress":
     "src/main/webapp/WEB-INF/web.xml"
 );
 
+/// Compiled into the stress application.
+const REGULATOR: &[Source] = sources!("regulator":
+    "core/src/main/java/weir/regulator/Checkpoint.java"
+    "core/src/main/java/weir/regulator/CheckpointState.java"
+    "core/src/main/java/weir/regulator/ClassSettings.java"
+    "core/src/main/java/weir/regulator/ConcurrencyText.java"
+    "core/src/main/java/weir/regulator/CpuLoad.java"
+    "core/src/main/java/weir/regulator/Entrance.java"
+    "core/src/main/java/weir/regulator/Entry.java"
+    "core/src/main/java/weir/regulator/GarbageCollections.java"
+    "core/src/main/java/weir/regulator/HeldLocks.java"
+    "core/src/main/java/weir/regulator/HeldMonitors.java"
+    "core/src/main/java/weir/regulator/Metric.java"
+    "core/src/main/java/weir/regulator/Metrics.java"
+    "core/src/main/java/weir/regulator/Pauser.java"
+    "core/src/main/java/weir/regulator/PromiseBy.java"
+    "core/src/main/java/weir/regulator/PromiseText.java"
+    "core/src/main/java/weir/regulator/Quantity.java"
+    "core/src/main/java/weir/regulator/Regime.java"
+    "core/src/main/java/weir/regulator/Regulator.java"
+    "core/src/main/java/weir/regulator/RegulatorBean.java"
+    "core/src/main/java/weir/regulator/RegulatorMXBean.java"
+    "core/src/main/java/weir/regulator/Settings.java"
+    "core/src/main/java/weir/regulator/SettingsException.java"
+    "core/src/main/java/weir/regulator/SettingsReader.java"
+    "core/src/main/java/weir/regulator/Stretch.java"
+    "core/src/main/java/weir/regulator/Time.java"
+    "core/src/main/java/weir/regulator/UrlPatterns.java"
+    "core/src/main/java/weir/regulator/Work.java"
+    "core/src/main/java/weir/regulator/limit/Adaptive.java"
+    "core/src/main/java/weir/regulator/limit/AdaptiveLimit.java"
+    "core/src/main/java/weir/regulator/limit/Admission.java"
+    "core/src/main/java/weir/regulator/limit/Aimd.java"
+    "core/src/main/java/weir/regulator/limit/AimdLimit.java"
+    "core/src/main/java/weir/regulator/limit/Cap.java"
+    "core/src/main/java/weir/regulator/limit/ClassRules.java"
+    "core/src/main/java/weir/regulator/limit/ClassSeen.java"
+    "core/src/main/java/weir/regulator/limit/Concurrency.java"
+    "core/src/main/java/weir/regulator/limit/Counts.java"
+    "core/src/main/java/weir/regulator/limit/Fixed.java"
+    "core/src/main/java/weir/regulator/limit/FixedLimit.java"
+    "core/src/main/java/weir/regulator/limit/Gcra.java"
+    "core/src/main/java/weir/regulator/limit/Gradient2.java"
+    "core/src/main/java/weir/regulator/limit/Gradient2Limit.java"
+    "core/src/main/java/weir/regulator/limit/Kept.java"
+    "core/src/main/java/weir/regulator/limit/Kind.java"
+    "core/src/main/java/weir/regulator/limit/Knee.java"
+    "core/src/main/java/weir/regulator/limit/Level.java"
+    "core/src/main/java/weir/regulator/limit/Limit.java"
+    "core/src/main/java/weir/regulator/limit/Line.java"
+    "core/src/main/java/weir/regulator/limit/MeanResponse.java"
+    "core/src/main/java/weir/regulator/limit/Permit.java"
+    "core/src/main/java/weir/regulator/limit/Promise.java"
+    "core/src/main/java/weir/regulator/limit/Rate.java"
+    "core/src/main/java/weir/regulator/limit/ResponseBound.java"
+    "core/src/main/java/weir/regulator/limit/Rules.java"
+    "core/src/main/java/weir/regulator/limit/Sample.java"
+    "core/src/main/java/weir/regulator/limit/Seconds.java"
+    "core/src/main/java/weir/regulator/limit/ServiceClass.java"
+    "core/src/main/java/weir/regulator/limit/Slots.java"
+    "core/src/main/java/weir/regulator/limit/Standing.java"
+    "core/src/main/java/weir/regulator/limit/Succession.java"
+    "core/src/main/java/weir/regulator/limit/Vegas.java"
+    "core/src/main/java/weir/regulator/limit/VegasLimit.java"
+    "core/src/main/java/weir/regulator/limit/Why.java"
+    "core/src/main/java/weir/regulator/limit/Window.java"
+    "core/src/main/java/weir/regulator/limit/package-info.java"
+    "core/src/main/java/weir/regulator/package-info.java"
+    "core/src/main/java/weir/regulator/pause/Lateness.java"
+    "core/src/main/java/weir/regulator/pause/Pace.java"
+    "core/src/main/java/weir/regulator/pause/PauseControl.java"
+    "core/src/main/java/weir/regulator/pause/PauseRules.java"
+    "core/src/main/java/weir/regulator/pause/ProgressJudge.java"
+    "core/src/main/java/weir/regulator/pause/ResponseTarget.java"
+    "core/src/main/java/weir/regulator/pause/SignTest.java"
+    "core/src/main/java/weir/regulator/pause/Steering.java"
+    "core/src/main/java/weir/regulator/pause/Target.java"
+    "core/src/main/java/weir/regulator/pause/Targets.java"
+    "core/src/main/java/weir/regulator/pause/ThroughputTarget.java"
+    "core/src/main/java/weir/regulator/pause/package-info.java"
+    "jakarta/src/main/java/weir/regulator/servlet/Completion.java"
+    "jakarta/src/main/java/weir/regulator/servlet/Refusals.java"
+    "jakarta/src/main/java/weir/regulator/servlet/RegulatorFilter.java"
+    "jakarta/src/main/java/weir/regulator/servlet/package-info.java"
+);
+
 const POSTS: &[Source] = sources!("posts":
     "pom.xml"
     "src/main/java/weir/posts/BoardController.java"
@@ -74,10 +163,20 @@ impl App {
         }
     }
 
-    pub(crate) fn sources(self) -> &'static [Source] {
+    /// Everything that it is built from.
+    pub(crate) fn sources(self) -> impl Iterator<Item = &'static Source> {
+        let (own, library): (&[Source], &[Source]) = match self {
+            Self::Stress(_) => (STRESS, REGULATOR),
+            Self::Posts => (POSTS, &[]),
+        };
+        own.iter().chain(library)
+    }
+
+    /// The directory in which Maven builds it, within `java/`.
+    pub(crate) fn directory(self) -> &'static str {
         match self {
-            Self::Stress(_) => STRESS,
-            Self::Posts => POSTS,
+            Self::Stress(_) => "stress",
+            Self::Posts => "posts",
         }
     }
 
@@ -128,15 +227,24 @@ mod tests {
 
     #[test]
     fn every_file_is_carried() {
-        for (name, sources) in [("stress", STRESS), ("posts", POSTS)] {
-            let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("../../java")
-                .join(name);
+        let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");
+        for (directories, sources) in [
+            (&["stress"][..], STRESS),
+            (&["posts"][..], POSTS),
+            (
+                &["regulator/core/src/main", "regulator/jakarta/src/main"][..],
+                REGULATOR,
+            ),
+        ] {
             let mut there = Vec::new();
-            files(&directory, "", &mut there);
+            for directory in directories {
+                let mut found = Vec::new();
+                files(&java.join(directory), "", &mut found);
+                there.extend(found.iter().map(|path| format!("{directory}/{path}")));
+            }
             there.sort();
             let carried: Vec<&str> = sources.iter().map(|(path, _)| *path).collect();
-            assert_eq!(carried, there, "{name}");
+            assert_eq!(carried, there);
         }
     }
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
@@ -40,6 +40,10 @@ fn an_application_is_built_once() {
         "WEB-INF/classes/weir/stress/StressServlet.class"
     ));
     assert!(holds(&built, "WEB-INF/ibm-web-bnd.xml"));
+    assert!(holds(
+        &built,
+        "WEB-INF/classes/weir/regulator/servlet/RegulatorFilter.class"
+    ));
     let made = built.metadata().unwrap().modified().unwrap();
     // Interrupted before it begins: so nothing is run.
     let again = build(app, cache.path(), &AtomicBool::new(true), &mut |_| ()).unwrap();
@@ -48,6 +52,56 @@ fn an_application_is_built_once() {
         .unwrap()
         .collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// On each of the two Javas, if there are two: the one in the search path and the newest of those that Debian installs.
+#[test]
+fn the_regulator_is_built_and_its_tests_pass() {
+    if skipped("the_regulator_is_built_and_its_tests_pass") {
+        return;
+    }
+    let regulator = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java/regulator");
+    let place = tempfile::tempdir().unwrap();
+    let mut maven = Command::new("mvn");
+    maven
+        .args(["--batch-mode", "--quiet", "--strict-checksums", "--file"])
+        .arg(regulator.join("pom.xml"))
+        .arg(format!("-Dweir.build={}", place.path().display()))
+        // The documentation is for those who install it, and takes as long as the tests.
+        .arg("-Dmaven.javadoc.skip");
+    if let Some(java) = newest_java() {
+        maven.arg(format!("-Dweir.also.java={}", java.display()));
+    }
+    let output = maven.arg("verify").output().unwrap();
+    let says = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{says}");
+    for module in [
+        "weir-regulator",
+        "weir-regulator-jakarta",
+        "weir-regulator-javax",
+    ] {
+        let jar = place.path().join(format!("{module}/{module}-1.jar"));
+        let holds_sources = jar
+            .with_file_name(format!("{module}-1-sources.jar"))
+            .is_file();
+        assert!(jar.is_file() && holds_sources, "{module}");
+    }
+}
+
+/// The Java of the largest version below `/usr/lib/jvm`, by what its `release` file says.
+fn newest_java() -> Option<PathBuf> {
+    let homes = std::fs::read_dir("/usr/lib/jvm").ok()?;
+    let versions = homes.filter_map(|home| {
+        let home = home.ok()?.path();
+        let release = std::fs::read_to_string(home.join("release")).ok()?;
+        let version = release.split("JAVA_VERSION=\"").nth(1)?;
+        let major: u32 = version.split(['.', '"', '-']).next()?.parse().ok()?;
+        Some((major, home.join("bin/java")))
+    });
+    versions
+        .filter(|(_, java)| java.is_file())
+        .max()
+        .map(|(_, java)| java)
 }
 
 #[test]

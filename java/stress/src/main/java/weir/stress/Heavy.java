@@ -8,16 +8,19 @@ import javax.xml.parsers.ParserConfigurationException;
 import org.w3c.dom.Document;
 import org.w3c.dom.Node;
 import org.xml.sax.SAXException;
+import weir.regulator.Checkpoint;
 
 /**
  * {@code /heavy}: parses an XML file and walks its tree again and again, work with memory and a file behind it.
  *
  * <p>{@code pause-ms} sleeps at the end of each walk: the application-level scheduling by which heavy requests leave room for
- * light ones.
+ * light ones. The checkpoint there does so by itself, where the regulator is on.
  */
 final class Heavy implements Endpoint {
     private static final NumberParameter WALKS = new NumberParameter("walks", "times", 1, 10_000, 100);
     private static final NumberParameter PAUSE = new NumberParameter("pause-ms", "ms after each walk", 0, 60_000, 0);
+
+    private static final Checkpoint CHECKPOINT = Checkpoint.of("heavy");
 
     private final Path file;
 
@@ -31,11 +34,13 @@ final class Heavy implements Endpoint {
         long walks = parameters.number(WALKS);
         long pauseMs = parameters.number(PAUSE);
 
+        CHECKPOINT.tick(0);
         Document document = parse();
         Tally tally = new Tally();
         for (long walk = 0; walk < walks; walk++) {
             tally = new Tally();
             tally.walk(document.getDocumentElement());
+            CHECKPOINT.tick(1);
             if (pauseMs > 0) {
                 Thread.sleep(pauseMs);
             }

@@ -1,0 +1,112 @@
+package weir.regulator;
+
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongUnaryOperator;
+import weir.regulator.pause.Pace;
+import weir.regulator.pause.PauseRules;
+import weir.regulator.pause.ProgressJudge;
+
+/** What is known of all the work that passes one checkpoint. */
+final class CheckpointState {
+    private final String name;
+    private final Regulator regulator;
+    private final HeldMonitors monitors = new HeldMonitors();
+    private volatile ProgressJudge judge;
+    final LongAdder stretches = new LongAdder();
+    final LongAdder pauses = new LongAdder();
+    final LongAdder pausedNs = new LongAdder();
+    /** Pauses left out because of a lock, and because of a deadline. */
+    final LongAdder locked = new LongAdder();
+    final LongAdder urgent = new LongAdder();
+
+    CheckpointState(String name, Regulator regulator) {
+        this.name = name;
+        this.regulator = regulator;
+        this.judge = new ProgressJudge(regulator.regime().settings.pauses());
+    }
+
+    String name() {
+        return name;
+    }
+
+    ProgressJudge judge() {
+        return judge;
+    }
+
+    /** Other rules: what is usual is learnt anew if they differ. */
+    void setRules(PauseRules rules) {
+        if (!judge.rules().equals(rules)) {
+            judge = new ProgressJudge(rules);
+        }
+    }
+
+    boolean isOn() {
+        return regulator.isOn();
+    }
+
+    Regime regime() {
+        return regulator.regime();
+    }
+
+    Time time() {
+        return regulator.time();
+    }
+
+    Stretch stretchOf(Work work) {
+        return (work == null ? Work.ofThread(regulator) : work).at(this);
+    }
+
+    /** A piece of work has come here for the first time: what it has run for already counts. */
+    void begin(Stretch stretch, Object[] locks, long now) {
+        Work work = stretch.work;
+        Regime regime = regime();
+        if (regime.isPaced) {
+            long ran = work.hasEnd() ? Math.max(0, now - work.began() - work.pausedNs()) : 0;
+            takeTurn(work, locks, regime, ran, now);
+        }
+    }
+
+    /** A stretch is over that took so long, collections of garbage left out. */
+    void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long now) {
+        stretches.increment();
+        if (regime.isPaced) {
+            takeTurn(stretch.work, locks, regime, tookNs, now);
+            return;
+        }
+        long pause = judge.judge(stretch.done, tookNs);
+        if (pause > 0) {
+            pause(stretch.work, locks, at -> now + pause - at);
+        }
+    }
+
+    private void takeTurn(Work work, Object[] locks, Regime regime, long ranNs, long now) {
+        Pace pace = regulator.pace();
+        regime.targets.passed(now);
+        double turn = pace.ran(ranNs, now);
+        if (pace.leftNs(turn, now) > 0) {
+            pause(work, locks, at -> {
+                // Whoever stands still finds out, too, that nobody is there any more to stand still for.
+                regime.targets.passed(at);
+                return pace.leftNs(turn, at);
+            });
+        }
+    }
+
+    private void pause(Work work, Object[] locks, LongUnaryOperator left) {
+        if (HeldLocks.isHeld(locks) || monitors.isHeld(name)) {
+            locked.increment();
+            return;
+        }
+        long began = time().now();
+        long until = Math.addExact(began, Math.min(work.mayPauseNs(began), Long.MAX_VALUE / 2));
+        if (left.applyAsLong(began) > until - began) {
+            urgent.increment();
+        }
+        long took = regulator.pauser().pause(at -> Math.min(left.applyAsLong(at), until - at));
+        if (took > 0) {
+            pauses.increment();
+            pausedNs.add(took);
+            work.paused(took);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package weir.regulator;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import weir.regulator.limit.ClassSeen;
+import weir.regulator.limit.Kind;
+import weir.regulator.limit.Permit;
+import weir.regulator.pause.Lateness;
+import weir.regulator.pause.Pace;
+import weir.regulator.pause.Target;
+
+/**
+ * Holds the flow inside one Java virtual machine.
+ *
+ * <p>A request {@linkplain #enter enters} in a class, waits or is refused as the {@link Settings} say, and is finished once. Long
+ * work passes {@linkplain Checkpoint checkpoints}. Everything may be called by any thread, and changed while requests run.
+ */
+public final class Regulator {
+    private static final Logger LOGGER = System.getLogger("weir.regulator");
+
+    private final Time time;
+    private final Pace pace = new Pace();
+    private final Lateness lateness = new Lateness();
+    private final Pauser pauser;
+    private final CpuLoad cpu = new CpuLoad();
+    private final Entrance entrance;
+    private final Map<String, CheckpointState> checkpoints = new ConcurrentSkipListMap<>();
+    private final Map<String, Target.State> told = new ConcurrentHashMap<>();
+    private volatile boolean on;
+    private volatile Regime regime;
+
+    /** A regulator that holds these settings. */
+    public Regulator(Settings settings, Time time) {
+        this.time = time;
+        this.pauser = new Pauser(time, lateness);
+        this.entrance = new Entrance(settings.rules(), time);
+        this.regime = new Regime(settings, pace, lateness);
+        this.on = settings.isOn();
+    }
+
+    /**
+     * The one that filters and {@link Checkpoint#of} use. It begins with the system properties that are settings; without any it
+     * is off until somebody {@linkplain #apply applies} some.
+     */
+    public static Regulator shared() {
+        return Shared.REGULATOR;
+    }
+
+    /** Made when it is first asked for. */
+    private static final class Shared {
+        static final Regulator REGULATOR = make();
+
+        private static Regulator make() {
+            Settings settings = Settings.ofProperties(System.getProperties());
+            return new Regulator(settings == null ? Settings.OFF : settings, Time.ofMachine());
+        }
+    }
+
+    /** Holds these settings from now on; requests in flight and what has been learnt stay. */
+    public synchronized void apply(Settings settings) {
+        entrance.setRules(settings.rules());
+        pace.setShare(Double.POSITIVE_INFINITY, time.now());
+        regime = new Regime(settings, pace, lateness);
+        for (CheckpointState checkpoint : checkpoints.values()) {
+            checkpoint.setRules(settings.pauses());
+        }
+        told.clear();
+        on = settings.isOn();
+    }
+
+    /** What is held. */
+    public Settings settings() {
+        return regime.settings;
+    }
+
+    /** Whether anything is held at all. */
+    public boolean isOn() {
+        return on;
+    }
+
+    /**
+     * A request arrives; waits if it has to, at most as long as the settings say.
+     *
+     * @param path within the application, without its query
+     * @throws InterruptedException if the thread is told to stop while it waits
+     */
+    public Entry enter(String path) throws InterruptedException {
+        Regime under = regime;
+        int classIndex = under.settings.classOf(path);
+        readCpu();
+        Permit permit = entrance.enter(under.settings.classes().get(classIndex).name);
+        Work work = null;
+        if (permit.state() == Permit.State.GRANTED) {
+            under.targets.began(classIndex, permit.admitted());
+            long deadlineNs = under.settings.classes().get(classIndex).deadlineNs;
+            work = new Work(this, under.pauses(classIndex), permit.arrived(), deadlineNs);
+        }
+        return new Entry(this, under, classIndex, permit, work);
+    }
+
+    void finish(Regime under, int classIndex, Permit permit, Kind kind) {
+        entrance.finish(permit, kind);
+        readCpu();
+        if (under.targets.isPromised(classIndex)) {
+            long now = time.now();
+            under.targets.answered(classIndex, now - permit.arrived(), kind == Kind.COMPLETED, now);
+            tell(under, classIndex);
+        }
+    }
+
+    /** Says it when a promise begins to be broken or to be kept again. */
+    private void tell(Regime under, int classIndex) {
+        ClassSettings of = under.settings.classes().get(classIndex);
+        Target.State state = under.targets.state(classIndex);
+        Target.State before = told.put(of.name, state);
+        if (before == state || (before == null && state == Target.State.KEPT)) {
+            return;
+        }
+        if (state == Target.State.IMPOSSIBLE) {
+            LOGGER.log(
+                    Level.WARNING,
+                    "the promise to {0} cannot be kept: others hardly run any more; the class is too slow by itself",
+                    of.name);
+        } else if (before == Target.State.IMPOSSIBLE) {
+            LOGGER.log(Level.INFO, "the promise to {0} can be kept again", of.name);
+        }
+    }
+
+    /** Work of no class that begins now and is to be over within this time, pauses included. */
+    public Work begin(Duration deadline) {
+        return new Work(this, true, time.now(), deadline.toNanos());
+    }
+
+    /** The checkpoint of this name; the same for all that ask for it. */
+    public Checkpoint checkpoint(String name) {
+        Objects.requireNonNull(name, "name");
+        return new Checkpoint(checkpoints.computeIfAbsent(name, of -> new CheckpointState(of, this)));
+    }
+
+    private void readCpu() {
+        double busy = cpu.read(time.now());
+        if (!Double.isNaN(busy)) {
+            entrance.readCpu(busy);
+        }
+    }
+
+    /** How a class stands; null if there is none of this name. */
+    public ClassSeen seen(String className) {
+        return entrance.seen(className);
+    }
+
+    /** Requests in flight of all classes, and the limit on them; infinite without one. */
+    public int inFlight() {
+        return entrance.inFlight();
+    }
+
+    /** The limit on requests in flight of all classes; infinite without one. */
+    public double limit() {
+        return entrance.limit();
+    }
+
+    /** All that can be read of it, for whoever collects metrics. */
+    public List<Metric> metrics() {
+        return new Metrics(this).all();
+    }
+
+    Time time() {
+        return time;
+    }
+
+    Pace pace() {
+        return pace;
+    }
+
+    Pauser pauser() {
+        return pauser;
+    }
+
+    Regime regime() {
+        return regime;
+    }
+
+    Map<String, CheckpointState> checkpoints() {
+        return checkpoints;
+    }
+}

@@ -1,0 +1,157 @@
+package weir.regulator;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import weir.regulator.limit.ClassRules;
+import weir.regulator.limit.Concurrency;
+import weir.regulator.limit.Fixed;
+import weir.regulator.limit.Rate;
+import weir.regulator.limit.Rules;
+import weir.regulator.pause.PauseRules;
+
+/**
+ * What a regulator is to hold, as names and values; {@code docs/reference/regulator.md} lists them.
+ *
+ * <p>Immutable. {@link #with} gives a changed copy.
+ */
+public final class Settings {
+    /** System properties that begin so are settings. */
+    public static final String PREFIX = "weir.regulator.";
+    /** The class of requests that no pattern matches. */
+    public static final String OTHER = "other";
+    /** Off: nothing is held, and nothing costs anything. */
+    public static final Settings OFF = of(Map.of("on", "false"));
+
+    private final Map<String, String> values;
+    private final boolean on;
+    private final PromiseBy promiseBy;
+    private final PauseRules pauses;
+    private final List<ClassSettings> classes;
+    private final Rules rules;
+    private final UrlPatterns patterns;
+
+    private Settings(Map<String, String> values) {
+        SettingsReader reader = new SettingsReader(values);
+        this.values = Collections.unmodifiableMap(new LinkedHashMap<>(values));
+        this.on = reader.take("on", Quantity::yes, true);
+        this.promiseBy = reader.take("promise-by", PromiseBy::parse, PromiseBy.PAUSES);
+        PauseRules usual = PauseRules.DEFAULT;
+        long stretchMin = reader.take("pause.stretch-min", Quantity::nanos, usual.stretchMinNs);
+        long pauseMin = reader.take("pause.min", Quantity::nanos, usual.pauseMinNs);
+        long pauseMax = reader.take("pause.max", Quantity::nanos, Math.max(usual.pauseMaxNs, pauseMin));
+        double alpha = reader.take("pause.alpha", Quantity::share, usual.alpha);
+        double beta = reader.take("pause.beta", Quantity::share, usual.beta);
+        this.pauses = reader.make("pause.min", () -> new PauseRules(stretchMin, pauseMin, pauseMax, alpha, beta), usual);
+        this.classes = classes(reader);
+        Rate rate = reader.take("rate", text -> Rate.perSecond(Quantity.number(text)), null);
+        Concurrency concurrency = reader.take("concurrency", ConcurrencyText::parse, null);
+        long maxWait = reader.take("max-wait", Quantity::nanos, Rules.MAX_WAIT_DEFAULT_NS);
+        int maxQueue = reader.take("max-queue", Quantity::count, Rules.MAX_QUEUE_DEFAULT);
+        this.patterns = new UrlPatterns(classes.size() - 1);
+        for (int index = 0; index < classes.size(); index++) {
+            int of = index;
+            String key = "class." + classes.get(index).name + ".urls";
+            for (String pattern : classes.get(index).urls) {
+                reader.run(key, () -> patterns.add(pattern, of));
+            }
+        }
+        reader.finish();
+        List<ClassRules> held = new ArrayList<>();
+        for (ClassSettings of : classes) {
+            held.add(rulesOf(of));
+        }
+        this.rules = new Rules(rate, concurrency, maxWait, maxQueue, held);
+    }
+
+    /**
+     * Settings of names and values.
+     *
+     * @throws SettingsException that says everything that is wrong with them
+     */
+    public static Settings of(Map<String, String> values) {
+        return new Settings(values);
+    }
+
+    /** Settings of those properties that begin with {@link #PREFIX}; null if there are none. */
+    public static Settings ofProperties(Properties properties) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String name : properties.stringPropertyNames()) {
+            if (name.startsWith(PREFIX)) {
+                values.put(name.substring(PREFIX.length()), properties.getProperty(name));
+            }
+        }
+        return values.isEmpty() ? null : of(values);
+    }
+
+    /** The same but for one value; null takes the name out. */
+    public Settings with(String name, String value) {
+        Map<String, String> changed = new LinkedHashMap<>(values);
+        if (value == null) {
+            changed.remove(name);
+        } else {
+            changed.put(name, value);
+        }
+        return of(changed);
+    }
+
+    /** All that was said, by name. */
+    public Map<String, String> values() {
+        return values;
+    }
+
+    /** Whether anything is held at all. */
+    public boolean isOn() {
+        return on;
+    }
+
+    PromiseBy promiseBy() {
+        return promiseBy;
+    }
+
+    PauseRules pauses() {
+        return pauses;
+    }
+
+    /** In the order of the rules; the last is {@link #OTHER}. */
+    List<ClassSettings> classes() {
+        return classes;
+    }
+
+    Rules rules() {
+        return rules;
+    }
+
+    /** The index of the class of a path within the application, without its query. */
+    public int classOf(String path) {
+        return patterns.classOf(path);
+    }
+
+    private static List<ClassSettings> classes(SettingsReader reader) {
+        List<ClassSettings> classes = new ArrayList<>();
+        for (String name : reader.classNames()) {
+            classes.add(new ClassSettings(name, reader));
+        }
+        if (classes.stream().noneMatch(of -> of.name.equals(OTHER))) {
+            classes.add(new ClassSettings(OTHER, reader));
+        }
+        return Collections.unmodifiableList(classes);
+    }
+
+    /**
+     * What admission holds of a class. Where it is pauses that keep promises, a class without a cap of its own has none, rather
+     * than what a promise leaves over: its work is let in, and stands back at its checkpoints.
+     */
+    private ClassRules rulesOf(ClassSettings of) {
+        Concurrency concurrency = of.concurrency;
+        if (concurrency == null && !promiseBy.isByAdmission()) {
+            concurrency = Fixed.UNLIMITED;
+        }
+        boolean first = of.promise != null;
+        return new ClassRules(
+                of.name, of.rate, concurrency, first ? of.promise.response : null, of.maxWaitNs, of.maxQueue, first);
+    }
+}

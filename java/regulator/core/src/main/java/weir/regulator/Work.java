@@ -1,0 +1,151 @@
+package weir.regulator;
+
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * A piece of work that has a beginning and an end, such as a request: where pauses at checkpoints are counted, and how many of
+ * them its deadline allows.
+ *
+ * <p>A filter begins one for each request. Work of other kinds says so itself:
+ *
+ * <pre>{@code
+ * try (Work.Bound bound = Work.begin(Duration.ofMinutes(10)).bind()) {
+ *     for (Row row : rows) {
+ *         write(row);
+ *         EXPORT.tick(1);
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>One thread at a time does a piece of work; {@link #wrap} hands it on.
+ */
+public final class Work {
+    /** What the calling thread works on. */
+    static final ThreadLocal<Work> CURRENT = new ThreadLocal<>();
+
+    private final Regulator regulator;
+    private final boolean pauses;
+    private final long began;
+    private final long deadline;
+    /** Where it was last, and where else it has been. */
+    Stretch last = Stretch.NOWHERE;
+    private Stretch[] stretches = {};
+    private long pausedNs;
+
+    Work(Regulator regulator, boolean pauses, long began, long deadlineNs) {
+        this.regulator = regulator;
+        this.pauses = pauses;
+        this.began = began;
+        long deadline = began + deadlineNs;
+        this.deadline = deadline < 0 ? Long.MAX_VALUE : deadline;
+    }
+
+    /** Work that begins now and is to be over within this time, pauses included. */
+    public static Work begin(Duration deadline) {
+        return Regulator.shared().begin(deadline);
+    }
+
+    /** The calling thread's work; what it does without having begun any is work without end. */
+    static Work ofThread(Regulator regulator) {
+        Work work = CURRENT.get();
+        if (work == null) {
+            work = new Work(regulator, true, regulator.time().now(), Long.MAX_VALUE);
+            CURRENT.set(work);
+        }
+        return work;
+    }
+
+    /** Lets the calling thread work on it until the result is closed. */
+    public Bound bind() {
+        Work before = CURRENT.get();
+        CURRENT.set(this);
+        return new Bound(before);
+    }
+
+    /** The same task as part of the calling thread's work, wherever it runs. */
+    public static Runnable wrap(Runnable task) {
+        Work work = CURRENT.get();
+        if (work == null) {
+            return task;
+        }
+        return () -> {
+            try (Bound bound = work.bind()) {
+                bound.run(task);
+            }
+        };
+    }
+
+    /** The stretch of this work at a checkpoint, which begins if there is none. */
+    Stretch at(CheckpointState checkpoint) {
+        for (Stretch stretch : stretches) {
+            if (stretch.checkpoint == checkpoint) {
+                last = stretch;
+                return stretch;
+            }
+        }
+        Stretch stretch = new Stretch(checkpoint, this);
+        Stretch[] more = Arrays.copyOf(stretches, stretches.length + 1);
+        more[stretches.length] = stretch;
+        stretches = more;
+        last = stretch;
+        return stretch;
+    }
+
+    /** Whether it ever pauses. */
+    boolean pauses() {
+        return pauses;
+    }
+
+    /** Whether it was begun as a piece of work, and is not just what a thread does. */
+    boolean hasEnd() {
+        return deadline != Long.MAX_VALUE;
+    }
+
+    long began() {
+        return began;
+    }
+
+    long pausedNs() {
+        return pausedNs;
+    }
+
+    void paused(long nanos) {
+        pausedNs += nanos;
+    }
+
+    /**
+     * How long it may pause now, in nanoseconds. As much time as it has run for so far is kept back for what remains of it, which
+     * nobody knows.
+     */
+    long mayPauseNs(long now) {
+        if (deadline == Long.MAX_VALUE) {
+            return Long.MAX_VALUE;
+        }
+        long ran = now - began - pausedNs;
+        return Math.max(0, deadline - now - ran);
+    }
+
+    /** The work of a thread, until it is closed. */
+    public static final class Bound implements AutoCloseable {
+        private final Work before;
+
+        private Bound(Work before) {
+            this.before = before;
+        }
+
+        private void run(Runnable task) {
+            task.run();
+        }
+
+        /** The thread goes on with what it worked on before. */
+        @Override
+        public void close() {
+            if (before == null) {
+                CURRENT.remove();
+            } else {
+                CURRENT.set(before);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package weir.regulator.limit;
+
+import java.util.Arrays;
+import java.util.List;
+
+/** The limit that Weir finds by itself: see {@link AdaptiveLimit}. Null stands for what is not said. */
+public final class Adaptive extends Concurrency {
+    private static final double START = 8.0;
+    private static final double MIN = 2.0;
+    /** With a goal for the CPU, which one slot may already exceed. */
+    private static final double MIN_WITH_CPU_GOAL = 0.05;
+    private static final double MAX = 1000.0;
+
+    /** Largest busy share of the server's CPUs, above 0 and below 1. */
+    final Double cpu;
+    /** Nanoseconds within which 99 % of the requests are answered, the wait for admission included. */
+    final Long p99Ns;
+    final double min;
+    final double max;
+    final double start;
+
+    /**
+     * Rules; the best throughput is looked for where no goal is said.
+     *
+     * @param cpu largest busy share of the server's CPUs, above 0 and below 1
+     * @param p99Ns nanoseconds within which 99 % of the requests are answered, the wait for admission included
+     * @param min the least limit; null: 2, and with a goal for the CPU 0.05
+     * @param max the largest; null: 1,000
+     * @param start the limit at first; null: 8, within the bounds
+     */
+    public Adaptive(Double cpu, Long p99Ns, Double min, Double max, Double start) {
+        if (cpu != null && !(cpu > 0 && cpu < 1)) {
+            throw new IllegalArgumentException(cpu + " is not a share above 0 and below 1");
+        }
+        this.cpu = cpu;
+        this.p99Ns = p99Ns;
+        this.max = max == null ? MAX : checkLimit(max);
+        double least = Math.min(cpu == null ? MIN : MIN_WITH_CPU_GOAL, this.max);
+        this.min = min == null ? least : checkLimit(min);
+        if (this.min > this.max) {
+            throw new IllegalArgumentException("the least limit, " + this.min + ", is above the largest, " + this.max);
+        }
+        double first = start == null ? START : checkLimit(start);
+        this.start = Math.max(Math.min(first, this.max), this.min);
+    }
+
+    @Override
+    Limit start(long now) {
+        return new AdaptiveLimit(this, now);
+    }
+
+    @Override
+    List<Object> parameters() {
+        return Arrays.asList(cpu, p99Ns, min, max, start);
+    }
+}

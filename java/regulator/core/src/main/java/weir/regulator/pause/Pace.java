@@ -1,0 +1,119 @@
+package weir.regulator.pause;
+
+/**
+ * How much of the time work of low importance runs: all threads that do it together, as a number of threads that run at a time
+ * on average, which may be a fraction.
+ *
+ * <p>A virtual schedule, as of a cell rate algorithm (ITU-T I.371), with running time in place of cells. A virtual clock goes at
+ * the speed of the share k: it is the running time that has been given out. A stretch that ran for d moves the next free moment
+ * on by d, and whoever made the stretch stands still until the virtual clock has come there. Twenty threads at k = 0.5 with
+ * stretches of 2 ms take turns 4 ms apart: the length of each one's pause follows from how many there are, nobody has to be
+ * known by name, a thread that ends its work or waits for a disk owes nothing, and a change of k holds for those at once who
+ * stand still already.
+ *
+ * <p>Time that is not used is not saved up, but for {@link #TOLERANCE_NS}: timers wake late, and what is lost to that is made up.
+ */
+public final class Pace {
+    /** What may be made up. */
+    static final long TOLERANCE_NS = 2_000_000L;
+    /** Time over which the share in use is taken. */
+    private static final double USE_MEMORY_NS = 250e6;
+    /** A pause is slept in parts, so that it ends when it should after a change of the share: half of it, within these. */
+    private static final long PART_MIN_NS = 4_000_000L;
+    private static final long PART_MAX_NS = 100_000_000L;
+    private static final long LONG_AGO = Long.MIN_VALUE / 2;
+
+    private double share = Double.POSITIVE_INFINITY;
+    /** Running time that has been given out until {@link #at}, and that has been taken. */
+    private double givenNs;
+    private double takenNs;
+    private long at;
+    private long heldUntil;
+    private double used;
+    private long usedAt;
+    private long pressedAt = LONG_AGO;
+    private long ranAt = LONG_AGO;
+
+    /** Without a limit. */
+    public Pace() {}
+
+    /** Threads that run at a time on average, at most; infinite: no limit, and nobody owes anything. */
+    public synchronized void setShare(double share, long now) {
+        advance(now);
+        this.share = share;
+        if (share == Double.POSITIVE_INFINITY) {
+            takenNs = Math.min(takenNs, givenNs);
+        }
+    }
+
+    /** The limit that holds. */
+    public synchronized double share() {
+        return share;
+    }
+
+    /** Nobody goes on before this moment: to see how things are without this work. */
+    public synchronized void hold(long until) {
+        heldUntil = Math.max(heldUntil, until);
+    }
+
+    /**
+     * A stretch is over.
+     *
+     * @param ranNs how long it ran, pauses left out
+     * @return the turn of whoever made it: {@link #leftNs} says when it comes
+     */
+    public synchronized double ran(long ranNs, long now) {
+        use(ranNs, now);
+        ranAt = now;
+        advance(now);
+        if (share != Double.POSITIVE_INFINITY) {
+            takenNs = Math.max(takenNs, givenNs - (ranNs + TOLERANCE_NS) * share) + ranNs;
+        }
+        return takenNs;
+    }
+
+    /** How long it is until a turn comes, in nanoseconds, as things are now; 0: it is here. */
+    public synchronized long leftNs(double turn, long now) {
+        advance(now);
+        double left = share == Double.POSITIVE_INFINITY ? 0 : (turn - givenNs) / share;
+        long leftNs = Math.max((long) Math.ceil(Math.min(left, Long.MAX_VALUE / 4.0)), heldUntil - now);
+        if (leftNs <= 0) {
+            return 0;
+        }
+        pressedAt = now;
+        return leftNs;
+    }
+
+    /** For how long to sleep until it is asked again how much is left. */
+    public static long partNs(long leftNs) {
+        return leftNs <= PART_MIN_NS ? leftNs : Math.min(Math.max(leftNs / 2, PART_MIN_NS), PART_MAX_NS);
+    }
+
+    private void advance(long now) {
+        if (share != Double.POSITIVE_INFINITY && now > at) {
+            givenNs += (now - at) * share;
+        }
+        at = Math.max(at, now);
+    }
+
+    /** Takes a stretch into the share in use: an exponential mean of running time per time. */
+    private void use(long ranNs, long now) {
+        used = used(now) + ranNs / USE_MEMORY_NS;
+        usedAt = Math.max(usedAt, now);
+    }
+
+    /** Threads that ran at a time of late, on average. */
+    public synchronized double used(long now) {
+        return used * Math.exp(-Math.max(0, now - usedAt) / USE_MEMORY_NS);
+    }
+
+    /** Whether somebody had to stand still within this time before. */
+    public synchronized boolean isPressed(long withinNs, long now) {
+        return now - pressedAt <= withinNs;
+    }
+
+    /** Whether somebody made a stretch within this time before, or stands still after one. */
+    public synchronized boolean isActive(long withinNs, long now) {
+        return now - Math.max(ranAt, pressedAt) <= withinNs;
+    }
+}

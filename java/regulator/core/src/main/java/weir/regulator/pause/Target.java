@@ -1,0 +1,42 @@
+package weir.regulator.pause;
+
+/**
+ * What a class was promised and that pauses are to keep: finds the share of the time that is left for everybody else's work.
+ *
+ * <p>Not safe for threads: {@link Targets} guards it.
+ */
+public abstract class Target {
+    /** How a promise stands. */
+    public enum State {
+        /** It is kept. */
+        KEPT,
+        /** It is not, and others still run that can be made to pause. */
+        REGAINED,
+        /** It is not, and others hardly run any more: the class, or the server, is too slow by itself. */
+        IMPOSSIBLE
+    }
+
+    /**
+     * The least share that others keep, in threads that run at a time: who runs hardly ever still ends one day, and shows when
+     * there is room again. A twentieth, as the least limit of the gateway.
+     */
+    static final double SHARE_MIN = 0.05;
+
+    /** A request of the class ended after so long; {@code completed} is false if it failed. */
+    abstract void answered(long afterNs, boolean completed, long now);
+
+    /** Others have run, or time has passed. */
+    abstract void passed(long now);
+
+    /** Threads of others that may run at a time, on average; infinite: as they like. */
+    abstract double share();
+
+    /** How it stands. */
+    abstract State state();
+
+    /** What was measured of what was promised: a share in time, or the throughput as a part of that alone. */
+    abstract double measured();
+
+    /** About as long as others may run before the class's next request can go on, in nanoseconds. */
+    abstract long graceNs();
+}

@@ -1,0 +1,142 @@
+package weir.regulator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.management.Attribute;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import javax.management.openmbean.TabularData;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import weir.regulator.limit.Kind;
+import weir.regulator.limit.Why;
+
+/** Requests of real threads at a regulator. */
+@Timeout(60)
+class RegulatorTest {
+    private static Regulator regulator(Map<String, String> values) {
+        return new Regulator(Settings.of(values), Time.ofMachine());
+    }
+
+    @Test
+    void noMoreThanMayAreInFlightAndAllAreServedInTheEnd() throws InterruptedException {
+        Regulator regulator = regulator(
+                Map.of("class.heavy.urls", "/heavy", "class.heavy.concurrency", "3", "class.heavy.max-wait", "1 min"));
+        AtomicInteger inFlight = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        AtomicInteger served = new AtomicInteger();
+        List<Thread> threads = new ArrayList<>();
+        for (int index = 0; index < 20; index++) {
+            threads.add(new Thread(() -> {
+                for (int request = 0; request < 50; request++) {
+                    enterOnce(regulator, inFlight, most);
+                    served.incrementAndGet();
+                }
+            }));
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(1000, served.get());
+        assertTrue(most.get() <= 3, most + " at a time");
+        assertEquals(0, regulator.inFlight());
+        assertEquals(1000, regulator.seen("heavy").finished);
+    }
+
+    private static void enterOnce(Regulator regulator, AtomicInteger inFlight, AtomicInteger most) {
+        try {
+            Entry entry = regulator.enter("/heavy");
+            assertTrue(entry.isAdmitted());
+            most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
+            Thread.onSpinWait();
+            inFlight.decrementAndGet();
+            assertTrue(entry.finish(Kind.COMPLETED));
+            assertFalse(entry.finish(Kind.FAILED), "a permit is given back once");
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Nobody ends: who keeps the time has to send the others away, also when he is one of them. */
+    @Test
+    void whoeverWaitsTooLongIsSentAway() throws InterruptedException {
+        Regulator regulator = regulator(
+                Map.of("class.heavy.urls", "/heavy", "class.heavy.concurrency", "1", "class.heavy.max-wait", "50 ms"));
+        Entry runs = regulator.enter("/heavy");
+        List<Why> whys = java.util.Collections.synchronizedList(new ArrayList<>());
+        List<Thread> threads = new ArrayList<>();
+        for (int index = 0; index < 5; index++) {
+            threads.add(new Thread(() -> whys.add(why(regulator))));
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(5, whys.stream().filter(why -> why == Why.WAIT_TOO_LONG || why == Why.EXPIRED).count(), whys.toString());
+        runs.finish(Kind.COMPLETED);
+        assertEquals(0, regulator.inFlight());
+    }
+
+    private static Why why(Regulator regulator) {
+        try {
+            return regulator.enter("/heavy").why();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void anInterruptedThreadLeaves() throws InterruptedException {
+        Regulator regulator = regulator(
+                Map.of("class.heavy.urls", "/heavy", "class.heavy.concurrency", "1", "class.heavy.max-wait", "1 min"));
+        Entry runs = regulator.enter("/heavy");
+        AtomicInteger interrupted = new AtomicInteger();
+        Thread thread = new Thread(() -> {
+            try {
+                regulator.enter("/heavy");
+            } catch (InterruptedException e) {
+                interrupted.incrementAndGet();
+            }
+        });
+        thread.start();
+        while (regulator.seen("heavy").queued == 0) {
+            Thread.onSpinWait();
+        }
+        thread.interrupt();
+        thread.join();
+        assertEquals(1, interrupted.get());
+        assertEquals(1, regulator.seen("heavy").abandoned);
+        runs.finish(Kind.COMPLETED);
+        assertEquals(0, regulator.inFlight());
+    }
+
+    @Test
+    void jmxShowsAndChangesIt() throws Exception {
+        Regulator regulator = regulator(Map.of("class.light.urls", "/light", "promise.light", "p99 <= 50 ms"));
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName("weir.regulator:type=Regulator,name=\"test\"");
+        try (RegulatorBean bean = RegulatorBean.register(regulator, "test")) {
+            regulator.enter("/light").finish(Kind.COMPLETED);
+            TabularData metrics = (TabularData) server.getAttribute(name, "Metrics");
+            Object[] key = {"weir.regulator.requests.admitted{class=light}"};
+            assertEquals(1.0, metrics.get(key).get("value"));
+            assertEquals(Map.of("light", "KEPT"), bean.getPromises());
+            Object[] change = {"class.light.rate", "50"};
+            server.invoke(name, "set", change, new String[] {"java.lang.String", "java.lang.String"});
+            assertEquals("50", regulator.settings().values().get("class.light.rate"));
+            server.setAttribute(name, new Attribute("On", false));
+            assertFalse(regulator.isOn());
+            assertThrows(IllegalArgumentException.class, () -> bean.set("class.light.rate", "fast"));
+        }
+        assertFalse(server.isRegistered(name));
+    }
+}

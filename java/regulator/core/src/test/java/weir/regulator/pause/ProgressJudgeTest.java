@@ -1,0 +1,130 @@
+package weir.regulator.pause;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import weir.regulator.limit.Vectors;
+
+class ProgressJudgeTest {
+    private static final long MS = 1_000_000;
+
+    /** The thresholds of the exact binomial, at α = 0.01 and 0.05. */
+    @Test
+    void poorIsSoManyOfSoMany() {
+        int[][] known = {{6, 7}, {7, 7}, {8, 8}, {10, 10}, {11, 10}, {12, 11}, {20, 16}, {30, 22}};
+        for (int[] of : known) {
+            assertEquals(of[1], SignTest.least(of[0], 0.01), "of " + of[0]);
+        }
+        int[][] at5Percent = {{5, 5}, {8, 7}, {15, 12}, {30, 20}};
+        for (int[] of : at5Percent) {
+            assertEquals(of[1], SignTest.least(of[0], 0.05), "of " + of[0]);
+        }
+    }
+
+    @Test
+    void theVectorIsReplayedAsItWasRecorded() throws IOException {
+        Path file = Vectors.files().stream().filter(of -> of.endsWith("pause.json")).findFirst().orElseThrow();
+        JsonNode script = Vectors.read(file).get("script").get("pause");
+        JsonNode of = script.get("rules");
+        PauseRules rules = new PauseRules(
+                of.get("stretch_min_ns").asLong(),
+                of.get("pause_min_ns").asLong(),
+                of.get("pause_max_ns").asLong(),
+                of.get("alpha").asDouble(),
+                of.get("beta").asDouble());
+        PauseControl control = new PauseControl(ProgressJudge.bySignTestAlone(rules), 0);
+        int pauses = 0;
+        for (JsonNode point : script.get("steps")) {
+            long pause = control.testPoint(
+                    point.get("done").asDouble(), point.path("paused_ns").asLong(), point.get("at").asLong());
+            assertEquals(point.path("pause_ns").asLong(), pause, point.toString());
+            pauses += pause > 0 ? 1 : 0;
+        }
+        assertTrue(pauses > 0);
+    }
+
+    /** Nothing contends: of a million stretches that vary by a tenth, the time lost to false pauses. */
+    @Test
+    void workThatNobodyDisturbsHardlyPauses() {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        SplittableRandom random = new SplittableRandom(7);
+        double ranNs = 0;
+        double pausedNs = 0;
+        for (int stretch = 0; stretch < 1_000_000; stretch++) {
+            long took = 3 * MS + random.nextLong(300_000);
+            ranNs += took;
+            pausedNs += judge.judge(1, took);
+        }
+        double share = pausedNs / ranNs;
+        assertTrue(share > 0 && share <= 0.002, share + " of the time");
+    }
+
+    /** Whenever contention begins that doubles the length of each stretch. */
+    @Test
+    void contentionIsAnsweredWithinSevenStretches() {
+        int[] took = new int[2000];
+        for (int trial = 0; trial < took.length; trial++) {
+            took[trial] = stretchesUntilPause(trial);
+        }
+        Arrays.sort(took);
+        assertTrue(took[took.length - 1] <= 7, "median " + took[took.length / 2] + ", longest " + took[took.length - 1]);
+    }
+
+    /** Contention begins at any moment of an undisturbed run. */
+    private static int stretchesUntilPause(int seed) {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        SplittableRandom random = new SplittableRandom(seed);
+        int calm = 500 + random.nextInt(500);
+        for (int stretch = 0; stretch < calm; stretch++) {
+            judge.judge(1, 3 * MS + random.nextLong(300_000));
+        }
+        int slow = 1;
+        while (judge.judge(1, 6 * MS + random.nextLong(300_000)) == 0) {
+            slow++;
+        }
+        return slow;
+    }
+
+    @Test
+    void pausesGrowWhileItLastsAndBeginAnewAfterwards() {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        SplittableRandom random = new SplittableRandom(3);
+        for (int stretch = 0; stretch < 1000; stretch++) {
+            judge.judge(1, 3 * MS + random.nextLong(300_000));
+        }
+        List<Long> pauses = new ArrayList<>();
+        for (int stretch = 0; stretch < 90; stretch++) {
+            long pause = judge.judge(1, 6 * MS);
+            if (pause > 0) {
+                pauses.add(pause / MS);
+            }
+        }
+        for (int index = 1; index < pauses.size(); index++) {
+            assertEquals(Math.min(pauses.get(index - 1) * 2, 500), pauses.get(index), pauses.toString());
+        }
+        assertEquals(500, pauses.get(pauses.size() - 1), pauses.toString());
+        for (int stretch = 0; stretch < 20; stretch++) {
+            judge.judge(1, 2 * MS);
+        }
+        assertEquals(2 * MS, judge.nextPauseNs());
+    }
+
+    @Test
+    void pointsThatComeTooEarlyAreAddedUp() {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        PauseControl control = new PauseControl(judge, 0);
+        for (int step = 1; step <= 10; step++) {
+            assertEquals(0, control.testPoint(1, 0, step * MS / 2));
+        }
+        // Four units in 2 ms, twice, and two over.
+        assertEquals(2000, judge.usualPerSecond(), 1e-9);
+    }
+}

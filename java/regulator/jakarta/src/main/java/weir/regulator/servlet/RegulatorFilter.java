@@ -1,0 +1,141 @@
+package weir.regulator.servlet;
+
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+import weir.regulator.Entry;
+import weir.regulator.Regulator;
+import weir.regulator.RegulatorBean;
+import weir.regulator.Settings;
+import weir.regulator.Work;
+import weir.regulator.limit.Kind;
+
+/**
+ * Sends each request through a {@link Regulator}: it waits, is refused with 429 or 503 and {@code Retry-After}, or goes on, and
+ * gives back what it took once, however it ends: with a return, an exception, an error, the end of asynchronous work, its
+ * time-out, or a client that leaves.
+ *
+ * <p>Settings are the filter's initialization parameters; system properties with the same names behind {@code weir.regulator.} go
+ * before them. To be mapped to {@code /*} before other filters, with {@code async-supported}.
+ */
+public final class RegulatorFilter implements Filter {
+    private static final String ENTRY = RegulatorFilter.class.getName() + ".entry";
+
+    private final Regulator regulator;
+    private RegulatorBean bean;
+
+    /** With the regulator that checkpoints use. */
+    public RegulatorFilter() {
+        this(Regulator.shared());
+    }
+
+    /** With a regulator of the caller's; parameters of the filter, if there are any, become its settings. */
+    public RegulatorFilter(Regulator regulator) {
+        this.regulator = regulator;
+    }
+
+    @Override
+    public void init(FilterConfig config) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String name : Collections.list(config.getInitParameterNames())) {
+            values.put(name, config.getInitParameter(name));
+        }
+        if (!values.isEmpty()) {
+            regulator.apply(Settings.of(withProperties(values, System.getProperties())));
+        }
+        String path = config.getServletContext().getContextPath();
+        bean = RegulatorBean.register(regulator, path.isEmpty() ? "/" : path);
+    }
+
+    private static Map<String, String> withProperties(Map<String, String> values, Properties properties) {
+        for (String name : properties.stringPropertyNames()) {
+            if (name.startsWith(Settings.PREFIX)) {
+                values.put(name.substring(Settings.PREFIX.length()), properties.getProperty(name));
+            }
+        }
+        return values;
+    }
+
+    @Override
+    public void destroy() {
+        if (bean != null) {
+            bean.close();
+        }
+    }
+
+    @Override
+    public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        Entry entry = (Entry) request.getAttribute(ENTRY);
+        if (entry != null) {
+            // A request comes by again on its way to another servlet, or when asynchronous work hands it back.
+            try (Work.Bound bound = entry.work().bind()) {
+                chain.doFilter(request, response);
+            }
+        } else if (regulator.isOn() && isNew(request)) {
+            enter((HttpServletRequest) request, (HttpServletResponse) response, chain);
+        } else {
+            chain.doFilter(request, response);
+        }
+    }
+
+    /** Whether it comes from a client, and not from an error page or another servlet. */
+    private static boolean isNew(ServletRequest request) {
+        return request instanceof HttpServletRequest && request.getDispatcherType() == DispatcherType.REQUEST;
+    }
+
+    private void enter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        Entry entry;
+        try {
+            entry = regulator.enter(path(request));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE, "the server stops");
+            return;
+        }
+        if (entry.isAdmitted()) {
+            request.setAttribute(ENTRY, entry);
+            run(entry, request, response, chain);
+        } else {
+            Refusals.refuse(entry, response);
+        }
+    }
+
+    private static void run(Entry entry, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        Kind kind = Kind.FAILED;
+        boolean goesOn = false;
+        try (Work.Bound bound = entry.work().bind()) {
+            chain.doFilter(request, response);
+            goesOn = request.isAsyncStarted() && Completion.await(entry, request, response);
+            kind = Completion.kind(response);
+        } catch (IOException e) {
+            // Reading from or writing to a client that has left.
+            kind = response.isCommitted() ? Kind.ABANDONED : Kind.FAILED;
+            throw e;
+        } finally {
+            if (!goesOn) {
+                request.removeAttribute(ENTRY);
+                entry.finish(kind);
+            }
+        }
+    }
+
+    /** Within the application, without query and path parameters. */
+    private static String path(HttpServletRequest request) {
+        String info = request.getPathInfo();
+        return info == null ? request.getServletPath() : request.getServletPath() + info;
+    }
+}

@@ -1,0 +1,110 @@
+package weir.regulator.servlet;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.CountDownLatch;
+
+/** A servlet that ends in every way there is: the path says which. */
+final class Endings extends HttpServlet {
+    private static final long serialVersionUID = 1;
+
+    /** Lets {@code /held} go on. */
+    final transient CountDownLatch go = new CountDownLatch(1);
+    /** {@code /held} and {@code /endless} have come. */
+    final transient CountDownLatch here = new CountDownLatch(1);
+
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        switch (request.getServletPath()) {
+            case "/return":
+                response.getOutputStream().println("here you are");
+                break;
+            case "/exception":
+                throw new IllegalArgumentException("on purpose");
+            case "/error":
+                throw new AssertionError("on purpose");
+            case "/refused":
+                response.sendError(HttpServletResponse.SC_BAD_GATEWAY);
+                break;
+            case "/async":
+                async(request);
+                break;
+            case "/async-dispatch":
+                dispatch(request, response);
+                break;
+            case "/async-timeout":
+                request.startAsync().setTimeout(50);
+                break;
+            case "/async-exception":
+                request.startAsync().setTimeout(60_000);
+                throw new IllegalArgumentException("on purpose, with work under way");
+            case "/async-error":
+                asyncError(request);
+                break;
+            case "/held":
+                here.countDown();
+                held();
+                break;
+            case "/endless":
+                endless(response);
+                break;
+            default:
+                response.sendError(HttpServletResponse.SC_NOT_FOUND);
+        }
+    }
+
+    private static void async(HttpServletRequest request) {
+        AsyncContext context = request.startAsync();
+        context.setTimeout(60_000);
+        context.start(context::complete);
+    }
+
+    /** Comes by again on the way, as a request that is handed back to the container. */
+    private static void dispatch(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (request.getAttribute("again") != null) {
+            response.getOutputStream().println("again");
+            return;
+        }
+        request.setAttribute("again", true);
+        AsyncContext context = request.startAsync();
+        context.setTimeout(60_000);
+        context.start(context::dispatch);
+    }
+
+    private static void asyncError(HttpServletRequest request) {
+        AsyncContext context = request.startAsync();
+        context.setTimeout(60_000);
+        context.start(() -> {
+            try {
+                ((HttpServletResponse) context.getResponse()).sendError(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                context.complete();
+            }
+        });
+    }
+
+    private void held() throws IOException {
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** Writes until the client is gone. */
+    private void endless(HttpServletResponse response) throws IOException {
+        OutputStream out = response.getOutputStream();
+        byte[] kilobytes = new byte[64 * 1024];
+        while (true) {
+            out.write(kilobytes);
+            out.flush();
+            here.countDown();
+        }
+    }
+}

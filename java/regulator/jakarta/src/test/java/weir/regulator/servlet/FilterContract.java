@@ -1,0 +1,152 @@
+package weir.regulator.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import weir.regulator.Regulator;
+import weir.regulator.Settings;
+import weir.regulator.Time;
+import weir.regulator.limit.ClassSeen;
+
+/** What the filter holds in every servlet container. */
+@Timeout(60)
+abstract class FilterContract {
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final Regulator regulator = new Regulator(
+            Settings.of(Map.of(
+                    "class.all.urls", "/*",
+                    "class.all.concurrency", "1",
+                    "class.all.max-wait", "0 ms",
+                    "class.rare.urls", "/rare",
+                    "class.rare.rate", "0.001",
+                    "class.rare.max-wait", "0 ms")),
+            Time.ofMachine());
+    private final Endings servlet = new Endings();
+    private int port;
+
+    /** Starts a server on a free port of 127.0.0.1, with the filter before the servlet, both for all requests. */
+    abstract int start(RegulatorFilter filter, Endings servlet) throws Exception;
+
+    abstract void stop() throws Exception;
+
+    @BeforeEach
+    void begin() throws Exception {
+        port = start(new RegulatorFilter(regulator), servlet);
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        servlet.go.countDown();
+        stop();
+    }
+
+    private HttpRequest request(String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build();
+    }
+
+    private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return client.send(request(path), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** However it ends, it gives its slot back once: one that gave back twice would have thrown. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "/return", "/exception", "/error", "/refused", "/async", "/async-dispatch", "/async-timeout", "/async-error", "/nowhere"
+    })
+    void aPermitIsGivenBackOnce(String path) throws Exception {
+        for (int time = 1; time <= 3; time++) {
+            int status = get(path).statusCode();
+            boolean fails = !path.equals("/return") && !path.equals("/async") && !path.equals("/async-dispatch");
+            assertEquals(fails, status >= 400, path + " " + status);
+            awaitFinished(time);
+        }
+        ClassSeen seen = regulator.seen("all");
+        assertEquals(3, seen.admitted);
+        assertEquals(0, seen.inFlight);
+    }
+
+    /** Containers differ in what they answer then: nothing, or nothing before the time-out. */
+    @Test
+    void anExceptionWithWorkUnderWayGivesItBackToo() throws Exception {
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            socket.getOutputStream().write("GET /async-exception HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            awaitFinished(1);
+        }
+        assertEquals(200, get("/return").statusCode());
+        awaitFinished(2);
+        assertEquals(0, regulator.inFlight());
+    }
+
+    @Test
+    void aClientThatLeavesGivesItBackToo() throws Exception {
+        try (Socket socket = new Socket("127.0.0.1", port)) {
+            socket.getOutputStream().write("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            InputStream in = socket.getInputStream();
+            assertTrue(in.read() >= 0);
+            servlet.here.await();
+            assertEquals(1, regulator.inFlight());
+        }
+        awaitFinished(1);
+        assertEquals(0, regulator.inFlight());
+    }
+
+    @Test
+    void whatIsTooMuchIsRefused() throws Exception {
+        CompletableFuture<HttpResponse<String>> held =
+                client.sendAsync(request("/held"), HttpResponse.BodyHandlers.ofString());
+        servlet.here.await();
+        HttpResponse<String> refused = get("/return");
+        assertEquals(503, refused.statusCode());
+        assertEquals("1", refused.headers().firstValue("Retry-After").orElseThrow());
+        assertEquals("too many requests at a time; try again in 1 s\n", refused.body());
+        servlet.go.countDown();
+        assertEquals(200, held.get().statusCode());
+        awaitFinished(1);
+        assertEquals(200, get("/return").statusCode());
+    }
+
+    @Test
+    void tooHighARateIsRefusedAsSuch() throws Exception {
+        get("/rare");
+        HttpResponse<String> refused = get("/rare");
+        assertEquals(429, refused.statusCode());
+        long afterS = Long.parseLong(refused.headers().firstValue("Retry-After").orElseThrow());
+        assertTrue(afterS > 900 && afterS <= 1000, afterS + " s");
+    }
+
+    @Test
+    void offItIsNotThere() throws Exception {
+        regulator.apply(regulator.settings().with("on", "false"));
+        CompletableFuture<HttpResponse<String>> held =
+                client.sendAsync(request("/held"), HttpResponse.BodyHandlers.ofString());
+        servlet.here.await();
+        assertEquals(200, get("/return").statusCode());
+        assertEquals(0, regulator.seen("all").arrived);
+        servlet.go.countDown();
+        assertEquals(200, held.get().statusCode());
+    }
+
+    /** The response can be on its way before the filter has ended. */
+    private void awaitFinished(long requests) {
+        while (regulator.seen("all").finished < requests) {
+            Thread.onSpinWait();
+        }
+        assertEquals(requests, regulator.seen("all").finished);
+    }
+}
