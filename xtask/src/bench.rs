@@ -1,6 +1,7 @@
 //! Long measurements that are not tests: they need the machine to themselves, and minutes.
 
 mod closed_mva;
+pub(crate) mod explain;
 pub(crate) mod gate;
 pub(crate) mod limit;
 pub(crate) mod load;

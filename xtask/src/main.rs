@@ -86,6 +86,7 @@ enum Bench {
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         seeds: u32,
     },
+    Explain(bench::explain::ExplainBench),
     Gate(bench::gate::GateBench),
     Load(bench::load::LoadBench),
     /// Print how right the searches are and what they cost, next to bisection, sweeps, grids and random search
@@ -138,6 +139,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         Task::Bench(Bench::Limit { scenario, seeds }) => {
             bench::limit::bench(&workspace, scenario, *seeds)
         }
+        Task::Bench(Bench::Explain(options)) => bench::explain::bench(&workspace, options),
         Task::Bench(Bench::Gate(options)) => bench::gate::bench(&workspace, options),
         Task::Bench(Bench::Load(options)) => bench::load::bench(&workspace, options),
         Task::Bench(Bench::Search { table, first_seed }) => {

@@ -40,6 +40,9 @@ pub struct PerfCounters {
     pub safepoints: Option<u64>,
     /// How long they were stopped.
     pub safepoint_s: Option<f64>,
+    /// How often a thread found a monitor (`synchronized`) taken and had to be put to sleep. Locks of
+    /// `java.util.concurrent` are not monitors and not counted.
+    pub contended_monitors: Option<u64>,
     /// Platform threads, daemons included.
     pub threads: Option<u64>,
     /// Daemons among them.
@@ -134,6 +137,7 @@ impl PerfCounters {
             collectors: (0..COLLECTORS).filter_map(collector).collect(),
             safepoints: entries.number("sun.rt.safepoints"),
             safepoint_s: seconds("sun.rt.safepointTime"),
+            contended_monitors: entries.number("sun.rt._sync_ContendedLockAttempts"),
             threads: entries.number("java.threads.live"),
             daemon_threads: entries.number("java.threads.daemon"),
         })
@@ -277,6 +281,7 @@ mod tests {
             ],
             safepoints: Some(7),
             safepoint_s: Some(0.108_551_935),
+            contended_monitors: Some(0),
             threads: Some(7),
             daemon_threads: Some(6),
         };

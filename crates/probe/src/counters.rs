@@ -2,7 +2,8 @@
 //!
 //! Both files hold pairs of lines: the names of the counters, then their values. They count for
 //! the whole network namespace, so the load tool's own connections are in them when it runs on
-//! the same machine.
+//! the same machine. A target in a namespace of its own has its own files, `/proc/PID/net`; what the
+//! load tool's side then sends again is told apart.
 
 use std::time::Instant;
 
@@ -19,23 +20,59 @@ const EXTENDED: [(&str, &[u8]); 3] = [
 ];
 
 /// Signals from the group `Tcp:` of `/proc/net/snmp`.
-const BASIC: [(&str, &[u8]); 2] = [
+const BASIC: [(&str, &[u8]); 3] = [
+    ("tcp.segments", b"OutSegs"),
     ("tcp.retransmissions", b"RetransSegs"),
     ("tcp.resets", b"OutRsts"),
 ];
+/// What the load tool's side sends again, where that is another namespace than the target's.
+const LOAD_EXTENDED: [(&str, &[u8]); 1] = [("load.tcp.syn-retries", b"TCPSynRetrans")];
+/// The same.
+const LOAD_BASIC: [(&str, &[u8]); 1] = [("load.tcp.retransmissions", b"RetransSegs")];
 
 /// The counters and their last reading.
 #[derive(Debug)]
-pub(crate) struct Counters {
-    extended: Group<3>,
-    basic: Group<2>,
+pub(crate) struct Counters<const E: usize, const B: usize> {
+    extended: Group<E>,
+    basic: Group<B>,
 }
 
-impl Counters {
-    pub(crate) fn new() -> Self {
+/// The counters of the target's namespace.
+pub(crate) type TargetCounters = Counters<3, 3>;
+/// The counters of the load tool's namespace.
+pub(crate) type LoadCounters = Counters<1, 1>;
+
+impl TargetCounters {
+    /// Those of a process's namespace, or of this process's.
+    pub(crate) fn of(process: Option<u32>) -> Self {
+        Self::new(process, EXTENDED, BASIC)
+    }
+}
+
+impl LoadCounters {
+    /// Those of this process's namespace.
+    pub(crate) fn of_load() -> Self {
+        Self::new(None, LOAD_EXTENDED, LOAD_BASIC)
+    }
+}
+
+/// Whether a process of this machine is in another network namespace than this one.
+pub(crate) fn is_apart(process: u32) -> bool {
+    let namespace = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/net")).ok();
+    let theirs = namespace(&process.to_string());
+    theirs.is_some() && theirs != namespace("self")
+}
+
+impl<const E: usize, const B: usize> Counters<E, B> {
+    fn new(
+        process: Option<u32>,
+        extended: [(&'static str, &'static [u8]); E],
+        basic: [(&'static str, &'static [u8]); B],
+    ) -> Self {
+        let folder = process.map_or("/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
         Self {
-            extended: Group::new("/proc/net/netstat", b"TcpExt:", EXTENDED),
-            basic: Group::new("/proc/net/snmp", b"Tcp:", BASIC),
+            extended: Group::new(format!("{folder}/netstat"), b"TcpExt:", extended),
+            basic: Group::new(format!("{folder}/snmp"), b"Tcp:", basic),
         }
     }
 
@@ -56,7 +93,7 @@ struct Group<const N: usize> {
 
 impl<const N: usize> Group<N> {
     fn new(
-        path: &str,
+        path: String,
         prefix: &'static [u8],
         counters: [(&'static str, &'static [u8]); N],
     ) -> Self {
@@ -121,7 +158,7 @@ mod tests {
             Tcp: RtoAlgorithm MaxConn RetransSegs OutRsts\nTcp: 1 -1 12 34\n";
         assert_eq!(
             values(text, b"Tcp:", BASIC.map(|(_, key)| key)),
-            [Some(12), Some(34)]
+            [None, Some(12), Some(34)]
         );
         assert_eq!(
             values(text, b"Tcp:", [b"MaxConn"]),

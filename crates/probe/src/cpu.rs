@@ -145,6 +145,9 @@ impl CpuStat {
         put(reading, "machine.cpu.idle", machine.share(machine.idle));
         let target = target_cpus.map_or(machine, |cpus| self.spent_by(earlier, cpus));
         put(reading, "cpu", target.busy_share());
+        let is_targets = |cpu: usize| target_cpus.is_none_or(|cpus| cpus.contains(cpu));
+        let cpus = self.each.iter().filter(|(cpu, _)| is_targets(*cpu)).count();
+        put(reading, "target.cpus", Some(cpus as f64));
         put(reading, "cpu.user", target.share(target.user));
         put(reading, "cpu.system", target.share(target.system));
         put(reading, "cpu.iowait", target.share(target.iowait));

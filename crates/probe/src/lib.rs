@@ -36,6 +36,7 @@ mod far_machine;
 mod far_watch;
 mod files;
 mod followed_log;
+mod frequency;
 mod httpd;
 mod kept_file;
 mod kernel_text;

@@ -4,18 +4,36 @@
 pub(crate) fn of_system(name: &str) -> Option<&'static str> {
     let first = name.split('.').next().unwrap_or(name);
     Some(match (first, name) {
-        ("cpu" | "machine", _) => "/proc/stat",
+        (_, "machine.cpu.frequency") => "/sys/devices/system/cpu/cpu*/cpufreq",
+        ("cpu" | "machine", _) | (_, "target.cpus") => "/proc/stat",
         ("pressure", _) => "/proc/pressure",
-        (_, "tcp.retransmissions" | "tcp.resets") => "/proc/net/snmp",
-        (_, "tcp.listen-overflows" | "tcp.listen-drops" | "tcp.syn-retries") => "/proc/net/netstat",
+        (_, "tcp.segments" | "tcp.retransmissions" | "tcp.resets" | "load.tcp.retransmissions") => {
+            "/proc/net/snmp"
+        }
+        (
+            _,
+            "tcp.listen-overflows"
+            | "tcp.listen-drops"
+            | "tcp.syn-retries"
+            | "load.tcp.syn-retries",
+        ) => "/proc/net/netstat",
         ("tcp", _) => "sock_diag, or /proc/net/tcp",
         ("target", name) if name.contains("run-queue-wait") => "/proc/PID/task/*/schedstat",
         ("target", name) if name.contains("context-switches") => "/proc/PID/task/*/status",
+        ("target", name) if name.contains("time-slices") => "/proc/PID/task/*/schedstat",
+        ("target", name) if name.starts_with("target.storage") => "/proc/PID/io",
+        ("census", name) if is_of_groups(name) => "/proc/PID/task/*/schedstat, comm",
         ("target", _) => "/proc/PID/stat",
         ("load", _) => "/proc/self",
         ("watch", _) => "clock_gettime",
         _ => return None,
     })
+}
+
+/// Whether a figure of threads by name is one of those that every thread's own files tell.
+fn is_of_groups(name: &str) -> bool {
+    let figure = name.rsplit('.').next();
+    matches!(figure, Some("cpu" | "run-queue-wait"))
 }
 
 /// The same for a machine that is read over ssh.
@@ -54,11 +72,8 @@ mod tests {
             let systems = [
                 "cpu", "machine", "pressure", "tcp", "target", "load", "watch",
             ];
-            assert_eq!(
-                of_system(&name).is_some(),
-                systems.contains(&first),
-                "{name}"
-            );
+            let expected = systems.contains(&first) || first == "census" && is_of_groups(&name);
+            assert_eq!(of_system(&name).is_some(), expected, "{name}");
         }
     }
 }

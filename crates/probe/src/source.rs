@@ -3,7 +3,7 @@
 //! All sources are asked before anything else is read and answer meanwhile. One that does not answer in time makes its
 //! own signals absent and no others.
 
-mod census;
+pub(crate) mod census;
 mod exposition;
 mod jolokia;
 pub mod mbeans;
@@ -87,6 +87,14 @@ impl Source {
         }
     }
 
+    /// Whether it tells of the target's processes on this machine what [`Self::of_processes`] would.
+    pub fn is_of_processes(&self) -> bool {
+        matches!(
+            self,
+            Self::PerfData { .. } | Self::Census { .. } | Self::Httpd(_)
+        )
+    }
+
     /// What processes of this machine tell without being asked: the counters of the first that is a virtual machine,
     /// and the threads of all.
     pub fn of_processes(pids: &[u32]) -> Vec<Self> {
@@ -145,6 +153,11 @@ impl SourceReader {
             Self::Postgresql(source) => source.ask(),
             Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) | Self::Httpd(_) => {}
         }
+    }
+
+    /// Whether it looks at the target's processes itself, so that what it says of them is no other machine's.
+    pub(crate) fn reads_processes(&self) -> bool {
+        matches!(self, Self::PerfData(_) | Self::Census(_))
     }
 
     /// Whether it says what others have not said, and is therefore read after them.

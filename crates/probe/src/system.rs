@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use weir_units::CpuSet;
 
-use crate::counters::Counters;
+use crate::counters::TargetCounters;
 use crate::cpu::CpuStat;
 use crate::files::Files;
+use crate::frequency::Frequency;
 use crate::kept_file::KeptFile;
 use crate::pressure::Pressure;
 use crate::reading::Reading;
@@ -20,24 +21,28 @@ pub(crate) struct System {
     cpu: KeptFile,
     cpu_last: Option<(Instant, CpuStat)>,
     pressure: Pressure,
-    counters: Counters,
+    frequency: Frequency,
+    counters: TargetCounters,
     target: Option<Target>,
     tcp: Option<Tcp>,
 }
 
 impl System {
-    /// The readers of a machine on which these processes and ports are watched.
+    /// The readers of a machine on which these processes and ports are watched; `network` is the process
+    /// whose network namespace it is about, when that is not this process's.
     pub(crate) fn new(
         target_cpus: Option<CpuSet>,
         target: Option<Target>,
         tcp: Option<Tcp>,
+        network: Option<u32>,
     ) -> Self {
         Self {
             target_cpus,
             cpu: KeptFile::new("/proc/stat"),
             cpu_last: None,
             pressure: Pressure::new(),
-            counters: Counters::new(),
+            frequency: Frequency::new(),
+            counters: TargetCounters::of(network),
             target,
             tcp,
         }
@@ -57,6 +62,7 @@ impl System {
     ) -> Option<u64> {
         let forks = self.sample_cpu(now, files, reading);
         self.pressure.sample(now, files, reading);
+        self.frequency.sample(files, reading);
         self.counters.sample(now, files, reading);
         if let Some(target) = &mut self.target {
             target.sample(now, forks, files, reading);

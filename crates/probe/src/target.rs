@@ -1,8 +1,10 @@
 //! The target's processes: their CPU, memory, threads, waiting for a CPU, context switches.
 
 pub(crate) mod family;
+mod groups;
 pub(crate) mod process;
 mod rotation;
+mod storage;
 mod threads;
 
 use std::time::Instant;
@@ -16,6 +18,7 @@ use crate::reading::{Reading, put};
 
 use family::Family;
 use process::ProcessUnits;
+use storage::Storage;
 use threads::Threads;
 
 /// The target's processes and all that is followed of them.
@@ -24,6 +27,7 @@ pub(crate) struct Target {
     roots: Vec<u32>,
     family: Family,
     threads: Threads,
+    storage: Storage,
 }
 
 impl Target {
@@ -33,6 +37,7 @@ impl Target {
             roots: roots.to_vec(),
             family: Family::new(roots, units),
             threads: Threads::new(),
+            storage: Storage::default(),
         }
     }
 
@@ -52,6 +57,7 @@ impl Target {
     ) {
         let Some(spent) = self.family.sample(now, forks, files) else {
             self.threads.forget();
+            self.storage = Storage::default();
             return;
         };
         put(reading, "target.cpu.user", spent.user_cpus);
@@ -65,6 +71,8 @@ impl Target {
         put(reading, "target.threads", Some(spent.threads as f64));
         self.threads
             .sample(now, forks, self.family.thread_counts(), files, reading);
+        let processes = self.family.thread_counts().map(|(pid, _)| pid);
+        self.storage.sample(now, processes, files, reading);
     }
 }
 

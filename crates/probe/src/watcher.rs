@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use weir_units::CpuSet;
 
+use crate::counters::{LoadCounters, is_apart};
 use crate::far_files::FarFiles;
 use crate::far_machine::FarMachine;
 use crate::far_watch::FarWatch;
@@ -82,6 +83,8 @@ pub struct Watcher {
     machine: Machine,
     sources: Vec<SourceReader>,
     own: Option<OwnProcess>,
+    /// What this side of the network sends again, where the target is not in the same.
+    own_network: Option<LoadCounters>,
     /// Signals that the operating system has told.
     system_told: BTreeSet<SignalName>,
 }
@@ -112,6 +115,12 @@ impl Watcher {
                 (!ports.is_empty()).then(|| Tcp::new(&ports).naming_gate(gate))
             }
         };
+        let is_here = matches!(plan.machine, WatchedMachine::This);
+        let network = pids
+            .first()
+            .copied()
+            .filter(|&pid| is_here && is_apart(pid));
+        let is_same_network = is_here && network.is_none();
         let machine = match plan.machine {
             WatchedMachine::This => Machine::This,
             WatchedMachine::Far(far) => {
@@ -122,12 +131,13 @@ impl Watcher {
         };
         Self {
             here: Files::here(),
-            system: System::new(plan.target_cpus, target, tcp),
+            system: System::new(plan.target_cpus, target, tcp, network),
             machine,
             sources: readers(plan.sources),
             own: plan
                 .own_process
                 .then(|| OwnProcess::new(&plan.load_pids, plan.gate)),
+            own_network: (plan.own_process && !is_same_network).then(LoadCounters::of_load),
             system_told: BTreeSet::new(),
         }
     }
@@ -154,6 +164,9 @@ impl Watcher {
         };
         if let Some(own) = &mut self.own {
             own.sample(now, forks, &mut self.here, &mut reading);
+        }
+        if let Some(network) = &mut self.own_network {
+            network.sample(now, &mut self.here, &mut reading);
         }
         if let Machine::Far(far) = &mut self.machine {
             far.sample(&mut self.system, asked + FAR_PATIENCE, &mut reading);
@@ -202,10 +215,11 @@ impl Watcher {
                 source.read(&mut moment, reading);
                 continue;
             }
+            let is_own = source.reads_processes();
             let mut told = Reading::new();
             source.read(&mut moment, &mut told);
             for (name, figure) in told {
-                if !is_read(name.as_str()) {
+                if is_own || !is_read(name.as_str()) {
                     reading.entry(name).or_insert(figure);
                 }
             }

@@ -84,7 +84,8 @@ pub fn evaluate(
     if let Ok(share) = proportion(counts.failed, counts.completed, CONFIDENCE) {
         intervals.insert("errors.share".to_owned(), share);
     }
-    let signals = window_means(&recording.timeline, window.clone());
+    let mut signals = window_means(&recording.timeline, window.clone());
+    put_cpus(&mut signals, context);
     let mut record = TrialRecord {
         id: context.treatment.id,
         role: context.treatment.role,
@@ -109,6 +110,19 @@ pub fn evaluate(
     };
     judge(&mut record, recording, window, context);
     Ok(record)
+}
+
+/// How many CPUs the figures of CPUs are of.
+fn put_cpus(signals: &mut BTreeMap<String, f64>, context: &Context<'_>) {
+    let cpus = [
+        (names::TARGET_CPUS, Some(context.target_cpus)),
+        (names::LOAD_CPUS, context.load_cpus),
+    ];
+    for (name, cpus) in cpus {
+        if let Some(cpus) = cpus.filter(|cpus| *cpus > 0) {
+            signals.entry(name.to_owned()).or_insert(f64::from(cpus));
+        }
+    }
 }
 
 /// How long a window was measured, in seconds.

@@ -54,6 +54,10 @@ pub mod names {
     pub const LATE_SHARE: &str = "load.late-share";
     /// Cores that the load tool used.
     pub const LOAD_CPU: &str = "load.cpu";
+    /// CPUs that the load tool may use; one figure of the trial.
+    pub const LOAD_CPUS: &str = "load.cpus";
+    /// CPUs that the target may use.
+    pub const TARGET_CPUS: &str = "target.cpus";
     /// Share of the second in which a JMeter that sends the load stood still for its garbage collector.
     pub const LOAD_GC_PAUSE: &str = "load.gc.pause";
     /// Pauses of that garbage collector that ended in the second.

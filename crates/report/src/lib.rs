@@ -23,6 +23,7 @@ use weir_record::{RunManifest, StudyResult, Timeline};
 mod assets;
 mod comparison;
 mod dashboard;
+mod explanation;
 mod figures;
 mod gate;
 mod grid;
@@ -37,6 +38,7 @@ mod words;
 
 pub use comparison::{comparison_sheet, comparison_text};
 pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};
+pub use explanation::{explanation_sheet, explanation_text};
 pub use gate::gate_html;
 pub use html::html;
 pub use markdown::markdown;

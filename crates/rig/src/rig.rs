@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_load::SampleSink;
-use weir_probe::WatchPlan;
+use weir_probe::{Source, WatchPlan, WatchedMachine};
 use weir_record::{
     Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
     TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
@@ -263,11 +263,16 @@ fn wait_until(until: Instant, interrupted: &AtomicBool) -> Result<(), TrialError
 }
 
 fn watch_plan(watched: Watched, cpus: &CpuPlan) -> WatchPlan {
+    let mut sources = watched.sources;
+    let is_here = matches!(watched.machine, WatchedMachine::This);
+    if is_here && !sources.iter().any(Source::is_of_processes) {
+        sources.extend(Source::of_processes(&watched.pids));
+    }
     WatchPlan {
         target_pids: watched.pids,
         target_cpus: Some(watched.cpus.unwrap_or_else(|| cpus.target.clone())),
         ports: watched.ports,
-        sources: watched.sources,
+        sources,
         machine: watched.machine,
         own_process: true,
         load_pids: Vec::new(),

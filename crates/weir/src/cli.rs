@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Watch(WatchArguments),
     /// Say what differs between two runs, by how much, and how sure that is.
     Compare(CompareArguments),
-    /// Take in what a load test without Weir has left, and say what it shows.
+    /// Say why a run was as slow as it was, or take in what a load test without Weir has left.
     Explain(ExplainArguments),
     /// Write the report of a stored run again.
     Report(ReportArguments),

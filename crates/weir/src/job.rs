@@ -139,6 +139,24 @@ impl Job {
         })
     }
 
+    /// Another study with the plan of a run, beside whose study the same files lie.
+    pub(crate) fn again(
+        directory: &RunDirectory,
+        name: &str,
+        text: String,
+    ) -> Result<Self, ExpectedError> {
+        let manifest = directory.manifest().map_err(stored::failed)?;
+        Ok(Self {
+            name: name.to_owned(),
+            file: name.to_owned(),
+            study: parse(name, &text)?,
+            text,
+            base: manifest.base,
+            plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            resumed: None,
+        })
+    }
+
     /// Reads the plan.
     pub(crate) fn read_plan(&self) -> Result<JobPlan, ExpectedError> {
         if self.study.load.engine == EngineKind::Jmeter {

@@ -1,6 +1,7 @@
 //! JSON schemas of the files that Weir writes, from the types that it writes them with.
 
 use schemars::{JsonSchema, schema_for};
+use weir_explain::Explanation;
 use weir_model::ModelReport;
 use weir_record::{RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
 use weir_sim::Report;
@@ -26,6 +27,11 @@ fn the_schema_of_a_watch_is_up_to_date() {
 #[test]
 fn the_schema_of_a_comparison_is_up_to_date() {
     schema::<RunComparison>("docs/schemas/compare.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_an_explanation_is_up_to_date() {
+    schema::<Explanation>("docs/schemas/explain.schema.json").settle();
 }
 
 #[test]

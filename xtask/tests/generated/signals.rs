@@ -45,7 +45,7 @@ of a line of the text that the operation gives.
 ";
 
 /// Figures of the load that stand in a timeline beside the signals.
-const LOAD_FIGURES: [Signal; 18] = [
+const LOAD_FIGURES: [Signal; 19] = [
     figure(
         names::THROUGHPUT,
         "/s",
@@ -101,6 +101,11 @@ const LOAD_FIGURES: [Signal; 18] = [
         names::LATE_SHARE,
         "1",
         "Share of the wake-ups that were more than 10 ms late.",
+    ),
+    figure(
+        names::LOAD_CPUS,
+        "{cpu}",
+        "CPUs that the load tool may use. One figure of the trial; it stands in no timeline.",
     ),
     figure(
         names::LOAD_GC_PAUSE,

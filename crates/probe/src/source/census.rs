@@ -17,6 +17,8 @@ use super::Origins;
 const THREADS_PER_SECOND: usize = 500;
 /// Groups that are told at most; those that came first stay, so that the columns of a timeline do.
 const GROUPS: usize = 16;
+/// Threads in uninterruptible sleep, whatever their group.
+const BLOCKED: &str = "target.blocked";
 /// Threads that make a group a pool. Below, it is told by its number in none.
 const SMALLEST_GROUP: u32 = 2;
 
@@ -35,6 +37,7 @@ pub(crate) struct Census {
 struct Group {
     threads: u32,
     running: u32,
+    blocked: u32,
 }
 
 impl Census {
@@ -63,10 +66,11 @@ impl Census {
             let Ok(file) = File::open(format!("/proc/{pid}/task/{tid}/stat")) else {
                 continue;
             };
-            if let Some((name, is_running)) = scratch.start(&file).and_then(name_and_state) {
+            if let Some((name, state)) = scratch.start(&file).and_then(name_and_state) {
                 let group = self.counted.entry(group(&name)).or_default();
                 group.threads += 1;
-                group.running += u32::from(is_running);
+                group.running += u32::from(matches!(state, b'R' | b'D'));
+                group.blocked += u32::from(state == b'D');
             }
         }
         if self.left.is_empty() {
@@ -77,6 +81,9 @@ impl Census {
     pub(crate) fn add_origins(&self, origins: &mut Origins) {
         let pids: Vec<String> = self.pids.iter().map(u32::to_string).collect();
         let place = format!("/proc/{}/task/*/stat", pids.join(","));
+        origins
+            .entry(BLOCKED.to_owned())
+            .or_insert_with(|| place.clone());
         for name in &self.told {
             for signal in [format!("census.{name}"), format!("census.{name}.running")] {
                 origins.entry(signal).or_insert_with(|| place.clone());
@@ -100,6 +107,8 @@ impl Census {
             // The processes are gone: nothing was seen, which is not the same as none.
             return;
         }
+        let blocked: u32 = self.counted.values().map(|group| group.blocked).sum();
+        put(reading, BLOCKED, Some(blocked.into()));
         for name in &self.told {
             let group = self.counted.get(name).copied().unwrap_or_default();
             put(
@@ -116,18 +125,18 @@ impl Census {
     }
 }
 
-/// The name in brackets, and whether the thread was running, ready to, or in the kernel for storage.
-fn name_and_state(stat: &[u8]) -> Option<(String, bool)> {
+/// The name in brackets, and the letter of the thread's state.
+fn name_and_state(stat: &[u8]) -> Option<(String, u8)> {
     let start = stat.iter().position(|&byte| byte == b'(')?;
     let end = stat.iter().rposition(|&byte| byte == b')')?;
     let name = stat.get(start + 1..end)?;
     let state = stat.get(end + 2)?;
     let name = String::from_utf8_lossy(name).into_owned();
-    Some((name, matches!(state, b'R' | b'D')))
+    Some((name, *state))
 }
 
 /// What a pool's threads are called without their number, as part of a signal's name.
-fn group(name: &str) -> String {
+pub(crate) fn group(name: &str) -> String {
     let separates = |c: char| !c.is_ascii_alphanumeric();
     let end = |c: char| c.is_ascii_digit() || separates(c);
     let word = name.trim_end_matches(end);
@@ -168,9 +177,9 @@ mod tests {
         let state = |stat: &[u8]| name_and_state(stat);
         assert_eq!(
             state(b"7 (a) (b)) R 1 2"),
-            Some(("a) (b)".to_owned(), true))
+            Some(("a) (b)".to_owned(), b'R'))
         );
-        assert_eq!(state(b"7 (main) S 1 2"), Some(("main".to_owned(), false)));
+        assert_eq!(state(b"7 (main) S 1 2"), Some(("main".to_owned(), b'S')));
         assert_eq!(state(b"7 (main)"), None);
         assert_eq!(state(b""), None);
         assert_eq!(state(b")("), None);
@@ -214,18 +223,20 @@ mod tests {
         let group = |threads| Group {
             threads,
             running: 1,
+            blocked: 2,
         };
         let first = (0..20).map(|at| (format!("pool-{at:02}"), group(30 - at)));
         census.counted = first.collect();
         census.counted.insert("alone".to_owned(), group(1));
         let mut reading = Reading::new();
         census.put_into(&mut reading);
-        assert_eq!(reading.len(), 2 * GROUPS);
+        assert_eq!(reading.len(), 2 * GROUPS + 1);
+        assert_eq!(reading[BLOCKED], 42.0, "of all groups");
         assert_eq!(reading["census.pool-00.running"], 1.0);
         census.counted = BTreeMap::from([("late".to_owned(), group(99))]);
         reading.clear();
         census.put_into(&mut reading);
-        assert_eq!(reading.len(), 2 * GROUPS);
+        assert_eq!(reading.len(), 2 * GROUPS + 1);
         assert_eq!(
             reading["census.pool-00"], 0.0,
             "it was seen that there is none"

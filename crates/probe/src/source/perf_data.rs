@@ -9,13 +9,14 @@ use crate::reading::{Reading, put};
 use super::Origins;
 
 /// Signals that the file tells.
-const SIGNALS: [&str; 6] = [
+const SIGNALS: [&str; 7] = [
     "gc.time",
     "gc.count",
     "safepoints.time",
     "safepoints.count",
     "jvm.threads",
     "jvm.threads.daemon",
+    "locks.contended",
 ];
 
 /// The counters of a process and what they were last.
@@ -86,6 +87,11 @@ fn put_into(counters: &PerfCounters, before: Option<(&PerfCounters, f64)>, readi
         SIGNALS[5],
         counters.daemon_threads.map(|n| n as f64),
     );
+    put(
+        reading,
+        SIGNALS[6],
+        per_s(&|c| c.contended_monitors.map(|n| n as f64)),
+    );
 }
 
 #[cfg(test)]
@@ -108,6 +114,7 @@ mod tests {
                 .collect(),
             safepoints,
             safepoint_s: Some(times_s[0] + 1.0),
+            contended_monitors: Some(6 * counts[0]),
             threads: Some(20),
             daemon_threads: Some(15),
         }
@@ -128,6 +135,7 @@ mod tests {
         );
         assert_eq!(reading["jvm.threads"], 20.0);
         assert_eq!(reading["jvm.threads.daemon"], 15.0);
+        assert_eq!(reading["locks.contended"], 12.0);
     }
 
     #[test]

@@ -92,6 +92,11 @@ impl<const N: usize> Rotation<N> {
         }
     }
 
+    /// Whether a thread is followed.
+    pub(crate) fn follows(&self, thread: ThreadId) -> bool {
+        self.threads.contains_key(&thread)
+    }
+
     /// Reads those whose turn it is, of so many threads that the target has. `None` when none of
     /// them had been read before. The first time all are read, so that every later turn has
     /// something to compare with.
@@ -100,6 +105,17 @@ impl<const N: usize> Rotation<N> {
         now: Instant,
         threads: u64,
         files: &mut Files,
+    ) -> Option<Summed<N>> {
+        self.sample_each(now, threads, files, |_, _| {})
+    }
+
+    /// The same; `each` hears of the growth per second of every thread that was read.
+    pub(crate) fn sample_each(
+        &mut self,
+        now: Instant,
+        threads: u64,
+        files: &mut Files,
+        mut each: impl FnMut(ThreadId, [f64; N]),
     ) -> Option<Summed<N>> {
         let budget = if self.started {
             self.budget
@@ -123,7 +139,13 @@ impl<const N: usize> Rotation<N> {
                 followed.file = None;
             }
             let before = followed.last.replace((now, counters));
-            read += u64::from(add_rates(&mut per_s, before, now, counters));
+            if let Some(rates) = rates(before, now, counters) {
+                for (sum, rate) in per_s.iter_mut().zip(rates) {
+                    *sum += rate;
+                }
+                each(*thread, rates);
+                read += 1;
+            }
         }
         // More are read than the target has when one has ended in between.
         let coverage = (read > 0).then(|| read as f64 / threads.max(read) as f64)?;
@@ -160,24 +182,16 @@ impl<const N: usize> Followed<N> {
     }
 }
 
-/// Adds the growth per second since `before`; false when there is nothing to compare with.
-fn add_rates<const N: usize>(
-    per_s: &mut [f64; N],
+/// The growth per second since `before`; `None` when there is nothing to compare with.
+fn rates<const N: usize>(
     before: Option<(Instant, [u64; N])>,
     now: Instant,
     counters: [u64; N],
-) -> bool {
-    let Some((then, before)) = before else {
-        return false;
-    };
+) -> Option<[f64; N]> {
+    let (then, before) = before?;
     let elapsed_s = now.duration_since(then).as_secs_f64();
-    if elapsed_s <= 0.0 {
-        return false;
-    }
-    for at in 0..N {
-        per_s[at] += counters[at].saturating_sub(before[at]) as f64 / elapsed_s;
-    }
-    true
+    let growth = |at: usize| counters[at].saturating_sub(before[at]) as f64 / elapsed_s;
+    (elapsed_s > 0.0).then(|| std::array::from_fn(growth))
 }
 
 #[cfg(test)]

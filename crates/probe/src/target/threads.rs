@@ -1,7 +1,7 @@
 //! What only the files of single threads tell: waiting for a CPU, and context switches by kind.
 //!
-//! `schedstat` has the nanoseconds that a runnable thread waited for a CPU (kernel documentation,
-//! scheduler/sched-stats). `status` has the switches; it is a page of text of which two lines are
+//! `schedstat` has the nanoseconds that a thread ran and that it was runnable and waited for a CPU, and how
+//! often it was put on one (kernel documentation, scheduler/sched-stats). `status` has the switches; it is a page of text of which two lines are
 //! needed and costs about five times as much, hence its smaller budget. Of another machine it is not
 //! read, nor `schedstat` of more threads than fit into a second.
 
@@ -12,7 +12,8 @@ use crate::files::Files;
 use crate::kernel_text::{number, number_after, words};
 use crate::reading::{Reading, put};
 
-use super::rotation::Rotation;
+use super::groups::Groups;
+use super::rotation::{Rotation, ThreadId};
 
 /// Threads whose waiting is read in one second: 3 ms when their files are open, more when not.
 const WAITS_PER_SECOND: usize = 500;
@@ -25,7 +26,8 @@ const READINGS_PER_LISTING: u32 = 10;
 /// All threads of the target.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    waits: Rotation<1>,
+    waits: Rotation<3>,
+    groups: Groups,
     switches: Rotation<2>,
     /// Threads of each process when they were last listed.
     listed: BTreeMap<u32, u64>,
@@ -37,7 +39,8 @@ pub(crate) struct Threads {
 impl Threads {
     pub(crate) fn new() -> Self {
         Self {
-            waits: Rotation::new("schedstat", WAITS_PER_SECOND, run_queue_wait_ns),
+            waits: Rotation::new("schedstat", WAITS_PER_SECOND, scheduled),
+            groups: Groups::default(),
             switches: Rotation::new("status", SWITCHES_PER_SECOND, context_switches),
             listed: BTreeMap::new(),
             forks: None,
@@ -68,14 +71,7 @@ impl Threads {
         }
         self.list(forks, &counts, files);
         files.prepare_threads(counts.keys().copied(), "schedstat");
-        if let Some(waits) = self.waits.sample(now, threads, files) {
-            put(reading, "target.run-queue-wait", Some(waits.per_s[0] / 1e9));
-            put(
-                reading,
-                "target.run-queue-wait.coverage",
-                Some(waits.coverage),
-            );
-        }
+        self.sample_waits(now, threads, files, reading);
         // A page of text for each thread is too much to send each second.
         let switches = files
             .are_here()
@@ -99,6 +95,32 @@ impl Threads {
             );
         }
         self.last = Some(now);
+    }
+
+    fn sample_waits(
+        &mut self,
+        now: Instant,
+        threads: u64,
+        files: &mut Files,
+        reading: &mut Reading,
+    ) {
+        let mut each: Vec<(ThreadId, [f64; 2])> = Vec::with_capacity(WAITS_PER_SECOND);
+        let summed = self
+            .waits
+            .sample_each(now, threads, files, |thread, [ran, waited, _]| {
+                each.push((thread, [ran / 1e9, waited / 1e9]));
+            });
+        let Some(summed) = summed else { return };
+        let [_, waited, slices] = summed.per_s;
+        put(reading, "target.run-queue-wait", Some(waited / 1e9));
+        put(reading, "target.time-slices", Some(slices));
+        put(
+            reading,
+            "target.run-queue-wait.coverage",
+            Some(summed.coverage),
+        );
+        self.groups.retain(|thread| self.waits.follows(*thread));
+        self.groups.sample(&each, summed.coverage, files, reading);
     }
 
     /// Brings the list of threads up to date, as far as it may have changed.
@@ -145,9 +167,10 @@ impl Threads {
     }
 }
 
-/// The second number: nanoseconds runnable but not running.
-fn run_queue_wait_ns(text: &[u8]) -> Option<[u64; 1]> {
-    words(text).nth(1).and_then(number).map(|wait| [wait])
+/// Nanoseconds on a CPU, nanoseconds runnable but not running, times put on a CPU.
+fn scheduled(text: &[u8]) -> Option<[u64; 3]> {
+    let mut numbers = words(text).map(number);
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 
 /// Switches because the thread waited for something, and because it was made to.
@@ -164,9 +187,9 @@ mod tests {
 
     #[test]
     fn waiting_is_the_second_number() {
-        assert_eq!(run_queue_wait_ns(b"787471 12345 17\n"), Some([12_345]));
-        assert_eq!(run_queue_wait_ns(b"787471\n"), None);
-        assert_eq!(run_queue_wait_ns(b""), None);
+        assert_eq!(scheduled(b"787471 12345 17\n"), Some([787_471, 12_345, 17]));
+        assert_eq!(scheduled(b"787471 12345\n"), None);
+        assert_eq!(scheduled(b""), None);
     }
 
     #[test]

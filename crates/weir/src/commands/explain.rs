@@ -1,49 +1,74 @@
-//! `weir explain`: what a load test that was run without Weir says, from the files that it left.
+//! `weir explain`: why a run was as slow as it was; or what the files of a load test without Weir say.
 
-use std::collections::BTreeMap;
+mod decide;
+mod stored_evidence;
+mod taken_in;
+
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
-use weir_intake::TakenIn;
-use weir_record::{CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull};
-use weir_study::Outcome;
+use weir_explain::{EXPLAIN_SCHEMA, Explanation, diagnose, diagnose_difference};
 
-use super::studies;
 use crate::error::ExpectedError;
-use crate::intake::{Files, Loads};
-use crate::output;
-use crate::stored::{self, StoredRun};
+use crate::{output, stored};
 
-/// Take in what a load test without Weir has left, and say what it shows.
+/// Say why a run was as slow as it was, or take in what a load test without Weir has left.
 ///
-/// JMeter's result files become the trials of a run; what sar, sadf -d, nmon or dstat wrote beside them becomes signals
-/// of the same seconds. `weir report` and `weir compare` work on that run. Everything that was assumed (the time zone,
-/// the seconds that count), left out or dropped is said.
+/// Of a run, rival hypotheses are tested on the figures that were recorded: network, limits, locks, garbage collection, disk,
+/// the CPU, a neighbour, the scheduler, steal and frequency, the load tool. Each is supported, not supported or not measured,
+/// with its figures, its thresholds and the trial that would decide. RUN is the run of any command (a path, a name below the
+/// runs' directory, or `last`), or the file that `weir run --json` wrote. With a second run: why the two differ.
+///
+/// With --jtl, JMeter's result files become the trials of a run; what sar, sadf -d, nmon or dstat wrote beside them becomes
+/// signals of the same seconds. `weir report`, `weir compare` and `weir explain RUN` work on that run. Everything that was
+/// assumed (the time zone, the seconds that count), left out or dropped is said.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
+    /// The run [default: last].
+    #[arg(value_name = "RUN", conflicts_with = "jtl")]
+    run: Option<String>,
+    /// A second run: say why it differs from the first.
+    #[arg(value_name = "OTHER", requires = "run")]
+    other: Option<String>,
+    /// The trial of RUN that is explained, and, when given twice, that of OTHER [default: the one with the most requests in
+    /// flight].
+    #[arg(long, value_name = "N", conflicts_with = "jtl")]
+    trial: Vec<u32>,
+    /// Run the trial that decides on the first hypothesis, where its study can: as it was and with one level changed, three times
+    /// each.
+    #[arg(long = "run", conflicts_with_all = ["jtl", "other"])]
+    run_trial: bool,
+    /// Write the explanation as a page to this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "jtl")]
+    html: Option<PathBuf>,
     /// A result file of JMeter, CSV or XML; several, each of a test with another number of users, become several trials.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     jtl: Vec<PathBuf>,
     /// What `sar` printed on the server meanwhile: its text, not its binary file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "jtl", conflicts_with = "run")]
     sar: Vec<PathBuf>,
     /// What `sadf -d`, `nmon -f` or `dstat --output` wrote on the server meanwhile.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "jtl", conflicts_with = "run")]
     csv: Vec<PathBuf>,
     /// A run of `weir watch` on the server meanwhile: a path, a name below the runs' directory, or `last`.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", requires = "jtl", conflicts_with = "run")]
     watch: Vec<String>,
     /// The zone of times that name none, such as Europe/Berlin, UTC or +02:00; without, that of this machine.
-    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "ZONE",
+        allow_hyphen_values = true,
+        requires = "jtl",
+        conflicts_with = "run"
+    )]
     time_zone: Option<String>,
     /// Seconds to leave out at the beginning of each test; without, the end of the warm-up is looked for.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", requires = "jtl", conflicts_with = "run")]
     warm_up: Option<u64>,
     /// CPUs of the server, where no file says.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "NUMBER", requires = "jtl", conflicts_with = "run", value_parser = clap::value_parser!(u32).range(1..))]
     cpus: Option<u32>,
-    /// Write the result as JSON to this file; `-` is standard output.
+    /// Write the explanation, or the result of what was taken in, as JSON to this file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Where runs lie.
@@ -52,138 +77,69 @@ pub(crate) struct ExplainArguments {
 }
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
-    let monitors: Vec<PathBuf> = arguments
-        .sar
-        .iter()
-        .chain(&arguments.csv)
-        .cloned()
-        .collect();
-    let watches: Vec<RunDirectory> = arguments
-        .watch
-        .iter()
-        .map(|run| stored::find(&arguments.runs, run))
-        .collect::<Result<_, _>>()?;
-    let files = Files {
-        results: &arguments.jtl,
-        monitors: &monitors,
-        watches: &watches,
-        zone: arguments.time_zone.as_deref(),
-        dropped_s: arguments.warm_up,
-        cpus: arguments.cpus,
-    };
-    let loads = files.take_in()?;
-    let name = arguments.jtl[0].file_stem().map_or_else(
-        || "load".to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
-    );
-    let directory = studies::create_run(&arguments.runs, &name)?;
-    let outcome = weir_study::of_files(
-        loads
-            .trials
-            .iter()
-            .map(|trial| trial.record.clone())
-            .collect(),
-        target(&loads),
-    );
-    let result = store(&directory, &loads, outcome, &monitors, arguments)?;
-    for trial in &loads.trials {
-        let name = trial.record.case.as_deref().unwrap_or_default();
-        output::talk(&format!("{name}: {} users", trial.record.population));
-        output::talk(&weir_report::text::run_table(&trial.record));
+    if arguments.jtl.is_empty() {
+        of_runs(arguments)
+    } else {
+        taken_in::run(arguments)
     }
-    output::talk(&weir_report::text::summary(&result, output::width()));
-    let report = StoredRun::read(&directory)?.write_report(&directory)?;
-    output::talk(&format!("report: {}", report.display()));
+}
+
+/// Explains one run, or why two differ.
+fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
+    let named = arguments.run.as_deref().unwrap_or("last");
+    let named: Vec<&str> = std::iter::once(named)
+        .chain(arguments.other.as_deref())
+        .collect();
+    if arguments.trial.len() > named.len() {
+        return Err(ExpectedError::Input(format!(
+            "--trial is given {} times for {} run(s)",
+            arguments.trial.len(),
+            named.len()
+        )));
+    }
+    let mut runs = Vec::new();
+    for (at, named) in named.iter().enumerate() {
+        let trial = arguments.trial.get(at).copied();
+        let evidence = stored_evidence::read(&arguments.runs, named, trial)?;
+        runs.push(diagnose(&evidence));
+    }
+    let difference = match runs.as_slice() {
+        [first, second] => Some(diagnose_difference(first, second)),
+        _ => None,
+    };
+    let decision = match runs.as_slice() {
+        [diagnosis] if arguments.run_trial => decide::run(&arguments.runs, named[0], diagnosis)?,
+        _ => None,
+    };
+    let explanation = Explanation {
+        schema: EXPLAIN_SCHEMA.to_owned(),
+        weir: env!("CARGO_PKG_VERSION").to_owned(),
+        runs,
+        difference,
+        decision,
+    };
+    tell(arguments, &explanation)?;
+    Ok(0)
+}
+
+fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), ExpectedError> {
+    if let Some(html) = &arguments.html {
+        stored::write_sheet(html, &weir_report::explanation_sheet(explanation))?;
+    }
+    let text = weir_report::explanation_text(explanation, output::width());
+    let text = text.trim_end();
     match &arguments.json {
-        Some(json) => output::json_to(json, &result)?,
-        None => output::data(&directory.path().display().to_string()),
+        Some(json) if json.as_os_str() == "-" => {
+            output::talk(text);
+            output::json_to(json, explanation)
+        }
+        Some(json) => {
+            output::data(text);
+            output::json_to(json, explanation)
+        }
+        None => {
+            output::data(text);
+            Ok(())
+        }
     }
-    Ok(result.exit_code)
-}
-
-/// The server, as far as the files tell of it.
-fn target(loads: &Loads) -> TargetFacts {
-    TargetFacts {
-        name: loads.host.clone().unwrap_or_else(|| "not named".to_owned()),
-        kind: "taken in".to_owned(),
-        cpus: loads.cpus.unwrap_or(0),
-        cpu_scope: if loads.trials.iter().any(|trial| trial.record.cpu.is_some()) {
-            CpuScope::OwnCpus
-        } else {
-            CpuScope::Unknown
-        },
-        stages: stages(loads),
-    }
-}
-
-/// The stages whose limits a watch has read, outermost first.
-fn stages(loads: &Loads) -> Vec<Stage> {
-    const FUNNEL: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
-    let signals = loads.trials.iter().flat_map(|trial| &trial.record.signals);
-    let limits: BTreeMap<&str, f64> = signals
-        .filter_map(|(name, limit)| Some((name.strip_suffix(".limit")?, *limit)))
-        .filter(|(stage, _)| {
-            FUNNEL.contains(stage) || stage.starts_with("pool.") || *stage == "database"
-        })
-        .collect();
-    let mut stages: Vec<Stage> = limits
-        .into_iter()
-        .map(|(name, limit)| Stage {
-            name: name.to_owned(),
-            native: None,
-            limit: Some(limit),
-            settable: false,
-            when_full: WhenFull::Wait,
-        })
-        .collect();
-    let place = |stage: &Stage| {
-        let outer = FUNNEL.iter().position(|name| *name == stage.name);
-        outer.unwrap_or(FUNNEL.len() + usize::from(stage.name == "database"))
-    };
-    stages.sort_by_key(place);
-    stages
-}
-
-fn store(
-    directory: &RunDirectory,
-    loads: &Loads,
-    outcome: Outcome,
-    monitors: &[PathBuf],
-    arguments: &ExplainArguments,
-) -> Result<StudyResult, ExpectedError> {
-    let mut manifest = studies::manifest(0, ".".into(), String::new());
-    // The facts are those of the machine that was watched, not of this one.
-    manifest.machine.clear();
-    let files = arguments
-        .jtl
-        .iter()
-        .chain(monitors)
-        .map(|path| path.display().to_string());
-    let files = files.collect::<Vec<_>>().join(", ");
-    manifest.machine.insert("taken-in-from".to_owned(), files);
-    let host = loads.host.clone().map(|host| ("host".to_owned(), host));
-    let cpus = loads.cpus.map(|cpus| ("cpus".to_owned(), cpus.to_string()));
-    manifest.machine.extend(host.into_iter().chain(cpus));
-    directory
-        .write_manifest(&manifest)
-        .map_err(stored::failed)?;
-    for trial in &loads.trials {
-        store_trial(directory, trial)?;
-    }
-    let (result, _) =
-        outcome.into_result(directory.id(), manifest.weir, Vec::new(), Duration::ZERO);
-    directory.write_result(&result).map_err(stored::failed)?;
-    Ok(result)
-}
-
-fn store_trial(directory: &RunDirectory, trial: &TakenIn) -> Result<(), ExpectedError> {
-    let files = directory
-        .start_trial(trial.record.id)
-        .map_err(stored::failed)?;
-    files
-        .write_seconds(&trial.recording, trial.started)
-        .map_err(studies::trial_failed)?;
-    directory
-        .write_record(&trial.record)
-        .map_err(stored::failed)
 }

@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_load::SampleSink;
-use weir_probe::WatchPlan;
+use weir_probe::{Source, WatchPlan};
 use weir_record::{
     Context, Levels, LoadSecond, RUN_SCHEMA, Role, RunDirectory, RunResult, SecondView, Status,
     Treatment, TrialObserver, TrialRecord, Window, evaluate, failed_to,
@@ -135,8 +135,10 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
         })
         .map(|named| named.port)
         .collect();
+    let target_pids: Vec<u32> = shared.target_pid.into_iter().collect();
     WatchPlan {
-        target_pids: shared.target_pid.into_iter().collect(),
+        sources: Source::of_processes(&target_pids),
+        target_pids,
         target_cpus: shared.target_cpus.clone(),
         ports,
         own_process: true,

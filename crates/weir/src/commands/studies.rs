@@ -46,6 +46,19 @@ pub(crate) struct StudyArguments {
     allow_host: Vec<String>,
 }
 
+impl StudyArguments {
+    /// What is typed for a study whose run lies below a directory.
+    pub(crate) fn below(runs: &Path) -> Self {
+        Self {
+            json: None,
+            dry_run: false,
+            resume: None,
+            runs: runs.to_owned(),
+            allow_host: Vec::new(),
+        }
+    }
+}
+
 /// Reads the study: the one given, the one of the run to continue, or the built-in one.
 pub(crate) fn prepare(
     file: Option<&Path>,

@@ -342,7 +342,8 @@ fn bad_input_is_told() {
     place.write("app1.csv", &sadf(50.0));
     place.write("late.csv", &sadf(50.0).replace(";179530", ";189530"));
     for (words, part) in [
-        (&["explain"][..], "--jtl"),
+        (&["explain"][..], "find the run `last`"),
+        (&["explain", "--sar", "a.jtl"], "--jtl"),
         (&["explain", "--jtl", "none.jtl"], "none.jtl"),
         (&["explain", "--jtl", "empty.jtl"], "it is empty"),
         (

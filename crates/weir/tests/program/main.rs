@@ -7,6 +7,7 @@
 mod cli;
 mod compare;
 mod corpus;
+mod explain;
 mod init;
 mod malformed;
 mod models;

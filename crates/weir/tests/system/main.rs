@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
+mod explain;
 mod httpd;
 mod init;
 mod jmeter;

@@ -1,0 +1,296 @@
+//! All hypotheses of one run, and what they come to.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Evidence;
+use crate::hypotheses::{
+    clock::clock, cpu::cpu, disk::disk, garbage::garbage, limits::limits, load_tool::load_tool,
+    locks, neighbour::neighbour, network::network, scheduler::scheduler,
+};
+use crate::hypothesis::{Hypothesis, Verdict};
+use crate::threads::{request_cpu, request_wait};
+use crate::words::percent;
+
+/// What the figures of one run say of every hypothesis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Diagnosis {
+    /// The run.
+    pub run: String,
+    /// The trial whose figures these are; null for a watch without load.
+    pub trial: Option<u32>,
+    /// Requests answered per second.
+    pub throughput_per_s: Option<f64>,
+    /// Mean time of a request, in milliseconds.
+    pub response_mean_ms: Option<f64>,
+    /// 99th percentile of the response time, in milliseconds.
+    pub response_p99_ms: Option<f64>,
+    /// Requests in flight on average.
+    pub in_flight: Option<f64>,
+    /// Where the requests' time went, as far as it was recorded.
+    pub time: Vec<TimePart>,
+    /// Every hypothesis, in a fixed order.
+    pub hypotheses: Vec<Hypothesis>,
+    /// The hypothesis that explains most; null when none is supported.
+    pub first: Option<String>,
+    /// The answer in a sentence or two.
+    pub summary: String,
+}
+
+/// A part of the requests' time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimePart {
+    /// What the requests did meanwhile.
+    pub what: String,
+    /// Share of their time.
+    pub share: f64,
+}
+
+/// Tests every hypothesis on the figures of a run.
+pub fn diagnose(evidence: &Evidence) -> Diagnosis {
+    let disk = disk(evidence);
+    let garbage = garbage(evidence);
+    let locks = locks::locks(evidence);
+    let neighbour = neighbour(evidence);
+    let behind = [
+        (&disk, "the disk"),
+        (&locks, "a lock"),
+        (&garbage, "the garbage collector"),
+        (&neighbour, "another process"),
+    ];
+    let behind = behind.iter().find(|(found, _)| found.is_supported());
+    let limits = limits(evidence, behind.map(|(_, words)| *words));
+    let hypotheses = vec![
+        load_tool(evidence),
+        network(evidence),
+        limits,
+        locks,
+        garbage,
+        disk,
+        cpu(evidence),
+        neighbour,
+        scheduler(evidence),
+        clock(evidence),
+    ];
+    let first = first(&hypotheses).map(|hypothesis| hypothesis.id.clone());
+    let summary = summary(&hypotheses, first.as_deref());
+    Diagnosis {
+        run: evidence.name.clone(),
+        trial: evidence.trial,
+        throughput_per_s: evidence.throughput_per_s,
+        response_mean_ms: evidence.mean_s.map(|mean| mean * 1e3),
+        response_p99_ms: evidence.p99_s.map(|p99| p99 * 1e3),
+        in_flight: evidence.in_flight,
+        time: time(evidence),
+        hypotheses,
+        first,
+        summary,
+    }
+}
+
+impl Diagnosis {
+    /// The hypothesis of this name.
+    pub fn hypothesis(&self, id: &str) -> Option<&Hypothesis> {
+        self.hypotheses
+            .iter()
+            .find(|hypothesis| hypothesis.id == id)
+    }
+}
+
+/// The one that explains most. A load tool that was the limit comes before all, since nothing else was measured then.
+/// Waiting for a CPU is what a full CPU and a neighbour look like, and a full CPU what a collector looks like: the
+/// narrower explanation comes first.
+fn first(hypotheses: &[Hypothesis]) -> Option<&Hypothesis> {
+    let breadth = |hypothesis: &Hypothesis| match hypothesis.id.as_str() {
+        "load-tool" => 0,
+        "cpu" => 2,
+        "scheduler" => 3,
+        _ => 1,
+    };
+    let supported = hypotheses
+        .iter()
+        .filter(|hypothesis| hypothesis.is_supported());
+    supported.min_by(|a, b| {
+        let share = |hypothesis: &Hypothesis| hypothesis.share.unwrap_or(0.0);
+        let by_breadth = breadth(a).cmp(&breadth(b));
+        by_breadth.then(share(b).total_cmp(&share(a)))
+    })
+}
+
+fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
+    let of = |verdict: Verdict| {
+        hypotheses
+            .iter()
+            .filter(move |found| found.verdict == verdict)
+    };
+    let Some(first) = hypotheses
+        .iter()
+        .find(|found| Some(found.id.as_str()) == first)
+    else {
+        let open: Vec<&str> = of(Verdict::NotMeasured)
+            .map(|found| found.id.as_str())
+            .collect();
+        return if open.is_empty() {
+            "No hypothesis is supported by the figures of this run.".to_owned()
+        } else {
+            format!(
+                "No hypothesis is supported; not measured: {}.",
+                open.join(", ")
+            )
+        };
+    };
+    let share = first.share.map_or_else(String::new, |share| {
+        format!(" ({} of the requests' time)", percent(share))
+    });
+    let others: Vec<&str> = of(Verdict::Supported)
+        .filter(|found| found.id != first.id)
+        .map(|found| found.id.as_str())
+        .collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(" Also supported: {}.", others.join(", "))
+    };
+    format!("{}{share}. {}{others}", first.claim, first.says)
+}
+
+/// Where the requests' time went. The parts overlap where a collector stops threads that run, so they can come to a
+/// little more than all.
+fn time(evidence: &Evidence) -> Vec<TimePart> {
+    let part = |what: &str, present: Option<f64>| {
+        let share = evidence.share_of_requests(present)?;
+        Some(TimePart {
+            what: what.to_owned(),
+            share,
+        })
+    };
+    let stages = evidence.stages();
+    let stages = stages
+        .iter()
+        .filter(|stage| !["request-queue", "connections"].contains(&stage.as_str()))
+        .map(|stage| part(&format!("waiting for `{stage}`"), evidence.waiting(stage)));
+    let stopped = evidence.signal("gc.time").and_then(|share| {
+        let in_flight = evidence.in_flight?;
+        part("stopped by the garbage collector", Some(share * in_flight))
+    });
+    let rest = locks::rest(evidence).map(|share| TimePart {
+        what: "something that is not counted: locks, services behind the server, the network"
+            .to_owned(),
+        share,
+    });
+    let ends = [
+        part("waiting for a CPU", request_wait(evidence)),
+        part(
+            "asleep in the kernel for storage",
+            evidence.signal("target.blocked"),
+        ),
+        stopped,
+        rest,
+    ];
+    let working = part("working on a CPU", request_cpu(evidence));
+    std::iter::once(working)
+        .chain(stages)
+        .chain(ends)
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    /// The hypothesis that comes first for these figures.
+    fn first_of(signals: &[(&str, f64)]) -> Option<String> {
+        diagnose(&evidence(signals)).first
+    }
+
+    const WORKING: [(&str, f64); 6] = [
+        ("cpu", 0.97),
+        ("target.cpu.user", 1.8),
+        ("target.cpu.system", 0.1),
+        ("target.run-queue-wait", 7.0),
+        ("load.cpu", 0.2),
+        ("load.cpus", 1.0),
+    ];
+
+    fn with(change: &[(&str, f64)]) -> Option<String> {
+        first_of(&[WORKING.as_slice(), change].concat())
+    }
+
+    #[test]
+    fn the_narrower_explanation_comes_first() {
+        assert_eq!(
+            with(&[]).as_deref(),
+            Some("cpu"),
+            "not the waits in front of it"
+        );
+        assert_eq!(
+            with(&[("gc.time", 0.3), ("gc.count", 10.0)]).as_deref(),
+            Some("garbage-collection")
+        );
+        let starved = [("target.cpu.user", 0.7), ("target.cpu.system", 0.0)];
+        assert_eq!(with(&starved).as_deref(), Some("neighbour"));
+        assert_eq!(with(&[("load.cpu", 0.95)]).as_deref(), Some("load-tool"));
+        assert_eq!(
+            with(&[("target.blocked", 5.0), ("cpu", 0.5)]).as_deref(),
+            Some("disk")
+        );
+    }
+
+    #[test]
+    fn parts_of_the_time_add_up() {
+        let idle = [
+            ("cpu", 0.3),
+            ("target.cpu.user", 0.5),
+            ("target.cpu.system", 0.0),
+            ("target.run-queue-wait", 0.5),
+            ("pool.db.waiting", 6.0),
+        ];
+        let found = diagnose(&evidence(&idle));
+        let sum: f64 = found.time.iter().map(|part| part.share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{:#?}", found.time);
+        let words: Vec<&str> = found.time.iter().map(|part| part.what.as_str()).collect();
+        assert!(words.contains(&"waiting for `pool.db`"), "{words:?}");
+    }
+
+    #[test]
+    fn nothing_recorded_is_nothing_measured() {
+        let empty = diagnose(&evidence(&[]));
+        assert_eq!(empty.first, None);
+        assert!(
+            empty
+                .hypotheses
+                .iter()
+                .all(|found| found.verdict == Verdict::NotMeasured),
+            "{empty:#?}"
+        );
+        assert!(
+            empty.summary.contains("not measured: load-tool"),
+            "{}",
+            empty.summary
+        );
+    }
+
+    #[test]
+    fn every_verdict_has_its_sentence_tests_and_a_trial_that_would_decide() {
+        for found in diagnose(&evidence(&WORKING)).hypotheses {
+            assert!(found.says.ends_with('.'), "{}: {}", found.id, found.says);
+            assert!(!found.would_decide.is_empty(), "{}", found.id);
+            assert!(
+                !found.tests.is_empty() || found.id == "limit",
+                "{}",
+                found.id
+            );
+            for test in &found.tests {
+                assert_eq!(
+                    test.threshold.is_some(),
+                    !test.because.is_empty(),
+                    "{}",
+                    test.what
+                );
+                assert!(!test.from.is_empty(), "{}", test.what);
+            }
+        }
+    }
+}

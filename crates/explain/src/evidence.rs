@@ -1,0 +1,301 @@
+//! What a run recorded, as the hypotheses ask for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_record::{CpuScope, Errors, ResponseTime, TargetFacts, TrialRecord, WatchResult, names};
+
+/// CPUs of the machine on which the target ran, where that is known.
+pub type MachineCpus = Option<u32>;
+
+/// The figures of one trial, or of a watch without load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What it is the evidence of: a run's name.
+    pub name: String,
+    /// The trial; `None`: a watch without load.
+    pub trial: Option<u32>,
+    /// Requests answered per second.
+    pub throughput_per_s: Option<f64>,
+    /// Mean time of a request from its actual start, in seconds.
+    pub mean_s: Option<f64>,
+    /// 99th percentile of the response time, in seconds.
+    pub p99_s: Option<f64>,
+    /// Mean time that requests of an open workload waited for a user before they started, in seconds.
+    pub start_delay_s: Option<f64>,
+    /// Requests in flight on average.
+    pub in_flight: Option<f64>,
+    /// Samples that failed.
+    pub errors: Option<Errors>,
+    /// Response times of each class of requests.
+    pub classes: BTreeMap<String, ResponseTime>,
+    /// CPUs that the target may use.
+    pub cpus: Option<f64>,
+    /// Whether the load tool may run on the target's CPUs too; `None`: it is not known.
+    pub load_on_target: Option<bool>,
+    /// What the run's own check says against its figures.
+    pub spoilt: Vec<String>,
+    signals: BTreeMap<String, f64>,
+    limits: BTreeMap<String, f64>,
+}
+
+impl Evidence {
+    /// The evidence of a trial.
+    pub fn of_trial(
+        name: &str,
+        record: &TrialRecord,
+        target: Option<&TargetFacts>,
+        machine: MachineCpus,
+    ) -> Self {
+        let mut signals = record.signals.clone();
+        if let Some(cpu) = record.cpu {
+            // Runs that other tools recorded have the figure without the signal.
+            signals.entry(names::CPU.to_owned()).or_insert(cpu.total);
+            signals.entry("cpu.steal".to_owned()).or_insert(cpu.steal);
+        }
+        let service = record.open.as_ref().map(|open| open.service_time_ms);
+        let mean_s = service.unwrap_or(record.response_time_ms).mean / 1e3;
+        let limits = target.into_iter().flat_map(|target| &target.stages);
+        let limits = limits.filter_map(|stage| Some((stage.name.clone(), stage.limit?)));
+        let cpus = signals.get(names::TARGET_CPUS).copied();
+        let facts_cpus = target.map(|target| f64::from(target.cpus));
+        let mut evidence = Self {
+            name: name.to_owned(),
+            trial: Some(record.id),
+            throughput_per_s: Some(record.throughput_per_s).filter(|rate| *rate > 0.0),
+            mean_s: Some(mean_s).filter(|mean| *mean > 0.0),
+            p99_s: Some(record.response_time_ms.p99 / 1e3).filter(|p99| *p99 > 0.0),
+            start_delay_s: record
+                .open
+                .as_ref()
+                .map(|open| open.start_delay_ms.mean / 1e3),
+            in_flight: None,
+            errors: Some(record.errors.clone()),
+            classes: record
+                .classes
+                .iter()
+                .map(|(label, class)| (label.clone(), class.response_time_ms))
+                .collect(),
+            cpus: cpus.or(facts_cpus).filter(|cpus| *cpus > 0.0),
+            load_on_target: None,
+            spoilt: record.invalid_because.clone(),
+            signals,
+            limits: limits.collect(),
+        };
+        evidence.in_flight = evidence.requests_in_flight(record);
+        evidence.load_on_target =
+            evidence.load_on_target(target.map(|target| target.cpu_scope), machine);
+        evidence
+    }
+
+    /// The evidence of a watch.
+    pub fn of_watch(name: &str, watch: &WatchResult) -> Self {
+        let signals: BTreeMap<String, f64> = watch
+            .signals
+            .iter()
+            .map(|(name, seen)| (name.clone(), seen.mean))
+            .collect();
+        let signal = |name: &str| signals.get(name).copied();
+        // A server that tells its requests tells how many are under way: those with a thread and those that wait for one.
+        let waiting = signal("request-queue.waiting").or_else(|| signal("threads.waiting"));
+        let in_flight = signal("threads.occupancy").map(|busy| busy + waiting.unwrap_or(0.0));
+        let throughput_per_s = signal("threads.entries").filter(|rate| *rate > 0.0);
+        let mean_s = in_flight.zip(throughput_per_s).map(|(n, x)| n / x);
+        Self {
+            name: name.to_owned(),
+            trial: None,
+            throughput_per_s,
+            mean_s: mean_s.filter(|mean| *mean > 0.0),
+            p99_s: None,
+            start_delay_s: None,
+            in_flight: in_flight.filter(|n| *n > 0.0),
+            errors: None,
+            classes: BTreeMap::new(),
+            cpus: signals.get(names::TARGET_CPUS).copied(),
+            load_on_target: None,
+            spoilt: Vec::new(),
+            limits: BTreeMap::new(),
+            signals,
+        }
+    }
+
+    /// A signal's mean over the window.
+    pub(crate) fn signal(&self, name: &str) -> Option<f64> {
+        self.signals.get(name).copied()
+    }
+
+    /// The sum of two signals that only mean something together.
+    pub(crate) fn sum(&self, one: &str, other: &str) -> Option<f64> {
+        Some(self.signal(one)? + self.signal(other)?)
+    }
+
+    /// CPU seconds per second of the target's processes.
+    pub(crate) fn target_cpu(&self) -> Option<f64> {
+        self.sum("target.cpu.user", "target.cpu.system")
+    }
+
+    /// So many on average, as a share of the requests in flight: by Little's law the share of their time.
+    pub(crate) fn share_of_requests(&self, present: Option<f64>) -> Option<f64> {
+        let in_flight = self.in_flight?;
+        Some((present? / in_flight).min(1.0))
+    }
+
+    /// So many per second, as a number per request.
+    pub(crate) fn per_request(&self, per_s: Option<f64>) -> Option<f64> {
+        Some(per_s? / self.throughput_per_s?)
+    }
+
+    /// The stages of which something is known, innermost last.
+    pub(crate) fn stages(&self) -> Vec<String> {
+        const FUNNEL: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
+        let named = self.signals.keys().filter_map(|name| {
+            let (stage, figure) = name.rsplit_once('.')?;
+            let told = ["waiting", "wait", "occupancy", "limit"].contains(&figure);
+            let is_stage =
+                FUNNEL.contains(&stage) || stage.starts_with("pool.") || stage == "database";
+            (told && is_stage).then(|| stage.to_owned())
+        });
+        let mut stages: Vec<String> = named.collect::<BTreeSet<_>>().into_iter().collect();
+        let place = |stage: &String| {
+            let outer = FUNNEL.iter().position(|name| name == stage);
+            outer.unwrap_or(FUNNEL.len() + usize::from(stage == "database"))
+        };
+        stages.sort_by_key(place);
+        stages
+    }
+
+    /// The limit of a stage: as it was read, else as the target was found.
+    pub(crate) fn limit(&self, stage: &str) -> Option<f64> {
+        self.signal(&format!("{stage}.limit"))
+            .or_else(|| self.limits.get(stage).copied())
+            .filter(|limit| *limit > 0.0)
+    }
+
+    /// Requests that wait for a stage, on average.
+    pub(crate) fn waiting(&self, stage: &str) -> Option<f64> {
+        let waiting = |stage: &str| self.signal(&format!("{stage}.waiting"));
+        let told = waiting(stage).or_else(|| {
+            let wait_s = self.signal(&format!("{stage}.wait"))?;
+            Some(wait_s * self.signal(&format!("{stage}.entries"))?)
+        });
+        // Who waits for a thread waits in the stage before.
+        let before = (stage == "threads")
+            .then(|| waiting("request-queue").or_else(|| self.signal("request-queue.occupancy")));
+        told.or(before.flatten())
+    }
+
+    /// All signals of a kind of name, with what stands for the kind's own part.
+    pub(crate) fn named<'e>(
+        &'e self,
+        start: &'e str,
+        end: &'e str,
+    ) -> impl Iterator<Item = (&'e str, f64)> {
+        self.signals.iter().filter_map(move |(name, figure)| {
+            let own = name.strip_prefix(start)?.strip_suffix(end)?;
+            Some((own, *figure))
+        })
+    }
+
+    /// Little's law; no closed workload has more requests in flight than users.
+    fn requests_in_flight(&self, record: &TrialRecord) -> Option<f64> {
+        let by_law = self.throughput_per_s? * self.mean_s?;
+        let most = match &record.open {
+            None if record.population > 0 => f64::from(record.population),
+            _ => f64::INFINITY,
+        };
+        Some(by_law.min(most)).filter(|n| *n > 0.0)
+    }
+
+    fn load_on_target(&self, scope: Option<CpuScope>, machine: MachineCpus) -> Option<bool> {
+        match scope {
+            Some(CpuScope::OwnCpus) => Some(false),
+            Some(CpuScope::SharedCpus) => Some(true),
+            Some(CpuScope::Unknown) | None => {
+                let load = self.signal(names::LOAD_CPUS)?;
+                Some(self.cpus? + load > f64::from(machine?))
+            }
+        }
+    }
+}
+
+/// Made evidence for the tests of hypotheses.
+#[cfg(test)]
+pub(crate) mod made {
+    use super::*;
+
+    /// Ten requests in flight: 100 a second of 100 ms each, on 2 CPUs that are the target's own.
+    pub(crate) fn evidence(signals: &[(&str, f64)]) -> Evidence {
+        let signals = signals.iter();
+        Evidence {
+            name: "made".to_owned(),
+            trial: Some(1),
+            throughput_per_s: Some(100.0),
+            mean_s: Some(0.1),
+            p99_s: Some(0.3),
+            start_delay_s: None,
+            in_flight: Some(10.0),
+            errors: Some(Errors::default()),
+            classes: BTreeMap::new(),
+            cpus: Some(2.0),
+            load_on_target: Some(false),
+            spoilt: Vec::new(),
+            signals: signals
+                .map(|(name, value)| ((*name).to_owned(), *value))
+                .collect(),
+            limits: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::evidence;
+    use super::*;
+
+    #[test]
+    fn stages_stand_in_their_order_and_other_signals_are_none() {
+        let made = evidence(&[
+            ("database.occupancy", 1.0),
+            ("pool.db.waiting", 1.0),
+            ("threads.limit", 1.0),
+            ("backlog.occupancy", 1.0),
+            ("tcp.80.accept-queue.limit", 1.0),
+            ("target.run-queue-wait", 1.0),
+        ]);
+        assert_eq!(made.stages(), ["backlog", "threads", "pool.db", "database"]);
+    }
+
+    #[test]
+    fn who_waits_for_a_thread_waits_in_the_queue_before_it() {
+        let made = evidence(&[("request-queue.waiting", 3.0)]);
+        assert_eq!(made.waiting("threads"), Some(3.0));
+        let made = evidence(&[("pool.db.wait", 0.5), ("pool.db.entries", 8.0)]);
+        assert_eq!(made.waiting("pool.db"), Some(4.0), "Little's law");
+        assert_eq!(made.waiting("pool.other"), None);
+    }
+
+    #[test]
+    fn a_watch_knows_the_requests_in_flight_of_a_server_that_tells_its_threads() {
+        let mut watch = WatchResult {
+            schema: String::new(),
+            weir: String::new(),
+            run: String::new(),
+            target: String::new(),
+            seconds: 0,
+            missed: 0,
+            running: false,
+            signals: BTreeMap::new(),
+        };
+        let second = [
+            ("threads.occupancy", 6.0),
+            ("request-queue.waiting", 2.0),
+            ("threads.entries", 16.0),
+            ("target.cpus", 4.0),
+        ];
+        let second = second.map(|(name, value)| (name.to_owned(), value));
+        watch.add(Some(&BTreeMap::from(second)));
+        let evidence = Evidence::of_watch("w", &watch);
+        assert_eq!(evidence.in_flight, Some(8.0));
+        assert_eq!(evidence.mean_s, Some(0.5));
+        assert_eq!((evidence.trial, evidence.cpus), (None, Some(4.0)));
+    }
+}

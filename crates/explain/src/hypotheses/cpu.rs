@@ -1,0 +1,112 @@
+//! The server's own work fills its CPUs.
+
+use crate::evidence::Evidence;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
+use crate::threads::{request_cpu, request_wait};
+use crate::threshold::{MATTERS, OWN, OWN_BECAUSE, SATURATED, SATURATED_BECAUSE};
+use crate::words::percent;
+
+pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
+    let busy = Test::at_least(
+        "busy share of the CPUs that the server may use",
+        evidence.signal("cpu"),
+        Unit::Share,
+        (SATURATED, SATURATED_BECAUSE),
+    )
+    .from(&["cpu"]);
+    let own = Test::at_least(
+        "the server's own part of that, the collector's and the compiler's threads left out",
+        own_part(evidence),
+        Unit::Share,
+        (OWN, OWN_BECAUSE),
+    )
+    .from(&["target.cpu.user", "target.cpu.system"]);
+    let decided = all_of(&[busy.speaks_for, own.speaks_for]);
+    let verdict = match decided {
+        Some(true) => Verdict::Supported,
+        Some(false) => Verdict::NotSupported,
+        None => Verdict::NotMeasured,
+    };
+    let at_cpu = request_cpu(evidence).map(|cpu| cpu + request_wait(evidence).unwrap_or(0.0));
+    let share = evidence.share_of_requests(at_cpu);
+    let says = match (busy.figure, own.figure) {
+        (None, _) => "How busy the server's CPUs were was not recorded.".to_owned(),
+        (Some(busy), None) => format!(
+            "The CPUs were {} busy; with whose work was not recorded (name the server's process).",
+            percent(busy)
+        ),
+        (Some(busy), Some(own)) => format!(
+            "The CPUs were {} busy, {} of that with the server's own work.",
+            percent(busy),
+            percent(own)
+        ),
+    };
+    Hypothesis::new("cpu", "The server's own work fills its CPUs")
+        .share(share)
+        .test(busy)
+        .test(own)
+        .test(
+            Test::figure(
+                "CPU time per request",
+                evidence.per_request(request_cpu(evidence)),
+                Unit::Seconds,
+            )
+            .from(&["target.cpu.user", "target.cpu.system", "throughput"]),
+        )
+        .trial("fewer-users", "the same run with half the users: throughput stays and the response time halves, if the CPU is what limits", ("users", 0.5))
+        .idea("profile", "a profile of the server under this load (`perf record -g`, async-profiler): what the CPU time is spent on")
+        .verdict(verdict, says)
+}
+
+/// Whether the CPUs are what holds requests that have their place already: they are full, and with the server's own
+/// work, or the requests wait for them. CPUs that others fill while the server needs none hold nobody.
+pub(crate) fn holds(evidence: &Evidence) -> bool {
+    let full = evidence.signal("cpu").is_some_and(|cpu| cpu >= SATURATED);
+    let own = own_part(evidence).is_none_or(|own| own >= OWN);
+    let waits = evidence.share_of_requests(request_wait(evidence));
+    full && (own || waits.is_some_and(|waits| waits >= MATTERS))
+}
+
+/// The requests' part of the busy time of the target's CPUs.
+fn own_part(evidence: &Evidence) -> Option<f64> {
+    let busy_cpus = evidence.signal("cpu")? * evidence.cpus?;
+    (busy_cpus > 0.0).then(|| request_cpu(evidence).map(|own| (own / busy_cpus).min(1.0)))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    fn with(cpu: f64, own: f64) -> Hypothesis {
+        super::cpu(&evidence(&[
+            ("cpu", cpu),
+            ("target.cpu.user", own),
+            ("target.cpu.system", 0.0),
+        ]))
+    }
+
+    #[test]
+    fn full_cpus_are_the_servers_own_doing_when_it_is_its_work() {
+        assert_eq!(with(0.97, 1.8).verdict, Verdict::Supported);
+        assert_eq!(
+            with(0.97, 0.5).verdict,
+            Verdict::NotSupported,
+            "a neighbour's"
+        );
+        assert_eq!(with(0.6, 1.1).verdict, Verdict::NotSupported);
+    }
+
+    #[test]
+    fn without_the_servers_process_it_is_not_known_whose_work_it_is() {
+        assert_eq!(
+            cpu(&evidence(&[("cpu", 0.97)])).verdict,
+            Verdict::NotMeasured
+        );
+        assert_eq!(
+            cpu(&evidence(&[("cpu", 0.5)])).verdict,
+            Verdict::NotSupported
+        );
+        assert_eq!(cpu(&evidence(&[])).verdict, Verdict::NotMeasured);
+    }
+}

@@ -1,0 +1,163 @@
+//! The garbage collector stops the application, or takes its CPU.
+
+use crate::evidence::Evidence;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of, any_of};
+use crate::threads::collectors;
+use crate::threshold::{
+    MATTERS, MATTERS_BECAUSE, PAUSE_OF_P99, PAUSE_OF_P99_BECAUSE, PAUSES_SEEN, SATURATED,
+};
+use crate::words::{percent, time};
+
+pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
+    let stopped = evidence.signal("gc.time");
+    let pause_s = stopped
+        .zip(evidence.signal("gc.count"))
+        .and_then(|(time, count)| (count > 0.0).then(|| time / count));
+    let of_time = Test::at_least(
+        "share of the time in which the collector had stopped the application",
+        stopped,
+        Unit::Share,
+        (MATTERS, MATTERS_BECAUSE),
+    )
+    .from(&["gc.time"]);
+    let of_p99 = Test::at_least(
+        "mean pause as a share of the 99th percentile",
+        pause_of_p99(evidence, stopped, pause_s),
+        Unit::Share,
+        (PAUSE_OF_P99, PAUSE_OF_P99_BECAUSE),
+    )
+    .from(&["gc.time", "gc.count", "response_time_ms.p99"]);
+    let of_cpu = Test::at_least(
+        "the collector's threads' share of the server's CPU time",
+        cpu_share(evidence),
+        Unit::Share,
+        (
+            MATTERS,
+            "work that requests wait for when the CPUs are full; on idle CPUs it costs them nothing",
+        ),
+    )
+    .from(&["census.GC-Thread.cpu", "target.cpu.user"]);
+    let full = evidence.signal("cpu").map(|cpu| cpu >= SATURATED);
+    let verdict = match stopped {
+        None => Verdict::NotMeasured,
+        Some(_) => any_of(&[
+            of_time.speaks_for,
+            of_p99.speaks_for.or(Some(false)),
+            all_of(&[of_cpu.speaks_for, full]).or(Some(false)),
+        ]),
+    };
+    let says = says(evidence, stopped, pause_s, &of_cpu);
+    Hypothesis::new(
+        "garbage-collection",
+        "The garbage collector stops the application, or takes its CPU",
+    )
+    .share(stopped)
+    .test(of_time)
+    .test(of_p99)
+    .test(of_cpu)
+    .test(Test::figure("mean pause", pause_s, Unit::Seconds).from(&["gc.time", "gc.count"]))
+    .test(Test::figure("collections", evidence.signal("gc.count"), Unit::PerSecond).from(&["gc.count"]))
+    .idea("no-garbage", "a load without garbage (a request that allocates next to nothing) at the same rate: if the time stays, it was not the collector")
+    .idea("serial", "the same run with `-XX:+UseSerialGC`, or `-XX:+UseEpsilonGC` with a heap that lasts for the window: if the time goes, it was the collector")
+    .verdict(verdict, says)
+}
+
+/// Only when pauses are frequent enough for one request in a hundred to meet one.
+fn pause_of_p99(evidence: &Evidence, stopped: Option<f64>, pause_s: Option<f64>) -> Option<f64> {
+    let share = pause_s.unwrap_or(0.0) / evidence.p99_s?;
+    Some(if stopped? >= PAUSES_SEEN { share } else { 0.0 })
+}
+
+fn cpu_share(evidence: &Evidence) -> Option<f64> {
+    let collectors = collectors(evidence)?;
+    evidence
+        .target_cpu()
+        .filter(|cpu| *cpu > 0.0)
+        .map(|cpu| collectors.cpu / cpu)
+}
+
+fn says(evidence: &Evidence, stopped: Option<f64>, pause_s: Option<f64>, of_cpu: &Test) -> String {
+    let Some(stopped) = stopped else {
+        return "No figures of a garbage collector were recorded: it is no virtual machine, or one that tells none."
+            .to_owned();
+    };
+    let mut parts = vec![match pause_s {
+        Some(pause_s) => format!(
+            "The application stood still for {} of the time, {} in the mean each time",
+            percent(stopped),
+            time(pause_s)
+        ),
+        None => "There was no collection".to_owned(),
+    }];
+    if let Some(share) = of_cpu.figure {
+        parts.push(format!(
+            "the collector's threads took {} of the server's CPU time",
+            percent(share)
+        ));
+    }
+    if let Some(p99) = evidence.p99_s {
+        parts.push(format!("the 99th percentile is {}", time(p99)));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    fn verdict(signals: &[(&str, f64)]) -> Verdict {
+        garbage(&evidence(signals)).verdict
+    }
+
+    #[test]
+    fn a_tenth_of_the_time_is_enough() {
+        assert_eq!(
+            verdict(&[("gc.time", 0.25), ("gc.count", 10.0)]),
+            Verdict::Supported
+        );
+        assert_eq!(
+            verdict(&[("gc.time", 0.005), ("gc.count", 1.0)]),
+            Verdict::NotSupported
+        );
+        assert_eq!(
+            verdict(&[("gc.time", 0.0), ("gc.count", 0.0)]),
+            Verdict::NotSupported
+        );
+    }
+
+    #[test]
+    fn rare_long_pauses_are_the_99th_percentile() {
+        // A pause of 200 ms every ten seconds; the 99th percentile is 300 ms.
+        assert_eq!(
+            verdict(&[("gc.time", 0.02), ("gc.count", 0.1)]),
+            Verdict::Supported
+        );
+        assert_eq!(
+            verdict(&[("gc.time", 0.02), ("gc.count", 2.0)]),
+            Verdict::NotSupported
+        );
+    }
+
+    #[test]
+    fn a_collector_that_works_beside_takes_cpu_only_where_there_is_none_left() {
+        let beside = |cpu| {
+            verdict(&[
+                ("gc.time", 0.001),
+                ("gc.count", 1.0),
+                ("jvm.threads", 30.0),
+                ("census.ZWorkerYoung.cpu", 0.6),
+                ("target.cpu.user", 1.8),
+                ("target.cpu.system", 0.1),
+                ("cpu", cpu),
+            ])
+        };
+        assert_eq!(beside(0.98), Verdict::Supported);
+        assert_eq!(beside(0.5), Verdict::NotSupported);
+    }
+
+    #[test]
+    fn a_server_without_a_collector_is_not_measured() {
+        assert_eq!(verdict(&[("cpu", 0.9)]), Verdict::NotMeasured);
+    }
+}

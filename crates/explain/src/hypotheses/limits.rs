@@ -1,0 +1,224 @@
+//! A pool or another limit of the funnel holds requests back.
+
+use crate::evidence::Evidence;
+use crate::hypotheses::{cpu, waiting_test};
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
+use crate::threshold::{FULL, FULL_BECAUSE};
+use crate::words::{number, percent, time};
+
+const TWICE: &str = "the same run with twice the limit: if requests wait as long as before somewhere else, it was not the limit";
+
+/// What a stage shows.
+struct Stage {
+    name: String,
+    waits: Test,
+    full: Test,
+    waiting: Option<f64>,
+}
+
+/// `behind` is whether something inside the server was found that holds up requests which have their place already: a
+/// stage in front of it is full then because of that.
+pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
+    let stages: Vec<Stage> = evidence
+        .stages()
+        .into_iter()
+        .filter_map(|name| stage(evidence, name))
+        .collect();
+    let cpu_full = cpu::holds(evidence);
+    // The innermost one is what the others wait behind.
+    let innermost = stages
+        .iter()
+        .rfind(|stage| all_of(&[stage.waits.speaks_for, stage.full.speaks_for]) == Some(true));
+    let unknown = stages.is_empty()
+        || stages
+            .iter()
+            .any(|stage| all_of(&[stage.waits.speaks_for, stage.full.speaks_for]).is_none());
+    let verdict = match innermost {
+        Some(_) if cpu_full => Verdict::NotSupported,
+        Some(stage) if behind.is_some() && !stage.name.starts_with("pool.") => {
+            Verdict::NotSupported
+        }
+        Some(_) => Verdict::Supported,
+        None if unknown => Verdict::NotMeasured,
+        None => Verdict::NotSupported,
+    };
+    let says = says(
+        evidence,
+        verdict,
+        &stages,
+        innermost,
+        if cpu_full { Some("the CPU") } else { behind },
+    );
+    let share = innermost.and_then(|stage| evidence.share_of_requests(stage.waiting));
+    let twice = innermost.map(|stage| stage.name.clone());
+    let mut hypothesis = Hypothesis::new(
+        "limit",
+        "A pool or another limit of the server holds requests back",
+    )
+    .share(share);
+    for stage in stages {
+        hypothesis = hypothesis.test(stage.waits).test(stage.full);
+    }
+    let hypothesis = match twice {
+        Some(stage) => hypothesis.trial("twice", TWICE, (&stage, 2.0)),
+        None => hypothesis.idea("twice", TWICE),
+    };
+    hypothesis.verdict(verdict, says)
+}
+
+fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
+    // Who waits in the request queue waits for the threads: one stage, told once. Connections are held, not waited for.
+    if name == "request-queue" || name == "connections" {
+        return None;
+    }
+    let waiting = evidence.waiting(&name);
+    let occupancy = evidence.signal(&format!("{name}.occupancy"));
+    let limit = evidence.limit(&name);
+    if waiting.is_none() && (occupancy.is_none() || limit.is_none()) {
+        return None;
+    }
+    let used = occupancy.zip(limit).map(|(used, limit)| used / limit);
+    let signal = |figure: &str| format!("{name}.{figure}");
+    let waits = waiting_test(evidence, &format!("waiting for `{name}`"), waiting)
+        .from(&[&signal("waiting"), &signal("wait")]);
+    let full = Test::at_least(
+        format!("share of the places of `{name}` that were taken"),
+        used,
+        Unit::Share,
+        (FULL, FULL_BECAUSE),
+    )
+    .from(&[&signal("occupancy"), &signal("limit")]);
+    Some(Stage {
+        name,
+        waits,
+        full,
+        waiting,
+    })
+}
+
+fn says(
+    evidence: &Evidence,
+    verdict: Verdict,
+    stages: &[Stage],
+    innermost: Option<&Stage>,
+    behind: Option<&str>,
+) -> String {
+    if stages.is_empty() {
+        return "The server's stages were not recorded: it tells no figures of its threads and pools, or none were read."
+            .to_owned();
+    }
+    let Some(stage) = innermost else {
+        let fullest = stages
+            .iter()
+            .filter_map(|stage| Some((stage, stage.full.figure?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1));
+        return match (verdict, fullest) {
+            (Verdict::NotSupported, Some((stage, used))) => format!(
+                "No stage was full with requests waiting for it; the fullest is `{}` with {} of its places taken.",
+                stage.name,
+                percent(used)
+            ),
+            _ => "Of some stages either what waits for them or their limit was not recorded, and no other was full.".to_owned(),
+        };
+    };
+    let limit = evidence
+        .limit(&stage.name)
+        .map_or_else(String::new, |limit| format!(" (limit {})", number(limit)));
+    let wait = evidence
+        .signal(&format!("{}.wait", stage.name))
+        .map_or_else(String::new, |wait| format!(", {} each", time(wait)));
+    let waiting = number(stage.waiting.unwrap_or_default());
+    let what = format!(
+        "`{}`{limit} was full, and {waiting} requests waited for it on average{wait}",
+        stage.name
+    );
+    match behind.filter(|_| verdict != Verdict::Supported) {
+        Some(behind) => format!(
+            "{what}; but {behind} is what holds those that have a place: a higher limit would only move the queue there."
+        ),
+        None => format!("{what}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    const STARVED: [(&str, f64); 6] = [
+        ("pool.db.waiting", 6.0),
+        ("pool.db.wait", 0.06),
+        ("pool.db.occupancy", 2.0),
+        ("pool.db.limit", 2.0),
+        ("threads.occupancy", 9.0),
+        ("threads.limit", 50.0),
+    ];
+
+    #[test]
+    fn a_full_pool_with_requests_waiting_for_it() {
+        let small = limits(&evidence(&STARVED), None);
+        assert_eq!(
+            (small.verdict, small.share),
+            (Verdict::Supported, Some(0.6))
+        );
+        assert!(
+            small.says.contains("`pool.db` (limit 2.00) was full"),
+            "{}",
+            small.says
+        );
+    }
+
+    #[test]
+    fn a_stage_in_front_of_full_cpus_is_not_the_cause() {
+        let full = evidence(&[STARVED.as_slice(), &[("cpu", 0.98)]].concat());
+        let found = limits(&full, None);
+        assert_eq!(found.verdict, Verdict::NotSupported);
+        assert!(
+            found.says.contains("but the CPU is what holds"),
+            "{}",
+            found.says
+        );
+    }
+
+    #[test]
+    fn cpus_that_others_fill_while_nobody_waits_for_them_hold_nothing() {
+        let idle = [
+            ("cpu", 0.98),
+            ("target.cpu.user", 0.02),
+            ("target.cpu.system", 0.0),
+            ("target.run-queue-wait", 0.01),
+        ];
+        let small = limits(&evidence(&[STARVED.as_slice(), &idle].concat()), None);
+        assert_eq!(small.verdict, Verdict::Supported, "{small:#?}");
+    }
+
+    #[test]
+    fn threads_that_are_held_by_something_else_are_not_the_cause() {
+        let full = [
+            ("threads.occupancy", 50.0),
+            ("threads.limit", 50.0),
+            ("request-queue.waiting", 5.0),
+        ];
+        let verdict = |behind| limits(&evidence(&full), behind).verdict;
+        assert_eq!(verdict(Some("the disk")), Verdict::NotSupported);
+        assert_eq!(verdict(None), Verdict::Supported);
+    }
+
+    #[test]
+    fn ample_stages_speak_against_it_and_unknown_ones_leave_it_open() {
+        let ample = [
+            ("threads.occupancy", 5.0),
+            ("threads.limit", 50.0),
+            ("request-queue.waiting", 0.0),
+        ];
+        assert_eq!(
+            limits(&evidence(&ample), None).verdict,
+            Verdict::NotSupported
+        );
+        assert_eq!(
+            limits(&evidence(&ample[..1]), None).verdict,
+            Verdict::NotMeasured
+        );
+        assert_eq!(limits(&evidence(&[]), None).verdict, Verdict::NotMeasured);
+    }
+}

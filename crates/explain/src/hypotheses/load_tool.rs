@@ -1,0 +1,141 @@
+//! The load tool is the limit, and the server is not.
+
+use weir_record::names;
+
+use crate::evidence::Evidence;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
+use crate::threshold::{LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, MATTERS, MATTERS_BECAUSE};
+use crate::words::percent;
+
+pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
+    let used = Test::at_least(
+        "share of its CPUs that the load tool used",
+        cpu_share(evidence),
+        Unit::Share,
+        (LOAD_CPU, LOAD_CPU_BECAUSE),
+    )
+    .from(&[names::LOAD_CPU, names::LOAD_CPUS]);
+    let late = Test::at_least(
+        "share of the users' wake-ups that were more than 10 ms late",
+        evidence.signal(names::LATE_SHARE),
+        Unit::Share,
+        (LATE, LATE_BECAUSE),
+    )
+    .from(&[names::LATE_SHARE]);
+    let stopped = Test::at_least(
+        "share of the time in which the load tool's own collector had stopped it",
+        evidence.signal(names::LOAD_GC_PAUSE),
+        Unit::Share,
+        (MATTERS, MATTERS_BECAUSE),
+    )
+    .from(&[names::LOAD_GC_PAUSE]);
+    let delay = evidence
+        .start_delay_s
+        .zip(evidence.mean_s)
+        .map(|(delay, service)| delay / (delay + service));
+    let delayed = Test::figure(
+        "open workload: share of the response time before a user was free to send",
+        delay,
+        Unit::Share,
+    )
+    .from(&["open.start_delay_ms"]);
+    let told = evidence.spoilt.iter().find(|why| why.contains("load tool"));
+    let verdict = match evidence.trial {
+        None => Verdict::NotSupported,
+        Some(_) => any_of(&[
+            told.map_or(Some(false), |_| Some(true)),
+            used.speaks_for,
+            late.speaks_for.or(Some(false)),
+            stopped.speaks_for.or(Some(false)),
+        ]),
+    };
+    let says = match (evidence.trial, told) {
+        (None, _) => "There was no load tool: this is a watch.".to_owned(),
+        (_, Some(told)) => format!("The run's own check says: {told}."),
+        _ => says(&used, &late),
+    };
+    Hypothesis::new(
+        "load-tool",
+        "The load tool is the limit, and the server is not",
+    )
+    .test(used)
+    .test(late)
+    .test(stopped)
+    .test(delayed)
+    .idea(
+        "second-tool",
+        "half the users on a second machine: if the throughput grows, the first one was the limit",
+    )
+    .idea(
+        "more-cpus",
+        "more CPUs for the load (`--load-cpus`), or less to send",
+    )
+    .verdict(verdict, says)
+}
+
+fn cpu_share(evidence: &Evidence) -> Option<f64> {
+    let cpus = evidence
+        .signal(names::LOAD_CPUS)
+        .filter(|cpus| *cpus > 0.0)?;
+    Some(evidence.signal(names::LOAD_CPU)? / cpus)
+}
+
+fn says(used: &Test, late: &Test) -> String {
+    let parts = [
+        used.figure
+            .map(|used| format!("it used {} of its CPUs", percent(used))),
+        late.figure
+            .map(|late| format!("{} of its starts were late", percent(late))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        "Nothing was recorded of the load tool.".to_owned()
+    } else {
+        format!("Of the load tool: {}.", parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    fn verdict(signals: &[(&str, f64)]) -> Verdict {
+        load_tool(&evidence(signals)).verdict
+    }
+
+    #[test]
+    fn a_busy_or_late_load_tool_is_the_limit() {
+        assert_eq!(
+            verdict(&[("load.cpu", 0.9), ("load.cpus", 1.0)]),
+            Verdict::Supported
+        );
+        assert_eq!(
+            verdict(&[("load.cpu", 0.9), ("load.cpus", 2.0)]),
+            Verdict::NotSupported
+        );
+        let late = [
+            ("load.cpu", 0.1),
+            ("load.cpus", 1.0),
+            ("load.late-share", 0.05),
+        ];
+        assert_eq!(verdict(&late), Verdict::Supported);
+        assert_eq!(verdict(&[]), Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn what_made_a_trial_invalid_is_taken_over() {
+        let mut made = evidence(&[("load.cpu", 0.1), ("load.cpus", 1.0)]);
+        made.spoilt = vec!["the load tool was the limit: it used 93 % of its CPU".to_owned()];
+        assert!(load_tool(&made).is_supported());
+        made.spoilt = vec!["12 of 60 seconds were missed by the watch".to_owned()];
+        assert!(!load_tool(&made).is_supported());
+    }
+
+    #[test]
+    fn a_watch_has_no_load_tool() {
+        let mut made = evidence(&[]);
+        made.trial = None;
+        assert_eq!(load_tool(&made).verdict, Verdict::NotSupported);
+    }
+}

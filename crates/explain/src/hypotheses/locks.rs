@@ -1,0 +1,169 @@
+//! Requests wait for each other: locks, and safepoints that are no collections.
+
+use crate::evidence::Evidence;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
+use crate::threads::{request_cpu, request_wait};
+use crate::threshold::{CONTENDED, CONTENDED_BECAUSE, MATTERS, MATTERS_BECAUSE};
+use crate::words::{number, percent};
+
+pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
+    let rest = rest(evidence);
+    let unaccounted = Test::at_least(
+        "share of the requests' time that is neither work nor a wait for CPU, pool, queue, disk or collector",
+        rest,
+        Unit::Share,
+        (MATTERS, MATTERS_BECAUSE),
+    )
+    .from(&["throughput", "target.cpu.user", "target.run-queue-wait", "STAGE.waiting", "target.blocked", "gc.time"]);
+    let contended = Test::at_least(
+        "waits for a monitor (`synchronized`)",
+        evidence.per_request(evidence.signal("locks.contended")),
+        Unit::PerRequest,
+        (CONTENDED, CONTENDED_BECAUSE),
+    )
+    .from(&["locks.contended"]);
+    let safepoints = Test::at_least(
+        "share of the time in safepoints that were no collections",
+        safepoints(evidence),
+        Unit::Share,
+        (MATTERS, MATTERS_BECAUSE),
+    )
+    .from(&["safepoints.time", "gc.time"]);
+    let blocked = all_of(&[contended.speaks_for, unaccounted.speaks_for]);
+    let verdict = verdict([blocked, safepoints.speaks_for, unaccounted.speaks_for]);
+    let says = says(verdict, &unaccounted, &contended, &safepoints);
+    let share = if safepoints.speaks() {
+        safepoints.figure
+    } else {
+        rest
+    };
+    Hypothesis::new("locks", "Requests wait for each other: locks, and safepoints that are no collections")
+        .share(share.filter(|_| verdict != Verdict::NotSupported))
+        .test(unaccounted)
+        .test(contended)
+        .test(safepoints)
+        .idea("thread-dumps", "three thread dumps under load (`jcmd PID Thread.print`): threads that stand at the same line and name the same lock")
+        .trial("one-user", "the same run with one user: the response time falls to the work itself, if requests wait for each other, and stays, if they wait for something behind the server", ("users", 0.0))
+        .verdict(verdict, says)
+}
+
+/// Time that is left for locks decides first: without it no count of them matters. Monitors are counted, other locks
+/// are not: much time that is left and few monitors leave it open.
+fn verdict([blocked, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
+    match (blocked, stopped, unaccounted) {
+        (Some(true), ..) | (_, Some(true), _) => Verdict::Supported,
+        (_, _, Some(false)) => Verdict::NotSupported,
+        _ => Verdict::NotMeasured,
+    }
+}
+
+/// Share of the requests' time that no other figure accounts for.
+pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
+    let working = request_cpu(evidence)? + request_wait(evidence)?;
+    let stages = evidence.stages();
+    let queued: f64 = stages
+        .iter()
+        // What waits for a thread stands in the queue before it, too.
+        .filter(|stage| *stage != "request-queue" && *stage != "connections")
+        .filter_map(|stage| evidence.waiting(stage))
+        .sum();
+    let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
+    let known = evidence.share_of_requests(Some(working + queued + on_disk))?;
+    let stopped = evidence.signal("gc.time").unwrap_or(0.0);
+    Some((1.0 - known - stopped).max(0.0))
+}
+
+fn safepoints(evidence: &Evidence) -> Option<f64> {
+    let all = evidence.signal("safepoints.time")?;
+    Some((all - evidence.signal("gc.time")?).max(0.0))
+}
+
+fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Test) -> String {
+    let Some(rest) = unaccounted.figure else {
+        return "How much of the requests' time is left for locks cannot be told: it takes the response times of a load, \
+                and the CPU time and waits of the server's process."
+            .to_owned();
+    };
+    let rest = format!(
+        "{} of the requests' time is neither work nor a wait that is counted",
+        percent(rest)
+    );
+    let monitors = contended.figure.map(|per_request| {
+        format!(
+            "threads waited for a monitor {} times a request",
+            number(per_request)
+        )
+    });
+    let stopped = safepoints
+        .figure
+        .filter(|_| safepoints.speaks())
+        .map(|share| {
+            format!(
+                "safepoints other than collections took {} of the time",
+                percent(share)
+            )
+        });
+    let open = (verdict == Verdict::NotMeasured).then(|| match contended.figure {
+        Some(_) => "it can be other locks (java.util.concurrent), which nothing counts, or something behind the server".to_owned(),
+        None => "locks are counted of HotSpot virtual machines only; it can also be something behind the server".to_owned(),
+    });
+    let parts = [Some(rest), monitors, stopped, open];
+    format!(
+        "{}.",
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    /// One of ten requests works, the others stand somewhere.
+    const STANDING: [(&str, f64); 3] = [
+        ("target.cpu.user", 1.0),
+        ("target.cpu.system", 0.0),
+        ("target.run-queue-wait", 0.1),
+    ];
+
+    fn with(signals: &[(&str, f64)]) -> Hypothesis {
+        locks(&evidence(&[STANDING.as_slice(), signals].concat()))
+    }
+
+    #[test]
+    fn requests_that_wait_for_monitors() {
+        let bound = with(&[("locks.contended", 90.0)]);
+        assert_eq!(bound.verdict, Verdict::Supported, "{bound:#?}");
+        assert!((bound.share.unwrap_or_default() - 0.89).abs() < 1e-9);
+    }
+
+    #[test]
+    fn time_that_is_left_without_monitors_stays_open() {
+        assert_eq!(
+            with(&[("locks.contended", 1.0)]).verdict,
+            Verdict::NotMeasured
+        );
+        assert_eq!(with(&[]).verdict, Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn without_time_left_no_lock_matters() {
+        let held_by_a_pool = [("locks.contended", 90.0), ("pool.db.waiting", 8.5)];
+        assert_eq!(with(&held_by_a_pool).verdict, Verdict::NotSupported);
+        assert_eq!(
+            with(&[("target.blocked", 8.5)]).verdict,
+            Verdict::NotSupported
+        );
+    }
+
+    #[test]
+    fn safepoints_without_collections_stop_everybody() {
+        let stopped = |gc| with(&[("safepoints.time", 0.3), ("gc.time", gc)]).verdict;
+        assert_eq!(stopped(0.05), Verdict::Supported);
+        assert_eq!(
+            stopped(0.29),
+            Verdict::NotMeasured,
+            "there is still time left"
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Another process of the machine uses the server's CPUs.
+
+use crate::evidence::Evidence;
+use crate::hypotheses::waiting_test;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
+use crate::threads::request_wait;
+use crate::threshold::{FOREIGN, FOREIGN_BECAUSE};
+use crate::words::percent;
+
+pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
+    let foreign = foreign(evidence);
+    let used = Test::at_least(
+        "share of the server's CPUs that others used",
+        foreign,
+        Unit::Share,
+        (FOREIGN, FOREIGN_BECAUSE),
+    )
+    .from(&["cpu", "target.cpu.user", "target.cpu.system", "load.cpu"]);
+    let waits = waiting_test(
+        evidence,
+        "ready to run, waiting for a CPU",
+        request_wait(evidence),
+    )
+    .from(&["target.run-queue-wait"]);
+    let verdict = match all_of(&[used.speaks_for, waits.speaks_for]) {
+        Some(true) => Verdict::Supported,
+        Some(false) => Verdict::NotSupported,
+        None => Verdict::NotMeasured,
+    };
+    let says = match foreign {
+        None => "Whose work ran on the server's CPUs was not recorded: name the server's process."
+            .to_owned(),
+        Some(foreign) => {
+            let waiting = waits.figure.map_or_else(String::new, |_| {
+                let waited = if waits.speaks() {
+                    "waited"
+                } else {
+                    "did not wait"
+                };
+                format!("; the server's threads {waited} for a CPU meanwhile")
+            });
+            let load = match evidence.load_on_target {
+                Some(false) => "",
+                _ => ", the load tool left out",
+            };
+            format!(
+                "Others used {} of the server's CPUs{load}{waiting}.",
+                percent(foreign)
+            )
+        }
+    };
+    // Of the waiting, the part that others are to blame for is in proportion to what they used.
+    let blame = foreign
+        .zip(evidence.signal("cpu"))
+        .filter(|(_, busy)| *busy > 0.0)
+        .map(|(foreign, busy)| (foreign / busy).min(1.0));
+    let waited = request_wait(evidence)
+        .zip(blame)
+        .map(|(wait, blame)| wait * blame);
+    Hypothesis::new("neighbour", "Another process of the machine uses the server's CPUs")
+        .share(evidence.share_of_requests(waited))
+        .test(used)
+        .test(waits)
+        .idea("alone", "the same run with the neighbour stopped (`top` names it), or with the server on CPUs of its own (`taskset`, a cgroup's cpuset)")
+        .verdict(verdict, says)
+}
+
+/// Share of the server's CPUs that neither it nor the load tool used. Where the load tool may run on the same CPUs, all
+/// that it used counts as used there, so that nobody is blamed for the load's own work.
+fn foreign(evidence: &Evidence) -> Option<f64> {
+    let cpus = evidence.cpus?;
+    let left = 1.0 - evidence.signal("cpu.steal").unwrap_or(0.0);
+    let busy = evidence.signal("cpu")? * cpus * left;
+    let load = match evidence.load_on_target {
+        Some(false) => 0.0,
+        Some(true) | None => evidence.signal("load.cpu").unwrap_or(0.0),
+    };
+    Some(((busy - evidence.target_cpu()? - load) / cpus).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    const STARVED: [(&str, f64); 5] = [
+        ("cpu", 0.99),
+        ("target.cpu.user", 0.9),
+        ("target.cpu.system", 0.1),
+        ("target.run-queue-wait", 4.0),
+        ("load.cpu", 0.9),
+    ];
+
+    #[test]
+    fn cpus_that_others_use_while_the_server_waits() {
+        let starved = neighbour(&evidence(&STARVED));
+        assert_eq!(starved.verdict, Verdict::Supported, "{starved:#?}");
+        let mut idle = evidence(&STARVED);
+        idle.in_flight = Some(1000.0);
+        assert_eq!(
+            neighbour(&idle).verdict,
+            Verdict::NotSupported,
+            "hardly anything waited"
+        );
+    }
+
+    #[test]
+    fn the_load_tool_is_no_neighbour_where_it_shares_the_cpus() {
+        let mut shared = evidence(&STARVED);
+        shared.load_on_target = Some(true);
+        assert_eq!(neighbour(&shared).verdict, Verdict::NotSupported);
+        shared.load_on_target = None;
+        assert_eq!(
+            neighbour(&shared).verdict,
+            Verdict::NotSupported,
+            "nor where it may"
+        );
+    }
+
+    #[test]
+    fn without_the_servers_process_nobody_is_blamed() {
+        assert_eq!(
+            neighbour(&evidence(&[("cpu", 0.99)])).verdict,
+            Verdict::NotMeasured
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! The network loses packets, or connections find no place at the server's door.
+
+use crate::evidence::Evidence;
+use crate::hypotheses::waiting_test;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of, any_of};
+use crate::threshold::{
+    FAILURES, FAILURES_BECAUSE, IN_P99, IN_P99_BECAUSE, P99_HAS_TIMER_BECAUSE, RETRANSMISSION_S,
+    SYN_S,
+};
+use crate::words::{number, percent};
+
+/// The classes of failures under which JMeter and Weir count connections that were not made or were lost.
+const LOST: [&str; 6] = [
+    "HttpHostConnectException",
+    "ConnectTimeoutException",
+    "NoRouteToHostException",
+    "SocketException",
+    "NoHttpResponseException",
+    "ConnectException",
+];
+
+pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
+    let again = SentAgain::of(evidence);
+    let waiting = again.map(SentAgain::waiting);
+    let share = evidence.share_of_requests(waiting);
+    let in_timers = waiting_test(evidence, "in retransmission timers", waiting)
+        .from(&["tcp.retransmissions", "tcp.syn-retries"]);
+    let per_request = Test::at_least(
+        "segments sent again",
+        evidence.per_request(again.map(SentAgain::all)),
+        Unit::PerRequest,
+        (IN_P99, IN_P99_BECAUSE),
+    )
+    .from(&["tcp.retransmissions", "load.tcp.retransmissions"]);
+    let p99 = Test::at_least(
+        "99th percentile of the response time",
+        evidence.p99_s,
+        Unit::Seconds,
+        (RETRANSMISSION_S, P99_HAS_TIMER_BECAUSE),
+    )
+    .from(&["response_time_ms.p99"]);
+    let refused_at_the_door = Test::at_least(
+        "connections dropped by a listener",
+        evidence.per_request(evidence.signal("tcp.listen-drops")),
+        Unit::PerRequest,
+        (IN_P99, "the client then tries again after a second (RFC 6298), and the 99th percentile is one of these"),
+    )
+    .from(&["tcp.listen-drops"]);
+    let failed = Test::at_least(
+        "samples that could not connect or lost their connection",
+        lost(evidence),
+        Unit::Share,
+        (FAILURES, FAILURES_BECAUSE),
+    )
+    .from(&["errors.by_code"]);
+    // Much that is sent again while no request waits for it belongs to somebody else's connections.
+    let seen = all_of(&[per_request.speaks_for, p99.speaks_for]);
+    let verdict = any_of(&[
+        all_of(&[in_timers.speaks_for, p99.speaks_for.or(Some(true))]),
+        seen.or(in_timers.speaks_for),
+        refused_at_the_door.speaks_for.or(Some(false)),
+        failed.speaks_for.or(Some(false)),
+    ]);
+    let says = says(
+        verdict,
+        evidence,
+        again,
+        share,
+        [&refused_at_the_door, &failed],
+    );
+    Hypothesis::new("network", "The network loses packets, or connections find no place at the server's door")
+        .share(share)
+        .test(in_timers)
+        .test(per_request)
+        .test(p99)
+        .test(share_of_segments(evidence))
+        .test(refused_at_the_door)
+        .test(overflows(evidence))
+        .test(failed)
+        .idea("loopback", "the same load from the server's own machine, over the loopback: if the time stays, it was not the network")
+        .idea("capture", "`tcpdump` on both sides during 10 s: a packet that one side sent and the other never saw")
+        .verdict(verdict, says)
+}
+
+/// Segments sent again per second.
+#[derive(Debug, Clone, Copy)]
+struct SentAgain {
+    data: f64,
+    syn: f64,
+}
+
+impl SentAgain {
+    fn of(evidence: &Evidence) -> Option<Self> {
+        let sum = |server: &str, load: &str| match (evidence.signal(server), evidence.signal(load))
+        {
+            (None, None) => None,
+            (server, load) => Some(server.unwrap_or(0.0) + load.unwrap_or(0.0)),
+        };
+        let all = sum("tcp.retransmissions", "load.tcp.retransmissions")?;
+        let syn = sum("tcp.syn-retries", "load.tcp.syn-retries")?;
+        Some(Self {
+            // The kernel counts SYN packets among all.
+            data: (all - syn).max(0.0),
+            syn,
+        })
+    }
+
+    fn all(self) -> f64 {
+        self.data + self.syn
+    }
+
+    /// Connections that wait for a timer, on average. Data that is sent again quickly, because later segments of the
+    /// same answer arrived, waits less: this is the most that it can be.
+    fn waiting(self) -> f64 {
+        self.data * RETRANSMISSION_S + self.syn * SYN_S
+    }
+}
+
+fn share_of_segments(evidence: &Evidence) -> Test {
+    let again = evidence.signal("tcp.retransmissions");
+    let share = again
+        .zip(evidence.signal("tcp.segments"))
+        .and_then(|(again, sent)| (again + sent > 0.0).then(|| again / (again + sent)));
+    Test::figure(
+        "share of the segments that were sent again",
+        share,
+        Unit::Share,
+    )
+    .from(&["tcp.retransmissions", "tcp.segments"])
+}
+
+fn overflows(evidence: &Evidence) -> Test {
+    Test::figure(
+        "connections that found the accept queue full",
+        evidence.signal("tcp.listen-overflows"),
+        Unit::PerSecond,
+    )
+    .from(&["tcp.listen-overflows"])
+}
+
+/// Share of the samples that failed for a reason of the connection's.
+fn lost(evidence: &Evidence) -> Option<f64> {
+    let errors = evidence.errors.as_ref()?;
+    if errors.count == 0 {
+        return Some(0.0);
+    }
+    let is_lost = |code: &str| LOST.iter().any(|class| code.ends_with(class));
+    let lost: u64 = errors
+        .by_code
+        .iter()
+        .filter(|(code, _)| is_lost(code))
+        .map(|(_, count)| count)
+        .sum();
+    Some(errors.share * lost as f64 / errors.count as f64)
+}
+
+fn says(
+    verdict: Verdict,
+    evidence: &Evidence,
+    again: Option<SentAgain>,
+    share: Option<f64>,
+    [dropped, failed]: [&Test; 2],
+) -> String {
+    let Some(again) = again else {
+        return "What was sent again on the network was not recorded: the server's machine was not watched.".to_owned();
+    };
+    let rates = format!(
+        "{} segments/s were sent again, {} SYN/s among them",
+        number(again.all()),
+        number(again.syn)
+    );
+    let mut parts = vec![match share {
+        Some(share) => format!("{rates}: at most {} of the requests' time", percent(share)),
+        None => rates,
+    }];
+    if dropped.speaks() {
+        parts.push(format!(
+            "a listener dropped {} connections/s, because its accept queue was full",
+            number(evidence.signal("tcp.listen-drops").unwrap_or_default())
+        ));
+    }
+    if failed.speaks() {
+        parts.push(format!(
+            "{} of the samples failed to connect or lost their connection",
+            percent(failed.figure.unwrap_or_default())
+        ));
+    }
+    if verdict == Verdict::NotMeasured {
+        parts.push("how many requests that is among was not recorded".to_owned());
+    }
+    format!("{}.", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    const QUIET: [(&str, f64); 5] = [
+        ("tcp.retransmissions", 0.1),
+        ("tcp.syn-retries", 0.0),
+        ("tcp.segments", 1000.0),
+        ("tcp.listen-drops", 0.0),
+        ("tcp.listen-overflows", 0.0),
+    ];
+
+    fn with(change: &[(&str, f64)]) -> Hypothesis {
+        let signals: Vec<(&str, f64)> = QUIET.iter().chain(change).copied().collect();
+        network(&evidence(&signals))
+    }
+
+    #[test]
+    fn lost_packets_are_in_the_response_time() {
+        let lossy = with(&[("tcp.retransmissions", 20.0), ("tcp.syn-retries", 2.0)]);
+        assert_eq!(lossy.verdict, Verdict::Supported, "{lossy:#?}");
+        // 18 × 0.2 s + 2 × 1 s of ten requests in flight.
+        assert!((lossy.share.unwrap_or_default() - 0.56).abs() < 1e-9);
+        assert_eq!(with(&[]).verdict, Verdict::NotSupported);
+    }
+
+    #[test]
+    fn what_the_load_tools_side_sends_again_counts_too() {
+        let lossy = with(&[
+            ("load.tcp.retransmissions", 20.0),
+            ("load.tcp.syn-retries", 20.0),
+        ]);
+        assert!(lossy.is_supported(), "{lossy:#?}");
+    }
+
+    #[test]
+    fn retransmissions_of_others_are_not_the_requests() {
+        let mut quick = evidence(&[QUIET.as_slice(), &[("tcp.retransmissions", 20.0)]].concat());
+        quick.p99_s = Some(0.02);
+        assert_eq!(
+            network(&quick).verdict,
+            Verdict::NotSupported,
+            "no request took as long as a timer"
+        );
+    }
+
+    #[test]
+    fn connections_that_a_listener_drops_wait_a_second() {
+        assert!(with(&[("tcp.listen-drops", 5.0)]).is_supported());
+    }
+
+    #[test]
+    fn failed_connections_are_told_from_other_errors() {
+        let failing = |code: &str| {
+            let mut made = evidence(&QUIET);
+            made.errors = Some(weir_record::Errors {
+                count: 10,
+                share: 0.1,
+                by_code: [(code.to_owned(), 10)].into(),
+            });
+            network(&made).verdict
+        };
+        let reset = "Non HTTP response code: java.net.SocketException";
+        assert_eq!(failing(reset), Verdict::Supported);
+        assert_eq!(failing("503"), Verdict::NotSupported);
+    }
+
+    #[test]
+    fn a_machine_that_was_not_watched_tells_nothing() {
+        assert_eq!(network(&evidence(&[])).verdict, Verdict::NotMeasured);
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a run was as slow as it was: rival hypotheses, each tested on the figures that were recorded.
+//!
+//! Performance work goes wrong where the first explanation is the last. [`diagnose`] therefore puts the same questions
+//! to every run, in the way of a physician's differential diagnosis: network, garbage collection, scheduler, locks,
+//! limits, disk, a neighbour, the CPU itself, its frequency and steal, the load tool. Each hypothesis has tests
+//! ([`Test`]) with a figure, a threshold and the reason of the threshold; each gets a [`Verdict`]. What was not recorded
+//! is *not measured*, never *not supported*.
+//!
+//! The yardstick is common to all: the share of the requests' time. By Little's law, of so many requests in flight on
+//! average those that wait for a CPU, a connection or the disk are in the same proportion to all as the time spent there
+//! is to the response time. What takes less than a tenth cannot make a request more than a tenth faster.
+//!
+//! [`diagnose_difference`] does the same for two runs that differ: which hypothesis' time grew by as much as the
+//! response time did.
+//!
+//! No I/O, no clock. What it cannot know stands in `docs/concepts/why-is-it-slow.md`.
+
+mod decision;
+mod diagnosis;
+mod difference;
+mod evidence;
+mod hypotheses;
+mod hypothesis;
+mod threads;
+mod threshold;
+mod words;
+
+pub use decision::{Decision, Decisive, Response};
+pub use diagnosis::{Diagnosis, TimePart, diagnose};
+pub use difference::{ChangedTime, DifferenceDiagnosis, diagnose_difference};
+pub use evidence::{Evidence, MachineCpus};
+pub use hypothesis::{Hypothesis, Is, LevelChange, Test, TrialIdea, Unit, Verdict};
+pub use words::figure as figure_text;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The name of the format.
+pub const EXPLAIN_SCHEMA: &str = "weir/explain/1";
+
+/// What `weir explain` says: of one run, or of two that differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    /// `weir/explain/1`.
+    pub schema: String,
+    /// Version of Weir.
+    pub weir: String,
+    /// The one run, or both.
+    pub runs: Vec<Diagnosis>,
+    /// What makes the second differ from the first; null for one run.
+    pub difference: Option<DifferenceDiagnosis>,
+    /// What the trial that decides said, when it was run; null otherwise.
+    pub decision: Option<Decision>,
+}

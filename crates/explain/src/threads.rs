@@ -1,0 +1,111 @@
+//! Which threads of a server answer requests, and which work beside them, by name.
+
+use crate::evidence::Evidence;
+
+/// How the collectors of HotSpot name their threads; the kernel keeps 15 characters. The VM thread runs the Serial
+/// collector, and what else needs a safepoint.
+const COLLECTORS: [&str; 9] = [
+    "GC-",
+    "G1-",
+    "ParGC",
+    "ZWorker",
+    "ZDriver",
+    "ZDirector",
+    "ZStat",
+    "Shenandoah",
+    "VM-Thread",
+];
+/// How HotSpot names its compilers.
+const COMPILERS: [&str; 2] = ["C1-", "C2-"];
+
+/// What threads spent, in seconds per second.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Spent {
+    pub(crate) cpu: f64,
+    pub(crate) wait: f64,
+}
+
+/// What the threads of the garbage collector spent; `None` when no thread of a virtual machine was told.
+pub(crate) fn collectors(evidence: &Evidence) -> Option<Spent> {
+    evidence.signal("jvm.threads")?;
+    Some(spent(evidence, &COLLECTORS))
+}
+
+/// What threads spent that answer no request: collectors and compilers of a virtual machine.
+pub(crate) fn background(evidence: &Evidence) -> Spent {
+    let (one, other) = (spent(evidence, &COLLECTORS), spent(evidence, &COMPILERS));
+    Spent {
+        cpu: one.cpu + other.cpu,
+        wait: one.wait + other.wait,
+    }
+}
+
+/// CPU seconds per second of what answers requests.
+pub(crate) fn request_cpu(evidence: &Evidence) -> Option<f64> {
+    Some((evidence.target_cpu()? - background(evidence).cpu).max(0.0))
+}
+
+/// Threads that answer requests and wait for a CPU, on average.
+pub(crate) fn request_wait(evidence: &Evidence) -> Option<f64> {
+    let all = evidence.signal("target.run-queue-wait")?;
+    Some((all - background(evidence).wait).max(0.0))
+}
+
+/// The groups that waited most for a CPU, with the seconds per second of each.
+pub(crate) fn longest_waiting(evidence: &Evidence) -> Vec<(String, f64)> {
+    let mut groups: Vec<(String, f64)> = evidence
+        .named("census.", ".run-queue-wait")
+        .map(|(group, wait)| (group.to_owned(), wait))
+        .filter(|(_, wait)| *wait >= 0.01)
+        .collect();
+    groups.sort_by(|a, b| b.1.total_cmp(&a.1));
+    groups.truncate(3);
+    groups
+}
+
+fn spent(evidence: &Evidence, starts: &[&str]) -> Spent {
+    let is_meant = |group: &str| starts.iter().any(|start| group.starts_with(start));
+    let sum = |figure: &str| -> f64 {
+        let groups = evidence.named("census.", figure);
+        groups
+            .filter(|(group, _)| is_meant(group))
+            .map(|(_, spent)| spent)
+            .sum()
+    };
+    Spent {
+        cpu: sum(".cpu"),
+        wait: sum(".run-queue-wait"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+
+    #[test]
+    fn collectors_and_compilers_answer_no_requests() {
+        let made = evidence(&[
+            ("jvm.threads", 30.0),
+            ("target.cpu.user", 1.5),
+            ("target.cpu.system", 0.25),
+            ("target.run-queue-wait", 3.0),
+            ("census.GC-Thread.cpu", 0.5),
+            ("census.GC-Thread.run-queue-wait", 0.25),
+            ("census.C2-CompilerThre.cpu", 0.125),
+            ("census.http-nio.run-queue-wait", 2.5),
+            ("census.G1-Conc", 2.0),
+        ]);
+        assert_eq!(
+            collectors(&made),
+            Some(Spent {
+                cpu: 0.5,
+                wait: 0.25
+            })
+        );
+        assert_eq!(request_cpu(&made), Some(1.125));
+        assert_eq!(request_wait(&made), Some(2.75));
+        assert_eq!(longest_waiting(&made)[0], ("http-nio".to_owned(), 2.5));
+        assert_eq!(collectors(&evidence(&[])), None, "no virtual machine");
+    }
+}

@@ -1,0 +1,77 @@
+//! From which figure on a test speaks for its hypothesis, and why from there.
+
+/// Share of the requests' time from which on something can be the answer.
+pub(crate) const MATTERS: f64 = 0.10;
+pub(crate) const MATTERS_BECAUSE: &str = "what takes less than a tenth of the time cannot make a request more than a tenth faster (Amdahl)";
+
+/// Waiting that counts where the requests in flight are not known: half a thread on average.
+pub(crate) const WAITING_MIN: f64 = 0.5;
+pub(crate) const WAITING_MIN_BECAUSE: &str = "below half a thread on average it is the odd moment; how many requests were in flight is not known";
+
+/// Busy share of CPUs from which on they are full.
+pub(crate) const SATURATED: f64 = 0.90;
+pub(crate) const SATURATED_BECAUSE: &str = "a queue in front of a CPU that is 90 % busy is nine times as long as the work itself (M/M/1: U / (1 - U))";
+
+/// Share of the busy CPU time from which on it is the server's own doing.
+pub(crate) const OWN: f64 = 0.5;
+pub(crate) const OWN_BECAUSE: &str = "less than half of what ran was the server's own work";
+
+/// Share of the CPUs that others may use.
+pub(crate) const FOREIGN: f64 = 0.08;
+pub(crate) const FOREIGN_BECAUSE: &str = "the kernel's work for network and disk, which belongs to no process, stays below 8 % (the same bound makes a trial \
+     `disturbed`)";
+
+/// Retransmitted segments per request from which on the 99th percentile has one in it.
+pub(crate) const IN_P99: f64 = 0.01;
+pub(crate) const IN_P99_BECAUSE: &str = "one request in a hundred then waits for a retransmission timer, and the 99th percentile is one of them";
+
+/// The shortest wait for a lost segment, in seconds.
+pub(crate) const RETRANSMISSION_S: f64 = 0.2;
+/// The wait for a lost SYN, in seconds.
+pub(crate) const SYN_S: f64 = 1.0;
+pub(crate) const P99_HAS_TIMER_BECAUSE: &str = "a lost segment of a short exchange is sent again after 200 ms at the earliest (TCP_RTO_MIN of Linux)";
+
+/// Share of failed samples that could not connect or lost their connection.
+pub(crate) const FAILURES: f64 = 0.01;
+pub(crate) const FAILURES_BECAUSE: &str = "one connection in a hundred that fails is no accident";
+
+/// Share of time with pauses from which on the 99th percentile sees them.
+pub(crate) const PAUSES_SEEN: f64 = 0.01;
+/// A mean pause of this share of the 99th percentile is most of it.
+pub(crate) const PAUSE_OF_P99: f64 = 0.5;
+pub(crate) const PAUSE_OF_P99_BECAUSE: &str = "requests that meet a pause then have the 99th percentile's time; it counts when pauses take 1 % of the time, so that \
+     one request in a hundred meets one";
+
+/// A stage is full when this share of its places is taken on average.
+pub(crate) const FULL: f64 = 0.95;
+pub(crate) const FULL_BECAUSE: &str =
+    "a limit acts when its stage is full; 5 % are lost when a place changes hands";
+
+/// Share of the time in which tasks wait for storage.
+pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage held up too little to be a tenth of the response time; it counts for the whole \
+     machine, so the server itself must read or write";
+
+/// Blocking on a monitor per request.
+pub(crate) const CONTENDED: f64 = 0.1;
+pub(crate) const CONTENDED_BECAUSE: &str =
+    "below one in ten, nine requests of ten never waited for a monitor";
+
+/// Steal from which on a trial is disturbed.
+pub(crate) const STEAL_BECAUSE: &str =
+    "from 5 % on a trial counts as disturbed by other virtual machines";
+
+/// Share of the nominal frequency below which CPUs are slow.
+pub(crate) const SLOW_CLOCK: f64 = 0.9;
+pub(crate) const SLOW_CLOCK_BECAUSE: &str =
+    "below 90 % of the nominal frequency all CPU work takes more than a tenth longer";
+/// Busy share from which on a low frequency is no mere saving of power.
+pub(crate) const BUSY: f64 = 0.5;
+
+/// Share of its CPUs that a load tool may use.
+pub(crate) const LOAD_CPU: f64 = 0.8;
+pub(crate) const LOAD_CPU_BECAUSE: &str =
+    "above 80 % the queue in front of the load tool's own CPU is measured; the trial is invalid";
+/// Share of late wake-ups.
+pub(crate) const LATE: f64 = 0.01;
+pub(crate) const LATE_BECAUSE: &str =
+    "one start in a hundred that is more than 10 ms late; the trial is invalid";

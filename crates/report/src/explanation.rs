@@ -1,0 +1,238 @@
+//! Why a run was as slow as it was, as text: the answer, where the time went, every hypothesis with its tests.
+
+mod sheet;
+
+use weir_explain::{
+    ChangedTime, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Is, Test, Verdict,
+    figure_text,
+};
+
+use crate::grid::{Align, Grid, wrap};
+
+pub use sheet::explanation_sheet;
+
+/// The whole explanation, in lines of at most this width.
+pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
+    let mut text = String::new();
+    if let Some(difference) = &explanation.difference {
+        text.push_str(&of_difference(difference, width));
+    }
+    for run in &explanation.runs {
+        text.push_str(&of_run(run, width));
+    }
+    if let Some(decision) = &explanation.decision {
+        text.push('\n');
+        text.push_str(&wrap("decided: ", "  ", &decision.says, width));
+        text.push_str(&wrap(
+            "  ",
+            "  ",
+            &format!("trials: {}", decision.run),
+            width,
+        ));
+    }
+    text
+}
+
+fn of_run(run: &Diagnosis, width: usize) -> String {
+    let mut text = wrap("", "  ", &head(run), width);
+    text.push_str(&wrap("\n", "", &run.summary, width));
+    if !run.time.is_empty() {
+        text.push_str("\nWhere the requests' time went\n");
+        for part in &run.time {
+            let first = format!("  {} ", share(part.share));
+            text.push_str(&wrap(&first, "        ", &part.what, width));
+        }
+    }
+    for hypothesis in &run.hypotheses {
+        text.push_str(&of_hypothesis(hypothesis, width));
+    }
+    text
+}
+
+/// A run, its trial and its figures in a line.
+fn head(run: &Diagnosis) -> String {
+    let trial = run.trial.map(|trial| format!("trial {trial}"));
+    let figures = [
+        run.throughput_per_s
+            .map(|rate| format!("{rate:.1} requests/s")),
+        run.response_mean_ms.map(|ms| format!("mean {ms:.1} ms")),
+        run.response_p99_ms
+            .map(|ms| format!("99th percentile {ms:.1} ms")),
+        run.in_flight.map(|n| format!("{n:.1} requests in flight")),
+    ];
+    let parts = std::iter::once(trial).chain(figures).flatten();
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    if parts.is_empty() {
+        run.run.clone()
+    } else {
+        format!("{}: {parts}", run.run)
+    }
+}
+
+/// A share in a column of its own.
+fn share(share: f64) -> String {
+    format!("{:>3.0} %", share * 100.0)
+}
+
+fn of_hypothesis(hypothesis: &Hypothesis, width: usize) -> String {
+    let verdict = verdict(hypothesis.verdict);
+    let mut text = format!(
+        "\n{} {}: {verdict}\n",
+        mark(hypothesis.verdict),
+        hypothesis.id
+    );
+    text.push_str(&wrap("  ", "  ", &hypothesis.says, width));
+    for test in &hypothesis.tests {
+        text.push_str(&wrap("    ", "      ", &of_test(test), width));
+    }
+    if hypothesis.verdict != Verdict::NotSupported {
+        for idea in &hypothesis.would_decide {
+            let line = format!("to decide: {}", idea.how);
+            text.push_str(&wrap("    ", "      ", &line, width));
+        }
+    }
+    text
+}
+
+/// What was measured, what was found, from where on it counts.
+fn of_test(test: &Test) -> String {
+    let found = found(test);
+    match threshold(test) {
+        Some(threshold) => format!("{}: {found} ({threshold})", test.what),
+        None => format!("{}: {found}", test.what),
+    }
+}
+
+fn found(test: &Test) -> String {
+    let figure = test.figure.map(|figure| figure_text(figure, test.unit));
+    figure.unwrap_or_else(|| "not measured".to_owned())
+}
+
+/// The threshold and on which side of it the figure is.
+fn threshold(test: &Test) -> Option<String> {
+    let side = match test.is {
+        Is::AtLeast => "from",
+        Is::Below => "below",
+    };
+    let at = figure_text(test.threshold?, test.unit);
+    Some(match test.speaks_for {
+        Some(true) => format!("speaks for it, {side} {at} on"),
+        Some(false) => format!("speaks against it, counts {side} {at} on"),
+        None => format!("would count {side} {at} on"),
+    })
+}
+
+/// Read at a glance, also without colour.
+fn mark(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Supported => '●',
+        Verdict::NotSupported => '○',
+        Verdict::NotMeasured => '?',
+    }
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Supported => "supported",
+        Verdict::NotSupported => "not supported",
+        Verdict::NotMeasured => "not measured",
+    }
+}
+
+fn of_difference(difference: &DifferenceDiagnosis, width: usize) -> String {
+    let mut text = wrap("", "", &difference.summary, width);
+    let mut grid = Grid::new(&[
+        ("hypothesis", Align::Left),
+        ("of a request before", Align::Right),
+        ("now", Align::Right),
+        ("part in the change", Align::Right),
+        ("verdict", Align::Left),
+    ]);
+    for changed in &difference.hypotheses {
+        grid.row(row(changed));
+    }
+    text.push('\n');
+    text.push_str(&grid.lines(""));
+    text.push('\n');
+    text
+}
+
+/// A hypothesis, its time in both runs, its part, its verdict.
+fn row(changed: &ChangedTime) -> Vec<String> {
+    let unknown = || "–".to_owned();
+    let ms = |time: Option<f64>| time.map_or_else(unknown, |ms| format!("{ms:.1} ms"));
+    let part = changed
+        .part
+        .map_or_else(unknown, |part| format!("{:.0} %", part * 100.0));
+    vec![
+        changed.id.clone(),
+        ms(changed.time_ms[0]),
+        ms(changed.time_ms[1]),
+        part,
+        verdict(changed.verdict).to_owned(),
+    ]
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use weir_explain::{EXPLAIN_SCHEMA, Evidence, diagnose, diagnose_difference};
+    use weir_record::{WATCH_SCHEMA, WatchResult};
+
+    use super::*;
+
+    /// The diagnosis of a server whose threads wait for a CPU or not.
+    fn diagnosis(name: &str, waiting: f64) -> Diagnosis {
+        let mut watch = WatchResult {
+            schema: WATCH_SCHEMA.to_owned(),
+            weir: "0".to_owned(),
+            run: name.to_owned(),
+            target: "process 1".to_owned(),
+            seconds: 0,
+            missed: 0,
+            running: false,
+            signals: BTreeMap::new(),
+        };
+        let second = [
+            ("threads.occupancy", 4.0 + waiting),
+            ("threads.entries", 100.0),
+            ("target.run-queue-wait", waiting),
+        ];
+        let second = second.map(|(name, value)| (name.to_owned(), value));
+        watch.add(Some(&BTreeMap::from(second)));
+        diagnose(&Evidence::of_watch(name, &watch))
+    }
+
+    /// Two runs, the second of which waits.
+    pub(crate) fn explanation() -> Explanation {
+        let runs = vec![diagnosis("quick", 0.0), diagnosis("slow", 12.0)];
+        let difference = diagnose_difference(&runs[0], &runs[1]);
+        Explanation {
+            schema: EXPLAIN_SCHEMA.to_owned(),
+            weir: "0".to_owned(),
+            runs,
+            difference: Some(difference),
+            decision: None,
+        }
+    }
+
+    #[test]
+    fn every_hypothesis_stands_with_its_figure_threshold_and_verdict() {
+        let text = explanation_text(&explanation(), 100);
+        for part in [
+            "100 % of that is explained by `scheduler`",
+            "slow: 100.0 requests/s, mean 160.0 ms, 16.0 requests in flight",
+            "● scheduler: supported",
+            " 75 % waiting for a CPU",
+            "share of the requests' time ready to run, waiting for a CPU: 75 % (speaks for it, from 10 % on)",
+            "? garbage-collection: not measured",
+            "to decide: the same run with the server under SCHED_BATCH",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        assert!(longest.unwrap() <= 100, "{text}");
+    }
+}

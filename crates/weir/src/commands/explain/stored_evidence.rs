@@ -1,0 +1,120 @@
+//! The evidence of a run, whichever command recorded it.
+
+use std::fs;
+use std::path::Path;
+
+use weir_explain::{Evidence, MachineCpus};
+use weir_record::{RunDirectory, RunResult, TargetFacts, TrialRecord};
+
+use crate::error::ExpectedError;
+use crate::stored;
+
+/// Reads a run by path, name or `last`, or the file of `weir run --json`.
+pub(super) fn read(
+    runs: &Path,
+    named: &str,
+    trial: Option<u32>,
+) -> Result<Evidence, ExpectedError> {
+    let path = Path::new(named);
+    if path.is_file() {
+        return of_file(named, trial);
+    }
+    let directory = stored::find(runs, named)?;
+    let name = directory.path().display().to_string();
+    if directory.watch_path().is_file() {
+        let watch = directory.watch().map_err(stored::failed)?;
+        return match trial {
+            Some(_) => Err(ExpectedError::Input(format!(
+                "{name}: a watch has no trials; leave --trial out"
+            ))),
+            None => Ok(Evidence::of_watch(&name, &watch)),
+        };
+    }
+    let run = Run {
+        machine: machine_cpus(&directory),
+        target: None,
+        name,
+    };
+    if directory.single_path().is_file() {
+        return run.evidence(vec![stored::single(&directory)?.trial], trial);
+    }
+    if !directory.result_path().is_file() {
+        // A study that was interrupted has its trials.
+        return run.evidence(directory.records().map_err(stored::failed)?, trial);
+    }
+    let result = directory.result().map_err(stored::failed)?;
+    let target = Some(result.target);
+    Run { target, ..run }.evidence(result.trials, trial)
+}
+
+fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
+    let content =
+        fs::read(named).map_err(|error| ExpectedError::Environment(format!("{named}: {error}")))?;
+    if !content.trim_ascii_start().starts_with(b"{") {
+        return Err(ExpectedError::Input(format!(
+            "{named}: it is no run; a result file of JMeter is taken in first: weir explain --jtl {named}"
+        )));
+    }
+    let result: RunResult = serde_json::from_slice(&content).map_err(|error| {
+        ExpectedError::Input(format!(
+            "{named}: it is not what `weir run --json` writes: {error}"
+        ))
+    })?;
+    let run = Run {
+        name: named.to_owned(),
+        target: None,
+        machine: None,
+    };
+    run.evidence(vec![result.trial], trial)
+}
+
+/// What is known of a run beside its trials.
+struct Run {
+    name: String,
+    target: Option<TargetFacts>,
+    machine: MachineCpus,
+}
+
+impl Run {
+    /// That of the trial asked for, or of the one with the most requests in flight: it shows most.
+    fn evidence(
+        &self,
+        trials: Vec<TrialRecord>,
+        asked: Option<u32>,
+    ) -> Result<Evidence, ExpectedError> {
+        let ids: Vec<u32> = trials.iter().map(|trial| trial.id).collect();
+        let of = |trial: &TrialRecord| {
+            Evidence::of_trial(&self.name, trial, self.target.as_ref(), self.machine)
+        };
+        let in_flight = |trial: &TrialRecord| of(trial).in_flight.unwrap_or(0.0);
+        let chosen = match asked {
+            Some(id) => trials.iter().find(|trial| trial.id == id),
+            None => trials.iter().max_by(|a, b| {
+                (a.valid, in_flight(a))
+                    .partial_cmp(&(b.valid, in_flight(b)))
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            }),
+        };
+        chosen.map(of).ok_or_else(|| {
+            let ids = ids
+                .iter()
+                .map(u32::to_string)
+                .collect::<Vec<_>>()
+                .join(", ");
+            let there = if ids.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("there are {ids}")
+            };
+            let asked = asked.map_or_else(|| "a trial".to_owned(), |id| format!("trial {id}"));
+            ExpectedError::Input(format!("{}: {asked} is not in the run; {there}", self.name))
+        })
+    }
+}
+
+/// CPUs of the machine on which the target ran: of another one, that one's.
+fn machine_cpus(directory: &RunDirectory) -> MachineCpus {
+    let machine = directory.manifest().ok()?.machine;
+    let cpus = machine.get("target.cpus").or_else(|| machine.get("cpus"));
+    cpus.and_then(|cpus| cpus.parse().ok())
+}

@@ -1,0 +1,156 @@
+//! `weir explain RUN`: a watch, a load, a study, two runs; what is asked wrongly.
+
+use crate::support::{Place, SampleServer, assert_valid, json_file};
+use serde_json::Value;
+
+/// The explanation in a file, which is as its schema says.
+fn explanation(place: &Place, file: &str) -> Value {
+    let explanation = json_file(&place.path(file));
+    assert_valid("docs/schemas/explain.schema.json", &explanation);
+    explanation
+}
+
+/// A hypothesis of the first run.
+fn hypothesis<'e>(explanation: &'e Value, id: &str) -> &'e Value {
+    let hypotheses = explanation["runs"][0]["hypotheses"].as_array().unwrap();
+    hypotheses.iter().find(|found| found["id"] == id).unwrap()
+}
+
+#[test]
+fn a_watch_is_explained_as_far_as_it_tells() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let metrics = server.admin_url("/metrics");
+    let words = [
+        "watch",
+        &server.url("/"),
+        "--metrics",
+        &metrics,
+        "--for",
+        "3s",
+    ];
+    place.weir(&words).ends(0);
+    place
+        .weir(&[
+            "explain", "last", "--json", "why.json", "--html", "why.html",
+        ])
+        .ends(0)
+        .prints(&[
+            "load-tool: not supported",
+            "this is a watch",
+            "garbage-collection: not measured",
+        ]);
+    let why = explanation(&place, "why.json");
+    assert_eq!(why["runs"][0]["trial"], Value::Null);
+    // An idle server whose threads nobody waits for.
+    let limit = hypothesis(&why, "limit");
+    assert_eq!(limit["verdict"], "not-supported", "{limit:#}");
+    let waits = &hypothesis(&why, "scheduler")["tests"][0];
+    assert!(waits["figure"].is_number(), "{waits:#}");
+    assert!(
+        place
+            .read("why.html")
+            .contains("Threads that could run wait for a CPU")
+    );
+}
+
+#[test]
+fn a_load_is_explained_from_its_file_and_beside_another() {
+    let server = SampleServer::start();
+    let place = Place::new();
+    let (url, pid) = (server.url("/light"), server.pid().to_string());
+    for file in ["a.json", "b.json"] {
+        place
+            .weir(&[
+                "run",
+                &url,
+                "-c",
+                "2",
+                "-d",
+                "3s",
+                "--target-pid",
+                &pid,
+                "--json",
+                file,
+            ])
+            .ends_one_of(&[0, 4]);
+    }
+    place
+        .weir(&["explain", "a.json", "b.json", "--json", "why.json"])
+        .ends(0);
+    let why = explanation(&place, "why.json");
+    assert_eq!(why["runs"].as_array().unwrap().len(), 2);
+    assert!(why["difference"]["summary"].is_string());
+    for signal in ["cpu", "neighbour", "scheduler"] {
+        let verdict = &hypothesis(&why, signal)["verdict"];
+        assert_ne!(verdict, "not-measured", "{signal}: its process was named");
+    }
+    let stages = hypothesis(&why, "limit");
+    assert_eq!(
+        stages["verdict"], "not-measured",
+        "no page of metrics was read"
+    );
+}
+
+#[test]
+fn the_trial_of_a_study_with_the_most_requests_in_flight_is_explained() {
+    let place = Place::with_recorded_run("sample-server");
+    let result = json_file(&place.path("weir-runs/recorded/result.json"));
+    let trials = result["trials"].as_array().unwrap();
+    let in_flight = |trial: &Value| {
+        trial["throughput_per_s"].as_f64().unwrap()
+            * trial["response_time_ms"]["mean"].as_f64().unwrap()
+    };
+    let most = trials
+        .iter()
+        .max_by(|a, b| in_flight(a).total_cmp(&in_flight(b)))
+        .unwrap();
+    place
+        .weir(&["explain", "recorded", "--json", "why.json"])
+        .ends(0);
+    let why = explanation(&place, "why.json");
+    assert_eq!(why["runs"][0]["trial"], most["id"]);
+    let first = trials[0]["id"].to_string();
+    place
+        .weir(&[
+            "explain", "recorded", "--trial", &first, "--json", "why.json",
+        ])
+        .ends(0);
+    assert_eq!(
+        explanation(&place, "why.json")["runs"][0]["trial"],
+        trials[0]["id"]
+    );
+    place
+        .weir(&["explain", "recorded", "--trial", "999"])
+        .ends(2)
+        .says(&["trial 999 is not in the run; there are 1"]);
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said() {
+    let place = Place::with_recorded_run("sample-server");
+    place.write("a.jtl", "timeStamp,elapsed\n");
+    place.write("b.json", "{}");
+    for (words, part) in [
+        (&["explain", "nowhere"][..], "find the run `nowhere`"),
+        (&["explain", "a.jtl"], "weir explain --jtl a.jtl"),
+        (
+            &["explain", "b.json"],
+            "it is not what `weir run --json` writes",
+        ),
+        (
+            &["explain", "recorded", "--trial", "1", "--trial", "2"],
+            "--trial is given 2 times",
+        ),
+        (
+            &["explain", "recorded", "--jtl", "a.jtl"],
+            "cannot be used with",
+        ),
+        (
+            &["explain", "recorded", "--cpus", "2"],
+            "cannot be used with",
+        ),
+    ] {
+        place.weir(words).ends(2).says(&[part]);
+    }
+}

@@ -1,0 +1,278 @@
+//! `cargo xtask bench explain`: does `weir explain` find out why a server is slow?
+//!
+//! Each case is a server that is slow for a reason that is known, really made here: the studies of `bench/explain`, with
+//! what has to happen beside them (processes that spin on a CPU, a firewall that drops packets). The first hypothesis that
+//! `weir explain` names has to be the made one. A case whose tools are not there is told, and is not passed.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::error::TaskError;
+use crate::process::{cargo, installed, output, run, run_any_end};
+use crate::workspace::Workspace;
+
+/// Where the studies lie.
+const STUDIES: &str = "bench/explain";
+/// Processes that spin on a CPU: three requests in progress then get a third of it.
+const SPINNERS: usize = 6;
+
+/// Say whether `weir explain` finds the reason in servers that were made slow
+#[derive(Debug, Args)]
+pub(crate) struct ExplainBench {
+    /// Only this case; may be given several times
+    #[arg(long, value_name = "CASE")]
+    only: Vec<String>,
+    /// A program `weir` that is built already
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+/// What has to happen beside a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    /// Processes that spin on this CPU.
+    Spinning(u32),
+    /// The rules of a firewall, in a network namespace of its own.
+    Firewall(&'static str),
+}
+
+/// A server that is slow for a known reason.
+struct Case {
+    /// Its study in `bench/explain`.
+    name: &'static str,
+    /// The hypothesis that is true.
+    expected: &'static str,
+    beside: Beside,
+}
+
+const CASES: [Case; 8] = [
+    case("garbage", "garbage-collection", Beside::Nothing),
+    case("lock", "locks", Beside::Nothing),
+    case("starved", "neighbour", Beside::Spinning(0)),
+    case("lossy", "network", Beside::Firewall("lossy.nft")),
+    case("pool", "limit", Beside::Nothing),
+    case("load-tool", "load-tool", Beside::Spinning(1)),
+    case("fsync", "disk", Beside::Nothing),
+    case("cpu", "cpu", Beside::Nothing),
+];
+
+const fn case(name: &'static str, expected: &'static str, beside: Beside) -> Case {
+    Case {
+        name,
+        expected,
+        beside,
+    }
+}
+
+/// The part of an explanation that is needed here.
+#[derive(Debug, Deserialize)]
+struct Explanation {
+    runs: Vec<Diagnosis>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Diagnosis {
+    throughput_per_s: Option<f64>,
+    response_mean_ms: Option<f64>,
+    hypotheses: Vec<Hypothesis>,
+    first: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Hypothesis {
+    id: String,
+    verdict: String,
+    share: Option<f64>,
+}
+
+/// Makes every case and compares what is found with what was made.
+pub(crate) fn bench(workspace: &Workspace, options: &ExplainBench) -> Result<(), TaskError> {
+    let bench = Bench::prepare(workspace, options)?;
+    let mut rows = vec![
+        "| case | made | found first | also supported | not measured | requests/s | mean |"
+            .to_owned(),
+        "|---|---|---|---|---|---|---|".to_owned(),
+    ];
+    let mut wrong = Vec::new();
+    let wanted =
+        |case: &&Case| options.only.is_empty() || options.only.iter().any(|only| only == case.name);
+    for case in CASES.iter().filter(wanted) {
+        println!("\n== {}", case.name);
+        let found = bench.explain(case)?;
+        if found.first.as_deref() != Some(case.expected) {
+            wrong.push(case.name);
+        }
+        rows.push(row(case, &found));
+    }
+    println!("\n{}", rows.join("\n"));
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(TaskError::Checks(format!(
+            "another reason was found in {}",
+            wrong.join(", ")
+        )))
+    }
+}
+
+struct Bench {
+    program: PathBuf,
+    studies: PathBuf,
+    directory: PathBuf,
+}
+
+impl Bench {
+    fn prepare(workspace: &Workspace, options: &ExplainBench) -> Result<Self, TaskError> {
+        let target = workspace.target_directory()?;
+        let program = if let Some(program) = &options.program {
+            program.clone()
+        } else {
+            run(&mut cargo(
+                &workspace.root,
+                &["build", "--release", "--package", "weir"],
+            ))?;
+            target.join("release/weir")
+        };
+        let directory = target.join("bench-explain");
+        fs::create_dir_all(&directory).map_err(|source| TaskError::File {
+            doing: "write",
+            path: directory.clone(),
+            source,
+        })?;
+        Ok(Self {
+            program,
+            studies: workspace.root.join(STUDIES),
+            directory,
+        })
+    }
+
+    fn explain(&self, case: &Case) -> Result<Diagnosis, TaskError> {
+        let runs = self.directory.join(case.name);
+        let study = self.studies.join(format!("{}.toml", case.name));
+        let mut sweep = self.beside(case)?;
+        sweep.arg("sweep").arg(study).arg("--runs").arg(&runs);
+        let spinning = match case.beside {
+            Beside::Spinning(cpu) => Spinners::on(cpu)?,
+            Beside::Nothing | Beside::Firewall(_) => Spinners(Vec::new()),
+        };
+        // A trial that its load tool spoilt ends with a code of its own, and is explained all the same.
+        run_any_end(&mut sweep)?;
+        drop(spinning);
+        let mut explain = Command::new(&self.program);
+        explain
+            .args(["explain", "last", "--json", "-", "--runs"])
+            .arg(&runs);
+        let text = output(&mut explain)?;
+        let form = |why: String| TaskError::Form {
+            what: format!("the explanation of {}", case.name),
+            why,
+        };
+        let explanation: Explanation =
+            serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
+        let run = explanation.runs.into_iter().next();
+        run.ok_or_else(|| form("it has no run".to_owned()))
+    }
+
+    /// The program, with what has to be around it.
+    fn beside(&self, case: &Case) -> Result<Command, TaskError> {
+        let Beside::Firewall(rules) = case.beside else {
+            return Ok(Command::new(&self.program));
+        };
+        for (program, package) in [
+            ("unshare", "util-linux"),
+            ("ip", "iproute2"),
+            ("nft", "nftables"),
+        ] {
+            if !installed(program) {
+                return Err(TaskError::Missing {
+                    what: format!("`{program}`, for the case {}", case.name),
+                    packages: package.to_owned(),
+                });
+            }
+        }
+        let script = "ip link set lo up && nft -f \"$0\" && exec \"$@\"";
+        let mut command = Command::new("unshare");
+        command
+            .args(["--net", "--map-root-user", "sh", "-c", script])
+            .arg(self.studies.join(rules))
+            .arg(&self.program);
+        Ok(command)
+    }
+}
+
+/// Processes that use all they get of a CPU, until this is dropped.
+struct Spinners(Vec<Child>);
+
+impl Spinners {
+    fn on(cpu: u32) -> Result<Self, TaskError> {
+        let mut spinners = Self(Vec::new());
+        for _ in 0..SPINNERS {
+            let mut command = Command::new("taskset");
+            command.args([
+                "--cpu-list",
+                &cpu.to_string(),
+                "sh",
+                "-c",
+                "while :; do :; done",
+            ]);
+            let child =
+                command
+                    .stdin(Stdio::null())
+                    .spawn()
+                    .map_err(|source| TaskError::Start {
+                        command: "taskset".to_owned(),
+                        source,
+                    })?;
+            spinners.0.push(child);
+        }
+        Ok(spinners)
+    }
+}
+
+impl Drop for Spinners {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // One that has ended by itself has nothing left to end.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn row(case: &Case, found: &Diagnosis) -> String {
+    let with = |verdict: &str| {
+        let hypotheses = found.hypotheses.iter();
+        let named = hypotheses.filter(|hypothesis| {
+            hypothesis.verdict == verdict && Some(&hypothesis.id) != found.first.as_ref()
+        });
+        let names: Vec<String> = named.map(name).collect();
+        names.join(", ")
+    };
+    let first = found
+        .hypotheses
+        .iter()
+        .find(|hypothesis| Some(&hypothesis.id) == found.first.as_ref());
+    format!(
+        "| {} | {} | {} | {} | {} | {:.1} | {:.1} ms |",
+        case.name,
+        case.expected,
+        first.map_or_else(|| "none".to_owned(), name),
+        with("supported"),
+        with("not-measured"),
+        found.throughput_per_s.unwrap_or_default(),
+        found.response_mean_ms.unwrap_or_default()
+    )
+}
+
+/// A hypothesis with its share of the requests' time.
+fn name(hypothesis: &Hypothesis) -> String {
+    match hypothesis.share {
+        Some(share) => format!("{} ({:.0} %)", hypothesis.id, share * 100.0),
+        None => hypothesis.id.clone(),
+    }
+}
