@@ -112,14 +112,17 @@ pub fn evaluate(
     Ok(record)
 }
 
-/// How many CPUs the figures of CPUs are of.
+/// How many CPUs the figures of CPUs are of, where the load was Weir's own: files of other tools and simulations have
+/// none.
 fn put_cpus(signals: &mut BTreeMap<String, f64>, context: &Context<'_>) {
-    let cpus = [
-        (names::TARGET_CPUS, Some(context.target_cpus)),
-        (names::LOAD_CPUS, context.load_cpus),
-    ];
-    for (name, cpus) in cpus {
-        if let Some(cpus) = cpus.filter(|cpus| *cpus > 0) {
+    let Some(load_cpus) = context.load_cpus else {
+        return;
+    };
+    for (name, cpus) in [
+        (names::TARGET_CPUS, context.target_cpus),
+        (names::LOAD_CPUS, load_cpus),
+    ] {
+        if cpus > 0 {
             signals.entry(name.to_owned()).or_insert(f64::from(cpus));
         }
     }
