@@ -21,12 +21,14 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::control::{Change, Control};
 use crate::error::GatewayError;
+use crate::gate_file::{FileError, Reload};
 use crate::gatehouse::drained;
 use crate::status::Status;
 
@@ -138,21 +140,19 @@ async fn answer(control: &Control, page: Bytes, request: Request<Incoming>) -> A
     }
     match (request.method(), request.uri().path()) {
         (&Method::GET, "/") => typed("text/html; charset=utf-8", page),
-        (&Method::GET, "/status") => match serde_json::to_vec_pretty(&Status::of(control)) {
-            Ok(status) => typed("application/json", Bytes::from(status)),
-            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
-        },
+        (&Method::GET, "/status") => json(&Status::of(control)),
         (&Method::GET, "/metrics") => match metrics::text(&Status::of(control)) {
             Ok(metrics) => typed(metrics::CONTENT_TYPE, Bytes::from(metrics)),
             Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         },
         (&Method::POST, "/limits") => change(control, request).await,
-        (_, "/" | "/status" | "/metrics" | "/limits") => {
+        (&Method::POST, "/reload") => reload(control),
+        (_, "/" | "/status" | "/metrics" | "/limits" | "/reload") => {
             text(StatusCode::METHOD_NOT_ALLOWED, "not with this method")
         }
         _ => text(
             StatusCode::NOT_FOUND,
-            "here are GET /, GET /status, GET /metrics and POST /limits",
+            "here are GET /, GET /status, GET /metrics, POST /limits and POST /reload",
         ),
     }
 }
@@ -177,6 +177,30 @@ async fn change(control: &Control, request: Request<Incoming>) -> Answer {
     }
 }
 
+fn reload(control: &Control) -> Answer {
+    let (status, reload) = match control.reload_file() {
+        Ok(reload) => (StatusCode::OK, reload),
+        Err(error) => {
+            let status = match &error {
+                FileError::None => StatusCode::CONFLICT,
+                FileError::Unreadable { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+                FileError::Mistakes { .. } | FileError::Gateway { .. } => {
+                    StatusCode::UNPROCESSABLE_ENTITY
+                }
+            };
+            (status, Reload::failed(&error))
+        }
+    };
+    let mut response = json(&reload);
+    *response.status_mut() = status;
+    response
+}
+
+fn json(content: &impl Serialize) -> Answer {
+    let text = serde_json::to_vec_pretty(content).expect("plain data serialises");
+    typed("application/json", Bytes::from(text))
+}
+
 fn text(status: StatusCode, says: &str) -> Answer {
     let mut response = typed(
         "text/plain; charset=utf-8",
@@ -195,20 +219,4 @@ fn typed(kind: &'static str, body: Bytes) -> Answer {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicU64;
-
-    use super::*;
-
-    #[test]
-    fn a_crash_is_followed_by_a_start() {
-        let (restarts, runs) = (AtomicU64::new(0), AtomicU64::new(0));
-        again_and_again(&restarts, || match runs.fetch_add(1, Ordering::Relaxed) {
-            0 => panic!("the admin side crashes; this is what the test is about"),
-            1 => Err(std::io::Error::other("no more open files")),
-            _ => Ok(()),
-        });
-        assert_eq!(restarts.into_inner(), 2);
-        assert_eq!(runs.into_inner(), 3);
-    }
-}
+mod tests;

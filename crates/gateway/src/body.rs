@@ -13,6 +13,7 @@ use weir_limit::Kind;
 
 use crate::ending::Ending;
 use crate::patience::Patience;
+use crate::watched::Activity;
 
 /// Why a body was broken off.
 #[derive(Debug, thiserror::Error)]
@@ -58,15 +59,18 @@ pub(crate) struct RequestBody {
     passing: Passing,
     /// Whether something of it has come since somebody looked; `None` for a request without a body.
     moved: Option<Arc<AtomicBool>>,
+    /// Told when the last of it has come.
+    activity: Arc<Activity>,
 }
 
 impl RequestBody {
     /// Passes on what comes, as long as it comes within `limit`.
-    pub(crate) fn new(incoming: Incoming, limit: Duration) -> Self {
+    pub(crate) fn new(incoming: Incoming, limit: Duration, activity: Arc<Activity>) -> Self {
         let moved = (!incoming.is_end_stream()).then(Arc::default);
         Self {
             passing: Passing::new(incoming, limit),
             moved,
+            activity,
         }
     }
 
@@ -87,6 +91,9 @@ impl Body for RequestBody {
         let frame = ready!(self.passing.poll(context));
         if let Some(moved) = &self.moved {
             moved.store(true, Ordering::Relaxed);
+        }
+        if frame.is_none() || self.is_end_stream() {
+            self.activity.whole();
         }
         Poll::Ready(frame)
     }

@@ -1,32 +1,37 @@
 //! One client's connection: which protocol it speaks, and its requests one after the other, or many at once.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::rt::{Read, Write};
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_rustls::server::TlsStream;
 
 use crate::body::ResponseBody;
 use crate::forwarded::Client;
 use crate::gatehouse::{Shared, drained};
 use crate::live::Live;
 use crate::proxy::answer;
-use crate::settings::Settings;
+use crate::settings::RequestLimits;
 use crate::watched::{Activity, Watched};
 
 /// Room for a head and for what of a body is read ahead.
 const BUFFER_MIN: usize = 64 * 1024;
+/// Fields of a head for which hyper has room on the stack, which is faster.
+const HEADERS_INLINE: usize = 100;
 /// Streams of one connection at once; as many as browsers are content with.
 const STREAMS_MAX: u32 = 128;
 /// Streams that a client may reset before the gateway has seen them (CVE-2023-44487).
@@ -64,35 +69,81 @@ impl Connection {
     }
 }
 
+/// What a client is connected by, with or without TLS.
+trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// The socket below.
+    fn socket(&self) -> &TcpStream;
+}
+
+impl ClientStream for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl ClientStream for TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
 /// Serves a client until it or the gateway ends.
+///
+/// What a plain connection of HTTP/1.1 does not need is in boxes: there can be very many that rest, and each would hold the
+/// room for a handshake and for streams.
 pub(crate) async fn serve(
     stream: TcpStream,
     address: SocketAddr,
     shared: Arc<Shared>,
     thread: usize,
 ) {
-    let live = shared.current.get();
-    let timeouts = &live.settings.timeouts;
     // Without it, the second half of a response would wait for the client's acknowledgement of the first.
     let _ = stream.set_nodelay(true);
-    let mut drains = shared.drains.clone();
-    let Some(acceptor) = shared.tls.as_ref().map(crate::tls::Tls::acceptor) else {
-        let begins = tokio::time::timeout(timeouts.idle, begins_http2(&stream));
-        let is_http2 = tokio::select! {
-            begins = begins => begins,
-            () = drained(&mut drains) => return,
-        };
-        let Ok(Ok(is_http2)) = is_http2 else {
-            return;
-        };
-        return speak(stream, is_http2, address, false, live, shared, thread).await;
+    if shared.tls.is_some() {
+        return Box::pin(serve_securely(stream, address, shared, thread)).await;
+    }
+    let Some(is_http2) = begins(&stream, &shared).await else {
+        return;
     };
-    let handshake = tokio::time::timeout(timeouts.head, acceptor.accept(stream));
+    let answers = Answers::new(shared, Client::new(address, false), thread);
+    if is_http2 {
+        Box::pin(speak_http2(stream, answers)).await;
+    } else {
+        speak_http1(stream, answers).await;
+    }
+}
+
+async fn serve_securely(
+    stream: TcpStream,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: usize,
+) {
+    let within = shared.current.get().settings.timeouts.head;
+    let Some(tls) = &shared.tls else {
+        return;
+    };
+    let handshake = tokio::time::timeout(within, tls.acceptor().accept(stream));
     let Ok(Ok(stream)) = handshake.await else {
         return;
     };
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    speak(stream, is_http2, address, true, live, shared, thread).await;
+    let answers = Answers::new(shared, Client::new(address, true), thread);
+    if is_http2 {
+        speak_http2(stream, answers).await;
+    } else {
+        speak_http1(stream, answers).await;
+    }
+}
+
+/// Waits for a client's first bytes, which tell whether it speaks HTTP/2; `None` if none come.
+async fn begins(stream: &TcpStream, shared: &Shared) -> Option<bool> {
+    let idle = shared.current.get().settings.timeouts.idle;
+    let mut drains = shared.drains.clone();
+    tokio::select! {
+        begins = tokio::time::timeout(idle, begins_http2(stream)) => begins.ok()?.ok(),
+        () = drained(&mut drains) => None,
+    }
 }
 
 /// Whether the client begins with the preface of HTTP/2. Its first bytes come in one piece; whoever sends them one
@@ -103,45 +154,35 @@ async fn begins_http2(stream: &TcpStream) -> std::io::Result<bool> {
     Ok(first[..count] == *PREFACE_BEGIN)
 }
 
-async fn speak<S>(
-    stream: S,
-    is_http2: bool,
-    address: SocketAddr,
-    is_secure: bool,
-    live: Arc<Live>,
-    shared: Arc<Shared>,
-    thread: usize,
-) where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
-    let activity = Arc::new(Activity::default());
-    let timeouts = &live.settings.timeouts;
-    let watched = Watched::new(
-        TokioIo::new(stream),
-        Arc::clone(&activity),
-        !is_http2,
-        timeouts,
-    );
-    let drains = shared.drains.clone();
-    let connection = Arc::new(Connection {
-        client: Client::new(address, is_secure),
-        turn: AtomicUsize::new(thread),
-        shared,
-        thread,
-        activity,
-        live: Mutex::new(Arc::clone(&live)),
-    });
-    let answers = Answers(connection);
-    if is_http2 {
-        speak_http2(watched, answers, &live.settings, drains).await;
-    } else {
-        speak_http1(watched, answers, &live.settings, drains).await;
-    }
-}
-
 /// Answers each request of a connection.
 #[derive(Debug, Clone)]
 struct Answers(Arc<Connection>);
+
+impl Answers {
+    /// To the requests of a client whose connection belongs to a thread.
+    fn new(shared: Arc<Shared>, client: Client, thread: usize) -> Self {
+        Self(Arc::new(Connection {
+            live: Mutex::new(shared.current.get()),
+            shared,
+            client,
+            thread,
+            activity: Arc::default(),
+            turn: AtomicUsize::new(thread),
+        }))
+    }
+
+    /// The client's stream, on which nothing lasts for ever.
+    fn watched<S: ClientStream>(&self, stream: S, is_http1: bool) -> Watched<TokioIo<S>> {
+        let activity = Arc::clone(&self.0.activity);
+        let live = self.0.live();
+        Watched::new(
+            TokioIo::new(stream),
+            activity,
+            is_http1,
+            &live.settings.timeouts,
+        )
+    }
+}
 
 impl Service<Request<Incoming>> for Answers {
     type Response = Response<ResponseBody>;
@@ -151,51 +192,121 @@ impl Service<Request<Incoming>> for Answers {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let connection = Arc::clone(&self.0);
-        let running = connection.activity.begin();
+        let running = connection.activity.begin(request.body().is_end_stream());
         Box::pin(async move { Ok(answer(connection, request, running).await) })
     }
 }
 
-async fn speak_http1<S>(
-    stream: S,
-    answers: Answers,
-    settings: &Settings,
-    mut drains: watch::Receiver<bool>,
-) where
-    S: Read + Write + Unpin + Send + 'static,
-{
-    let head_max = settings.request.max_head as usize;
-    let connection = http1::Builder::new()
-        .header_read_timeout(None::<Duration>)
-        .max_headers(settings.request.max_headers as usize + 1)
-        .max_header_size(head_max)
-        .max_buf_size(head_max.max(BUFFER_MIN))
-        .serve_connection(stream, answers)
-        .with_upgrades();
-    let mut connection = pin!(connection);
-    // What ends a connection is the client's business; its requests have been told of where they are.
-    let _ = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = drained(&mut drains) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+/// Serves HTTP/1.1; between requests that are far apart, the connection rests.
+async fn speak_http1<S: ClientStream>(stream: S, answers: Answers) {
+    let mut drains = answers.0.shared.drains.clone();
+    let mut watched = answers.watched(stream, true);
+    loop {
+        let busy = Box::pin(serve_http1(watched, answers.clone(), &mut drains));
+        let Some((rested, ends)) = busy.await else {
+            return;
+        };
+        watched = rested;
+        let Some(ends) = ends else {
+            continue;
+        };
+        let _resting = Resting::new(&answers.0.shared);
+        let socket = watched.stream().inner().socket();
+        tokio::select! {
+            some = tokio::time::timeout_at(ends, socket.readable()) => {
+                if !matches!(some, Ok(Ok(()))) {
+                    return;
+                }
+            }
+            () = drained(&mut drains) => {
+                // TLS has something to say at the end.
+                let _ = watched.stream().inner_mut().shutdown().await;
+                return;
+            }
         }
-    };
+    }
 }
 
-async fn speak_http2<S>(
-    stream: S,
+/// Counts a connection that rests, until this is dropped.
+struct Resting<'a>(&'a AtomicUsize);
+
+impl<'a> Resting<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.counts.resting.fetch_add(1, Ordering::Relaxed);
+        Self(&shared.counts.resting)
+    }
+}
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection that hyper does not hold, and until when it may be without a request; `None`: its next one has begun.
+type Rested<S> = (Watched<TokioIo<S>>, Option<Instant>);
+
+/// Serves requests until the connection ends or rests.
+async fn serve_http1<S: ClientStream>(
+    stream: Watched<TokioIo<S>>,
     answers: Answers,
-    settings: &Settings,
-    mut drains: watch::Receiver<bool>,
-) where
-    S: Read + Write + Unpin + Send + 'static,
-{
+    drains: &mut watch::Receiver<bool>,
+) -> Option<Rested<S>> {
+    let activity = Arc::clone(stream.activity());
+    let builder = http1_builder(&answers.0.live().settings.request);
+    let mut connection = builder.serve_connection(stream, answers).with_upgrades();
+    let until_rest = poll_fn(|context| {
+        loop {
+            let ended = Pin::new(&mut connection).poll(context);
+            if ended.is_ready() || activity.rests() {
+                return Poll::Ready(ended.is_pending());
+            }
+            if !activity.fell_quiet() {
+                return Poll::Pending;
+            }
+        }
+    });
+    // What ends a connection is the client's business; its requests have been told of where they are.
+    let rests = tokio::select! {
+        rests = until_rest => rests,
+        () = drained(drains) => {
+            Pin::new(&mut connection).graceful_shutdown();
+            let _ = connection.await;
+            return None;
+        }
+    };
+    if !rests {
+        return None;
+    }
+    let parts = connection.into_parts()?;
+    let mut stream = parts.io;
+    let ends = stream.rested(parts.read_buf);
+    Some((stream, ends))
+}
+
+fn http1_builder(limits: &RequestLimits) -> http1::Builder {
+    let (fields, head) = (limits.max_headers as usize, limits.max_head as usize);
+    let mut builder = http1::Builder::new();
+    if fields > HEADERS_INLINE {
+        // One more than may be: `vet` has better words for it.
+        builder.max_headers(fields + 1);
+    }
+    builder
+        .header_read_timeout(None::<Duration>)
+        .max_header_size(head)
+        .max_buf_size(head.max(BUFFER_MIN));
+    builder
+}
+
+async fn speak_http2<S: ClientStream>(stream: S, answers: Answers) {
+    let live = answers.0.live();
+    let mut drains = answers.0.shared.drains.clone();
+    let stream = answers.watched(stream, false);
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
         .max_pending_accept_reset_streams(RESETS_MAX)
-        .max_header_list_size(settings.request.max_head)
+        .max_header_list_size(live.settings.request.max_head)
         .max_send_buf_size(HELD_MAX)
         .keep_alive_interval(PING_EVERY)
         .keep_alive_timeout(PING_EVERY)

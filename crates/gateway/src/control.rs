@@ -1,5 +1,6 @@
 //! Changes while the gateway runs: by a new file, or by the admin port.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use weir_units::{Quantity, Unit};
 
 use crate::cpu::Place;
 use crate::error::GatewayError;
+use crate::gate_file::{FileError, GateFile, Reload};
 use crate::gatehouse::Shared;
 use crate::live::Live;
 use crate::rules::rules;
@@ -19,7 +21,16 @@ use crate::settings::Settings;
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) shared: Arc<Shared>,
-    changing: Mutex<()>,
+    changing: Mutex<Origin>,
+}
+
+/// Where the settings in force came from.
+#[derive(Debug, Default)]
+struct Origin {
+    /// Their file, as it was last read.
+    file: Option<GateFile>,
+    /// Keys of limits that were changed since by other means.
+    changed_since: BTreeSet<String>,
 }
 
 /// Limits to change; what is not named stays, `null` takes a limit away.
@@ -35,6 +46,22 @@ pub(crate) struct Change {
     /// Requests per time, as a text with its unit.
     #[serde(default)]
     pub(crate) rate: Wanted<String>,
+}
+
+impl Change {
+    /// The keys of the file that it stands for.
+    fn keys(&self) -> impl Iterator<Item = String> {
+        let table = match &self.class {
+            Some(class) => format!("class.{class}"),
+            None => "limit".to_owned(),
+        };
+        let concurrency = (self.concurrency != Wanted::AsItIs).then_some("concurrency");
+        let rate = (self.rate != Wanted::AsItIs).then_some("rate");
+        [concurrency, rate]
+            .into_iter()
+            .flatten()
+            .map(move |key| format!("{table}.{key}"))
+    }
 }
 
 /// What is wanted of a limit.
@@ -68,16 +95,46 @@ impl<T> Wanted<T> {
 }
 
 impl Control {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, file: Option<GateFile>) -> Self {
+        let origin = Origin {
+            file,
+            changed_since: BTreeSet::new(),
+        };
         Self {
             shared,
-            changing: Mutex::new(()),
+            changing: Mutex::new(origin),
         }
     }
 
     /// Puts other settings in force.
     pub(crate) fn reload(&self, settings: Settings) -> Result<(), GatewayError> {
-        let changing = self.lock();
+        let mut origin = self.lock();
+        self.replace(settings)?;
+        origin.changed_since.clear();
+        Ok(())
+    }
+
+    /// Reads the file again and puts it in force.
+    pub(crate) fn reload_file(&self) -> Result<Reload, FileError> {
+        let mut origin = self.lock();
+        let file = origin.file.as_ref().ok_or(FileError::None)?;
+        let (read, settings) = file.again()?;
+        let changed = file.changed_to(&read);
+        self.replace(settings)
+            .map_err(|error| read.refused(error))?;
+        origin.file = Some(read);
+        Ok(Reload {
+            reloaded: true,
+            changed,
+            undone: std::mem::take(&mut origin.changed_since)
+                .into_iter()
+                .collect(),
+            mistakes: Vec::new(),
+        })
+    }
+
+    /// Whoever calls this holds the lock.
+    fn replace(&self, settings: Settings) -> Result<(), GatewayError> {
         let now = self.shared.current.get();
         if let Some(key) = fixed(&now.settings, &settings) {
             return Err(GatewayError::Fixed(key));
@@ -89,19 +146,29 @@ impl Control {
         if let Some(log) = &self.shared.log {
             log.reopen();
         }
-        drop(changing);
         Ok(())
     }
 
     /// Changes limits until the next reload.
     pub(crate) fn change(&self, change: &Change) -> Result<(), String> {
-        let changing = self.lock();
+        let mut origin = self.lock();
         let now = self.shared.current.get();
         let settings = changed(&now.settings, change)?;
         self.put(&now, settings)
             .map_err(|error| error.to_string())?;
-        drop(changing);
+        origin.changed_since.extend(change.keys());
         Ok(())
+    }
+
+    /// Panics at the worst moment for traffic: with every lock held that the admin side ever takes.
+    #[cfg(test)]
+    pub(crate) fn crash(&self) {
+        let _origin = self.lock();
+        let now = self.shared.current.get();
+        let rules = rules(&now.settings).expect("these rules are in force");
+        self.shared
+            .flow
+            .change(&rules, now.generation, || panic!("the admin side crashes"));
     }
 
     /// What the admission has seen.
@@ -130,7 +197,7 @@ impl Control {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
+    fn lock(&self) -> MutexGuard<'_, Origin> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

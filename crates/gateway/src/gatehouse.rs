@@ -1,7 +1,7 @@
 //! What all threads of a gateway share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Instant;
 
 use tokio::sync::{Semaphore, watch};
@@ -42,6 +42,8 @@ pub(crate) async fn drained(drains: &mut watch::Receiver<bool>) {
 pub(crate) struct FrontCounts {
     /// Connections accepted.
     pub(crate) connections: AtomicU64,
+    /// Connections that rest now.
+    pub(crate) resting: AtomicUsize,
     /// Connections that could not be accepted, for want of open files as a rule.
     pub(crate) not_accepted: AtomicU64,
     /// Requests that parse but could be understood in two ways.

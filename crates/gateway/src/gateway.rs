@@ -14,6 +14,7 @@ use crate::control::Control;
 use crate::cpu::{CpuBoard, CpuWatch, Place};
 use crate::error::GatewayError;
 use crate::flow::{Flow, Pacer};
+use crate::gate_file::{FileError, GateFile, Reload};
 use crate::gatehouse::{FrontCounts, Shared};
 use crate::live::{Current, Live};
 use crate::open_files::room_for_connections;
@@ -51,11 +52,13 @@ pub struct Addresses {
 impl Gateway {
     /// Starts a gateway; `page` is what the admin port shows to a browser.
     pub fn start(settings: Settings, page: String) -> Result<Self, GatewayError> {
-        Self::start_telling(settings, page, |_| {})
+        Self::start_from(None, settings, page, |_| {})
     }
 
-    /// Starts a gateway that tells `tell` in words when a reading that a limit depends on is lost, or is there again.
-    pub fn start_telling(
+    /// Starts a gateway with settings that came from a file, which is read again by [`reload_file`](Self::reload_file) and by `POST
+    /// /reload` on the admin port; it tells `tell` in words when a reading that a limit depends on is lost, or is there again.
+    pub fn start_from(
+        file: Option<GateFile>,
         settings: Settings,
         page: String,
         tell: impl Fn(&str) + Send + 'static,
@@ -99,7 +102,7 @@ impl Gateway {
             threads,
             begun: Instant::now(),
         });
-        let control = Arc::new(Control::new(Arc::clone(&shared)));
+        let control = Arc::new(Control::new(Arc::clone(&shared), file));
         // From here on, whatever fails ends what was started: by dropping the gateway.
         let mut gateway = Self {
             control,
@@ -128,10 +131,21 @@ impl Gateway {
         &self.addresses
     }
 
+    /// What the admin side works with.
+    #[cfg(test)]
+    pub(crate) fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
     /// Puts other settings in force; requests that run end under the old ones. Also reads certificates again and opens
     /// the access log anew. On an error everything stays as it was.
     pub fn reload(&self, settings: Settings) -> Result<(), GatewayError> {
         self.control.reload(settings)
+    }
+
+    /// Reads the file again and puts it in force, as [`reload`](Self::reload) does; says what changed.
+    pub fn reload_file(&self) -> Result<Reload, FileError> {
+        self.control.reload_file()
     }
 
     /// Takes no more connections, lets requests end within the time of `timeouts.drain`, and ends. Gives back whether

@@ -51,6 +51,7 @@ mod flow;
 mod forwarded;
 #[cfg(test)]
 mod fuzz;
+mod gate_file;
 mod gatehouse;
 mod gateway;
 mod health;
@@ -73,6 +74,7 @@ mod watched;
 
 pub use error::GatewayError;
 pub use file::GATE_SCHEMA;
+pub use gate_file::{Changed, FileError, GateFile, Mistake, Reload};
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{

@@ -34,6 +34,12 @@ impl Patience {
         self.since = None;
     }
 
+    /// Nobody waits for now.
+    pub(crate) fn rest(&mut self) {
+        self.since = None;
+        self.timer = None;
+    }
+
     /// There is none now; ready when that has lasted too long. Wakes the task when it is to look again.
     pub(crate) fn poll_lost(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);

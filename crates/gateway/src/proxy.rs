@@ -61,6 +61,7 @@ pub(crate) async fn answer(
         Ok(admitted) => admitted,
         Err(refused) => return *refused,
     };
+    let body = RequestBody::new(body, live.settings.timeouts.body, running.activity());
     let mut ending = Ending::new(slot, line, running);
     prepare(&mut head, host.as_ref(), &connection, &live);
     if let Some((protocol, _)) = &switching {
@@ -68,7 +69,6 @@ pub(crate) async fn answer(
         head.headers
             .insert(CONNECTION, HeaderValue::from_static("upgrade"));
     }
-    let body = RequestBody::new(body, live.settings.timeouts.body);
     match forward(&connection, &live, head, host, body, &mut ending).await {
         Ok(response) => pass_back(response, &live, ending, switching.map(|(_, client)| client)),
         Err(Failure { status, says }) => {

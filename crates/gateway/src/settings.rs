@@ -171,6 +171,11 @@ pub struct Timeouts {
     /// A connection to a backend without a request. Shorter than the backend's own, so that no
     /// request meets a connection that is just being closed: httpd and Node.js keep them 5 s.
     pub backend_idle: Duration,
+    /// A connection of a client without a request, until it gives back its buffers. Its client notices nothing, and the file
+    /// has no key for it.
+    pub rest: Duration,
+    /// Without a byte either way of a connection that has switched to another protocol.
+    pub upgraded: Duration,
     /// For requests that run when the gateway is told to stop.
     pub drain: Duration,
 }
@@ -184,6 +189,10 @@ impl Default for Timeouts {
             connect: Duration::from_secs(2),
             response: Duration::from_secs(60),
             backend_idle: Duration::from_secs(4),
+            // A client that asks more often than that costs no more than without.
+            rest: Duration::from_secs(1),
+            // As long as Envoy's `stream_idle_timeout` by default: longer than the pings of WebSocket libraries are apart.
+            upgraded: Duration::from_secs(300),
             drain: Duration::from_secs(30),
         }
     }

@@ -6,6 +6,7 @@ mod routes;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_limit::{Counts, Seen, Why};
 
@@ -17,7 +18,7 @@ pub use routes::{RouteStatus, RoutesStatus};
 pub const STATUS_SCHEMA: &str = "weir/gate-status/1";
 
 /// How a gateway stands. Counts are since its start, so that two readings give the rates between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// `weir/gate-status/1`.
     pub schema: String,
@@ -62,7 +63,7 @@ pub struct Status {
 }
 
 /// How the admission stands, for all or for a class.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Standing {
     /// The limit on requests in flight; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +91,7 @@ pub struct Standing {
 }
 
 /// Requests that were turned away, by why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
     /// Their slot under a rate cap would have opened too late.
     pub rate: u64,
@@ -105,7 +106,7 @@ pub struct Refused {
 }
 
 /// How a class stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassStatus {
     /// Its name.
     pub name: String,
@@ -114,7 +115,7 @@ pub struct ClassStatus {
 }
 
 /// How a backend stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendStatus {
     /// Its URL.
     pub url: String,
@@ -131,10 +132,13 @@ pub struct BackendStatus {
 }
 
 /// Connections of clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionStatus {
     /// Open now, the ones about to be accepted included.
     pub open: usize,
+    /// Of those, the ones that have been without a request for a while and hold no buffers.
+    #[serde(default)]
+    pub resting: usize,
     /// How many may be open.
     pub most: usize,
     /// Accepted since the start.
@@ -174,6 +178,7 @@ impl Status {
                 open: shared
                     .room_total
                     .saturating_sub(shared.room.available_permits()),
+                resting: shared.counts.resting.load(Ordering::Relaxed),
                 most: shared.room_total,
                 accepted: count(&shared.counts.connections),
                 not_accepted: count(&shared.counts.not_accepted),

@@ -2,13 +2,18 @@
 //!
 //! hyper can bound the time for a head; it counts the time in which a connection is without a request as part of it, and
 //! sets a timer for each request. Here the two are told apart, and a connection that goes on sets no timer.
+//!
+//! hyper also keeps two buffers of 8 KiB for each connection, with or without a request. One that has been without for a while
+//! rests: it is taken from hyper, and given back when something comes.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::Instant;
 
@@ -16,10 +21,28 @@ use crate::patience::Patience;
 use crate::settings::Timeouts;
 
 /// What the requests of a connection are doing, as far as its bytes are concerned.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Activity {
     running: AtomicU32,
     begun: AtomicU64,
+    /// Whether hyper is not in the middle of a request's body: what would come then is not the next head.
+    is_whole: AtomicBool,
+    /// The last request that ran is over, and nobody has looked at the connection since.
+    fell_quiet: AtomicBool,
+    /// There has been nothing to do for a while, and everything written has gone.
+    rests: AtomicBool,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self {
+            running: AtomicU32::new(0),
+            begun: AtomicU64::new(0),
+            is_whole: AtomicBool::new(true),
+            fell_quiet: AtomicBool::new(false),
+            rests: AtomicBool::new(false),
+        }
+    }
 }
 
 /// One request of a connection while it runs.
@@ -27,17 +50,43 @@ pub(crate) struct Activity {
 pub(crate) struct Running(Arc<Activity>);
 
 impl Activity {
-    /// A head has come.
-    pub(crate) fn begin(self: &Arc<Self>) -> Running {
+    /// A head has come, and with it the whole request or not.
+    pub(crate) fn begin(self: &Arc<Self>, is_whole: bool) -> Running {
+        self.is_whole.store(is_whole, Ordering::Relaxed);
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
         Running(Arc::clone(self))
+    }
+
+    /// The last of a request's body has come.
+    pub(crate) fn whole(&self) {
+        self.is_whole.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether hyper has to be asked once more: it tried to read while a request ran, and does not try again when that has ended,
+    /// so that nobody would see to it that the connection does not last for ever. Told once.
+    pub(crate) fn fell_quiet(&self) -> bool {
+        self.fell_quiet.load(Ordering::Relaxed) && self.fell_quiet.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether the connection may be taken from hyper now; told once.
+    pub(crate) fn rests(&self) -> bool {
+        self.rests.load(Ordering::Relaxed) && self.rests.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Running {
+    /// What its body belongs to.
+    pub(crate) fn activity(&self) -> Arc<Activity> {
+        Arc::clone(&self.0)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+        if self.0.running.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.fell_quiet.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -62,9 +111,15 @@ pub(crate) struct Watched<S> {
     begun: u64,
     /// Whether every byte between requests belongs to the next head; frames of HTTP/2 need not.
     is_http1: bool,
-    timeouts: Timeouts,
+    idle: Duration,
+    rest: Duration,
+    head: Duration,
     reading: Patience,
     writing: Patience,
+    /// Read before, and to be read again.
+    ahead: Bytes,
+    /// Whether hyper has told last that everything it had to write was written.
+    is_flushed: bool,
 }
 
 impl<S> Watched<S> {
@@ -81,9 +136,34 @@ impl<S> Watched<S> {
             waiting: Waiting::Request(Instant::now()),
             begun: 0,
             is_http1,
+            idle: timeouts.idle,
+            rest: timeouts.rest,
+            head: timeouts.head,
             reading: Patience::new(timeouts.idle),
             writing: Patience::new(timeouts.body),
-            timeouts: timeouts.clone(),
+            ahead: Bytes::new(),
+            is_flushed: true,
+        }
+    }
+
+    /// What is watched.
+    pub(crate) fn stream(&mut self) -> &mut S {
+        &mut self.stream
+    }
+
+    /// What its requests are doing.
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+
+    /// After it was taken from hyper, with what hyper had read and not used. Gives back when it ends if nothing comes;
+    /// `None` if something is there already.
+    pub(crate) fn rested(&mut self, ahead: Bytes) -> Option<Instant> {
+        self.ahead = ahead;
+        self.reading.rest();
+        match self.waiting {
+            Waiting::Request(since) if self.ahead.is_empty() => Some(since + self.idle),
+            _ => None,
         }
     }
 
@@ -107,11 +187,25 @@ impl<S> Watched<S> {
             self.waiting = Waiting::Request(Instant::now());
         }
         let deadline = match self.waiting {
-            Waiting::Request(since) => since + self.timeouts.idle,
-            Waiting::Head(since) => since + self.timeouts.head,
+            Waiting::Request(since) => {
+                self.poll_rest(since, context);
+                since + self.idle
+            }
+            Waiting::Head(since) => since + self.head,
             Waiting::Running => return Poll::Pending,
         };
         self.reading.poll_lost_at(deadline, context)
+    }
+
+    /// Tells when it is time to rest; before that, sees to it that the task is woken then.
+    fn poll_rest(&mut self, since: Instant, context: &mut Context<'_>) {
+        let from = since + self.rest;
+        let rests = self.is_http1 && self.rest < self.idle;
+        if rests && self.reading.poll_lost_at(from, context).is_ready() {
+            // What a client does not take stays with hyper, and so does a body that a backend has answered before its end.
+            let may_rest = self.is_flushed && self.activity.is_whole.load(Ordering::Relaxed);
+            self.activity.rests.store(may_rest, Ordering::Relaxed);
+        }
     }
 }
 
@@ -123,8 +217,14 @@ impl<S: Read + Unpin> Read for Watched<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
+        mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.ahead.is_empty() {
+            let count = buffer.remaining().min(self.ahead.len());
+            buffer.put_slice(&self.ahead.split_to(count));
+            self.has_read();
+            return Poll::Ready(Ok(()));
+        }
         if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
             self.has_read();
             return Poll::Ready(read);
@@ -159,12 +259,15 @@ impl<S: Write + Unpin> Write for Watched<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.is_flushed = false;
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.written(written, context)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        // hyper flushes only when all that it had has been written.
+        self.is_flushed = flushed.is_ready();
         self.written(flushed, context)
     }
 
@@ -181,7 +284,41 @@ impl<S: Write + Unpin> Write for Watched<S> {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.is_flushed = false;
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
         self.written(written, context)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+
+    /// What hyper had read of the next head is read again, before what comes then.
+    #[test]
+    fn what_was_read_ahead_is_not_lost() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (mut client, server) = duplex(64);
+            let timeouts = Timeouts::default();
+            let mut watched = Watched::new(TokioIo::new(server), Arc::default(), true, &timeouts);
+            let ends = watched.rested(Bytes::new()).unwrap();
+            assert!(ends <= Instant::now() + timeouts.idle);
+            assert_eq!(watched.rested(Bytes::from_static(b"GET /1 HT")), None);
+            client.write_all(b"TP/1.1").await.unwrap();
+            let mut head = [0; 15];
+            let mut reading = TokioIo::new(watched);
+            reading.read_exact(&mut head[..4]).await.unwrap();
+            reading.read_exact(&mut head[4..]).await.unwrap();
+            assert_eq!(&head, b"GET /1 HTTP/1.1");
+            assert!(matches!(reading.inner().waiting, Waiting::Head(_)));
+        });
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::Value;
-use support::{PATIENCE, Place, Running, SampleServer, names_in};
+use support::{PATIENCE, Place, Running, SampleServer, assert_valid, names_in};
 
 /// How long a study of two short trials may take on a busy machine, which may repeat them.
 const STUDY: Duration = Duration::from_secs(240);
@@ -76,13 +76,16 @@ fn a_gateway_from_its_file_to_its_end() {
     place.write("gate.toml", &file(&server, "[limit]\nconcurrency = 3\n"));
     gate.signal(Signal::HUP);
     gate.wait_for("word of the change", PATIENCE, |gate| {
-        gate.talk().contains("read again").then_some(())
+        gate.talk()
+            .contains("limit.concurrency: ")
+            .then(|| assert!(gate.talk().contains("read again")))
     });
     let status = place
         .weir(&["gate", "status", "--admin", &admin, "--json", "-"])
         .ends(0)
         .json();
     assert_eq!(status["all"]["limit"], 3.0);
+    assert_valid("docs/schemas/gate-status.schema.json", &status);
     gate.signal(Signal::TERM);
     gate.done(PATIENCE)
         .ends(0)

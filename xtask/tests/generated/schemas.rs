@@ -2,6 +2,7 @@
 
 use schemars::{JsonSchema, schema_for};
 use weir_explain::Explanation;
+use weir_gateway::{Reload, Status};
 use weir_model::ModelReport;
 use weir_record::{RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
 use weir_sim::Report;
@@ -58,6 +59,15 @@ fn the_schema_of_a_simulation_is_up_to_date() {
     let says = "\"description\": \"Requests answered per second.\"";
     assert!(schema.text.contains(says), "a schema describes its fields");
     schema.settle();
+}
+
+#[test]
+fn the_schemas_of_a_gateway_are_up_to_date() {
+    let status = schema::<Status>("docs/schemas/gate-status.schema.json");
+    let says = "\"description\": \"Requests that were admitted.\"";
+    assert!(status.text.contains(says), "a schema describes its fields");
+    status.settle();
+    schema::<Reload>("docs/schemas/gate-reload.schema.json").settle();
 }
 
 fn schema<T: JsonSchema>(path: &'static str) -> Generated {

@@ -187,6 +187,7 @@ fn timeouts(root: &Section<'_>) -> Timeouts {
         ("connect", &mut timeouts.connect),
         ("response", &mut timeouts.response),
         ("backend-idle", &mut timeouts.backend_idle),
+        ("upgraded", &mut timeouts.upgraded),
         ("drain", &mut timeouts.drain),
     ] {
         if let Some(time) = time(&section, key, MILLISECOND, HOUR) {

@@ -38,6 +38,7 @@ cpu-from = { cpus = "0-1" }
 [timeouts]
 head = "5s"
 backend-idle = "15s"
+upgraded = "1min"
 
 [request]
 max-head = "32 KiB"

@@ -2,25 +2,34 @@
 
 use std::net::SocketAddr;
 
-use weir_gateway::Gateway;
+use weir_gateway::{GateFile, Gateway, Reload};
 
 use crate::client::{Answer, Client};
 use crate::recorder::Recorder;
-use crate::support::{front, gate, holding, in_flight, stands, status};
+use crate::support::{file, front, gate, holding, in_flight, stands, status};
 
 fn ask(gate: &Gateway, request: &str) -> Answer {
     let admin: SocketAddr = gate.addresses().admin.unwrap();
     Client::with(admin, request).answer()
 }
 
-fn change(gate: &Gateway, json: &str) -> Answer {
+fn post(gate: &Gateway, path: &str, json: &str) -> Answer {
     ask(
         gate,
         &format!(
-            "POST /limits HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{json}",
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{json}",
             json.len()
         ),
     )
+}
+
+fn change(gate: &Gateway, json: &str) -> Answer {
+    post(gate, "/limits", json)
+}
+
+fn reload(gate: &Gateway) -> (u16, Reload) {
+    let answer = post(gate, "/reload", "");
+    (answer.status, serde_json::from_str(&answer.body).unwrap())
 }
 
 #[test]
@@ -113,4 +122,61 @@ fn a_token_is_asked_for() {
     };
     assert_eq!(asked(""), 401);
     assert_eq!(asked("Authorization: Bearer 0123456789abcdef\r\n"), 200);
+}
+
+#[test]
+fn the_file_is_read_again_on_request() {
+    let backend = Recorder::ok();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("gate.toml");
+    let write = |rest: &str| {
+        std::fs::write(&path, file(&[backend.address], rest)).unwrap();
+    };
+    write("[limit]\nconcurrency = 4\n");
+    let (read, settings) = GateFile::read(&path).unwrap();
+    let gate = Gateway::start_from(Some(read), settings, String::new()).unwrap();
+    assert_eq!(change(&gate, r#"{"concurrency": 9}"#).status, 200);
+    write("[limit]\nconcurrency = 5\nrate = \"50/s\"\n");
+    let (code, told) = reload(&gate);
+    let changed: Vec<String> = told.changed.iter().map(ToString::to_string).collect();
+    assert_eq!((code, told.reloaded), (200, true));
+    assert_eq!(
+        changed,
+        [
+            "limit.concurrency: 4 → 5",
+            "limit.rate: not there → \"50/s\""
+        ]
+    );
+    assert_eq!(told.undone, ["limit.concurrency"]);
+    assert_eq!(status(&gate).all.limit, Some(5.0));
+    assert_eq!(reload(&gate).1.changed, [], "nothing was written since");
+    for (rest, line, says, help) in [
+        ("[limit]\nrat = 5\n", 6, "`rat`", "`rate`"),
+        ("max-connections = 5\n", 5, "cannot change", "anew"),
+    ] {
+        write(rest);
+        let (code, told) = reload(&gate);
+        assert_eq!((code, told.reloaded), (422, false), "{rest}");
+        let [mistake] = told.mistakes.as_slice() else {
+            panic!("{rest}: {:?}", told.mistakes)
+        };
+        assert_eq!((mistake.line, mistake.column), (Some(line), Some(1)));
+        assert!(mistake.says.contains(says), "{}", mistake.says);
+        let told = mistake.help.as_deref().unwrap_or_default();
+        assert!(told.contains(help), "{told}");
+        assert_eq!(status(&gate).all.limit, Some(5.0), "it stays as it was");
+    }
+    std::fs::remove_file(&path).unwrap();
+    let (code, told) = reload(&gate);
+    assert_eq!(code, 500);
+    assert!(told.mistakes[0].says.contains("gate.toml"));
+}
+
+#[test]
+fn settings_without_a_file_cannot_be_read_again() {
+    let backend = Recorder::ok();
+    let gate = gate(&backend, "");
+    let (code, told) = reload(&gate);
+    assert_eq!((code, told.reloaded), (409, false));
+    assert!(told.mistakes[0].says.contains("came from no file"));
 }

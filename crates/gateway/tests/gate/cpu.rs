@@ -106,7 +106,7 @@ fn the_process_behind_the_port_is_found_and_found_again() {
     let address = server.address;
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let telling = Arc::clone(&told);
-    let gate = Gateway::start_telling(settings(&[address], GOAL), String::new(), move |says| {
+    let gate = Gateway::start_from(None, settings(&[address], GOAL), String::new(), move |says| {
         telling.lock().unwrap().push(says.to_owned());
     })
     .unwrap();

@@ -12,5 +12,6 @@ mod holding;
 mod http2;
 mod passing;
 mod recorder;
+mod resting;
 mod secure;
 mod support;

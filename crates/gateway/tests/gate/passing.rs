@@ -195,6 +195,27 @@ fn other_protocols_pass_both_ways_and_hold_their_slot() {
     });
 }
 
+/// Both sides stay, and neither says anything more.
+#[test]
+fn a_switched_connection_without_bytes_ends() {
+    let backend = Recorder::start(|_, stream| {
+        send(
+            stream,
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello",
+        );
+    });
+    let gate = gate(&backend, "[timeouts]\nupgraded = \"20ms\"\n");
+    let mut client = Client::with(
+        front(&gate),
+        "GET /socket HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    );
+    assert_eq!(client.answer().status, 101);
+    assert_eq!(client.rest(), "hello");
+    stands(&gate, "the slot is given back", |status| {
+        status.all.in_flight == 0
+    });
+}
+
 #[test]
 fn a_backend_that_is_down_gets_no_requests() {
     let backend = Recorder::ok();

@@ -23,15 +23,19 @@ pub(crate) fn gate(backend: &Recorder, rest: &str) -> Gateway {
 
 /// Settings as a file gives them.
 pub(crate) fn settings(backends: &[SocketAddr], rest: &str) -> Settings {
+    Settings::parse(&file(backends, rest)).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+/// The text of a file; `rest` begins at its fifth line.
+pub(crate) fn file(backends: &[SocketAddr], rest: &str) -> String {
     let backends: Vec<String> = backends
         .iter()
         .map(|at| format!("\"http://{at}\""))
         .collect();
-    let text = format!(
+    format!(
         "listen = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\nthreads = 1\nbackends = [{}]\n{rest}",
         backends.join(", ")
-    );
-    Settings::parse(&text).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    )
 }
 
 /// A client whose request, the only one, is with the backend.

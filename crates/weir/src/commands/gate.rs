@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use weir_gateway::{Gateway, GatewayError, Settings};
+use weir_gateway::{FileError, GateFile, Gateway, GatewayError, Reload, Settings};
 use weir_record::failed_to;
 
 use crate::error::{ExpectedError, FileProblems};
@@ -19,7 +19,7 @@ use crate::{interrupt, output};
 /// Stands in front of any HTTP server, lets through what the file says, holds the rest back for a bounded time, and turns
 /// away what is too much. SIGHUP reads the file again without dropping a request; SIGTERM and Ctrl-C take no
 /// more requests, let those that run end, and end. The admin port shows a live page, `/status` and `/metrics`, and changes limits
-/// (`POST /limits`).
+/// (`POST /limits`) and reads the file again (`POST /reload`).
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct GateArguments {
@@ -58,11 +58,12 @@ pub(crate) fn run(arguments: &GateArguments) -> Result<u8, ExpectedError> {
 
 /// Says what is wrong with a gateway's file.
 pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
-    read(file).and_then(|settings| settings.check().map_err(|error| failed(file, &error)))
+    let (_, settings) = read(file)?;
+    settings.check().map_err(|error| failed(file, &error))
 }
 
 fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
-    let settings = read(file)?;
+    let (read, settings) = read(file)?;
     // Before anything listens, so that no signal finds the program without a way to end well.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
         ExpectedError::Environment(format!("failed to listen for signals: {error}"))
@@ -72,7 +73,7 @@ fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
     }
     let page =
         weir_report::gate_html().map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    let gateway = Gateway::start_telling(settings, page, output::talk)
+    let gateway = Gateway::start_from(Some(read), settings, page, output::talk)
         .map_err(|error| failed(file, &error))?;
     let addresses = gateway.addresses();
     output::json_line(&Ready {
@@ -83,13 +84,10 @@ fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
         if signal != SIGHUP {
             break;
         }
-        match read(file).and_then(|settings| {
-            let reloaded = gateway.reload(settings);
-            reloaded.map_err(|error| failed(file, &error))
-        }) {
-            Ok(()) => output::talk(&format!("{}: read again", file.display())),
+        match gateway.reload_file() {
+            Ok(reload) => tell(file, &reload),
             Err(error) => {
-                output::tell_error(&error);
+                output::tell_error(&refused(error));
                 output::talk("the settings stay as they were");
             }
         }
@@ -113,15 +111,36 @@ fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
     }
 }
 
-fn read(file: &Path) -> Result<Settings, ExpectedError> {
-    let name = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| ExpectedError::Input(format!("failed to read {name}: {error}")))?;
-    let settings = Settings::parse(&text);
-    settings.map_err(|problems| {
-        let problems = problems.into_iter().map(Into::into).collect();
-        ExpectedError::File(FileProblems::new(&name, text, problems))
-    })
+/// Says what reading the file again has changed.
+fn tell(file: &Path, reload: &Reload) {
+    output::talk(&format!("{}: read again", file.display()));
+    for changed in &reload.changed {
+        output::talk(&format!("  {changed}"));
+    }
+    for key in &reload.undone {
+        output::talk(&format!("  {key}: as the file has it again"));
+    }
+}
+
+fn read(file: &Path) -> Result<(GateFile, Settings), ExpectedError> {
+    GateFile::read(file).map_err(refused)
+}
+
+/// Why a file is not in force.
+fn refused(error: FileError) -> ExpectedError {
+    match error {
+        FileError::Mistakes {
+            path,
+            text,
+            mistakes,
+        } => {
+            let problems = mistakes.into_iter().map(Into::into).collect();
+            let name = path.display().to_string();
+            ExpectedError::File(FileProblems::new(&name, text, problems))
+        }
+        FileError::Gateway { path, source } => failed(&path, &source),
+        error => ExpectedError::Input(failed_to(&error)),
+    }
 }
 
 fn failed(file: &Path, error: &GatewayError) -> ExpectedError {
