@@ -7,5 +7,6 @@ pub(crate) mod limit;
 pub(crate) mod load;
 pub(crate) mod search;
 pub(crate) mod simulate;
+pub(crate) mod soak;
 pub(crate) mod statistics;
 pub(crate) mod tune;

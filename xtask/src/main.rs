@@ -99,6 +99,7 @@ enum Bench {
         first_seed: u64,
     },
     Simulate(bench::simulate::SimulateBench),
+    Soak(bench::soak::SoakBench),
     /// Print how often the intervals and comparisons of the statistics crate are right
     Statistics,
     /// Compare the answers of `weir tune` with exact closed MVA
@@ -146,6 +147,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
             bench::search::bench(&workspace, table.as_deref(), *first_seed)
         }
         Task::Bench(Bench::Simulate(options)) => bench::simulate::bench(&workspace, options),
+        Task::Bench(Bench::Soak(options)) => bench::soak::bench(&workspace, options),
         Task::Bench(Bench::Statistics) => bench::statistics::bench(&workspace),
         Task::Bench(Bench::Tune { runs }) => bench::tune::bench(&workspace, *runs),
     }

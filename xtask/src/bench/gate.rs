@@ -1,44 +1,60 @@
-//! `cargo xtask bench gate`: how exact a cap on the rate is, beside nginx and haproxy.
+//! `cargo xtask bench gate`: the gateway on sockets, beside nginx and haproxy.
 //!
-//! A server that only notes when requests arrive stands behind each gateway in turn; an open load of Poisson arrivals stands in
-//! front. What was admitted is counted at the server, so that every gateway is read with the same clock; waits count from the intended
-//! start. Gateways take turns within a round, because the machine changes from minute to minute; the table gives the median of the rounds
-//! and the range. The peers are Debian's packages, unpacked below `target/`, not installed.
+//! Gateways take turns within a round, because the machine changes from minute to minute; the tables give the median of the rounds
+//! and the range. Loads are open: waits count from the intended start. The peers are Debian's packages, unpacked below `target/`, not
+//! installed. Load and gateway have one CPU, the server another.
 //!
-//! What this cannot tell: what a gateway decided in which nanosecond. A thread that records an arrival late moves it, so that a second at the server
-//! may hold one more or less than the gateway let through.
+//! What two CPUs do not allow: load, gateway and server apart. In the rows about overload the load takes CPU time from the gateway, a
+//! tenth at most at these rates; in the row without a limit it takes it from the server, and the gateway has its CPU alone.
 
-mod arrivals;
-mod clients;
+pub(crate) mod backend;
+mod classes;
+pub(crate) mod clients;
 mod cpu;
-mod peers;
-mod table;
+pub(crate) mod figures;
+mod halves;
+mod memory;
+mod no_limit;
+mod overload;
+mod pauses;
+pub(crate) mod peers;
+mod rate_cap;
+mod scenario;
+mod storm;
 
 use std::fs;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::bench::gate::arrivals::Arrivals;
-use crate::bench::gate::peers::{Peer, Peers};
-use crate::bench::gate::table::Seen;
+use crate::bench::gate::peers::Peers;
+use crate::bench::gate::rate_cap::RateCap;
 use crate::error::TaskError;
 use crate::process::{cargo, run};
 use crate::workspace::Workspace;
 
-/// Compare the cap on the rate with that of nginx and haproxy
+/// Where gateways run, and what sends to them.
+pub(crate) const GATE_CPU: u32 = 0;
+/// Where the server behind them runs.
+pub(crate) const SERVER_CPU: u32 = 1;
+
+/// Compare the gateway with nginx and haproxy
 #[derive(Debug, Args)]
 pub(crate) struct GateBench {
     /// How often every gateway has its turn
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Seconds of each turn
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(6..=600))]
+    /// Only this table; may be given several times
+    #[arg(long, value_enum, value_name = "ROW")]
+    only: Vec<Row>,
+    /// Seconds of each turn of `rate-cap` and `no-limit`
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=600))]
     seconds: u32,
-    /// Requests a second that are let through
+    /// Requests a second that are let through in `rate-cap`
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     rate: u32,
-    /// Requests a second that come
+    /// Requests a second that come in `rate-cap`
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     offered: u32,
     /// Only the goal for the CPU: `cpu <= 80 %` at twice the capacity
@@ -49,50 +65,105 @@ pub(crate) struct GateBench {
     no_build: Option<String>,
 }
 
-/// Runs every gateway in turn and prints the table.
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Row {
+    /// How exact a cap on the rate is
+    RateCap,
+    /// CPU time a request and memory when nothing is held
+    NoLimit,
+    /// Memory of connections that are idle or queued
+    Memory,
+    /// A step to twice the capacity
+    #[value(name = "overload-2x")]
+    Twice,
+    /// A step to five times the capacity
+    #[value(name = "overload-5x")]
+    FiveTimes,
+    /// Half of the capacity goes and comes back
+    Halves,
+    /// A server that stops now and then
+    Pauses,
+    /// Light requests with a promise beside heavy ones
+    Classes,
+    /// Clients that send again what was refused
+    Storm,
+}
+
+/// Plays the rows that are asked for and prints their tables.
 pub(crate) fn bench(workspace: &Workspace, options: &GateBench) -> Result<(), TaskError> {
-    let target = workspace.target_directory()?;
-    let directory = target.join("bench-gate");
-    fs::create_dir_all(&directory).map_err(|source| TaskError::File {
-        doing: "write",
-        path: directory.clone(),
-        source,
-    })?;
-    if options.no_build.is_none() {
-        let build = ["build", "--release", "--package", "weir"];
-        run(&mut cargo(&workspace.root, &build))?;
-    }
-    let profile = options.no_build.as_deref().unwrap_or("release");
-    let weir = target.join(profile).join("weir");
+    let peers = provide(workspace, "bench-gate", options.no_build.as_deref())?;
     if options.cpu {
-        return cpu::bench(&directory, &weir, options.rounds);
+        return cpu::bench(&peers.directory, &peers.weir, options.rounds);
     }
-    let peers = Peers::provide(&directory, weir)?;
-    let mut seen = Vec::new();
-    for round in 0..options.rounds {
-        let turn = round as usize % Peer::ALL.len();
-        for peer in Peer::ALL[turn..].iter().chain(&Peer::ALL[..turn]) {
-            let one = turn_of(*peer, &peers, options, u64::from(round))?;
-            println!("round {}: {}", round + 1, one.line());
-            seen.push((*peer, one));
+    peers.unpack()?;
+    let mut tables = Vec::new();
+    for row in Row::value_variants() {
+        if options.only.is_empty() || options.only.contains(row) {
+            tables.push(play(*row, &peers, options)?);
         }
     }
-    println!("\n{}", table::table(&seen, options.rate, options.offered));
+    println!("\n{}", tables.join("\n"));
     Ok(())
 }
 
-fn turn_of(peer: Peer, peers: &Peers, options: &GateBench, round: u64) -> Result<Seen, TaskError> {
-    let arrivals = Arrivals::start()?;
-    let gateway = peers.start(peer, arrivals.port(), options.rate)?;
-    let length = Duration::from_secs(options.seconds.into());
-    let load = clients::Load {
-        port: gateway.port(),
-        per_s: f64::from(options.offered),
-        length,
-        // Every gateway of a round meets the same arrivals.
-        seed: 11 + round,
-    };
-    let answers = load.send();
-    drop(gateway);
-    Ok(Seen::of(&arrivals.times(), &answers, length))
+fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskError> {
+    let rounds = options.rounds;
+    // The cap on the rate is read where requests arrive, by a server in this program; that is done from the other CPU.
+    stay_on(if row == Row::RateCap {
+        SERVER_CPU
+    } else {
+        GATE_CPU
+    });
+    match row {
+        Row::RateCap => {
+            let row = RateCap {
+                // The edges are left out.
+                seconds: options.seconds.max(6),
+                rate: options.rate,
+                offered: options.offered,
+            };
+            rate_cap::play(row, peers, rounds)
+        }
+        Row::NoLimit => no_limit::play(peers, rounds, options.seconds),
+        Row::Memory => memory::play(peers, rounds),
+        Row::Twice => overload::TWICE.play(peers, rounds),
+        Row::FiveTimes => overload::FIVE_TIMES.play(peers, rounds),
+        Row::Halves => halves::HALVES.play(peers, rounds),
+        Row::Pauses => pauses::PAUSES.play(peers, rounds),
+        Row::Classes => classes::CLASSES.play(peers, rounds),
+        Row::Storm => storm::STORM.play(peers, rounds),
+    }
+}
+
+/// Builds the program, unless it was built before.
+pub(crate) fn provide(
+    workspace: &Workspace,
+    name: &str,
+    no_build: Option<&str>,
+) -> Result<Peers, TaskError> {
+    let target = workspace.target_directory()?;
+    let directory = target.join(name);
+    create(&directory)?;
+    if no_build.is_none() {
+        let build = ["build", "--release", "--package", "weir"];
+        run(&mut cargo(&workspace.root, &build))?;
+    }
+    let weir: PathBuf = target.join(no_build.unwrap_or("release")).join("weir");
+    Ok(Peers::new(directory, weir))
+}
+
+fn create(directory: &Path) -> Result<(), TaskError> {
+    fs::create_dir_all(directory).map_err(|source| TaskError::File {
+        doing: "write",
+        path: directory.to_owned(),
+        source,
+    })
+}
+
+/// Keeps this program, and so its clients, to a CPU. Where that is not allowed, they run where they may.
+fn stay_on(cpu: u32) {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu as usize);
+    let _ = sched_setaffinity(None, &cpus);
 }

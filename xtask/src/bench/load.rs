@@ -12,7 +12,7 @@ pub(crate) mod cost;
 mod first_request;
 mod options;
 mod plans;
-mod server;
+pub(crate) mod server;
 mod table;
 mod tools;
 

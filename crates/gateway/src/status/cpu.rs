@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::CpuSeen;
 
 /// How busy the CPUs of the backends are, and where that is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuStatus {
     /// The busy share of the CPUs that they may use, 0 to 1; absent while it is not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

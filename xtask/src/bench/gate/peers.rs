@@ -1,4 +1,6 @@
-//! The gateways beside each other: how each is had, and how each is told to hold the same rate.
+//! The gateways beside each other: how each is had, and how each is told to hold the same.
+
+mod files;
 
 use std::fs;
 use std::io;
@@ -8,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::bench::gate::GATE_CPU;
+use crate::bench::load::cost::pinned;
 use crate::error::TaskError;
 use crate::process::run;
 
@@ -21,114 +25,190 @@ const PACKAGES: [&str; 5] = [
 ];
 /// How long a gateway may take to listen.
 const START_MAX: Duration = Duration::from_secs(10);
-/// Longest wait that Weir is told; also its default.
-const MAX_WAIT: &str = "200ms";
-/// Requests that nginx lets wait.
-const NGINX_BURST: u32 = 100;
 
-/// A gateway that holds the rate.
+/// A program that stands in front of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Peer {
     Weir,
-    /// With a queue.
     Nginx,
-    /// Counting what it lets through.
     Haproxy,
 }
 
-impl Peer {
-    /// In the order of the table.
-    pub(crate) const ALL: [Self; 3] = [Self::Weir, Self::Nginx, Self::Haproxy];
+/// What it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Hold {
+    /// So many requests a second. nginx has a queue, haproxy counts what it lets through.
+    Rate(u32),
+    /// Nothing: it only passes on.
+    Nothing,
+    /// So many requests in flight; the others wait for so long.
+    Concurrency(u32, Duration),
+    /// What it finds itself.
+    Adaptive,
+    /// What it finds itself, and a promise to requests for [`LIGHT`](super::backend::LIGHT).
+    Classes,
+}
 
+/// A gateway with what it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Subject {
+    pub(crate) peer: Peer,
+    pub(crate) hold: Hold,
+}
+
+impl Subject {
     /// With what it is told.
     pub(crate) fn name(self) -> String {
-        match self {
-            Self::Weir => format!("weir gate, max-wait = \"{MAX_WAIT}\""),
-            Self::Nginx => format!("nginx, limit_req burst={NGINX_BURST}"),
-            Self::Haproxy => "HAProxy, gpc0_rate(1s), deny".to_owned(),
-        }
+        let program = match self.peer {
+            Peer::Weir => "weir gate",
+            Peer::Nginx => "nginx",
+            Peer::Haproxy => "HAProxy",
+        };
+        let told = match (self.peer, self.hold) {
+            (_, Hold::Nothing) => String::new(),
+            (Peer::Weir, Hold::Rate(_)) => format!(", max-wait = \"{}\"", files::MAX_WAIT),
+            (Peer::Nginx, Hold::Rate(_)) => format!(", limit_req burst={}", files::NGINX_BURST),
+            (Peer::Haproxy, Hold::Rate(_)) => ", gpc0_rate(1s), deny".to_owned(),
+            (Peer::Weir, Hold::Concurrency(limit, _)) => format!(", concurrency = {limit}"),
+            (Peer::Haproxy, Hold::Concurrency(limit, _)) => format!(", maxconn {limit}"),
+            (Peer::Nginx, Hold::Concurrency(limit, _)) => format!(", limit_conn {limit}"),
+            (_, Hold::Adaptive) => ", adaptive".to_owned(),
+            (_, Hold::Classes) => ", adaptive, light promised".to_owned(),
+        };
+        format!("{program}{told}")
     }
 }
 
 /// Where the programs are.
 #[derive(Debug)]
 pub(crate) struct Peers {
-    directory: PathBuf,
-    weir: PathBuf,
+    pub(crate) directory: PathBuf,
+    pub(crate) weir: PathBuf,
     root: PathBuf,
 }
 
-/// A gateway that runs; it ends with this value.
+/// A program that runs; it ends with this value.
 #[derive(Debug)]
-pub(crate) struct Gateway {
+pub(crate) struct Running {
     child: Child,
     port: u16,
 }
 
-impl Gateway {
+impl Running {
     /// Where it listens.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
 }
 
-impl Drop for Gateway {
-    fn drop(&mut self) {
+impl Running {
+    /// Ends it at once.
+    pub(crate) fn kill(&mut self) {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
 impl Peers {
-    /// Unpacks the peers below a directory, once.
-    pub(crate) fn provide(directory: &Path, weir: PathBuf) -> Result<Self, TaskError> {
-        let root = directory.join("root");
-        if !root.join("usr/sbin/haproxy").is_file() {
-            run(Command::new("apt-get")
-                .arg("download")
-                .args(PACKAGES)
-                .current_dir(directory))?;
-            let files =
-                fs::read_dir(directory).map_err(|source| file("read", directory, source))?;
-            for package in files.flatten().map(|entry| entry.path()) {
-                if package.extension().is_some_and(|end| end == "deb") {
-                    run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&root))?;
-                }
+    /// Weir, and what is written below a directory.
+    pub(crate) fn new(directory: PathBuf, weir: PathBuf) -> Self {
+        Self {
+            root: directory.join("root"),
+            directory,
+            weir,
+        }
+    }
+
+    /// Unpacks the others below the directory, once.
+    pub(crate) fn unpack(&self) -> Result<(), TaskError> {
+        if self.root.join("usr/sbin/haproxy").is_file() {
+            return Ok(());
+        }
+        run(Command::new("apt-get")
+            .arg("download")
+            .args(PACKAGES)
+            .current_dir(&self.directory))?;
+        let files = fs::read_dir(&self.directory)
+            .map_err(|source| file("read", &self.directory, source))?;
+        for package in files.flatten().map(|entry| entry.path()) {
+            if package.extension().is_some_and(|end| end == "deb") {
+                run(Command::new("dpkg-deb")
+                    .arg("-x")
+                    .arg(&package)
+                    .arg(&self.root))?;
             }
         }
-        Ok(Self {
-            directory: directory.to_owned(),
-            weir,
-            root,
-        })
+        Ok(())
     }
 
     /// Starts a gateway in front of a server on this machine.
-    pub(crate) fn start(&self, peer: Peer, backend: u16, rate: u32) -> Result<Gateway, TaskError> {
+    pub(crate) fn start(&self, subject: Subject, backend: u16) -> Result<Running, TaskError> {
         let port = free_port()?;
-        let mut command = match peer {
+        let words = match subject.peer {
             Peer::Weir => {
-                let file = self.write("gate.toml", &weir_file(port, backend, rate))?;
-                let mut command = Command::new(&self.weir);
-                command.arg("gate").arg(file);
-                command
+                let text = files::weir(port, backend, subject.hold);
+                let file = self.write("gate.toml", &text)?;
+                vec![text_of(&self.weir), "gate".to_owned(), file]
             }
             Peer::Nginx => {
-                let text = nginx_file(&self.directory, port, backend, rate);
-                let file = self.write("nginx.conf", &text)?;
-                let mut command = Command::new(self.root.join("usr/sbin/nginx"));
-                command.arg("-p").arg(&self.directory).arg("-c").arg(file);
-                command
+                let text = files::nginx(&self.directory, port, backend, subject.hold);
+                self.nginx_words(&text)?
             }
             Peer::Haproxy => {
-                let file = self.write("haproxy.cfg", &haproxy_file(port, backend, rate))?;
-                let mut command = Command::new(self.root.join("usr/sbin/haproxy"));
-                command.arg("-db").arg("-f").arg(file);
-                command
+                let text = files::haproxy(port, backend, subject.hold);
+                let file = self.write("haproxy.cfg", &text)?;
+                let program = text_of(&self.root.join("usr/sbin/haproxy"));
+                vec![program, "-db".to_owned(), "-f".to_owned(), file]
             }
         };
-        let child = command
+        self.run(&words, GATE_CPU, port)
+    }
+
+    /// Starts nginx as a server that answers everything with a few bytes, and counts.
+    pub(crate) fn answering(&self, cpu: u32) -> Result<Running, TaskError> {
+        let port = free_port()?;
+        let directory = self.directory.join("server");
+        fs::create_dir_all(&directory).map_err(|source| file("write", &directory, source))?;
+        let text = files::nginx_server(&directory, port);
+        let words = self.nginx_words_in(&directory, &text)?;
+        self.run(&words, cpu, port)
+    }
+
+    fn nginx_words(&self, text: &str) -> Result<Vec<String>, TaskError> {
+        self.nginx_words_in(&self.directory, text)
+    }
+
+    fn nginx_words_in(&self, directory: &Path, text: &str) -> Result<Vec<String>, TaskError> {
+        let path = directory.join("nginx.conf");
+        fs::write(&path, text).map_err(|source| file("write", &path, source))?;
+        let program = text_of(&self.root.join("usr/sbin/nginx"));
+        let [prefix, path] = [directory, &path].map(text_of);
+        Ok([&program, "-p", &prefix, "-c", &path]
+            .map(str::to_owned)
+            .into())
+    }
+
+    /// Runs a program on a CPU, and waits until it listens.
+    pub(crate) fn run(&self, words: &[String], cpu: u32, port: u16) -> Result<Running, TaskError> {
+        let words = pinned(words, cpu, false);
+        let failed = |source| TaskError::Start {
+            command: words.join(" "),
+            source,
+        };
+        let child = Command::new(&words[0])
+            .args(&words[1..])
             .env(
                 "LD_LIBRARY_PATH",
                 self.root.join("usr/lib/x86_64-linux-gnu"),
@@ -137,23 +217,28 @@ impl Peers {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|source| start(peer, source))?;
-        let gateway = Gateway { child, port };
+            .map_err(failed)?;
+        let running = Running { child, port };
         let until = Instant::now() + START_MAX;
         while let Err(source) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
             if Instant::now() > until {
-                return Err(start(peer, source));
+                return Err(failed(source));
             }
             thread::sleep(Duration::from_millis(5));
         }
-        Ok(gateway)
+        Ok(running)
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, TaskError> {
+    /// Writes a file below the bench's directory, and gives back its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<String, TaskError> {
         let path = self.directory.join(name);
         fs::write(&path, text).map_err(|source| file("write", &path, source))?;
-        Ok(path)
+        Ok(text_of(&path))
     }
+}
+
+fn text_of(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 fn file(doing: &'static str, path: &Path, source: io::Error) -> TaskError {
@@ -164,52 +249,13 @@ fn file(doing: &'static str, path: &Path, source: io::Error) -> TaskError {
     }
 }
 
-fn start(peer: Peer, source: io::Error) -> TaskError {
-    TaskError::Start {
-        command: peer.name(),
-        source,
-    }
-}
-
 /// A port that nobody listens on now.
-fn free_port() -> Result<u16, TaskError> {
+pub(crate) fn free_port() -> Result<u16, TaskError> {
     let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr());
     found
         .map(|address| address.port())
-        .map_err(|source| start(Peer::Weir, source))
-}
-
-fn weir_file(port: u16, backend: u16, rate: u32) -> String {
-    format!(
-        "listen = \"127.0.0.1:{port}\"\nbackends = [\"http://127.0.0.1:{backend}\"]\nadmin = false\nthreads = 1\n\
-         [limit]\nrate = \"{rate}/s\"\nmax-wait = \"{MAX_WAIT}\"\n"
-    )
-}
-
-/// What is counted has a name: requests without one would not be counted at all.
-fn nginx_file(directory: &Path, port: u16, backend: u16, rate: u32) -> String {
-    let directory = directory.display();
-    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .map(|name| format!("  {name}_temp_path {directory}/{name};\n"))
-        .concat();
-    format!(
-        "daemon off;\nworker_processes 1;\npid {directory}/nginx.pid;\nerror_log {directory}/error.log;\n\
-         events {{ worker_connections 4096; }}\nhttp {{\n{temporary}  access_log off;\n\
-         \x20 limit_req_zone $server_name zone=all:1m rate={rate}r/s;\n\
-         \x20 upstream server {{ server 127.0.0.1:{backend}; keepalive 64; }}\n\
-         \x20 server {{\n    listen 127.0.0.1:{port};\n    server_name bench;\n    location / {{\n      limit_req zone=all burst={NGINX_BURST};\n\
-         \x20     proxy_pass http://server;\n      proxy_http_version 1.1;\n      proxy_set_header Connection \"\";\n    }}\n  }}\n}}\n"
-    )
-}
-
-fn haproxy_file(port: u16, backend: u16, rate: u32) -> String {
-    format!(
-        "global\n  nbthread 1\n  maxconn 4096\ndefaults\n  mode http\n  timeout connect 2s\n  timeout client 60s\n  timeout server 60s\n\
-         frontend front\n  bind 127.0.0.1:{port}\n\
-         \x20 stick-table type integer size 10 expire 1m store gpc0,gpc0_rate(1s)\n\
-         \x20 http-request track-sc0 int(1)\n\
-         \x20 http-request deny deny_status 429 if {{ sc0_gpc0_rate ge {rate} }}\n\
-         \x20 http-request sc-inc-gpc0(0)\n  default_backend server\n\
-         backend server\n  server one 127.0.0.1:{backend}\n"
-    )
+        .map_err(|source| TaskError::Start {
+            command: "a server of the bench".to_owned(),
+            source,
+        })
 }

@@ -124,8 +124,8 @@ impl Pinned<'_> {
     }
 }
 
-/// Seconds in user and in kernel mode of a program that has ended and was not collected.
-fn cpu_times(pid: u32) -> (f64, f64) {
+/// Seconds in user and in kernel mode of a program that runs, or has ended and was not collected.
+pub(crate) fn cpu_times(pid: u32) -> (f64, f64) {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     ticks(&stat).map_or((0.0, 0.0), |(user, system)| {
         let per_second = clock_ticks_per_second() as f64;
@@ -141,12 +141,22 @@ fn ticks(stat: &str) -> Option<(u64, u64)> {
 }
 
 fn resident_peak_mb(pid: u32) -> f64 {
+    memory_mb(pid, "VmHWM:")
+}
+
+/// What a program that runs has resident.
+pub(crate) fn resident_mb(pid: u32) -> f64 {
+    memory_mb(pid, "VmRSS:")
+}
+
+/// A line of `proc_pid_status(5)`; 0 for a program that is gone.
+pub(crate) fn memory_mb(pid: u32, name: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let peak = status.lines().find_map(|line| {
-        let kib = line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?;
+    let found = status.lines().find_map(|line| {
+        let kib = line.strip_prefix(name)?.trim().strip_suffix(" kB")?;
         kib.parse::<f64>().ok()
     });
-    peak.unwrap_or(0.0) * 1024.0 / 1e6
+    found.unwrap_or(0.0) * 1024.0 / 1e6
 }
 
 #[cfg(test)]

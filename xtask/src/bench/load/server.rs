@@ -145,7 +145,7 @@ http {{
 }
 
 /// The third of three counts: connections accepted, connections handled, requests.
-fn requests_in(page: &str) -> Option<u64> {
+pub(crate) fn requests_in(page: &str) -> Option<u64> {
     page.lines().find_map(|line| {
         let counts: Vec<u64> = line
             .split_whitespace()

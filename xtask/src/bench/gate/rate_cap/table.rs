@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::bench::gate::clients::Answer;
-use crate::bench::gate::peers::Peer;
+use crate::bench::gate::figures::{quantile, spread};
+use crate::bench::gate::peers::Subject;
+use crate::bench::gate::rate_cap::subjects;
 
 /// Seconds at the beginning that are told apart, and at the end, in which the load ends, that are left out.
 const EDGE: usize = 2;
@@ -106,26 +108,17 @@ fn sliding(arrivals: &[Instant]) -> usize {
     most
 }
 
-/// Of sorted values; nothing has none, and 0 stands for it.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let at = (share * sorted.len() as f64).ceil() as usize;
-    sorted
-        .get(at.saturating_sub(1))
-        .copied()
-        .unwrap_or_default()
-}
-
 /// All turns: of each figure the median over the rounds, and the range behind it.
-pub(crate) fn table(seen: &[(Peer, Seen)], rate: u32, offered: u32) -> String {
+pub(crate) fn table(seen: &[(Subject, Seen)], rate: u32, offered: u32) -> String {
     let mut text = format!(
         "Cap {rate}/s, {offered}/s offered (Poisson); median over the rounds (lowest–highest)\n\n\
          | gateway | admitted per second | its deviation | worst sliding second | first second | wait p50 ms | wait p99 ms | wait max ms | refusal p50 ms | refusal p99 ms |\n\
          |:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     );
-    for peer in Peer::ALL {
+    for subject in subjects(rate) {
         let turns: Vec<&Seen> = seen
             .iter()
-            .filter(|(of, _)| *of == peer)
+            .filter(|(of, _)| *of == subject)
             .map(|(_, seen)| seen)
             .collect();
         let cell = |figure: fn(&Seen) -> f64| spread(turns.iter().map(|one| figure(one)).collect());
@@ -133,7 +126,7 @@ pub(crate) fn table(seen: &[(Peer, Seen)], rate: u32, offered: u32) -> String {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            peer.name(),
+            subject.name(),
             cell(Seen::mean),
             cell(Seen::deviation),
             cell(|seen| seen.sliding as f64),
@@ -148,19 +141,10 @@ pub(crate) fn table(seen: &[(Peer, Seen)], rate: u32, offered: u32) -> String {
     text
 }
 
-fn spread(mut values: Vec<f64>) -> String {
-    values.sort_by(f64::total_cmp);
-    format!(
-        "{:.2} ({:.2}–{:.2})",
-        quantile(&values, 0.5),
-        quantile(&values, 0.0),
-        quantile(&values, 1.0)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::gate::clients::Arrival;
 
     #[test]
     fn seconds_are_counted_wherever_they_begin() {
@@ -170,9 +154,16 @@ mod tests {
             .map(at)
             .into();
         assert_eq!(sliding(&arrivals), 4);
+        let arrival = Arrival {
+            at: Duration::ZERO,
+            path: "/",
+        };
         let answers = [(200, 5), (200, 7), (429, 1), (0, 9)].map(|(status, milliseconds)| Answer {
+            arrival,
             status,
             took: Duration::from_millis(milliseconds),
+            is_cut: false,
+            is_second: false,
         });
         let seen = Seen::of(&arrivals, &answers, Duration::from_secs(5));
         assert_eq!((seen.first, seen.steady.as_slice()), (2, &[1][..]));

@@ -1,0 +1,97 @@
+//! The server behind the gateways: the sample server, alone on a CPU, stopped and killed as a scenario wants it.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::gate::clients::{Arrival, Load};
+use crate::bench::gate::peers::{Peers, Running, free_port};
+use crate::error::TaskError;
+
+/// About 10 ms of CPU time in an optimised build; how much it is, is measured.
+pub(crate) const WORK: &str = "/light?n=31";
+/// About 4 ms.
+pub(crate) const LIGHT: &str = "/light?n=29";
+/// About 100 ms; under another path, so that it can be told apart by it.
+pub(crate) const HEAVY: &str = "/stress?search-time-ms=100&duration-ms=0";
+/// Requests of which the time of one is the mean.
+const CALIBRATION: u32 = 200;
+
+/// A sample server that runs; it ends with this value.
+#[derive(Debug)]
+pub(crate) struct Backend {
+    running: Running,
+}
+
+impl Backend {
+    /// Starts one on a CPU and a port; without a port, on one that is free.
+    pub(crate) fn start(peers: &Peers, cpu: u32, port: Option<u16>) -> Result<Self, TaskError> {
+        let port = match port {
+            Some(port) => port,
+            None => free_port()?,
+        };
+        let listen = format!("127.0.0.1:{port}");
+        let words = [
+            &peers.weir.to_string_lossy(),
+            "sample-server",
+            "--listen",
+            &listen,
+            "--admin",
+            "127.0.0.1:0",
+            "--threads",
+            "256",
+            "--rows",
+            "1000",
+        ];
+        let running = peers.run(&words.map(str::to_owned), cpu, port)?;
+        Ok(Self { running })
+    }
+
+    /// Where it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.running.port()
+    }
+
+    /// Requests a second that it can answer for a path, one after the other: its CPU is busy all the time but for the way there and back.
+    pub(crate) fn capacity_per_s(&self, path: &'static str) -> f64 {
+        let arrival = Arrival {
+            at: Duration::ZERO,
+            path,
+        };
+        let of = |count: u32| {
+            let load = Load {
+                port: self.port(),
+                arrivals: vec![arrival; count as usize],
+                clients: 2,
+                patience: Duration::from_secs(20),
+                retries: 0,
+            };
+            let begun = Instant::now();
+            load.send();
+            begun.elapsed()
+        };
+        // The difference of two lengths leaves out what both have at their begin.
+        let (short, long) = (of(CALIBRATION / 10), of(CALIBRATION + CALIBRATION / 10));
+        f64::from(CALIBRATION) / long.saturating_sub(short).as_secs_f64().max(1e-3)
+    }
+
+    /// Kills it in the middle of whatever it does.
+    pub(crate) fn kill(&mut self) {
+        self.running.kill();
+    }
+
+    /// Stops its process for a while.
+    pub(crate) fn pause(&self, length: Duration) {
+        let pid = Pid::from_raw(self.running.pid().cast_signed());
+        let signal = |signal| {
+            if let Some(pid) = pid {
+                // It is our own child, and not collected before this value is dropped.
+                let _ = kill_process(pid, signal);
+            }
+        };
+        signal(Signal::STOP);
+        thread::sleep(length);
+        signal(Signal::CONT);
+    }
+}

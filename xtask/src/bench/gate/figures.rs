@@ -1,0 +1,21 @@
+//! Figures of several rounds beside each other.
+
+/// Of sorted values; nothing has none, and 0 stands for it.
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let at = (share * sorted.len() as f64).ceil() as usize;
+    sorted
+        .get(at.saturating_sub(1))
+        .copied()
+        .unwrap_or_default()
+}
+
+/// The median and the range.
+pub(crate) fn spread(mut values: Vec<f64>) -> String {
+    values.sort_by(f64::total_cmp);
+    format!(
+        "{:.2} ({:.2}–{:.2})",
+        quantile(&values, 0.5),
+        quantile(&values, 0.0),
+        quantile(&values, 1.0)
+    )
+}

@@ -1,0 +1,62 @@
+//! Half of the capacity is gone for a while, and comes back.
+//!
+//! The server's process is stopped for half of each 20 ms: that takes no rights, and no other process runs in the gaps.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::bench::gate::backend::{Backend, WORK};
+use crate::bench::gate::clients::{Arrival, Phase, poisson};
+use crate::bench::gate::peers::Hold;
+use crate::bench::gate::scenario::{Capacity, Elapsed, Scenario, Turn};
+
+const BEFORE: Duration = Duration::from_secs(4);
+const HALF: Duration = Duration::from_secs(12);
+const AFTER: Duration = Duration::from_secs(8);
+/// After the return, this is let pass.
+const SETTLES: Duration = Duration::from_secs(2);
+const SLICE: Duration = Duration::from_millis(10);
+/// What of the capacity is asked for.
+const LOAD: f64 = 0.9;
+
+/// The row.
+pub(crate) const HALVES: Scenario = Scenario {
+    title: "90 % of the capacity, of which half is gone for 12 s",
+    hold: Hold::Adaptive,
+    retries: 0,
+    arrivals,
+    trouble,
+    figures: &[
+        "goodput meanwhile, % of what is left",
+        "p99 meanwhile ms",
+        "goodput from 2 s after its return, % of offered",
+    ],
+    seen,
+};
+
+fn arrivals(capacity: Capacity, seed: u64) -> Vec<Arrival> {
+    let phase = Phase {
+        per_s: LOAD * capacity.work,
+        length: BEFORE + HALF + AFTER,
+    };
+    poisson(WORK, &[phase], seed)
+}
+
+fn trouble(backend: &Backend, elapsed: &Elapsed) {
+    thread::sleep(BEFORE);
+    let begun = Instant::now();
+    while begun.elapsed() < HALF && !elapsed.has_ended() {
+        backend.pause(SLICE);
+        thread::sleep(SLICE);
+    }
+}
+
+fn seen(turn: &Turn) -> Vec<f64> {
+    let meanwhile = turn.between(BEFORE, BEFORE + HALF);
+    let after = turn.between(BEFORE + HALF + SETTLES, BEFORE + HALF + AFTER);
+    vec![
+        meanwhile.goodput() * 100.0 / (turn.capacity.work / 2.0),
+        meanwhile.p99_ms(),
+        after.goodput() * 100.0 / after.offered(),
+    ]
+}
