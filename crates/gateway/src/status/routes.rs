@@ -1,5 +1,6 @@
 //! What routes have cost, as data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::live::Live;
@@ -9,7 +10,7 @@ use crate::routes::ROUTES_MAX;
 const ROUTES_SHOWN: usize = 20;
 
 /// What has been learnt of routes: a method and a path, with numbers and ids in it folded together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoutesStatus {
     /// Routes in the table.
     pub known: usize,
@@ -20,7 +21,7 @@ pub struct RoutesStatus {
 }
 
 /// What has been learnt of a route.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RouteStatus {
     /// Its name, such as `GET /orders/{n}`.
     pub route: String,

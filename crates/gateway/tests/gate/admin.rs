@@ -134,7 +134,7 @@ fn the_file_is_read_again_on_request() {
     };
     write("[limit]\nconcurrency = 4\n");
     let (read, settings) = GateFile::read(&path).unwrap();
-    let gate = Gateway::start_from(Some(read), settings, String::new()).unwrap();
+    let gate = Gateway::start_from(Some(read), settings, String::new(), |_| {}).unwrap();
     assert_eq!(change(&gate, r#"{"concurrency": 9}"#).status, 200);
     write("[limit]\nconcurrency = 5\nrate = \"50/s\"\n");
     let (code, told) = reload(&gate);

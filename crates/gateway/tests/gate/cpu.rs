@@ -106,9 +106,14 @@ fn the_process_behind_the_port_is_found_and_found_again() {
     let address = server.address;
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let telling = Arc::clone(&told);
-    let gate = Gateway::start_from(None, settings(&[address], GOAL), String::new(), move |says| {
-        telling.lock().unwrap().push(says.to_owned());
-    })
+    let gate = Gateway::start_from(
+        None,
+        settings(&[address], GOAL),
+        String::new(),
+        move |says| {
+            telling.lock().unwrap().push(says.to_owned());
+        },
+    )
     .unwrap();
     until("it is read", || is_busy(&cpu(&gate)));
     let first = cpu(&gate);
