@@ -36,15 +36,15 @@ pub(super) fn read(
         name,
     };
     if directory.single_path().is_file() {
-        return run.evidence(vec![stored::single(&directory)?.trial], trial);
+        return run.evidence(&[stored::single(&directory)?.trial], trial);
     }
     if !directory.result_path().is_file() {
         // A study that was interrupted has its trials.
-        return run.evidence(directory.records().map_err(stored::failed)?, trial);
+        return run.evidence(&directory.records().map_err(stored::failed)?, trial);
     }
     let result = directory.result().map_err(stored::failed)?;
     let target = Some(result.target);
-    Run { target, ..run }.evidence(result.trials, trial)
+    Run { target, ..run }.evidence(&result.trials, trial)
 }
 
 fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
@@ -65,7 +65,7 @@ fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
         target: None,
         machine: None,
     };
-    run.evidence(vec![result.trial], trial)
+    run.evidence(&[result.trial], trial)
 }
 
 /// What is known of a run beside its trials.
@@ -79,7 +79,7 @@ impl Run {
     /// That of the trial asked for, or of the one with the most requests in flight: it shows most.
     fn evidence(
         &self,
-        trials: Vec<TrialRecord>,
+        trials: &[TrialRecord],
         asked: Option<u32>,
     ) -> Result<Evidence, ExpectedError> {
         let ids: Vec<u32> = trials.iter().map(|trial| trial.id).collect();
