@@ -123,12 +123,12 @@ fn a_mistake_is_explained_at_its_line() {
         .prints(&["nothing is wrong"]);
     place.write(
         "gate.toml",
-        &format!("{good}[limit.adaptive]\ngoal = \"cpu <= 80 %\"\n"),
+        &format!("{good}[limit.adaptive]\ngoal = \"cpu <= 100 %\"\n"),
     );
     place
         .weir(&["check", "gate.toml"])
         .ends(2)
-        .says(&["cannot read the backend's CPU yet"]);
+        .says(&["gate.toml:4:8", "write a share below 100 %"]);
 }
 
 /// When the system has no more open files, those who are in are served, and others when there are some again.
