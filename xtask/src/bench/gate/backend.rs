@@ -53,6 +53,11 @@ impl Backend {
         self.running.port()
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.pid()
+    }
+
     /// Requests a second that it can answer for a path, one after the other: its CPU is busy all the time but for the way there and back.
     pub(crate) fn capacity_per_s(&self, path: &'static str) -> f64 {
         let arrival = Arrival {
@@ -83,7 +88,7 @@ impl Backend {
 
     /// Stops its process for a while.
     pub(crate) fn pause(&self, length: Duration) {
-        let pid = Pid::from_raw(self.running.pid().cast_signed());
+        let pid = Pid::from_raw(self.pid().cast_signed());
         let signal = |signal| {
             if let Some(pid) = pid {
                 // It is our own child, and not collected before this value is dropped.

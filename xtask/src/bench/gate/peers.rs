@@ -45,6 +45,8 @@ pub(crate) enum Hold {
     Concurrency(u32, Duration),
     /// What it finds itself.
     Adaptive,
+    /// What it finds itself, with so many percent of the server's CPU as its goal.
+    Cpu(u32),
     /// What it finds itself, and a promise to requests for [`LIGHT`](super::backend::LIGHT).
     Classes,
 }
@@ -73,6 +75,7 @@ impl Subject {
             (Peer::Haproxy, Hold::Concurrency(limit, _)) => format!(", maxconn {limit}"),
             (Peer::Nginx, Hold::Concurrency(limit, _)) => format!(", limit_conn {limit}"),
             (_, Hold::Adaptive) => ", adaptive".to_owned(),
+            (_, Hold::Cpu(goal)) => format!(", cpu <= {goal} %"),
             (_, Hold::Classes) => ", adaptive, light promised".to_owned(),
         };
         format!("{program}{told}")

@@ -15,8 +15,8 @@ use crate::error::TaskError;
 /// An answer that comes later than this is worth nothing.
 pub(crate) const GOOD_WITHIN: Duration = Duration::from_secs(1);
 /// A client gives up after this.
-const PATIENCE: Duration = Duration::from_secs(2);
-const CLIENTS: usize = 1_000;
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const CLIENTS: usize = 1_000;
 /// How long a request waits for its turn, where that can be said.
 const WAIT: Duration = Duration::from_millis(200);
 /// Of each fixed limit, which one is best is not known before.

@@ -24,6 +24,7 @@ pub(super) fn weir(port: u16, backend: u16, hold: Hold) -> String {
         Hold::Adaptive => {
             format!("max-wait = \"{MAX_WAIT}\"\n[limit.adaptive]\ngoal = \"best throughput\"\n")
         }
+        Hold::Cpu(goal) => format!("[limit.adaptive]\ngoal = \"cpu <= {goal} %\"\n"),
         Hold::Classes => format!(
             "max-wait = \"{MAX_WAIT}\"\n[limit.adaptive]\ngoal = \"best throughput\"\n\
              [[class]]\nname = \"light\"\nmatch = {{ path = \"{}\" }}\npromise = \"p99 <= 40 ms\"\n\
@@ -47,7 +48,9 @@ pub(super) fn nginx(directory: &Path, port: u16, backend: u16, hold: Hold) -> St
             "  limit_conn_zone $server_name zone=all:1m;\n".to_owned(),
             format!("      limit_conn all {limit};\n"),
         ),
-        Hold::Nothing | Hold::Adaptive | Hold::Classes => (String::new(), String::new()),
+        Hold::Nothing | Hold::Adaptive | Hold::Cpu(_) | Hold::Classes => {
+            (String::new(), String::new())
+        }
     };
     let inside = format!(
         "{zone}  upstream server {{ server 127.0.0.1:{backend}; keepalive 64; }}\n\
