@@ -58,6 +58,7 @@ mod dry_run;
 mod figure;
 mod find;
 mod findings;
+mod fullness;
 mod hold_by_gate;
 mod learned;
 mod matters;

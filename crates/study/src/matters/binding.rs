@@ -8,13 +8,11 @@ use weir_record::{Binding, Level, Levels, TargetFacts, TrialRecord};
 
 use super::pairs::Pairs;
 use crate::figure::occupancy;
-use crate::findings::cannot_bind::NEAR;
+use crate::fullness::{WAITING_MIN, full};
 use crate::search::USERS;
 use crate::settings::BACKLOG;
 use crate::spec::MattersSpec;
 
-/// From this mean number of waiters on, or refusals a second, a stage was full at times.
-const WAITING_MIN: f64 = 0.1;
 /// What would fill the stage by the figures of the pairs is multiplied by this: more users also wait longer elsewhere.
 const AMPLE: f64 = 1.5;
 /// Users are multiplied by at most this to make a setting bind: far outside its load a server shows other limits.
@@ -76,7 +74,7 @@ impl Mechanism {
             .max_by(|a, b| a.occupancy.total_cmp(&b.occupancy));
         let full = pairs
             .at(slot)
-            .filter_map(|trial| Some((trial, full(trial, &spec.vary, limit)?)));
+            .filter_map(|trial| Some((trial, acted(trial, &spec.vary, limit)?)));
         Self {
             most: most.map(|most| (limit, most)),
             in_pairs: full.last().map(|(trial, says)| binding(trial, says)),
@@ -111,7 +109,7 @@ impl Mechanism {
         trial: &TrialRecord,
     ) {
         let full = limit(spec, facts, smaller(spec, facts))
-            .and_then(|limit| full(trial, &spec.vary, limit));
+            .and_then(|limit| acted(trial, &spec.vary, limit));
         match full {
             Some(says) => self.elsewhere = Some(binding(trial, says)),
             None => {
@@ -169,21 +167,12 @@ pub(super) fn words(levels: &Levels, vary: &str) -> String {
     }
 }
 
-/// How a trial shows that the stage was full at times.
-fn full(trial: &TrialRecord, stage: &str, limit: f64) -> Option<String> {
-    if let Some(occupancy) = occupancy(trial, stage).filter(|most| *most >= NEAR * limit) {
-        return Some(format!(
-            "on average {occupancy:.1} of {limit} were in {stage}"
-        ));
-    }
-    if let Some(waiting) = trial
-        .waiting(stage)
-        .filter(|waiting| *waiting >= WAITING_MIN)
-    {
-        return Some(format!("on average {waiting:.1} waited for {stage}"));
-    }
-    let refused = refused(trial, stage).filter(|refused| *refused >= WAITING_MIN)?;
-    Some(format!("{stage} refused {refused:.1} a second"))
+/// How a trial shows that the stage was full at times, by what it refused too.
+fn acted(trial: &TrialRecord, stage: &str, limit: f64) -> Option<String> {
+    full(trial, stage, limit).or_else(|| {
+        let refused = refused(trial, stage).filter(|refused| *refused >= WAITING_MIN)?;
+        Some(format!("{stage} refused {refused:.1} a second"))
+    })
 }
 
 /// Refusals a second: of the backlog it is the kernel that counts them.

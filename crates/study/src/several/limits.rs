@@ -7,8 +7,8 @@
 
 use weir_record::{SettingEvidence, Stage, TargetFacts, TrialRecord, WhenFull};
 
-use crate::figure::occupancy;
 use crate::findings::cannot_bind::NEAR;
+use crate::fullness::full;
 use crate::settings::{BACKLOG, CONNECTIONS, THREADS, quantile};
 use crate::spec::{SeveralSpec, is_spare};
 
@@ -20,8 +20,6 @@ const POOL_MAX: u32 = 100;
 const OVERLAP: f64 = 1.1;
 /// A stage is taken as large enough if more than its limit are wanted at most this share of the time.
 const WANTED_MORE: f64 = 0.001;
-/// From this mean number of waiters on, or refusals a second, a stage was full at times.
-const WAITING_MIN: f64 = 0.1;
 
 /// One of the settings that are varied.
 #[derive(Debug, Clone)]
@@ -303,17 +301,6 @@ pub(super) fn wanted(occupied: f64, most: u32) -> u32 {
     let share = (occupied / f64::from(most.max(1))).min(1.0);
     let at_moments = f64::from(quantile(most, share, WANTED_MORE).max(1)) / NEAR;
     (at_moments.ceil() as u32).min(most)
-}
-
-/// How a trial shows that a stage was full at times.
-pub(super) fn full(trial: &TrialRecord, stage: &str, limit: f64) -> Option<String> {
-    if let Some(occupied) = occupancy(trial, stage).filter(|most| *most >= NEAR * limit) {
-        return Some(format!(
-            "on average {occupied:.1} of {limit} were in {stage}"
-        ));
-    }
-    let waiting = trial.waiting(stage).filter(|mean| *mean >= WAITING_MIN)?;
-    Some(format!("on average {waiting:.1} waited for {stage}"))
 }
 
 #[cfg(test)]

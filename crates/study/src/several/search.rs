@@ -9,6 +9,7 @@ use super::study::{Study, Tried};
 use super::walk::{FINER_MAX, Walk};
 use super::{AGAIN_MAX, End};
 use crate::best::ladder;
+use crate::fullness::full;
 use crate::settings::THREADS;
 use crate::trials::Effort;
 
@@ -40,7 +41,7 @@ impl Study<'_> {
             let stage = &self.found.limits[self.found.searched[behind]].stage;
             let made_small = self.found.proposal[behind] < self.found.open[behind];
             let limit = f64::from(self.found.proposal[behind]);
-            made_small && limits::full(record, stage, limit).is_some()
+            made_small && full(record, stage, limit).is_some()
         })
     }
 
