@@ -41,7 +41,7 @@ pub struct SheetTable {
     pub title: String,
     /// The heads of its columns; the first column names the row. Without any the rows are sentences, shown as a list.
     pub head: Vec<String>,
-    /// Its rows, as long as the head.
+    /// Its rows, as long as the head. A cell of more than 60 bytes is a sentence and wraps; the others are set as figures.
     pub rows: Vec<Vec<String>>,
 }
 
