@@ -222,6 +222,19 @@ fn cost(record: &TrialRecord, at: &AnswerPoint) -> String {
     )
 }
 
+/// Settings that no trial has shown to hold.
+fn unchecked(learned: &Learned) -> Option<Finding> {
+    (learned.settings.is_some() && learned.confirmed.is_none()).then(|| {
+        Finding::new(
+            "answer-not-checked",
+            "The answer follows from the trials of the search; no trial was made with it in force, because the budget of load was \
+             spent before or the study was stopped. A larger `budget` checks it."
+                .to_owned(),
+            &[],
+        )
+    })
+}
+
 fn outcome(
     spec: &FindSpec,
     facts: TargetFacts,
@@ -245,6 +258,7 @@ fn outcome(
             &[],
         ));
     }
+    all.extend(unchecked(&learned));
     let confirmed = learned.confirmed.map(|confirmed| confirmed.settings);
     let settings = confirmed.or(learned.settings).unwrap_or_default();
     Outcome {

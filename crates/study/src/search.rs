@@ -217,10 +217,15 @@ pub(crate) fn search(
             Step::End(found) => return Ok(found),
             Step::Try { level, effort, why } => (level, effort, why),
         };
-        // What is kept for the settings counts once there is an answer to derive them from.
+        // What is kept for the settings counts once there is an answer to derive them from. A gate's check is a trial at the
+        // answer itself, so that it tells of the answer what another trial of the search would.
         let near = |used: &[&TrialRecord]| near_count(goals, used, facts.cpus);
+        let least = match spec.varied {
+            Varied::Users => NEAR_MIN,
+            Varied::GateConcurrency => 1,
+        };
         let enough = reserve_s > 0.0
-            && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= NEAR_MIN;
+            && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= least;
         let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
             return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));

@@ -14,6 +14,7 @@ mod cpu;
 pub(crate) mod figures;
 mod halves;
 mod memory;
+mod mix;
 mod no_limit;
 mod overload;
 mod pauses;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
+use crate::bench::gate::backend::Given;
 use crate::bench::gate::peers::Peers;
 use crate::bench::gate::rate_cap::RateCap;
 use crate::error::TaskError;
@@ -60,6 +62,12 @@ pub(crate) struct GateBench {
     /// Take the program as it was built before, in this profile
     #[arg(long, value_name = "PROFILE")]
     no_build: Option<String>,
+    /// Another server than the sample server: its process. It answers what java/stress does, and is kept to a CPU already
+    #[arg(long, value_name = "PID", requires = "server_port")]
+    server_pid: Option<u32>,
+    /// Where that server listens, on 127.0.0.1
+    #[arg(long, value_name = "PORT", requires = "server_pid")]
+    server_port: Option<u16>,
 }
 
 /// A table.
@@ -77,6 +85,8 @@ enum Row {
     /// A step to five times the capacity
     #[value(name = "overload-5x")]
     FiveTimes,
+    /// The same with work of which a tenth of the requests makes most
+    Mix,
     /// Half of the capacity goes and comes back
     Halves,
     /// A server that stops now and then
@@ -89,13 +99,35 @@ enum Row {
     Cpu,
 }
 
+impl GateBench {
+    fn given(&self) -> Option<Given> {
+        let (pid, port) = self.server_pid.zip(self.server_port)?;
+        Some(Given { port, pid })
+    }
+}
+
+impl Row {
+    /// Whether it needs nothing that only the servers of this bench have.
+    const fn is_for_any_server(self) -> bool {
+        !matches!(
+            self,
+            Self::RateCap | Self::NoLimit | Self::Memory | Self::Classes
+        )
+    }
+}
+
 /// Plays the rows that are asked for and prints their tables.
 pub(crate) fn bench(workspace: &Workspace, options: &GateBench) -> Result<(), TaskError> {
-    let peers = provide(workspace, "bench-gate", options.no_build.as_deref())?;
+    let mut peers = provide(workspace, "bench-gate", options.no_build.as_deref())?;
+    peers.server = options.given();
     peers.unpack()?;
     let mut tables = Vec::new();
     for row in Row::value_variants() {
-        if options.only.is_empty() || options.only.contains(row) {
+        let is_wanted = match options.only.as_slice() {
+            [] => peers.server.is_none() || row.is_for_any_server(),
+            only => only.contains(row),
+        };
+        if is_wanted {
             tables.push(play(*row, &peers, options)?);
         }
     }
@@ -104,6 +136,13 @@ pub(crate) fn bench(workspace: &Workspace, options: &GateBench) -> Result<(), Ta
 }
 
 fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskError> {
+    if peers.server.is_some() && !row.is_for_any_server() {
+        let name = row.to_possible_value();
+        let name = name.as_ref().map_or("this row", |value| value.get_name());
+        return Err(TaskError::Checks(format!(
+            "{name} needs a server of its own; leave out --server-pid and --server-port for it"
+        )));
+    }
     let rounds = options.rounds;
     // The cap on the rate is read where requests arrive, by a server in this program; that is done from the other CPU.
     stay_on(if row == Row::RateCap {
@@ -125,6 +164,7 @@ fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskErro
         Row::Memory => memory::play(peers, rounds),
         Row::Twice => overload::TWICE.play(peers, rounds),
         Row::FiveTimes => overload::FIVE_TIMES.play(peers, rounds),
+        Row::Mix => mix::MIX.play(peers, rounds),
         Row::Halves => halves::HALVES.play(peers, rounds),
         Row::Pauses => pauses::PAUSES.play(peers, rounds),
         Row::Classes => classes::CLASSES.play(peers, rounds),

@@ -1,5 +1,7 @@
 //! Studies that vary a gateway in front of a server of which nothing can be set.
 
+use std::time::Duration;
+
 use weir_record::{
     Level, NoObserver, Role, Stage, Status, TargetFacts, Treatment, TrialError, TrialObserver,
     TrialRecord, TrialRunner, WhenFull,
@@ -161,6 +163,31 @@ fn noise_moves_the_cap_by_one() {
     });
     let near = near.count();
     assert!(near >= 36, "{near} of 40");
+}
+
+/// However the trials scatter, the time for a trial with the answer in force is kept, or it is said that there was none.
+#[test]
+fn no_cap_goes_unchecked_in_silence() {
+    let mut checked = 0;
+    for seed in 0..40 {
+        let mut server = server(0.06);
+        let spec = FindSpec {
+            seed,
+            budget: Some(Duration::from_secs(200)),
+            ..spec(60)
+        };
+        let outcome = find(&spec, &mut server, &mut NoObserver);
+        if outcome.settings.is_empty() {
+            continue;
+        }
+        let said = outcome
+            .findings
+            .iter()
+            .any(|finding| finding.id == "answer-not-checked");
+        assert_ne!(outcome.held.is_some(), said, "seed {seed}");
+        checked += usize::from(outcome.held.is_some());
+    }
+    assert!(checked >= 36, "{checked} of 40");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The server behind the gateways: the sample server, alone on a CPU, stopped and killed as a scenario wants it.
+//! The server behind the gateways: the sample server, alone on a CPU, stopped and killed as a scenario wants it, or one that runs already.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,13 +18,31 @@ pub(crate) const HEAVY: &str = "/stress?search-time-ms=100&duration-ms=0";
 /// Requests of which the time of one is the mean.
 const CALIBRATION: u32 = 200;
 
-/// A sample server that runs; it ends with this value.
+/// A server that answers the paths of this file.
 #[derive(Debug)]
-pub(crate) struct Backend {
-    running: Running,
+pub(crate) enum Backend {
+    /// A sample server; it ends with this value.
+    Own(Running),
+    /// One that somebody else has started, and ends.
+    Given(Given),
+}
+
+/// A server that runs already.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given {
+    pub(crate) port: u16,
+    pub(crate) pid: u32,
 }
 
 impl Backend {
+    /// Takes the one that is given, or starts one.
+    pub(crate) fn of(peers: &Peers, cpu: u32) -> Result<Self, TaskError> {
+        match peers.server {
+            Some(given) => Ok(Self::Given(given)),
+            None => Self::start(peers, cpu, None),
+        }
+    }
+
     /// Starts one on a CPU and a port; without a port, on one that is free.
     pub(crate) fn start(peers: &Peers, cpu: u32, port: Option<u16>) -> Result<Self, TaskError> {
         let port = match port {
@@ -45,17 +63,23 @@ impl Backend {
             "1000",
         ];
         let running = peers.run(&words.map(str::to_owned), cpu, port)?;
-        Ok(Self { running })
+        Ok(Self::Own(running))
     }
 
     /// Where it listens.
     pub(crate) fn port(&self) -> u16 {
-        self.running.port()
+        match self {
+            Self::Own(running) => running.port(),
+            Self::Given(given) => given.port,
+        }
     }
 
     /// Its process.
     pub(crate) fn pid(&self) -> u32 {
-        self.running.pid()
+        match self {
+            Self::Own(running) => running.pid(),
+            Self::Given(given) => given.pid,
+        }
     }
 
     /// Requests a second that it can answer for a path, one after the other: its CPU is busy all the time but for the way there and back.
@@ -81,9 +105,11 @@ impl Backend {
         f64::from(CALIBRATION) / long.saturating_sub(short).as_secs_f64().max(1e-3)
     }
 
-    /// Kills it in the middle of whatever it does.
+    /// Kills it in the middle of whatever it does, if it is ours.
     pub(crate) fn kill(&mut self) {
-        self.running.kill();
+        if let Self::Own(running) = self {
+            running.kill();
+        }
     }
 
     /// Stops its process for a while.
@@ -91,7 +117,7 @@ impl Backend {
         let pid = Pid::from_raw(self.pid().cast_signed());
         let signal = |signal| {
             if let Some(pid) = pid {
-                // It is our own child, and not collected before this value is dropped.
+                // Our own child, not collected before this value is dropped, or the one that was named.
                 let _ = kill_process(pid, signal);
             }
         };

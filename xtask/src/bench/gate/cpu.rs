@@ -47,7 +47,7 @@ pub(crate) fn play(peers: &Peers, rounds: u32) -> Result<String, TaskError> {
 }
 
 fn turn(peers: &Peers, round: u64) -> Result<Held, TaskError> {
-    let backend = Backend::start(peers, SERVER_CPU, None)?;
+    let backend = Backend::of(peers, SERVER_CPU)?;
     let capacity = backend.capacity_per_s(WORK);
     let subject = Subject {
         peer: Peer::Weir,

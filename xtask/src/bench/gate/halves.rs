@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{Capacity, Elapsed, Scenario, Turn};
+use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Elapsed, Scenario, Turn};
 
 const BEFORE: Duration = Duration::from_secs(4);
 const HALF: Duration = Duration::from_secs(12);
@@ -23,6 +23,7 @@ const LOAD: f64 = 0.9;
 pub(crate) const HALVES: Scenario = Scenario {
     title: "90 % of the capacity, of which half is gone for 12 s",
     hold: Hold::Adaptive,
+    fixed: ONE_FIXED,
     retries: 0,
     arrivals,
     trouble,

@@ -5,15 +5,16 @@ use std::time::Duration;
 use crate::bench::gate::backend::WORK;
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{Capacity, Scenario, Turn, no_trouble};
+use crate::bench::gate::scenario::{ANY_FIXED, Capacity, Scenario, Turn, no_trouble};
 
-const CALM: Duration = Duration::from_secs(4);
-const OVERLOAD: Duration = Duration::from_secs(16);
+pub(crate) const CALM: Duration = Duration::from_secs(4);
+pub(crate) const OVERLOAD: Duration = Duration::from_secs(16);
 
 /// The step to twice the capacity.
 pub(crate) const TWICE: Scenario = Scenario {
     title: "Step from half to twice the capacity, 16 s",
     hold: Hold::Adaptive,
+    fixed: ANY_FIXED,
     retries: 0,
     arrivals: |capacity, seed| step(capacity, 2.0, seed),
     trouble: no_trouble,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{Capacity, Elapsed, Scenario, Turn};
+use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Elapsed, Scenario, Turn};
 
 const LENGTH: Duration = Duration::from_secs(20);
 const EVERY: Duration = Duration::from_secs(5);
@@ -18,6 +18,7 @@ const LOAD: f64 = 0.6;
 pub(crate) const PAUSES: Scenario = Scenario {
     title: "60 % of the capacity, every 5 s nothing works for 200 ms",
     hold: Hold::Adaptive,
+    fixed: ONE_FIXED,
     retries: 0,
     arrivals,
     trouble,

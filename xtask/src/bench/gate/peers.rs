@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bench::gate::GATE_CPU;
+use crate::bench::gate::backend::Given;
 use crate::bench::load::cost::pinned;
 use crate::error::TaskError;
 use crate::process::run;
@@ -87,6 +88,8 @@ impl Subject {
 pub(crate) struct Peers {
     pub(crate) directory: PathBuf,
     pub(crate) weir: PathBuf,
+    /// The server behind them, where it is not the sample server.
+    pub(crate) server: Option<Given>,
     root: PathBuf,
 }
 
@@ -131,6 +134,7 @@ impl Peers {
             root: directory.join("root"),
             directory,
             weir,
+            server: None,
         }
     }
 

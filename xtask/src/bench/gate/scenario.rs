@@ -19,8 +19,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) const CLIENTS: usize = 1_000;
 /// How long a request waits for its turn, where that can be said.
 const WAIT: Duration = Duration::from_millis(200);
-/// Of each fixed limit, which one is best is not known before.
-const FIXED: [u32; 3] = [2, 4, 8];
+/// Which fixed limit is best is not known before.
+pub(crate) const ANY_FIXED: &[u32] = &[2, 4, 8];
+/// Where the best one is not asked for.
+pub(crate) const ONE_FIXED: &[u32] = &[4];
 
 /// A row.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub(crate) struct Scenario {
     pub(crate) title: &'static str,
     /// What Weir is told in it.
     pub(crate) hold: Hold,
+    /// Fixed limits that have their turns too.
+    pub(crate) fixed: &'static [u32],
     /// How often a client sends a request again that was refused or given up.
     pub(crate) retries: u32,
     /// What comes, at a server of this capacity.
@@ -102,7 +106,8 @@ impl Scenario {
             hold,
         };
         let mut subjects = vec![weir(self.hold)];
-        subjects.extend(FIXED.map(|limit| weir(Hold::Concurrency(limit, WAIT))));
+        let fixed = self.fixed.iter();
+        subjects.extend(fixed.map(|limit| weir(Hold::Concurrency(*limit, WAIT))));
         subjects.push(Subject {
             peer: Peer::Haproxy,
             hold: Hold::Concurrency(4, WAIT),
@@ -121,7 +126,7 @@ impl Scenario {
         capacity: Capacity,
         round: u64,
     ) -> Result<Turn, TaskError> {
-        let backend = Backend::start(peers, SERVER_CPU, None)?;
+        let backend = Backend::of(peers, SERVER_CPU)?;
         let gateway = peers.start(subject, backend.port())?;
         let load = Load {
             port: gateway.port(),
@@ -157,7 +162,7 @@ impl Scenario {
 
 /// Measured without a gateway.
 fn capacity(peers: &Peers) -> Result<Capacity, TaskError> {
-    let backend = Backend::start(peers, SERVER_CPU, None)?;
+    let backend = Backend::of(peers, SERVER_CPU)?;
     Ok(Capacity {
         work: backend.capacity_per_s(WORK),
         light: backend.capacity_per_s(LIGHT),

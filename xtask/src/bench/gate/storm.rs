@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::bench::gate::backend::WORK;
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{Capacity, Scenario, Turn, no_trouble};
+use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Scenario, Turn, no_trouble};
 
 const BEFORE: Duration = Duration::from_secs(4);
 const BURST: Duration = Duration::from_secs(10);
@@ -17,6 +17,7 @@ const SETTLES: Duration = Duration::from_secs(5);
 pub(crate) const STORM: Scenario = Scenario {
     title: "75 % of the capacity, 10 s at twice of it, 3 retries",
     hold: Hold::Adaptive,
+    fixed: ONE_FIXED,
     retries: 3,
     arrivals,
     trouble: no_trouble,
