@@ -14,7 +14,7 @@ pub(crate) const WORK: &str = "/light?n=31";
 /// About 4 ms.
 pub(crate) const LIGHT: &str = "/light?n=29";
 /// About 100 ms; under another path, so that it can be told apart by it.
-pub(crate) const HEAVY: &str = "/stress?search-time-ms=100&duration-ms=0";
+pub(crate) const HEAVY: &str = "/heavy?walks=1500";
 /// Requests of which the time of one is the mean.
 const CALIBRATION: u32 = 200;
 

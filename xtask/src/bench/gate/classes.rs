@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::bench::gate::backend::{HEAVY, LIGHT};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Scenario, Turn, no_trouble};
+use crate::bench::gate::scenario::{Capacity, ONE_FIXED, Scenario, Turn, no_trouble};
 
 /// Alone, light requests come; their p99 of this time is what the other is compared with.
 const ALONE: Duration = Duration::from_secs(6);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Elapsed, Scenario, Turn};
+use crate::bench::gate::scenario::{Capacity, Elapsed, ONE_FIXED, Scenario, Turn};
 
 const BEFORE: Duration = Duration::from_secs(4);
 const HALF: Duration = Duration::from_secs(12);

@@ -3,7 +3,7 @@
 use crate::bench::gate::backend::LIGHT;
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::overload::{CALM, OVERLOAD, TWICE};
-use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Scenario, Turn};
+use crate::bench::gate::scenario::{Capacity, ONE_FIXED, Scenario, Turn};
 
 /// Of the same kind as the other work, four steps on: about 64 ms.
 const LONG: &str = "/light?n=35";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Elapsed, Scenario, Turn};
+use crate::bench::gate::scenario::{Capacity, Elapsed, ONE_FIXED, Scenario, Turn};
 
 const LENGTH: Duration = Duration::from_secs(20);
 const EVERY: Duration = Duration::from_secs(5);

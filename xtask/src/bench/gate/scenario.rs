@@ -52,9 +52,20 @@ pub(crate) struct Capacity {
     pub(crate) heavy: f64,
 }
 
+impl Capacity {
+    fn times(self, speed: f64) -> Self {
+        Self {
+            work: self.work * speed,
+            light: self.light * speed,
+            heavy: self.heavy * speed,
+        }
+    }
+}
+
 /// What a turn has shown.
 #[derive(Debug)]
 pub(crate) struct Turn {
+    /// As it was directly before and after the load: the machine's speed changes by a fifth from turn to turn.
     pub(crate) capacity: Capacity,
     pub(crate) answers: Vec<Answer>,
 }
@@ -128,6 +139,7 @@ impl Scenario {
     ) -> Result<Turn, TaskError> {
         let backend = Backend::of(peers, SERVER_CPU)?;
         let gateway = peers.start(subject, backend.port())?;
+        let before = backend.capacity_per_s(WORK);
         let load = Load {
             port: gateway.port(),
             // Every gateway of a round meets the same arrivals.
@@ -143,7 +155,11 @@ impl Scenario {
             elapsed.0.store(true, Ordering::Relaxed);
             answers
         });
-        Ok(Turn { capacity, answers })
+        let speed = f64::midpoint(before, backend.capacity_per_s(WORK)) / capacity.work;
+        Ok(Turn {
+            capacity: capacity.times(speed),
+            answers,
+        })
     }
 
     fn table(&self, subjects: &[Subject], seen: &[Vec<Vec<f64>>]) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::bench::gate::backend::WORK;
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::peers::Hold;
-use crate::bench::gate::scenario::{ONE_FIXED, Capacity, Scenario, Turn, no_trouble};
+use crate::bench::gate::scenario::{Capacity, ONE_FIXED, Scenario, Turn, no_trouble};
 
 const BEFORE: Duration = Duration::from_secs(4);
 const BURST: Duration = Duration::from_secs(10);
