@@ -41,8 +41,18 @@ pub struct SheetTable {
     pub title: String,
     /// The heads of its columns; the first column names the row. Without any the rows are sentences, shown as a list.
     pub head: Vec<String>,
-    /// Its rows, as long as the head. A cell of more than 60 bytes is a sentence and wraps; the others are set as figures.
+    /// Its rows, as long as the head. A column with a cell of more than 60 bytes has sentences and wraps; the others are set as figures.
     pub rows: Vec<Vec<String>>,
+}
+
+/// Bytes of the longest cell that is a figure.
+const FIGURE_MAX: usize = 60;
+
+impl SheetTable {
+    fn has_sentences(&self, column: &usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(*column));
+        cells.any(|cell| cell.len() > FIGURE_MAX)
+    }
 }
 
 #[derive(askama::Template)]
