@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use weir_limit::Kind;
 
 use crate::body::RequestBody;
+use crate::patience::Patience;
 use crate::settings::{BackendAddress, Health, Settings};
 
 /// Connections without a request that are kept to one backend by one thread.
@@ -57,6 +58,7 @@ struct Kept {
 pub(crate) struct BackendConnection {
     sender: SendRequest<RequestBody>,
     thread: usize,
+    patience: Patience,
 }
 
 /// Why there is no connection.
@@ -186,7 +188,11 @@ impl Backend {
             // What went wrong is told to whoever waits for a response.
             let _ = connection.with_upgrades().await;
         });
-        Ok(BackendConnection { sender, thread })
+        Ok(BackendConnection {
+            sender,
+            thread,
+            patience: Patience::new(settings.timeouts.response),
+        })
     }
 
     /// Whether it takes connections.
@@ -208,6 +214,11 @@ impl Backend {
 }
 
 impl BackendConnection {
+    /// How long its one request is waited for.
+    pub(crate) fn patience(&mut self) -> &mut Patience {
+        &mut self.patience
+    }
+
     /// The side that sends.
     pub(crate) fn sender(&mut self) -> &mut SendRequest<RequestBody> {
         &mut self.sender

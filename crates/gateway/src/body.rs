@@ -109,6 +109,10 @@ impl Body for RequestBody {
 
 /// The body of a response to a client.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are the large one, and a box would be made for each request"
+)]
 pub(crate) enum ResponseBody {
     /// The gateway's own words.
     Own(Option<Bytes>),

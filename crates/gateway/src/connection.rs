@@ -11,20 +11,21 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1::UpgradeableConnection;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use tokio_rustls::server::TlsStream;
 
 use crate::body::ResponseBody;
 use crate::forwarded::Client;
 use crate::gatehouse::{Shared, drained};
+use crate::leaving::ClientStream;
 use crate::live::Live;
-use crate::proxy::answer;
+use crate::proxy::{Answering, answer};
 use crate::settings::RequestLimits;
 use crate::watched::{Activity, Watched};
 
@@ -66,24 +67,6 @@ impl Connection {
     /// Counts on, so that equal backends take turns.
     pub(crate) fn turn(&self) -> usize {
         self.turn.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
-/// What a client is connected by, with or without TLS.
-trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// The socket below.
-    fn socket(&self) -> &TcpStream;
-}
-
-impl ClientStream for TcpStream {
-    fn socket(&self) -> &TcpStream {
-        self
-    }
-}
-
-impl ClientStream for TlsStream<TcpStream> {
-    fn socket(&self) -> &TcpStream {
-        self.get_ref().0
     }
 }
 
@@ -187,13 +170,12 @@ impl Answers {
 impl Service<Request<Incoming>> for Answers {
     type Response = Response<ResponseBody>;
     type Error = Infallible;
-    // In a box, so that a connection without a request does not hold the room for one.
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = Answering;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let connection = Arc::clone(&self.0);
         let running = connection.activity.begin(request.body().is_end_stream());
-        Box::pin(async move { Ok(answer(connection, request, running).await) })
+        answer(connection, request, running)
     }
 }
 
@@ -246,42 +228,73 @@ impl Drop for Resting<'_> {
 /// A connection that hyper does not hold, and until when it may be without a request; `None`: its next one has begun.
 type Rested<S> = (Watched<TokioIo<S>>, Option<Instant>);
 
-/// Serves requests until the connection ends or rests.
-async fn serve_http1<S: ClientStream>(
+/// Why hyper serves a connection no longer.
+enum Why {
+    Ended,
+    Rests,
+    Drains,
+}
+
+/// Serves requests until the connection ends or rests. Not an `async fn`, in which the stream would have room twice.
+fn serve_http1<S: ClientStream>(
     stream: Watched<TokioIo<S>>,
     answers: Answers,
     drains: &mut watch::Receiver<bool>,
-) -> Option<Rested<S>> {
+) -> impl Future<Output = Option<Rested<S>>> {
     let activity = Arc::clone(stream.activity());
-    let builder = http1_builder(&answers.0.live().settings.request);
+    let mut builder = http1_builder(&answers.0.live().settings.request);
+    // Who leaves is seen without hyper's reading on, for which it would need another buffer.
+    builder.half_close(S::IS_SEEN);
     let mut connection = builder.serve_connection(stream, answers).with_upgrades();
-    let until_rest = poll_fn(|context| {
+    async move {
+        match until(&mut connection, &activity, drains).await {
+            Why::Rests => {}
+            // What ends a connection is the client's business; its requests have been told of where they are.
+            Why::Ended => return None,
+            Why::Drains => {
+                let mut connection = Pin::new(&mut connection);
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+                return None;
+            }
+        }
+        let parts = connection.into_parts()?;
+        let mut stream = parts.io;
+        let ends = stream.rested(parts.read_buf);
+        Some((stream, ends))
+    }
+}
+
+/// Serves requests until something else is to be done.
+async fn until<S: ClientStream>(
+    connection: &mut UpgradeableConnection<Watched<TokioIo<S>>, Answers>,
+    activity: &Activity,
+    drains: &mut watch::Receiver<bool>,
+) -> Why {
+    // To be drained is looked for once, which wakes this task, and then only when something has changed: requests wake it far more often.
+    let unchanged = drains.clone();
+    let mut drained = pin!(drained(drains));
+    let mut is_looked_for = false;
+    poll_fn(|context| {
         loop {
-            let ended = Pin::new(&mut connection).poll(context);
-            if ended.is_ready() || activity.rests() {
-                return Poll::Ready(ended.is_pending());
+            let ended = Pin::new(&mut *connection).poll(context);
+            if ended.is_ready() {
+                return Poll::Ready(Why::Ended);
+            }
+            if activity.rests() {
+                return Poll::Ready(Why::Rests);
             }
             if !activity.fell_quiet() {
-                return Poll::Pending;
+                break;
             }
         }
-    });
-    // What ends a connection is the client's business; its requests have been told of where they are.
-    let rests = tokio::select! {
-        rests = until_rest => rests,
-        () = drained(drains) => {
-            Pin::new(&mut connection).graceful_shutdown();
-            let _ = connection.await;
-            return None;
+        if is_looked_for && matches!(unchanged.has_changed(), Ok(false)) {
+            return Poll::Pending;
         }
-    };
-    if !rests {
-        return None;
-    }
-    let parts = connection.into_parts()?;
-    let mut stream = parts.io;
-    let ends = stream.rested(parts.read_buf);
-    Some((stream, ends))
+        is_looked_for = true;
+        drained.as_mut().poll(context).map(|()| Why::Drains)
+    })
+    .await
 }
 
 fn http1_builder(limits: &RequestLimits) -> http1::Builder {

@@ -53,6 +53,13 @@ impl Ending {
         }
     }
 
+    /// The protocol is switched, and the connection is not HTTP any more.
+    pub(crate) fn switched(&self) {
+        if let Some(running) = &self.running {
+            running.activity().switched();
+        }
+    }
+
     /// So many bytes of the body went on their way.
     pub(crate) fn passed(&mut self, bytes: u64) {
         self.sent_bytes += bytes;

@@ -225,6 +225,10 @@ impl Flow {
 
 fn collect(state: &mut State, now: Moment) -> Settled {
     let mut settled = Settled::new();
+    if state.waiting.is_empty() {
+        // There is a verdict only for those who wait, and whoever leaves takes it along.
+        return settled;
+    }
     while let Some(verdict) = state.admission.poll(now) {
         match (state.waiting.remove(&verdict.ticket), verdict.decision) {
             (Some(sender), decision) => settled.push((sender, decision)),

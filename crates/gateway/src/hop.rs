@@ -8,7 +8,7 @@ use http::header::{
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 
-const ALWAYS: [HeaderName; 9] = [
+static ALWAYS: [HeaderName; 9] = [
     KEEP_ALIVE,
     PROXY_CONNECTION,
     PROXY_AUTHENTICATE,
@@ -28,7 +28,14 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in named_by_connection(headers) {
         headers.remove(name);
     }
-    for name in &ALWAYS {
+    // Most messages have one of them or none: one look at the names costs less than asking for each.
+    let mut found = [false; ALWAYS.len()];
+    for name in headers.keys() {
+        if let Some(at) = ALWAYS.iter().position(|one| one == name) {
+            found[at] = true;
+        }
+    }
+    for (name, _) in ALWAYS.iter().zip(found).filter(|(_, is_there)| *is_there) {
         headers.remove(name);
     }
 }

@@ -1,10 +1,10 @@
 //! The life of a request: is it fit, which class is it, may it go on, to whom, and what comes back.
 
-use std::future::Future;
-use std::pin::pin;
+use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use http::header::{CONNECTION, EXPECT, HOST, HeaderValue, TRANSFER_ENCODING, UPGRADE, VIA};
 use http::request::Parts;
@@ -15,33 +15,38 @@ use hyper::upgrade::OnUpgrade;
 use weir_limit::Kind;
 
 use crate::access_log::Line;
-use crate::backend::{Backend, ConnectError};
-use crate::body::{BodyError, RequestBody, ResponseBody};
+use crate::body::{RequestBody, ResponseBody};
 use crate::connection::Connection;
 use crate::ending::Ending;
 use crate::flow::{Entry, Slot};
 use crate::hop::{remove_hop_by_hop, upgrade};
 use crate::live::Live;
 use crate::refuse;
+use crate::sending::{Failure, forward};
 use crate::upgrade::switch;
 use crate::vet::vet;
 use crate::watched::Running;
 
-/// How often a request is tried, on a connection each, before any of it has been taken.
-const TRIES_MAX: usize = 3;
 const BY_WEIR: HeaderValue = HeaderValue::from_static("1.1 weir");
 
+/// The answer to a request, in time. In a box, so that a connection without a request does not hold the room for one.
+pub(crate) type Answering =
+    Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
+
 /// Answers a request.
-pub(crate) async fn answer(
+///
+/// There can be very many that wait for their turn, so what comes after it has a box of its own; and whatever is moved into
+/// an `async` block and not into an `async fn` has room there once and not twice.
+pub(crate) fn answer(
     connection: Arc<Connection>,
     mut request: Request<Incoming>,
     running: Running,
-) -> Response<ResponseBody> {
+) -> Answering {
     let shared = &connection.shared;
     let live = connection.live();
     let switching = upgrade(request.headers());
     let switching = switching.map(|protocol| (protocol, hyper::upgrade::on(&mut request)));
-    let (mut head, body) = request.into_parts();
+    let (head, body) = request.into_parts();
     let mut line = shared
         .log
         .as_ref()
@@ -54,27 +59,72 @@ pub(crate) async fn answer(
                 line.malformed();
                 line.answered(unfit.status);
             }
-            return close(refuse::unfit(&unfit), head.version);
+            let response = close(refuse::unfit(&unfit), head.version);
+            return Box::pin(ready(Ok(response)));
         }
     };
-    let (slot, live) = match admit(&connection, live, &head, &mut line).await {
-        Ok(admitted) => admitted,
-        Err(refused) => return *refused,
-    };
-    let body = RequestBody::new(body, live.settings.timeouts.body, running.activity());
-    let mut ending = Ending::new(slot, line, running);
-    prepare(&mut head, host.as_ref(), &connection, &live);
-    if let Some((protocol, _)) = &switching {
-        head.headers.insert(UPGRADE, protocol.clone());
-        head.headers
-            .insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    }
-    match forward(&connection, &live, head, host, body, &mut ending).await {
-        Ok(response) => pass_back(response, &live, ending, switching.map(|(_, client)| client)),
-        Err(Failure { status, says }) => {
-            ending.answers(status);
-            ending.end(Kind::Failed);
-            refuse::failed(status, says)
+    Box::pin(async move {
+        let (slot, live) = match admit(&connection, live, &head, &mut line).await {
+            Ok(admitted) => admitted,
+            Err(refused) => return Ok(*refused),
+        };
+        let admitted = Admitted {
+            body: RequestBody::new(body, live.settings.timeouts.body, running.activity()),
+            ending: Ending::new(slot, line, running),
+            head,
+            host,
+            switching,
+        };
+        Ok(Box::pin(admitted.go_on(connection, live)).await)
+    })
+}
+
+/// A request that may go on.
+struct Admitted {
+    head: Parts,
+    host: Option<HeaderValue>,
+    body: RequestBody,
+    /// The protocol to which the client would switch, and the client's side of it.
+    switching: Option<(HeaderValue, OnUpgrade)>,
+    ending: Ending,
+}
+
+impl Admitted {
+    /// Passes the request on and the answer back.
+    fn go_on(
+        self,
+        connection: Arc<Connection>,
+        live: Arc<Live>,
+    ) -> impl Future<Output = Response<ResponseBody>> {
+        let Self {
+            mut head,
+            host,
+            body,
+            switching,
+            mut ending,
+        } = self;
+        prepare(&mut head, host.as_ref(), &connection, &live);
+        if let Some((protocol, _)) = &switching {
+            head.headers.insert(UPGRADE, protocol.clone());
+            head.headers
+                .insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        }
+        let names_host = host.is_some();
+        if let Some(host) = host {
+            head.headers.insert(HOST, host);
+        }
+        let request = Request::from_parts(head, body);
+        async move {
+            match forward(&connection, &live, request, names_host, &mut ending).await {
+                Ok(response) => {
+                    pass_back(response, &live, ending, switching.map(|(_, client)| client))
+                }
+                Err(Failure { status, says }) => {
+                    ending.answers(status);
+                    ending.end(Kind::Failed);
+                    refuse::failed(status, says)
+                }
+            }
         }
     }
 }
@@ -138,138 +188,6 @@ fn prepare(head: &mut Parts, host: Option<&HeaderValue>, connection: &Connection
     let target = head.uri.path_and_query().cloned();
     head.uri = Uri::from(target.unwrap_or_else(|| PathAndQuery::from_static("/")));
     head.version = Version::HTTP_11;
-}
-
-/// Why no response came.
-struct Failure {
-    status: StatusCode,
-    says: &'static str,
-}
-
-const fn failure(status: StatusCode, says: &'static str) -> Failure {
-    Failure { status, says }
-}
-
-/// Sends the request to a backend; what no backend has begun to take is tried again.
-async fn forward(
-    connection: &Connection,
-    live: &Live,
-    mut head: Parts,
-    host: Option<HeaderValue>,
-    body: RequestBody,
-    ending: &mut Ending,
-) -> Result<Response<Incoming>, Failure> {
-    let thread = connection.thread;
-    let names_host = host.is_some();
-    if let Some(host) = host {
-        head.headers.insert(HOST, host);
-    }
-    let mut request = Request::from_parts(head, body);
-    let mut failed: Option<Arc<Backend>> = None;
-    let mut last = failure(StatusCode::BAD_GATEWAY, "no backend took the request");
-    for turn in 0..TRIES_MAX {
-        let backend = live.backend(connection.turn() + turn, failed.as_ref());
-        ending.at(backend);
-        if !names_host {
-            request.headers_mut().insert(HOST, host_of(backend));
-        }
-        let kept = backend.kept(thread, &live.settings);
-        let mut to = match kept {
-            Some(kept) => kept,
-            None => match backend.connect(thread, &live.settings).await {
-                Ok(new) => new,
-                Err(error) => {
-                    backend.looked(false, &live.settings.health);
-                    failed = Some(Arc::clone(backend));
-                    last = connect_failure(&error);
-                    continue;
-                }
-            },
-        };
-        let moved = request.body().moved();
-        let sending = to.sender().try_send_request(request);
-        let within = live.settings.timeouts.response;
-        let Some(sent) = in_time(within, sending, moved.as_deref()).await else {
-            return Err(failure(
-                StatusCode::GATEWAY_TIMEOUT,
-                "the backend did not answer in time",
-            ));
-        };
-        match sent {
-            Ok(response) => {
-                ending.on(to);
-                return Ok(response);
-            }
-            Err(mut error) => match error.take_message() {
-                // The connection was closed before anything of it was written.
-                Some(unsent) => request = unsent,
-                None => return Err(send_failure(error.error())),
-            },
-        }
-    }
-    Err(last)
-}
-
-/// What comes within a time; the time begins anew while the request's body moves.
-async fn in_time<T>(
-    within: Duration,
-    what: impl Future<Output = T>,
-    moved: Option<&AtomicBool>,
-) -> Option<T> {
-    let mut what = pin!(what);
-    loop {
-        if let Ok(here) = tokio::time::timeout(within, what.as_mut()).await {
-            return Some(here);
-        }
-        if !moved.is_some_and(|moved| moved.swap(false, Ordering::Relaxed)) {
-            return None;
-        }
-    }
-}
-
-/// The `Host` for a client that names none.
-fn host_of(backend: &Backend) -> HeaderValue {
-    let name = backend.address.to_string();
-    let host = name.trim_start_matches("http://");
-    HeaderValue::from_str(host).unwrap_or(HeaderValue::from_static("localhost"))
-}
-
-fn connect_failure(error: &ConnectError) -> Failure {
-    match error {
-        ConnectError::TooSlow(_) => failure(
-            StatusCode::GATEWAY_TIMEOUT,
-            "no backend took a connection in time",
-        ),
-        ConnectError::Refused(_) | ConnectError::Http(_) => {
-            failure(StatusCode::BAD_GATEWAY, "no backend took a connection")
-        }
-    }
-}
-
-fn send_failure(error: &hyper::Error) -> Failure {
-    // Only the body that the client sends is the gateway's own part of a connection to a backend.
-    match std::error::Error::source(error).and_then(|cause| cause.downcast_ref()) {
-        Some(BodyError::Stalled(_)) => {
-            return failure(
-                StatusCode::REQUEST_TIMEOUT,
-                "the body of the request did not come in time",
-            );
-        }
-        Some(BodyError::Broken(_)) => {
-            return failure(StatusCode::BAD_REQUEST, "the body of the request is none");
-        }
-        None => {}
-    }
-    if error.is_parse() {
-        return failure(
-            StatusCode::BAD_GATEWAY,
-            "what the backend answered is not HTTP",
-        );
-    }
-    failure(
-        StatusCode::BAD_GATEWAY,
-        "the backend broke the connection before it answered",
-    )
 }
 
 /// Makes a backend's response the gateway's.

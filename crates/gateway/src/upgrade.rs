@@ -30,6 +30,7 @@ pub(crate) fn switch(
     mut ending: Ending,
 ) -> Response<ResponseBody> {
     ending.answers(StatusCode::SWITCHING_PROTOCOLS);
+    ending.switched();
     let backend = hyper::upgrade::on(&mut response);
     let timeouts = &live.settings.timeouts;
     let (idle, last, quiet) = (timeouts.idle, timeouts.body, timeouts.upgraded);

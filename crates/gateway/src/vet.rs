@@ -3,7 +3,7 @@
 //! What cannot be parsed never gets here: hyper answers it and closes. Here stand the rules for heads that parse, and on
 //! which two servers could still disagree about whose request it is, where it ends, or what it is.
 
-use http::header::{EXPECT, HOST, HeaderMap, TRANSFER_ENCODING};
+use http::header::{EXPECT, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use http::uri::Authority;
 use http::{HeaderValue, Method, StatusCode, Version, request::Parts};
 
@@ -21,6 +21,11 @@ const fn unfit(status: StatusCode, says: &'static str) -> Unfit {
 }
 
 const BAD: StatusCode = StatusCode::BAD_REQUEST;
+/// What servers that hand fields to scripts as variables cannot tell from the fields that say where the body ends.
+static LIKE_FRAMING: [HeaderName; 2] = [
+    HeaderName::from_static("transfer_encoding"),
+    HeaderName::from_static("content_length"),
+];
 
 /// Says for which host a request is, or why it is not passed on. `None`: an old client that names no host.
 pub(crate) fn vet(request: &Parts, limits: &RequestLimits) -> Result<Option<HeaderValue>, Unfit> {
@@ -87,8 +92,7 @@ fn check_framing(headers: &HeaderMap) -> Result<(), Unfit> {
             "the only transfer coding that this gateway takes is one `chunked`",
         ));
     }
-    // Servers that hand fields to scripts as variables cannot tell these from the real ones.
-    if headers.contains_key("transfer_encoding") || headers.contains_key("content_length") {
+    if LIKE_FRAMING.iter().any(|name| headers.contains_key(name)) {
         return Err(unfit(
             BAD,
             "a field looks like one that says where the body ends",

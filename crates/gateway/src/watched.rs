@@ -17,6 +17,7 @@ use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::Instant;
 
+use crate::leaving::Leaving;
 use crate::patience::Patience;
 use crate::settings::Timeouts;
 
@@ -31,6 +32,8 @@ pub(crate) struct Activity {
     fell_quiet: AtomicBool,
     /// There has been nothing to do for a while, and everything written has gone.
     rests: AtomicBool,
+    /// What comes is no longer HTTP: there the client may be at its end before the backend is.
+    is_switched: AtomicBool,
 }
 
 impl Default for Activity {
@@ -41,6 +44,7 @@ impl Default for Activity {
             is_whole: AtomicBool::new(true),
             fell_quiet: AtomicBool::new(false),
             rests: AtomicBool::new(false),
+            is_switched: AtomicBool::new(false),
         }
     }
 }
@@ -58,9 +62,18 @@ impl Activity {
         Running(Arc::clone(self))
     }
 
+    fn is_running(&self) -> bool {
+        self.running.load(Ordering::Relaxed) > 0
+    }
+
     /// The last of a request's body has come.
     pub(crate) fn whole(&self) {
         self.is_whole.store(true, Ordering::Relaxed);
+    }
+
+    /// The protocol is switched; nobody's leaving is looked for from now on.
+    pub(crate) fn switched(&self) {
+        self.is_switched.store(true, Ordering::Relaxed);
     }
 
     /// Whether hyper has to be asked once more: it tried to read while a request ran, and does not try again when that has ended,
@@ -176,11 +189,13 @@ impl<S> Watched<S> {
 
     /// Nothing is there to read: ready if that is so for too long.
     fn poll_quiet(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.activity.running.load(Ordering::Relaxed) > 0 {
+        if self.activity.is_running() {
             // Bodies have a patience of their own, and so has the wait for a backend.
             self.waiting = Waiting::Running;
             return Poll::Pending;
         }
+        // This is the look that would be asked for.
+        self.activity.fell_quiet.store(false, Ordering::Relaxed);
         let begun = self.activity.begun.load(Ordering::Relaxed);
         if self.waiting == Waiting::Running || begun != self.begun {
             self.begun = begun;
@@ -236,6 +251,19 @@ impl<S: Read + Unpin> Read for Watched<S> {
     }
 }
 
+impl<S: Leaving> Watched<S> {
+    /// Ready when the client of a request that runs has left: whatever is done for it is for nobody.
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
+        let activity = &self.activity;
+        let is_looked_for = self.is_http1 && activity.is_running();
+        if is_looked_for && !activity.is_switched.load(Ordering::Relaxed) {
+            self.stream.poll_left(context)
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
 impl<S: Write + Unpin> Watched<S> {
     fn written<T>(
         &mut self,
@@ -253,7 +281,7 @@ impl<S: Write + Unpin> Watched<S> {
     }
 }
 
-impl<S: Write + Unpin> Write for Watched<S> {
+impl<S: Write + Leaving + Unpin> Write for Watched<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -265,6 +293,10 @@ impl<S: Write + Unpin> Write for Watched<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // hyper flushes whenever it is asked, also while it waits for an answer.
+        if self.poll_left(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         // hyper flushes only when all that it had has been written.
         self.is_flushed = flushed.is_ready();

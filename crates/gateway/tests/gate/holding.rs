@@ -86,12 +86,21 @@ fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
         "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\nmax-queue = 1\n",
     );
     let mut first = in_flight(&gate, "/held/1");
-    let leaving = Client::with(front(&gate), "GET /leaves HTTP/1.1\r\nHost: a\r\n\r\n");
-    stands(&gate, "one waits", |status| status.all.queued == 1);
-    drop(leaving);
-    stands(&gate, "its place is free", |status| {
-        status.all.queued == 0 && status.all.left == 1
-    });
+    for (before, request) in [
+        "GET /leaves HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /leaves HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody",
+        "POST /leaves HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let leaving = Client::with(front(&gate), request);
+        stands(&gate, "one waits", |status| status.all.queued == 1);
+        drop(leaving);
+        stands(&gate, "its place is free", |status| {
+            status.all.queued == 0 && status.all.left == before as u64 + 1
+        });
+    }
     let mut second = Client::with(front(&gate), "GET /held/2 HTTP/1.1\r\nHost: a\r\n\r\n");
     stands(&gate, "another waits", |status| status.all.queued == 1);
     release.send(()).unwrap();

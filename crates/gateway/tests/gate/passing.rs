@@ -174,6 +174,7 @@ fn other_protocols_pass_both_ways_and_hold_their_slot() {
         let mut bytes = [0; 4];
         stream.read_exact(&mut bytes).unwrap();
         opened.lock().unwrap().send(bytes).unwrap();
+        assert_eq!(stream.read(&mut bytes).unwrap(), 0, "the client has ended");
         send(stream, "bye");
         let _ = stream.shutdown(std::net::Shutdown::Both);
     });
@@ -189,6 +190,8 @@ fn other_protocols_pass_both_ways_and_hold_their_slot() {
     assert_eq!(status(&gate).all.in_flight, 1);
     client.send("ping");
     assert_eq!(&waits.recv().unwrap(), b"ping");
+    // A client that says nothing more may still listen.
+    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(client.rest(), "bye");
     stands(&gate, "the slot is given back", |status| {
         status.all.in_flight == 0

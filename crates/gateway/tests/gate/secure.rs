@@ -13,7 +13,7 @@ use weir_gateway::{Gateway, GatewayError};
 
 use crate::client::Client;
 use crate::recorder::Recorder;
-use crate::support::{front, gate, settings, until};
+use crate::support::{front, gate, holding, settings, stands, until};
 
 const ONE: (&str, &str) = (
     include_str!("secure/one.pem"),
@@ -97,6 +97,31 @@ fn clients_speak_tls_and_backends_are_told() {
         stream.flush().unwrap();
         assert_eq!(stream.conn.alpn_protocol(), agreed, "{offered:?}");
     }
+}
+
+#[test]
+fn a_client_that_leaves_while_it_waits_gives_its_place_back() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), ONE);
+    let (backend, _release) = holding();
+    let limit = "[limit]\nconcurrency = 1\nmax-wait = \"60s\"\n";
+    let gate = gate(&backend, &format!("{}{limit}", rest(directory.path())));
+    let asking = || {
+        let mut stream = connect(front(&gate), trusting(ONE.0, &["http/1.1"]));
+        let request = b"GET /held HTTP/1.1\r\nHost: gate.example\r\n\r\n";
+        stream.write_all(request).unwrap();
+        stream
+    };
+    let _first = asking();
+    stands(&gate, "one is in flight", |status| {
+        status.all.in_flight == 1
+    });
+    let leaving = asking();
+    stands(&gate, "one waits", |status| status.all.queued == 1);
+    drop(leaving);
+    stands(&gate, "its place is free", |status| {
+        status.all.queued == 0 && status.all.left == 1
+    });
 }
 
 #[test]

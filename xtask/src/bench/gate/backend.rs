@@ -35,6 +35,9 @@ pub(crate) struct Given {
 }
 
 impl Backend {
+    /// Requests of one measurement of its capacity.
+    pub(crate) const CALIBRATED: u32 = CALIBRATION + 2 * (CALIBRATION / 10);
+
     /// Takes the one that is given, or starts one.
     pub(crate) fn of(peers: &Peers, cpu: u32) -> Result<Self, TaskError> {
         match peers.server {

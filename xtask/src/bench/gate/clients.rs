@@ -40,6 +40,8 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// From the intended start to the last byte.
     pub(crate) took: Duration,
+    /// From the intended start until a client began with it: the load's own part of `took`.
+    pub(crate) late: Duration,
     /// The connection ended in the middle of the answer.
     pub(crate) is_cut: bool,
     /// A connection that was kept ended without an answer; the request was sent over another.
@@ -140,6 +142,7 @@ impl Client {
             let Ok((arrival, intended)) = job else {
                 return answers;
             };
+            let late = intended.elapsed();
             let mut come = self.ask(arrival.path, &mut connection);
             for _ in 0..self.retries {
                 if matches!(come.status, 1..=399) {
@@ -152,6 +155,7 @@ impl Client {
                 arrival,
                 status: come.status,
                 took: intended.elapsed(),
+                late,
                 is_cut: come.is_cut,
                 is_second: come.is_second,
             });

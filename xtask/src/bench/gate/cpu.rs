@@ -2,6 +2,10 @@
 //!
 //! `weir gate` with `goal = "cpu <= 80 %"` finds the server by its port. What the CPU did is read here from `/proc`, by nobody whom the
 //! gateway knows of: CPU time of the server's process over the time that the hypervisor left to its CPU, once a second.
+//!
+//! Good answers are compared with those of a fixed limit that keeps the server busy all the time, under the same load, right before and
+//! right after: a request costs the server more CPU time while much goes on beside it than when nothing does, and how much more is
+//! told too.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,15 +28,41 @@ const SETTLES: usize = 10;
 /// Seconds that are judged, and those of a part that is judged by itself.
 const JUDGED: usize = 30;
 const PART: usize = 5;
+/// What the goal's answers are compared with: a limit that never lets the server's one CPU rest, and the longest wait for it.
+const FULL: Hold = Hold::Concurrency(FULL_IN_FLIGHT, Duration::from_millis(200));
+const FULL_IN_FLIGHT: u32 = 4;
+/// Seconds until it is in its stride, and those that are judged, before and after.
+const FULL_SETTLES: usize = 2;
+const FULL_JUDGED: usize = 12;
 
-/// What one round has shown; shares in percent.
+/// Shares of the CPU that were busy, in percent: in all that was judged, and in the parts of it.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct Shares {
     mean: f64,
     least: f64,
     most: f64,
-    /// Good answers a second, of the goal's part of the capacity.
+}
+
+/// What one round has shown, in percent.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    shares: Shares,
+    /// Good answers a second, of the goal's part of those with the fixed limit.
     goodput: f64,
+    /// CPU time of an answer, of that of one when nothing goes on beside it: with the goal, and with the fixed limit.
+    cost: f64,
+    full_cost: f64,
+}
+
+/// What a load has shown.
+#[derive(Debug)]
+struct Played {
+    /// The busy share of each judged second, in percent.
+    shares: Vec<f64>,
+    /// Good answers a second.
+    per_s: f64,
+    /// CPU time of the server for each of them, in seconds.
+    cost_s: f64,
 }
 
 /// Plays all rounds and gives back the table.
@@ -48,27 +78,66 @@ pub(crate) fn play(peers: &Peers, rounds: u32) -> Result<String, TaskError> {
 
 fn turn(peers: &Peers, round: u64) -> Result<Held, TaskError> {
     let backend = Backend::of(peers, SERVER_CPU)?;
+    let before_s = spent_s(&backend);
     let capacity = backend.capacity_per_s(WORK);
-    let subject = Subject {
-        peer: Peer::Weir,
-        hold: Hold::Cpu(GOAL),
+    let alone_s = (spent_s(&backend) - before_s) / f64::from(Backend::CALIBRATED);
+    let seed = 11 + round;
+    let full = || {
+        load(
+            peers,
+            &backend,
+            FULL,
+            (FULL_SETTLES, FULL_JUDGED),
+            capacity,
+            seed,
+        )
     };
-    let gateway = peers.start(subject, backend.port())?;
-    let settles = Duration::from_secs(SETTLES as u64);
-    let length = settles + Duration::from_secs(JUDGED as u64);
+    let before = full()?;
+    let goal = load(
+        peers,
+        &backend,
+        Hold::Cpu(GOAL),
+        (SETTLES, JUDGED),
+        capacity,
+        seed,
+    )?;
+    let after = full()?;
+    let part = f64::from(GOAL) / 100.0 * f64::midpoint(before.per_s, after.per_s);
+    let full_s = f64::midpoint(before.cost_s, after.cost_s);
+    Ok(Held {
+        goodput: goal.per_s / part * 100.0,
+        cost: goal.cost_s / alone_s * 100.0,
+        full_cost: full_s / alone_s * 100.0,
+        shares: Shares::of(&goal.shares),
+    })
+}
+
+/// Sends twice the capacity, and judges so many seconds after so many others.
+fn load(
+    peers: &Peers,
+    backend: &Backend,
+    hold: Hold,
+    (settles, judged): (usize, usize),
+    capacity: f64,
+    seed: u64,
+) -> Result<Played, TaskError> {
+    let peer = Peer::Weir;
+    let gateway = peers.start(Subject { peer, hold }, backend.port())?;
+    let from = Duration::from_secs(settles as u64);
+    let to = from + Duration::from_secs(judged as u64);
     let phase = Phase {
         per_s: 2.0 * capacity,
-        length,
+        length: to,
     };
     let load = Load {
         port: gateway.port(),
-        arrivals: poisson(WORK, &[phase], 11 + round),
+        arrivals: poisson(WORK, &[phase], seed),
         clients: CLIENTS,
         patience: PATIENCE,
         retries: 0,
     };
-    let (shares, answers) = thread::scope(|scope| {
-        let watched = scope.spawn(|| watch(backend.pid(), SETTLES + JUDGED));
+    let (seconds, answers) = thread::scope(|scope| {
+        let watched = scope.spawn(|| watch(backend, settles + judged));
         let answers = load.send();
         (watched.join().expect("it does not panic"), answers)
     });
@@ -80,30 +149,49 @@ fn turn(peers: &Peers, round: u64) -> Result<Held, TaskError> {
         },
         answers,
     };
-    let goal = f64::from(GOAL) / 100.0 * capacity;
-    let goodput = turn.between(settles, length).goodput() / goal * 100.0;
-    Ok(Held::of(&shares?[SETTLES..], goodput))
+    let per_s = turn.between(from, to).goodput();
+    let seconds = &seconds?[settles..];
+    let spent_s: f64 = seconds.iter().map(|one| one.spent_s).sum();
+    Ok(Played {
+        shares: seconds.iter().map(|one| one.share).collect(),
+        per_s,
+        cost_s: spent_s / (per_s * judged as f64).max(1.0),
+    })
 }
 
-/// The busy share of each second, in percent of what the hypervisor left of the server's CPU.
-fn watch(pid: u32, seconds: usize) -> Result<Vec<f64>, TaskError> {
-    let spent_s = || {
-        let (user, system) = cpu_times(pid);
-        user + system
-    };
+/// What the server did in a second.
+#[derive(Debug)]
+struct Second {
+    /// CPU time.
+    spent_s: f64,
+    /// In percent of what the hypervisor left of its CPU.
+    share: f64,
+}
+
+/// CPU time of the server since it began.
+fn spent_s(backend: &Backend) -> f64 {
+    let (user, system) = cpu_times(backend.pid());
+    user + system
+}
+
+fn watch(backend: &Backend, seconds: usize) -> Result<Vec<Second>, TaskError> {
     let begun = Instant::now();
-    let mut before = (begun, spent_s(), cpu_ticks()?);
-    let mut shares = Vec::new();
+    let mut before = (begun, spent_s(backend), cpu_ticks()?);
+    let mut seen = Vec::new();
     for second in 1..=seconds {
         let due = begun + Duration::from_secs(second as u64);
         thread::sleep(due.saturating_duration_since(Instant::now()));
-        let now = (Instant::now(), spent_s(), cpu_ticks()?);
+        let now = (Instant::now(), spent_s(backend), cpu_ticks()?);
         let (stolen, total) = (now.2.0 - before.2.0, now.2.1 - before.2.1);
         let left_s = (now.0 - before.0).as_secs_f64() * (1.0 - stolen / total.max(1.0));
-        shares.push((now.1 - before.1) / left_s * 100.0);
+        let spent_s = now.1 - before.1;
+        seen.push(Second {
+            spent_s,
+            share: spent_s / left_s * 100.0,
+        });
         before = now;
     }
-    Ok(shares)
+    Ok(seen)
 }
 
 /// Stolen ticks of the server's CPU, and all of them: `proc_stat(5)`, guest time being part of user time.
@@ -125,15 +213,14 @@ fn cpu_ticks() -> Result<(f64, f64), TaskError> {
     Ok((*stolen, ticks.iter().sum()))
 }
 
-impl Held {
-    fn of(shares: &[f64], goodput: f64) -> Self {
+impl Shares {
+    fn of(shares: &[f64]) -> Self {
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let parts = || shares.windows(PART).map(mean);
         Self {
             mean: mean(shares),
             least: parts().fold(f64::INFINITY, f64::min),
             most: parts().fold(0.0, f64::max),
-            goodput,
         }
     }
 }
@@ -146,13 +233,19 @@ fn table(held: &[Held]) -> String {
          | mean over {JUDGED} s, % | {GOAL} ± 2 | {} |\n\
          | least {PART} s, % | ≥ {} | {} |\n\
          | most {PART} s, % | ≤ {} | {} |\n\
-         | goodput, % of {GOAL} % of the capacity | ≥ 98 | {} |\n",
-        of(|one| one.mean),
+         | good answers, % of {GOAL} % of those with {} in flight | ≥ 98 | {} |\n\
+         | CPU time of an answer, % of that of one alone | | {} |\n\
+         | the same with {} in flight | | {} |\n",
+        of(|one| one.shares.mean),
         GOAL - 5,
-        of(|one| one.least),
+        of(|one| one.shares.least),
         GOAL + 5,
-        of(|one| one.most),
-        of(|one| one.goodput)
+        of(|one| one.shares.most),
+        FULL_IN_FLIGHT,
+        of(|one| one.goodput),
+        of(|one| one.cost),
+        FULL_IN_FLIGHT,
+        of(|one| one.full_cost)
     )
 }
 
@@ -166,7 +259,7 @@ mod tests {
         shares[10] = 70.0;
         shares[11] = 70.0;
         shares[20] = 95.0;
-        let held = Held::of(&shares, 99.0);
+        let held = Shares::of(&shares);
         assert!((held.mean - 79.833_333).abs() < 1e-5, "{held:?}");
         assert!(
             (held.least - 76.0).abs() < 1e-9 && (held.most - 83.0).abs() < 1e-9,

@@ -102,6 +102,7 @@ mod tests {
             },
             status,
             took: Duration::ZERO,
+            late: Duration::ZERO,
             is_cut: false,
             is_second: false,
         }

@@ -24,6 +24,8 @@ pub(crate) struct Seen {
     passed_ms: Vec<f64>,
     /// Of those that were not.
     refused_ms: Vec<f64>,
+    /// The same without how late the load itself was.
+    refused_sent_ms: Vec<f64>,
     /// Requests without an answer.
     lost: usize,
 }
@@ -40,21 +42,23 @@ impl Seen {
                 *count += 1;
             }
         }
-        let took = |passed: fn(u16) -> bool| {
-            let mut took: Vec<f64> = answers
+        let times = |passed: fn(u16) -> bool, time: fn(&Answer) -> Duration| {
+            let mut times: Vec<f64> = answers
                 .iter()
                 .filter(|answer| passed(answer.status))
-                .map(|answer| answer.took.as_secs_f64() * 1e3)
+                .map(|answer| time(answer).as_secs_f64() * 1e3)
                 .collect();
-            took.sort_by(f64::total_cmp);
-            took
+            times.sort_by(f64::total_cmp);
+            times
         };
+        let refused = |status| status >= 400;
         Self {
             steady: per_second[EDGE..seconds - EDGE].to_vec(),
             first: per_second[0],
             sliding: sliding(arrivals),
-            passed_ms: took(|status| status == 200),
-            refused_ms: took(|status| status >= 400),
+            passed_ms: times(|status| status == 200, |answer| answer.took),
+            refused_ms: times(refused, |answer| answer.took),
+            refused_sent_ms: times(refused, |answer| answer.took.saturating_sub(answer.late)),
             lost: answers.iter().filter(|answer| answer.status == 0).count(),
         }
     }
@@ -76,7 +80,7 @@ impl Seen {
     pub(crate) fn line(&self) -> String {
         format!(
             "{:.2} ± {:.2}/s ({}–{}), worst sliding second {}, first {}, passed {} (p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms), \
-             refused {} (p50 {:.2} ms, p99 {:.2} ms), lost {}",
+             refused {} (p50 {:.2} ms, p99 {:.2} ms; from the sending {:.2} and {:.2} ms), lost {}",
             self.mean(),
             self.deviation(),
             self.steady.iter().min().unwrap_or(&0),
@@ -90,6 +94,8 @@ impl Seen {
             self.refused_ms.len(),
             quantile(&self.refused_ms, 0.5),
             quantile(&self.refused_ms, 0.99),
+            quantile(&self.refused_sent_ms, 0.5),
+            quantile(&self.refused_sent_ms, 0.99),
             self.lost
         )
     }
@@ -112,8 +118,8 @@ fn sliding(arrivals: &[Instant]) -> usize {
 pub(crate) fn table(seen: &[(Subject, Seen)], rate: u32, offered: u32) -> String {
     let mut text = format!(
         "Cap {rate}/s, {offered}/s offered (Poisson); median over the rounds (lowest–highest)\n\n\
-         | gateway | admitted per second | its deviation | worst sliding second | first second | wait p50 ms | wait p99 ms | wait max ms | refusal p50 ms | refusal p99 ms |\n\
-         |:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+         | gateway | admitted per second | its deviation | worst sliding second | first second | wait p50 ms | wait p99 ms | wait max ms | refusal p50 ms | refusal p99 ms | from the sending: p50 ms | p99 ms |\n\
+         |:--|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     );
     for subject in subjects(rate) {
         let turns: Vec<&Seen> = seen
@@ -125,7 +131,7 @@ pub(crate) fn table(seen: &[(Subject, Seen)], rate: u32, offered: u32) -> String
         // Writing to a text does not fail.
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             subject.name(),
             cell(Seen::mean),
             cell(Seen::deviation),
@@ -136,6 +142,8 @@ pub(crate) fn table(seen: &[(Subject, Seen)], rate: u32, offered: u32) -> String
             cell(|seen| quantile(&seen.passed_ms, 1.0)),
             cell(|seen| quantile(&seen.refused_ms, 0.5)),
             cell(|seen| quantile(&seen.refused_ms, 0.99)),
+            cell(|seen| quantile(&seen.refused_sent_ms, 0.5)),
+            cell(|seen| quantile(&seen.refused_sent_ms, 0.99)),
         );
     }
     text
@@ -162,6 +170,7 @@ mod tests {
             arrival,
             status,
             took: Duration::from_millis(milliseconds),
+            late: Duration::from_micros(250),
             is_cut: false,
             is_second: false,
         });
@@ -171,5 +180,6 @@ mod tests {
             (seen.passed_ms.len(), seen.refused_ms.len(), seen.lost),
             (2, 1, 1)
         );
+        assert_eq!((seen.refused_ms[0], seen.refused_sent_ms[0]), (1.0, 0.75));
     }
 }

@@ -1,0 +1,70 @@
+//! Clients that leave while their request runs.
+//!
+//! hyper finds out by reading on, for which each request that runs or waits would have another buffer of 8 KiB. Where the end of a
+//! stream can be seen without taking anything from it, hyper is told not to, and it is seen here.
+
+use std::task::{Context, Poll};
+
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+
+/// What a client is connected by, with or without TLS.
+pub(crate) trait ClientStream:
+    AsyncRead + AsyncWrite + Leaving + Unpin + Send + 'static
+{
+    /// The socket below.
+    fn socket(&self) -> &TcpStream;
+}
+
+impl ClientStream for TcpStream {
+    fn socket(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl ClientStream for TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+/// A client's stream, of which the end may be seen without reading on.
+pub(crate) trait Leaving {
+    /// Whether [`poll_left`](Self::poll_left) sees it.
+    const IS_SEEN: bool;
+
+    /// Ready when the client sends nothing more; wakes the task to look again when something comes.
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()>;
+}
+
+impl Leaving for TcpStream {
+    const IS_SEEN: bool = true;
+
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut first = [0];
+        match self.poll_peek(context, &mut ReadBuf::new(&mut first)) {
+            Poll::Ready(Ok(0) | Err(_)) => Poll::Ready(()),
+            // The next request is there: nobody can see what comes behind it.
+            Poll::Ready(Ok(_)) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+/// The end stands in a record of its own, which cannot be understood without being read.
+impl Leaving for TlsStream<TcpStream> {
+    const IS_SEEN: bool = false;
+
+    fn poll_left(&self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+impl<S: Leaving> Leaving for TokioIo<S> {
+    const IS_SEEN: bool = S::IS_SEEN;
+
+    fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.inner().poll_left(context)
+    }
+}

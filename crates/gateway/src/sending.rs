@@ -1,0 +1,159 @@
+//! A request on its way to a backend, until the answer begins.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use http::header::{HOST, HeaderValue};
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use crate::backend::{Backend, ConnectError};
+use crate::body::{BodyError, RequestBody};
+use crate::connection::Connection;
+use crate::ending::Ending;
+use crate::live::Live;
+use crate::patience::Patience;
+
+/// How often a request is tried, on a connection each, before any of it has been taken.
+const TRIES_MAX: usize = 3;
+
+/// Why no response came.
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    pub(crate) says: &'static str,
+}
+
+const fn failure(status: StatusCode, says: &'static str) -> Failure {
+    Failure { status, says }
+}
+
+/// Sends the request to a backend; what no backend has begun to take is tried again. `names_host` is whether the client
+/// has said for which host it is.
+pub(crate) async fn forward(
+    connection: &Connection,
+    live: &Live,
+    mut request: Request<RequestBody>,
+    names_host: bool,
+    ending: &mut Ending,
+) -> Result<Response<Incoming>, Failure> {
+    let thread = connection.thread;
+    let mut failed: Option<Arc<Backend>> = None;
+    let mut last = failure(StatusCode::BAD_GATEWAY, "no backend took the request");
+    for turn in 0..TRIES_MAX {
+        let backend = live.backend(connection.turn() + turn, failed.as_ref());
+        ending.at(backend);
+        if !names_host {
+            request.headers_mut().insert(HOST, host_of(backend));
+        }
+        let kept = backend.kept(thread, &live.settings);
+        let mut to = match kept {
+            Some(kept) => kept,
+            None => match backend.connect(thread, &live.settings).await {
+                Ok(new) => new,
+                Err(error) => {
+                    backend.looked(false, &live.settings.health);
+                    failed = Some(Arc::clone(backend));
+                    last = connect_failure(&error);
+                    continue;
+                }
+            },
+        };
+        let moved = request.body().moved();
+        let sending = to.sender().try_send_request(request);
+        let within = live.settings.timeouts.response;
+        let sent = in_time(within, to.patience(), sending, moved.as_deref()).await;
+        let Some(sent) = sent else {
+            return Err(failure(
+                StatusCode::GATEWAY_TIMEOUT,
+                "the backend did not answer in time",
+            ));
+        };
+        match sent {
+            Ok(response) => {
+                ending.on(to);
+                return Ok(response);
+            }
+            Err(mut error) => match error.take_message() {
+                // The connection was closed before anything of it was written.
+                Some(unsent) => request = unsent,
+                None => return Err(send_failure(error.error())),
+            },
+        }
+    }
+    Err(last)
+}
+
+/// What comes within a time; the time begins anew while the request's body moves. `patience` is that of the connection:
+/// a timer for each request would cost more than the rest of this.
+async fn in_time<T>(
+    within: Duration,
+    patience: &mut Patience,
+    what: impl Future<Output = T>,
+    moved: Option<&AtomicBool>,
+) -> Option<T> {
+    let mut what = pin!(what);
+    let mut deadline = Instant::now() + within;
+    poll_fn(|context| {
+        if let Poll::Ready(here) = what.as_mut().poll(context) {
+            return Poll::Ready(Some(here));
+        }
+        loop {
+            ready!(patience.poll_lost_at(deadline, context));
+            if !moved.is_some_and(|moved| moved.swap(false, Ordering::Relaxed)) {
+                return Poll::Ready(None);
+            }
+            deadline = Instant::now() + within;
+        }
+    })
+    .await
+}
+
+/// The `Host` for a client that names none.
+fn host_of(backend: &Backend) -> HeaderValue {
+    let name = backend.address.to_string();
+    let host = name.trim_start_matches("http://");
+    HeaderValue::from_str(host).unwrap_or(HeaderValue::from_static("localhost"))
+}
+
+fn connect_failure(error: &ConnectError) -> Failure {
+    match error {
+        ConnectError::TooSlow(_) => failure(
+            StatusCode::GATEWAY_TIMEOUT,
+            "no backend took a connection in time",
+        ),
+        ConnectError::Refused(_) | ConnectError::Http(_) => {
+            failure(StatusCode::BAD_GATEWAY, "no backend took a connection")
+        }
+    }
+}
+
+fn send_failure(error: &hyper::Error) -> Failure {
+    // Only the body that the client sends is the gateway's own part of a connection to a backend.
+    match std::error::Error::source(error).and_then(|cause| cause.downcast_ref()) {
+        Some(BodyError::Stalled(_)) => {
+            return failure(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body of the request did not come in time",
+            );
+        }
+        Some(BodyError::Broken(_)) => {
+            return failure(StatusCode::BAD_REQUEST, "the body of the request is none");
+        }
+        None => {}
+    }
+    if error.is_parse() {
+        return failure(
+            StatusCode::BAD_GATEWAY,
+            "what the backend answered is not HTTP",
+        );
+    }
+    failure(
+        StatusCode::BAD_GATEWAY,
+        "the backend broke the connection before it answered",
+    )
+}
