@@ -100,7 +100,11 @@ impl Backend {
                 retries: 0,
             };
             let begun = Instant::now();
-            load.send();
+            let answers = load.send();
+            assert!(
+                answers.iter().all(|answer| answer.status == 200),
+                "the server answers {path}"
+            );
             begun.elapsed()
         };
         // The difference of two lengths leaves out what both have at their begin.
