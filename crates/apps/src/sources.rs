@@ -7,6 +7,8 @@ pub enum App {
     Stress(ServletApi),
     /// The bulletin board, a Spring Boot application that carries its Tomcat.
     Posts,
+    /// The integration server with idle threads, and the SOAP provider that its flows call.
+    IdleThreads,
 }
 
 /// The name under which a container has the servlet API.
@@ -153,6 +155,32 @@ const POSTS: &[Source] = sources!("posts":
     "src/main/resources/application.properties"
 );
 
+const IDLE_THREADS: &[Source] = sources!("idle-threads":
+    "pom.xml"
+    "src/main/java/weir/idle/BadOption.java"
+    "src/main/java/weir/idle/DeepThreads.java"
+    "src/main/java/weir/idle/Entrance.java"
+    "src/main/java/weir/idle/Figures.java"
+    "src/main/java/weir/idle/FreePort.java"
+    "src/main/java/weir/idle/Http.java"
+    "src/main/java/weir/idle/IdleFlows.java"
+    "src/main/java/weir/idle/JettyEntrance.java"
+    "src/main/java/weir/idle/Main.java"
+    "src/main/java/weir/idle/Mapping.java"
+    "src/main/java/weir/idle/Options.java"
+    "src/main/java/weir/idle/OrderFlow.java"
+    "src/main/java/weir/idle/Pages.java"
+    "src/main/java/weir/idle/Provider.java"
+    "src/main/java/weir/idle/Server.java"
+    "src/main/java/weir/idle/Settings.java"
+    "src/main/java/weir/idle/Soap.java"
+    "src/main/java/weir/idle/TomcatEntrance.java"
+    "src/main/java/weir/idle/package-info.java"
+    "src/main/resources/simplelogger.properties"
+    "src/main/resources/weir/idle/order-to-prices.xsl"
+    "src/main/resources/weir/idle/prices-to-answer.xsl"
+);
+
 impl App {
     /// For people.
     pub fn what(self) -> &'static str {
@@ -160,6 +188,7 @@ impl App {
             Self::Stress(ServletApi::Jakarta) => "the stress application (jakarta.servlet)",
             Self::Stress(ServletApi::Javax) => "the stress application (javax.servlet)",
             Self::Posts => "the bulletin board (Spring Boot)",
+            Self::IdleThreads => "the integration server with idle threads (Apache Camel)",
         }
     }
 
@@ -168,6 +197,7 @@ impl App {
         let (own, library): (&[Source], &[Source]) = match self {
             Self::Stress(_) => (STRESS, REGULATOR),
             Self::Posts => (POSTS, &[]),
+            Self::IdleThreads => (IDLE_THREADS, &[]),
         };
         own.iter().chain(library)
     }
@@ -177,6 +207,7 @@ impl App {
         match self {
             Self::Stress(_) => "stress",
             Self::Posts => "posts",
+            Self::IdleThreads => "idle-threads",
         }
     }
 
@@ -184,7 +215,7 @@ impl App {
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Stress(ServletApi::Javax) => &["-Pjavax"],
-            Self::Stress(ServletApi::Jakarta) | Self::Posts => &[],
+            Self::Stress(ServletApi::Jakarta) | Self::Posts | Self::IdleThreads => &[],
         }
     }
 
@@ -194,6 +225,7 @@ impl App {
             Self::Stress(ServletApi::Jakarta) => ("stress", "war"),
             Self::Stress(ServletApi::Javax) => ("stress-javax", "war"),
             Self::Posts => ("posts", "jar"),
+            Self::IdleThreads => ("idle-threads", "jar"),
         }
     }
 }
@@ -231,6 +263,7 @@ mod tests {
         for (directories, sources) in [
             (&["stress"][..], STRESS),
             (&["posts"][..], POSTS),
+            (&["idle-threads"][..], IDLE_THREADS),
             (
                 &["regulator/core/src/main", "regulator/jakarta/src/main"][..],
                 REGULATOR,

@@ -110,7 +110,7 @@ fn the_applications_own_tests_pass() {
         return;
     }
     let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");
-    for name in ["stress", "posts"] {
+    for name in ["stress", "posts", "idle-threads"] {
         // Built elsewhere, so that a checkout stays as it is.
         let place = tempfile::tempdir().unwrap();
         let output = Command::new("mvn")
