@@ -28,10 +28,10 @@ pub(crate) use several::is_spare;
 pub(crate) use sweep::default_columns;
 pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
 pub use target::{
-    BuiltinSpec, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec, JolokiaSpec, LibertyApp,
-    LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, MetricName, MetricWords, MetricsSpec,
-    MpmKind, PoolWord, SpringBootApp, SpringBootSpec, StopSignal, TargetKind, TargetSpec,
-    TomcatApp, TomcatServer, TomcatSpec,
+    BehindSpec, BuiltinSpec, CommandApp, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec,
+    JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, MetricName,
+    MetricWords, MetricsSpec, MpmKind, PoolWord, SpringBootApp, SpringBootSpec, StopSignal,
+    TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
 };
 
 use find::Goal;

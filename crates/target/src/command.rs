@@ -5,18 +5,22 @@
 //! that Weir writes into its own folder and whose path is `{config}`. `{port}` is the port that the
 //! load goes to. A limit changes by a new start, since nothing else is known of the server.
 //!
-//! It is ready when a URL answers, and ends by a signal.
+//! It is ready when a URL answers, and ends by a signal. A server that it needs, such as the stub of a service that it
+//! calls, can be started before it, on other CPUs: `{behind.port}` is where that one is.
 
+mod behind;
 mod kind;
+mod launch;
 mod placeholders;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use weir_jvm::Vm;
+use weir_probe::Source;
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
@@ -25,15 +29,15 @@ use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::funnel::{check_limit, stages};
 use crate::journal::Journal;
-use crate::metrics_page::{MetricsPage, on_server};
+use crate::metrics_page::MetricsPage;
 use crate::server::{Server, Watched};
 
+pub use behind::BehindOptions;
 pub(crate) use kind::KIND;
 
-use placeholders::{CONFIG, PORT, filled, places};
-
-/// How long one question whether it is ready may take.
-const ASK_PATIENCE: Duration = Duration::from_secs(1);
+use behind::Behind;
+use launch::{launch, read};
+use placeholders::{BEHIND_PORT, FILLED_BY_WEIR, PORT, places};
 
 /// How to run a server by its command line.
 #[derive(Debug, Clone)]
@@ -62,6 +66,10 @@ pub struct CommandOptions {
     pub cpus: Option<CpuSet>,
     /// The limits to start with.
     pub settings: BTreeMap<String, f64>,
+    /// What stands for places that are no limits: `app`, `java`.
+    pub given: BTreeMap<String, String>,
+    /// A server that it needs, started before it.
+    pub behind: Option<BehindOptions>,
     /// File that gets what it prints.
     pub log: PathBuf,
     /// Where what is started is written down.
@@ -98,12 +106,13 @@ pub struct StartedCommand {
     settable: BTreeSet<String>,
     port: u16,
     process: ServerProcess,
+    behind: Option<Behind>,
     current: BTreeMap<String, f64>,
 }
 
 impl StartedCommand {
     /// Starts the server and waits until it is ready.
-    pub fn start(options: CommandOptions) -> Result<Self, TargetError> {
+    pub fn start(mut options: CommandOptions) -> Result<Self, TargetError> {
         let template = match &options.template {
             Some(path) => Some(read(path)?),
             None => None,
@@ -112,8 +121,8 @@ impl StartedCommand {
             .chain(options.environment.values())
             .chain(&template);
         let mut settable: BTreeSet<String> = texts.flat_map(|text| places(text)).collect();
-        let takes_port = settable.remove(PORT);
-        settable.remove(CONFIG);
+        let takes_port = settable.contains(PORT);
+        settable.retain(|name| !FILLED_BY_WEIR.contains(&name.as_str()));
         for (name, limit) in &options.settings {
             check_known(name, &settable)?;
             check_limit(name, *limit)?;
@@ -130,9 +139,18 @@ impl StartedCommand {
             0 => free_port()?,
             port => port,
         };
+        let behind = options.behind.as_ref();
+        let behind = behind
+            .map(|behind| Behind::start(behind, &options))
+            .transpose()?;
+        if let Some(behind) = &behind {
+            let port = behind.port().to_string();
+            options.given.insert(BEHIND_PORT.to_owned(), port);
+        }
         let process = launch(&options, template.as_deref(), port, &options.settings)?;
         Ok(Self {
             current: options.settings.clone(),
+            behind,
             options,
             template,
             settable,
@@ -159,13 +177,18 @@ impl Server for StartedCommand {
     }
 
     fn watched(&self) -> Watched {
+        let pid = self.process.pid();
+        // Those that are no URL were refused at the start.
         let pages = self.options.metrics.iter();
+        let pages = pages.filter_map(|page| page.source(self.address()).ok());
+        let is_vm = matches!(Vm::of(pid), Ok(Some(_)));
+        let of_vm = is_vm.then_some(Source::PerfData { pid });
         Watched {
-            pids: vec![self.process.pid()],
+            pids: vec![pid],
             ports: vec![self.port],
-            // Those that are no URL were refused at the start.
             sources: pages
-                .filter_map(|page| page.source(self.address()).ok())
+                .chain(of_vm)
+                .chain([Source::Census { pids: vec![pid] }])
                 .collect(),
             ..Watched::default()
         }
@@ -187,7 +210,8 @@ impl Server for StartedCommand {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
-        self.process.check_alive()
+        self.process.check_alive()?;
+        self.behind.as_mut().map_or(Ok(()), Behind::check_alive)
     }
 
     fn log_length(&self) -> u64 {
@@ -200,68 +224,11 @@ impl Server for StartedCommand {
 
     fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
         self.process.stop();
+        if let Some(behind) = self.behind.take() {
+            behind.stop();
+        }
         Ok(())
     }
-}
-
-fn launch(
-    options: &CommandOptions,
-    template: Option<&str>,
-    port: u16,
-    limits: &BTreeMap<String, f64>,
-) -> Result<ServerProcess, TargetError> {
-    let mut values: BTreeMap<String, String> = limits
-        .iter()
-        .map(|(name, limit)| (name.clone(), limit.to_string()))
-        .collect();
-    values.insert(PORT.to_owned(), port.to_string());
-    if let (Some(text), Some(path)) = (template, &options.template) {
-        let copy = write_filled(&options.folder, path, &filled(text, &values)?)?;
-        values.insert(CONFIG.to_owned(), copy.display().to_string());
-    }
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    for page in &options.metrics {
-        page.source(address)?;
-    }
-    let mut command = Command::new("/bin/sh");
-    // The shell becomes the program, so that signals reach it.
-    command
-        .arg("-c")
-        .arg(format!("exec {}", filled(&options.run, &values)?))
-        .current_dir(&options.directory);
-    for (name, value) in &options.environment {
-        command.env(name, filled(value, &values)?);
-    }
-    options.journal.mark(&mut command)?;
-    let end = options.end.signal();
-    let mut process = ServerProcess::launch(end, command, options.cpus.as_ref(), &options.log)?;
-    options.journal.process(process.pid())?;
-    let url = on_server(&options.ready, address);
-    process.wait_until_answers(&url, options.patience, ASK_PATIENCE, |status| {
-        !status.is_server_error()
-    })?;
-    Ok(process)
-}
-
-/// Writes the copy under the template's own name, so that a server that goes by the ending knows it.
-fn write_filled(folder: &Path, template: &Path, text: &str) -> Result<PathBuf, TargetError> {
-    let name = template.file_name().unwrap_or(template.as_os_str());
-    let copy = std::path::absolute(folder.join(name)).and_then(|copy| {
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(&copy, text)?;
-        Ok(copy)
-    });
-    copy.map_err(|source| TargetError::File {
-        path: folder.join(name),
-        source,
-    })
-}
-
-fn read(path: &Path) -> Result<String, TargetError> {
-    std::fs::read_to_string(path).map_err(|source| TargetError::File {
-        path: path.to_owned(),
-        source,
-    })
 }
 
 fn check_known(name: &str, settable: &BTreeSet<String>) -> Result<(), TargetError> {
@@ -301,6 +268,8 @@ mod tests {
             settings: settings
                 .map(|(name, limit)| ((*name).to_owned(), *limit))
                 .collect(),
+            given: BTreeMap::new(),
+            behind: None,
             log: folder.join("log"),
             journal: Journal::new(folder.join("state")),
         }
@@ -350,5 +319,54 @@ mod tests {
             std::fs::read_to_string(template).unwrap(),
             "threads = {threads}\n"
         );
+    }
+
+    /// Answers one question with nothing, as a server that is ready.
+    fn ready_once() -> SocketAddr {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            use std::io::{Read as _, Write as _};
+            let (mut client, _) = listener.accept().unwrap();
+            client.read(&mut [0; 1_024]).unwrap();
+            client
+                .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+                .unwrap();
+        });
+        address
+    }
+
+    #[test]
+    fn what_stands_behind_is_started_first_and_ends_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = "sh -c 'echo at {behind.port}; exit 9' {port}";
+        let mut options = options(folder.path(), run, &[]);
+        options.behind = Some(BehindOptions {
+            run: "sh -c 'echo $$ {port}; exec sleep 600'".to_owned(),
+            ready: format!("http://{}/", ready_once()),
+            cpus: None,
+            log: folder.path().join("behind.log"),
+        });
+        let error = StartedCommand::start(options).unwrap_err().to_string();
+        let told = std::fs::read_to_string(folder.path().join("behind.log")).unwrap();
+        let (pid, port) = told.trim().split_once(' ').unwrap();
+        assert!(error.contains(&format!("at {port}")), "{error}");
+        assert!(!Path::new("/proc").join(pid).exists(), "it has ended too");
+    }
+
+    #[test]
+    fn what_is_wrong_behind_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path(), "true {port} {behind.port}", &[]);
+        options.behind = Some(BehindOptions {
+            run: "sh -c 'echo no prices; exit 9'".to_owned(),
+            ready: "/".to_owned(),
+            cpus: None,
+            log: folder.path().join("behind.log"),
+        });
+        let error = StartedCommand::start(options).unwrap_err();
+        assert!(matches!(error, TargetError::Behind { .. }), "{error}");
+        let says = weir_record::failed_to(&error);
+        assert!(says.contains("no prices"), "{says}");
     }
 }

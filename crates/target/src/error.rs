@@ -148,6 +148,13 @@ pub enum TargetError {
         #[source]
         source: io::Error,
     },
+    /// The server that the one under load needs does not run.
+    #[error("run what stands behind the target: {source}")]
+    Behind {
+        /// What is wrong with it, in the words for a target.
+        #[source]
+        source: Box<TargetError>,
+    },
     /// The CPUs cannot be used.
     #[error("run on the CPUs {cpus}: {source}")]
     Cpus {
@@ -160,6 +167,13 @@ pub enum TargetError {
 }
 
 impl TargetError {
+    /// The same, of the server behind the one under load.
+    pub(crate) fn behind(self) -> Self {
+        Self::Behind {
+            source: Box::new(self),
+        }
+    }
+
     /// What the operating system says of a file or folder, as an error that names it.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

@@ -37,7 +37,7 @@ mod xml_attributes;
 mod xml_elements;
 
 pub use builtin::{Builtin, BuiltinOptions};
-pub use command::{CommandOptions, EndSignal, StartedCommand};
+pub use command::{BehindOptions, CommandOptions, EndSignal, StartedCommand};
 pub use configuration::ConfigurationChange;
 pub use error::TargetError;
 pub use external::{External, ExternalLimit, ExternalOptions, JmxAgent, SetBy};

@@ -1,6 +1,6 @@
 //! Where Weir keeps what outlives a run, and what the environment says about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{ExpectedError, environment};
 
@@ -17,6 +17,58 @@ pub(crate) fn java() -> PathBuf {
         .map(|home| home.join("bin").join("java"))
         .filter(|program| program.is_file())
         .unwrap_or_else(|| PathBuf::from("java"))
+}
+
+/// A Java of this version or newer: the one that [`java`] gives if it will do, else the newest of those below
+/// `/usr/lib/jvm`.
+pub(crate) fn java_from(version: u32) -> Result<PathBuf, ExpectedError> {
+    let in_path = named_path("PATH");
+    let in_path = in_path.iter().flat_map(std::env::split_paths);
+    let usual = named_path("JAVA_HOME").map(|home| home.join("bin"));
+    let usual = usual
+        .into_iter()
+        .chain(in_path)
+        .map(|folder| folder.join("java"))
+        .find(|program| program.is_file());
+    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
+    let installed = homes
+        .filter_map(Result::ok)
+        .map(|home| home.path().join("bin").join("java"));
+    java_among(version, usual, installed).ok_or_else(|| {
+        ExpectedError::Environment(format!(
+            "failed to find a Java {version} or newer: install one, or let JAVA_HOME name it"
+        ))
+    })
+}
+
+/// The usual one if it is new enough, else the newest that is.
+fn java_among(
+    version: u32,
+    usual: Option<PathBuf>,
+    installed: impl Iterator<Item = PathBuf>,
+) -> Option<PathBuf> {
+    let new_enough = |program: &PathBuf| java_version(program).is_some_and(|own| own >= version);
+    usual.filter(new_enough).or_else(|| {
+        installed
+            .filter(new_enough)
+            .max_by_key(|program| java_version(program))
+    })
+}
+
+/// The version of a Java by the file `release` in its home.
+fn java_version(program: &Path) -> Option<u32> {
+    let program = program.canonicalize().ok()?;
+    let home = program.parent()?.parent()?;
+    let release = std::fs::read_to_string(home.join("release")).ok()?;
+    let version = release.split("JAVA_VERSION=\"").nth(1)?;
+    let mut parts = version.split(['.', '"', '-', '_', '+']);
+    let first: u32 = parts.next()?.parse().ok()?;
+    // Up to 8 it was called 1.8.
+    if first == 1 {
+        parts.next()?.parse().ok()
+    } else {
+        Some(first)
+    }
 }
 
 /// This program's own file, for the parts of Weir that run as processes of their own.
@@ -86,8 +138,6 @@ impl BasePlace {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn cache_of(variables: &[(&str, &str)]) -> Result<PathBuf, ExpectedError> {
@@ -108,5 +158,31 @@ mod tests {
         assert_eq!(relative.unwrap(), Path::new("/h/.cache/weir"));
         let nowhere = CACHE.find(|_| None, None).unwrap_err().to_string();
         assert!(nowhere.contains("WEIR_CACHE"), "{nowhere}");
+    }
+
+    #[test]
+    fn the_usual_java_is_taken_if_it_is_new_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        let java = |version: &str| {
+            let home = folder.path().join(version);
+            std::fs::create_dir_all(home.join("bin")).unwrap();
+            std::fs::write(home.join("bin/java"), "").unwrap();
+            let release = format!("JAVA_VENDOR=\"x\"\nJAVA_VERSION=\"{version}\"\n");
+            std::fs::write(home.join("release"), release).unwrap();
+            home.join("bin/java")
+        };
+        let usual = java("17.0.15");
+        let others = [java("1.8.0_402"), java("25"), java("21.0.1+12")];
+        for (version, wanted) in [
+            (8, Some(&usual)),
+            (17, Some(&usual)),
+            (18, Some(&others[1])),
+            (26, None),
+        ] {
+            let found = java_among(version, Some(usual.clone()), others.clone().into_iter());
+            assert_eq!(found.as_ref(), wanted, "{version}");
+        }
+        assert_eq!(java_version(&others[0]), Some(8));
+        assert_eq!(java_among(8, None, std::iter::empty()), None);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Every kind has a file of its own with the keys that only it has; `cpus` and `settings` stand in all.
 
+mod behind;
 mod builtin;
 mod command;
 mod database;
@@ -19,8 +20,9 @@ use weir_units::CpuSet;
 use weir_userfile::{At, Section, hint};
 
 use super::factor::{Allowed, check_name, flat, read_level};
+pub use behind::BehindSpec;
 pub use builtin::BuiltinSpec;
-pub use command::{CommandSpec, StopSignal};
+pub use command::{CommandApp, CommandSpec, StopSignal};
 pub use database::DatabaseSpec;
 pub use external::{ExternalSpec, JolokiaSpec, LimitSetter, LimitSpec};
 pub use httpd::{HttpdSpec, MpmKind};

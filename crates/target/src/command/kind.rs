@@ -39,7 +39,8 @@ pub(crate) const KIND: Kind = Kind {
     ],
     install: "it is yours",
     start: "Weir runs the command line, with the limits filled in, and waits until `ready` answers",
-    watch: "pages in Prometheus's text format (`metrics`, `names`); /proc; the kernel's sockets",
+    watch: "pages in Prometheus's text format (`metrics`, `names`); /proc; the kernel's sockets; the counters of a Java \
+            virtual machine",
     stop: "the signal that `stop` names (SIGTERM); the kernel sends it when Weir ends without",
     put_back: "a template is filled into a copy, the process ends, with what it started",
 };

@@ -7,9 +7,11 @@ use crate::server::NATIVE;
 
 /// Stages whose limit has a name of its own.
 const STAGES: [&str; 3] = ["backlog", "connections", "threads"];
-/// What Weir fills in by itself.
 pub(super) const PORT: &str = "port";
 pub(super) const CONFIG: &str = "config";
+pub(super) const BEHIND_PORT: &str = "behind.port";
+/// What Weir fills in by itself.
+pub(super) const FILLED_BY_WEIR: [&str; 5] = [PORT, CONFIG, BEHIND_PORT, "app", "java"];
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,7 @@ fn is_place(name: &str) -> bool {
         name.strip_prefix(prefix)
             .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_of_name))
     };
-    STAGES.contains(&name) || [PORT, CONFIG].contains(&name) || named("pool.") || named(NATIVE)
+    STAGES.contains(&name) || FILLED_BY_WEIR.contains(&name) || named("pool.") || named(NATIVE)
 }
 
 fn is_of_name(byte: u8) -> bool {
@@ -75,12 +77,23 @@ pub(super) fn filled(text: &str, values: &BTreeMap<String, String>) -> Result<St
                     .ok_or_else(|| TargetError::Setting {
                         name: name.to_owned(),
                         says: format!(
-                            "`{{{name}}}` stands in the target and has no value: name one in its settings"
+                            "`{{{name}}}` stands in the target and has no value: {}",
+                            where_from(name)
                         ),
                     })
             }
         })
         .collect()
+}
+
+/// Where a place gets its value.
+fn where_from(name: &str) -> &'static str {
+    match name {
+        "app" => "name one of Weir's applications by `app`",
+        BEHIND_PORT => "say by `behind` what is started before the server",
+        CONFIG => "name the file that is filled by `template`",
+        _ => "name one in its settings",
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +116,8 @@ mod tests {
             ("pool.db", "3"),
             ("port", "81"),
             ("native.GOMAXPROCS", "2"),
+            ("app", "/a.jar"),
+            ("behind.port", "82"),
         ]);
         for (text, wanted) in [
             ("serve -t {threads} -p {port}", "serve -t 8 -p 81"),
@@ -114,6 +129,7 @@ mod tests {
             ("{{threads}}", "{8}"),
             ("{native.GOMAXPROCS}", "2"),
             ("{pool.}", "{pool.}"),
+            ("-jar {app} --to {behind.port}", "-jar /a.jar --to 82"),
             ("", ""),
         ] {
             assert_eq!(filled(text, &values).unwrap(), wanted, "{text}");

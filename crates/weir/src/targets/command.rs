@@ -1,10 +1,14 @@
 //! `[target.command]`: anything that a command line starts.
 
-use weir_study::{CommandSpec, StopSignal};
-use weir_target::{CommandOptions, EndSignal, Server, StartedCommand};
+use std::collections::BTreeMap;
+
+use weir_apps::App;
+use weir_study::{BehindSpec, CommandApp, CommandSpec, StopSignal};
+use weir_target::{BehindOptions, CommandOptions, EndSignal, Server, StartedCommand};
 
 use super::{Place, failed, metrics};
 use crate::error::ExpectedError;
+use crate::{apps, places};
 
 /// Starts it on these CPUs; what is filled in is written into the run's directory.
 pub(super) fn start(
@@ -34,8 +38,34 @@ pub(super) fn start(
         metrics: metrics::pages(&spec.metrics, job)?,
         cpus: Some(place.cpus.clone()),
         settings: job.study.target.settings.clone(),
+        given: given(spec, place)?,
+        behind: spec.behind.as_ref().map(|behind| options(behind, place)),
         log: place.log(),
         journal: place.journal.clone(),
     });
     Ok(Box::new(server.map_err(|error| failed(place, error))?))
+}
+
+/// What stands for `{app}` and `{java}`.
+fn given(spec: &CommandSpec, place: &Place<'_>) -> Result<BTreeMap<String, String>, ExpectedError> {
+    let java = match spec.java {
+        Some(version) => places::java_from(version)?,
+        None => places::java(),
+    };
+    let mut given = BTreeMap::from([("java".to_owned(), java.display().to_string())]);
+    if let Some(CommandApp::IdleThreads) = spec.app {
+        let file = apps::provide(App::IdleThreads, place.interrupted)?;
+        given.insert("app".to_owned(), file.display().to_string());
+    }
+    Ok(given)
+}
+
+/// On the CPUs of the load, so that the server has its own for itself.
+fn options(behind: &BehindSpec, place: &Place<'_>) -> BehindOptions {
+    BehindOptions {
+        run: behind.run.clone(),
+        ready: behind.ready.clone(),
+        cpus: Some(place.load_cpus.clone()),
+        log: place.directory.path().join("behind.log"),
+    }
 }

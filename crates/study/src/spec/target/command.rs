@@ -8,10 +8,15 @@ use toml::Spanned;
 use weir_units::parse_duration;
 use weir_userfile::{Section, hint};
 
+use super::behind::{self, BehindSpec};
 use super::metrics::{self, MetricsSpec};
 
 /// How long a server may take to be ready, unless the study says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The applications of Weir's own that a command line can start.
+const APPS: [&str; 1] = ["idle-threads"];
+/// Java versions that can be asked for.
+const JAVA: std::ops::RangeInclusive<u32> = 8..=99;
 
 /// Options of a server that a command line starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +27,12 @@ pub struct CommandSpec {
     pub environment: BTreeMap<String, String>,
     /// A file with the same places, of which a filled copy is written: `{config}` is its path.
     pub template: Option<PathBuf>,
+    /// An application of Weir's own: `{app}` is its file.
+    pub app: Option<CommandApp>,
+    /// The least version of the Java that `{java}` is; `None`: whatever there is.
+    pub java: Option<u32>,
+    /// What is started before it.
+    pub behind: Option<BehindSpec>,
     /// Where it is run; `None`: beside the study.
     pub directory: Option<PathBuf>,
     /// Its port on the loopback address; `None`: a free one, which `{port}` tells.
@@ -34,6 +45,13 @@ pub struct CommandSpec {
     pub stop: StopSignal,
     /// Where it tells about itself.
     pub metrics: MetricsSpec,
+}
+
+/// An application of Weir's own that a command line can start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandApp {
+    /// The integration server with idle threads, and its provider.
+    IdleThreads,
 }
 
 /// A signal that asks a server to end.
@@ -72,6 +90,9 @@ pub(super) fn read(section: &Section<'_>) -> Option<CommandSpec> {
         run: String::new(),
         environment,
         template: path("template"),
+        app: read_app(section),
+        java: section.whole("java", JAVA).map(Spanned::into_inner),
+        behind: behind::read(section),
         directory: path("directory"),
         port: port.map(|port| u16::try_from(*port.get_ref()).expect("the range is checked")),
         ready: ready.unwrap_or_else(|| "/".to_owned()),
@@ -83,6 +104,21 @@ pub(super) fn read(section: &Section<'_>) -> Option<CommandSpec> {
         run: run?.into_inner(),
         ..spec
     })
+}
+
+fn read_app(section: &Section<'_>) -> Option<CommandApp> {
+    let word = section.text("app")?;
+    match word.get_ref().as_str() {
+        "idle-threads" => Some(CommandApp::IdleThreads),
+        other => {
+            section.problems().add_with_help(
+                word.span(),
+                format!("`{other}` is no application of Weir's that a command line starts"),
+                hint(other, &APPS),
+            );
+            None
+        }
+    }
 }
 
 fn read_environment(section: &Section<'_>) -> BTreeMap<String, String> {
