@@ -9,6 +9,7 @@ use weir_plan::{Metric, Requirement};
 use weir_record::{ClassRecord, ResponseTime, TrialRecord};
 use weir_stats::Estimate;
 
+use crate::findings::ceiling;
 use crate::settings::BACKLOG;
 
 /// What can be read from a trial.
@@ -214,11 +215,19 @@ fn signal(trial: &TrialRecord, name: &str) -> Option<f64> {
     read.or_else(|| match name.rsplit_once('.')? {
         // The backlog is what the kernel calls the accept queue, whatever the server tells.
         (BACKLOG, "occupancy") => of_port(trial, "accept-queue"),
+        ("gc", "pause") => ratio(trial, "gc.time", "gc.count"),
+        ("users", "ceiling") => ceiling::of_users(trial),
         // A wait that never happened leaves no mean behind; that nobody waited is known from the
         // number waiting.
         (stage, "wait") => trial.waiting(stage).filter(|waiting| *waiting == 0.0),
         _ => None,
     })
+}
+
+/// The one figure over the other; `None` where either was not read or the other is zero.
+fn ratio(trial: &TrialRecord, above: &str, below: &str) -> Option<f64> {
+    let below = trial.signals.get(below).filter(|below| **below > 0.0)?;
+    Some(trial.signals.get(above)? / below)
 }
 
 /// How many were in a stage on average.
@@ -240,15 +249,19 @@ fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
 fn signal_unit(name: &str) -> &'static str {
     let share = name.starts_with("cpu.")
         || name.starts_with("machine.cpu.")
-        || name.starts_with("pressure.");
+        || name.starts_with("pressure.")
+        || ["gc.time", "safepoints.time"].contains(&name);
     if share {
         return "%";
     }
+    if ["gc.count", "safepoints.count"].contains(&name) {
+        return "/s";
+    }
     match name.rsplit('.').next() {
-        Some("wait") => "s",
+        Some("wait" | "pause" | "mean") => "s",
         Some(
-            "entries" | "waits" | "refused" | "spawned" | "steady" | "listen-overflows"
-            | "listen-drops" | "syn-retries",
+            "ceiling" | "context-switches" | "entries" | "waits" | "refused" | "spawned" | "steady"
+            | "listen-overflows" | "listen-drops" | "syn-retries",
         ) => "/s",
         Some("rss") => "B",
         _ => "",
@@ -291,10 +304,27 @@ mod tests {
             ("memory", "target.memory.rss", "B"),
             ("cpu.user", "cpu.user", "%"),
             ("target.threads", "target.threads", ""),
+            ("gc.time", "gc.time", "%"),
+            ("gc.pause", "gc.pause", "s"),
+            ("app.flow.mean", "app.flow.mean", "s"),
+            ("users.ceiling", "users.ceiling", "/s"),
         ] {
             assert_eq!(Figure::named(short), Figure::named(long), "{short}");
             assert_eq!(Figure::named(short).to_string(), long);
             assert_eq!(Figure::named(short).unit(), unit, "{short}");
         }
+    }
+
+    #[test]
+    fn figures_of_others_are_computed_from_the_whole_window() {
+        let read = |name: &str, signals: &[(&str, f64)]| {
+            let trial = crate::findings::made::trial(1, 100.0, signals);
+            Figure::named(name).read(&trial).map(|read| read.value)
+        };
+        let collected = [("gc.time", 0.06), ("gc.count", 0.5)];
+        assert_eq!(read("gc.pause", &collected), Some(0.12));
+        let never = [("gc.time", 0.0), ("gc.count", 0.0)];
+        assert_eq!(read("gc.pause", &never), None);
+        assert_eq!(read("gc.pause", &[]), None);
     }
 }

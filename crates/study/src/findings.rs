@@ -4,6 +4,7 @@
 //! figure supports; where several explanations fit, it says what was compared.
 
 pub(crate) mod cannot_bind;
+pub(crate) mod ceiling;
 mod drift;
 mod gate;
 mod grown;
@@ -35,7 +36,7 @@ pub(crate) struct Evidence<'a> {
 /// A rule: some findings, mostly none.
 type Rule = fn(&Evidence<'_>) -> Vec<Finding>;
 
-const RULES: [Rule; 20] = [
+const RULES: [Rule; 21] = [
     gate::holds,
     gate::turns_away,
     stages::pool_waits,
@@ -53,6 +54,7 @@ const RULES: [Rule; 20] = [
     unexplained::plateau,
     instruments::littles_law,
     mix::shifted_by_limit,
+    ceiling::of_rate,
     load_tool::near_its_limit,
     load_tool::disturbed,
     drift::of_cpu,
