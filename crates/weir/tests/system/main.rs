@@ -8,6 +8,7 @@
 
 mod explain;
 mod httpd;
+mod idle_threads;
 mod init;
 mod jmeter;
 mod liberty;
