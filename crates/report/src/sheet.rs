@@ -49,6 +49,10 @@ pub struct SheetTable {
 const FIGURE_MAX: usize = 60;
 
 impl SheetTable {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates hand out references"
+    )]
     fn has_sentences(&self, column: &usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(*column));
         cells.any(|cell| cell.len() > FIGURE_MAX)
