@@ -11,6 +11,7 @@ pub(crate) mod backend;
 mod classes;
 pub(crate) mod clients;
 mod cpu;
+mod drift;
 pub(crate) mod figures;
 mod halves;
 mod memory;
@@ -21,6 +22,7 @@ mod pauses;
 pub(crate) mod peers;
 mod rate_cap;
 mod scenario;
+pub(crate) mod status;
 mod storm;
 
 use std::fs;
@@ -40,6 +42,8 @@ use crate::workspace::Workspace;
 pub(crate) const GATE_CPU: u32 = 0;
 /// Where the server behind them runs.
 pub(crate) const SERVER_CPU: u32 = 1;
+/// Seconds of a turn, where nothing else is asked for.
+const SECONDS: u32 = 20;
 
 /// Compare the gateway with nginx and haproxy
 #[derive(Debug, Args)]
@@ -50,9 +54,9 @@ pub(crate) struct GateBench {
     /// Only this table; may be given several times
     #[arg(long, value_enum, value_name = "ROW")]
     only: Vec<Row>,
-    /// Seconds of each turn of `rate-cap` and `no-limit`
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=600))]
-    seconds: u32,
+    /// Seconds of each turn of `rate-cap`, `no-limit` (20 otherwise) and `drift` (600 otherwise)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=3_600))]
+    seconds: Option<u32>,
     /// Requests a second that are let through in `rate-cap`
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     rate: u32,
@@ -97,6 +101,8 @@ enum Row {
     Storm,
     /// How well a goal for the server's CPU holds at twice the capacity
     Cpu,
+    /// Whether the limit stays where it is at 120 % of the capacity for minutes, and at a request a second
+    Drift,
 }
 
 impl GateBench {
@@ -144,6 +150,7 @@ fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskErro
         )));
     }
     let rounds = options.rounds;
+    let seconds = options.seconds.unwrap_or(SECONDS);
     // The cap on the rate is read where requests arrive, by a server in this program; that is done from the other CPU.
     stay_on(if row == Row::RateCap {
         SERVER_CPU
@@ -154,13 +161,13 @@ fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskErro
         Row::RateCap => {
             let row = RateCap {
                 // The edges are left out.
-                seconds: options.seconds.max(6),
+                seconds: seconds.max(6),
                 rate: options.rate,
                 offered: options.offered,
             };
             rate_cap::play(row, peers, rounds)
         }
-        Row::NoLimit => no_limit::play(peers, rounds, options.seconds),
+        Row::NoLimit => no_limit::play(peers, rounds, seconds),
         Row::Memory => memory::play(peers, rounds),
         Row::Twice => overload::TWICE.play(peers, rounds),
         Row::FiveTimes => overload::FIVE_TIMES.play(peers, rounds),
@@ -170,6 +177,10 @@ fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskErro
         Row::Classes => classes::CLASSES.play(peers, rounds),
         Row::Storm => storm::STORM.play(peers, rounds),
         Row::Cpu => cpu::play(peers, rounds),
+        Row::Drift => {
+            let seconds = options.seconds.unwrap_or(drift::SECONDS);
+            drift::play(peers, rounds, seconds)
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 //! gateway divided by that time. Servers are child processes; one is killed every few seconds and started again on its port. Then
 //! it is checked that nothing leaks, that no slot is stuck, and that every request that was sent has got an answer.
 
-mod status;
 mod verdict;
 mod watch;
 
@@ -17,8 +16,8 @@ use clap::Args;
 use crate::bench::gate::backend::Backend;
 use crate::bench::gate::clients::{Chance, Load, Phase, poisson};
 use crate::bench::gate::peers::{Peers, Running, free_port};
+use crate::bench::gate::status::status;
 use crate::bench::gate::{GATE_CPU, SERVER_CPU, provide};
-use crate::bench::soak::status::status;
 use crate::bench::soak::verdict::check;
 use crate::bench::soak::watch::Watch;
 use crate::error::TaskError;

@@ -1,7 +1,7 @@
 //! Whether the gateway has held: what was sent, what came back, and what it says of itself have to agree.
 
 use crate::bench::gate::clients::Answer;
-use crate::bench::soak::status::Status;
+use crate::bench::gate::status::Status;
 use crate::bench::soak::watch::Watch;
 use crate::error::TaskError;
 
@@ -110,7 +110,7 @@ mod tests {
 
     fn status(admitted: u64, finished: u64, refused: u64) -> Status {
         let text = format!(
-            r#"{{"all": {{"in_flight": {}, "queued": 0, "offered": {}, "admitted": {admitted}, "left": 0, "finished": {finished},
+            r#"{{"all": {{"in_flight": {}, "queued": 0, "offered": {}, "admitted": {admitted}, "waited": 0, "left": 0, "finished": {finished},
                "refused": {{"rate": 0, "concurrency": {refused}, "queue_full": 0, "wait_too_long": 0, "expired": 0}}}}}}"#,
             admitted - finished,
             admitted + refused

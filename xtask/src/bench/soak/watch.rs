@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::bench::gate::status::status;
 use crate::bench::load::cost::memory_mb;
-use crate::bench::soak::status::status;
 
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(1);

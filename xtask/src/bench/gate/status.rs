@@ -17,10 +17,14 @@ pub(crate) struct Status {
 /// Over all classes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct All {
+    /// The limit on requests in flight; none where there is none.
+    #[serde(default)]
+    pub(crate) limit: Option<f64>,
     pub(crate) in_flight: u32,
     pub(crate) queued: u32,
     pub(crate) offered: u64,
     pub(crate) admitted: u64,
+    pub(crate) waited: u64,
     pub(crate) left: u64,
     pub(crate) finished: u64,
     pub(crate) refused: Refused,
