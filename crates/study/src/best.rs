@@ -6,6 +6,7 @@
 mod levels;
 mod pooled;
 mod search;
+mod setting;
 mod told;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! The load is the same in all trials and larger than the cap, so that no other load has to be tried: the surplus is there
 //! already, and waits in the gateway.
 
-use weir_record::{Role, SettingDetail, TargetFacts, TrialRecord};
+use weir_record::{Levels, Role, SettingDetail, TargetFacts, TrialRecord};
 
 use crate::check::gate::{ExpectedOfGate, GATE, judge};
 use crate::confirm::{AnswerPoint, Confirmed};
@@ -14,6 +14,8 @@ use crate::settings::Settings;
 use crate::spec::{FindSpec, Varied};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 
+/// What the factors of the gateway begin with; the rest is the word of its file.
+pub(crate) const OF_THE_GATE: &str = "gate.";
 /// Why there is nothing to hold, where the requirements hold up to the end of the range.
 const NOTHING_TO_HOLD: &str =
     "the requirements hold up to the end of the range, so that there is nothing to hold back";
@@ -35,6 +37,7 @@ pub(crate) fn confirm(
     }
     let facts = trials.facts().clone();
     let mut settings = settings(answer.value, at, &facts);
+    settings.limits.extend(set_of_gate(&spec.set));
     learned.settings = Some(settings.clone());
     let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
         return Ok(());
@@ -63,6 +66,12 @@ pub(crate) fn confirm(
         held: judge(&all, &expected, &facts),
     });
     Ok(())
+}
+
+/// What else a study has set of the gateway: the file that holds the answer has to say that too.
+pub(crate) fn set_of_gate(set: &Levels) -> impl Iterator<Item = (String, f64)> {
+    let of_gate = set.iter().filter(|(name, _)| name.starts_with(OF_THE_GATE));
+    of_gate.filter_map(|(name, level)| Some((name.clone(), level.number()?)))
 }
 
 /// The cap as a setting. It is the gateway's, so that the target need not be able to set anything.

@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 
 use weir_record::{
-    Answer, LevelComparison, LevelStanding, LevelVerdict, SettingDetail, Status, TargetFacts,
-    TrialRecord,
+    Answer, LevelComparison, LevelStanding, LevelVerdict, Status, TargetFacts, TrialRecord,
 };
 use weir_stats::Estimate;
 
@@ -69,7 +68,7 @@ impl Told<'_> {
     }
 
     /// The level that is asked for, when there is one.
-    fn level(&self) -> Option<&Standing> {
+    pub(super) fn level(&self) -> Option<&Standing> {
         let compared = self.compared.as_ref()?;
         match (self.status(), self.spec.goal) {
             (Status::Answered, BestGoal::Best) => Some(compared.leader()),
@@ -166,28 +165,6 @@ impl Told<'_> {
         }
     }
 
-    /// The answer as the setting of a stage, where the factor is one.
-    pub(super) fn settings(&self) -> (BTreeMap<String, f64>, Vec<SettingDetail>) {
-        let stage = self.facts.stage(&self.spec.vary);
-        let (Some(level), Some(stage)) = (self.level(), stage) else {
-            return (BTreeMap::new(), Vec::new());
-        };
-        let to = f64::from(level.contender);
-        let trials = self.trials.iter();
-        let detail = SettingDetail {
-            stage: stage.name.clone(),
-            native: stage.native.clone(),
-            from: stage.limit,
-            to,
-            because: self.headline(level),
-            trials: trials
-                .filter(|trial| trial.valid && trial.level(&self.spec.vary) == Some(to))
-                .map(|trial| trial.id)
-                .collect(),
-        };
-        (BTreeMap::from([(stage.name.clone(), to)]), vec![detail])
-    }
-
     pub(super) fn summary(&self) -> String {
         let mut sentences = Vec::new();
         match &self.compared {
@@ -213,6 +190,7 @@ impl Told<'_> {
             }
             _ => {}
         }
+        sentences.extend(self.held_by_gate());
         sentences.join(" ")
     }
 
@@ -280,7 +258,7 @@ impl Told<'_> {
     }
 
     /// The answer in a sentence without its full stop.
-    fn headline(&self, level: &Standing) -> String {
+    pub(super) fn headline(&self, level: &Standing) -> String {
         let (vary, margin) = (&self.spec.vary, percent(self.spec.margin));
         let confidence = percent(CONFIDENCE);
         match (self.status(), self.spec.goal) {

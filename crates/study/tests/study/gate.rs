@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use weir_record::{
     Level, NoObserver, Role, Stage, Status, TargetFacts, Treatment, TrialError, TrialObserver,
-    TrialRecord, TrialRunner, WhenFull,
+    TrialRecord, TrialRunner, WhenFull, Window,
 };
-use weir_study::{FindSpec, Varied, find};
+use weir_study::{BestGoal, BestSpec, FindSpec, Varied, best, find};
 
 use crate::support::Analytic;
 
@@ -188,6 +188,40 @@ fn no_cap_goes_unchecked_in_silence() {
         checked += usize::from(outcome.held.is_some());
     }
     assert!(checked >= 36, "{checked} of 40");
+}
+
+/// 40 ms of CPU on one CPU and 160 ms of waiting: at 25 a second the CPU is full, from five at a time on.
+#[test]
+fn the_best_cap_is_a_setting_of_the_gate() {
+    let mut server = Behind::new(Analytic::new(1, 0.2, 0.04, 0.16));
+    let spec = BestSpec {
+        question: "How many at a time?".to_owned(),
+        goal: BestGoal::SmallestNearBest,
+        vary: "gate.concurrency".to_owned(),
+        within: (1, 60),
+        set: [
+            ("users".to_owned(), Level::Number(80.0)),
+            ("gate.rate".to_owned(), Level::Number(500.0)),
+        ]
+        .into(),
+        of: "throughput".to_owned(),
+        margin: 0.05,
+        requirements: Vec::new(),
+        window: Window::fixed(Duration::from_secs(5), Duration::from_secs(20)),
+        budget: None,
+        seed: 1,
+    };
+    let outcome = best(&spec, &mut server, &mut NoObserver);
+    assert_eq!(outcome.status, Status::Answered, "{}", outcome.summary);
+    let found = outcome.answer.as_ref().unwrap().value;
+    assert!((4.0..=12.0).contains(&found), "{}", outcome.summary);
+    assert_eq!(outcome.settings["gate.concurrency"], found);
+    assert_eq!(outcome.settings["gate.rate"], 500.0, "the file holds both");
+    let detail = &outcome.settings_detail[0];
+    assert_eq!(detail.stage, "gate");
+    assert_eq!(detail.native.as_deref(), Some("concurrency"));
+    assert!(!detail.trials.is_empty());
+    assert!(outcome.summary.contains("GATE.toml"), "{}", outcome.summary);
 }
 
 #[test]
