@@ -11,11 +11,12 @@ use weir_units::{Quantity, Unit};
 
 use crate::cpu::Place;
 use crate::error::GatewayError;
-use crate::gate_file::{FileError, GateFile, Reload};
+use crate::gate_file::{FileError, GateFile, Keep, Lasting, Reload, with_learnt};
 use crate::gatehouse::Shared;
 use crate::live::Live;
 use crate::rules::rules;
 use crate::settings::Settings;
+use crate::status::LearntStatus;
 
 /// Whoever changes settings, one at a time.
 #[derive(Debug)]
@@ -131,6 +132,21 @@ impl Control {
                 .collect(),
             mistakes: Vec::new(),
         })
+    }
+
+    /// The file in force with what was learnt; nothing where the settings came from no file.
+    pub(crate) fn with_learnt(
+        &self,
+        learnt: &LearntStatus,
+        keep: Keep,
+    ) -> Option<(String, Lasting)> {
+        let origin = self.lock();
+        with_learnt(
+            origin.file.as_ref()?.text(),
+            learnt,
+            self.seen().limit,
+            keep,
+        )
     }
 
     /// Whoever calls this holds the lock.

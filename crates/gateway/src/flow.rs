@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use weir_limit::{
-    Admission, Decision, Kind, Moment, Outcome, Permit, Refusal, Rules, Seen, Spent, Ticket, Waited,
+    Admission, Decision, Kind, Learnt, Moment, Outcome, Permit, Refusal, Rules, Seen, Spent,
+    Ticket, Waited,
 };
 
 use crate::routes::Route;
@@ -129,6 +130,11 @@ impl Flow {
     /// What the admission has seen.
     pub(crate) fn seen(&self) -> Seen {
         self.lock().admission.seen()
+    }
+
+    /// What the limit over all classes has learnt.
+    pub(crate) fn learnt(&self) -> Option<Learnt> {
+        self.lock().admission.learnt()
     }
 
     /// Time that requests have spent in flight and waiting until now.

@@ -1,5 +1,6 @@
 //! The file that a gateway's settings came from: read again on request, and what that changes.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -11,14 +12,19 @@ use crate::error::GatewayError;
 use crate::settings::Settings;
 
 mod difference;
+mod learning;
 
 pub(crate) use difference::differences;
+pub(crate) use learning::with_learnt;
+pub use learning::{Keep, Lasting};
 
 /// A gateway's file, as it was last read.
 #[derive(Debug, Clone)]
 pub struct GateFile {
     path: PathBuf,
     text: String,
+    /// Whether the limit is to be learnt, and not only held.
+    learns: bool,
 }
 
 /// Why a file cannot be put in force.
@@ -105,6 +111,15 @@ pub struct Mistake {
 impl GateFile {
     /// Reads a file, and the settings in it.
     pub fn read(path: &Path) -> Result<(Self, Settings), FileError> {
+        Self::read_for(path, false)
+    }
+
+    /// The same of one by which a limit is to be learnt: it has to say within which bounds.
+    pub fn read_to_learn(path: &Path) -> Result<(Self, Settings), FileError> {
+        Self::read_for(path, true)
+    }
+
+    fn read_for(path: &Path, learns: bool) -> Result<(Self, Settings), FileError> {
         let text = std::fs::read_to_string(path).map_err(|source| FileError::Unreadable {
             path: path.to_owned(),
             source,
@@ -112,16 +127,25 @@ impl GateFile {
         let file = Self {
             path: path.to_owned(),
             text,
+            learns,
         };
-        match Settings::parse(&file.text) {
-            Ok(settings) => Ok((file, settings)),
-            Err(mistakes) => Err(file.wrong(mistakes)),
+        let mut settings = match Settings::parse(&file.text) {
+            Ok(settings) => settings,
+            Err(mistakes) => return Err(file.wrong(mistakes)),
+        };
+        if learns && let Some(problem) = learning::prepare(&mut settings, file.key("limit")) {
+            return Err(file.wrong(vec![problem]));
         }
+        Ok((file, settings))
     }
 
     /// The same file as it is now.
     pub(crate) fn again(&self) -> Result<(Self, Settings), FileError> {
-        Self::read(&self.path)
+        Self::read_for(&self.path, self.learns)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// What is different in a file that was read later.
@@ -138,13 +162,18 @@ impl GateFile {
             };
         };
         let name = key.trim_matches(['[', ']']);
-        let (root, _) = DeTable::parse_recoverable(&self.text);
-        let found = root.get_ref().iter().find(|(key, _)| key.get_ref() == name);
         self.wrong(vec![Problem {
-            span: found.map_or(0..0, |(key, _)| key.span()),
+            span: self.key(name),
             says: format!("`{key}` cannot change while the gateway runs"),
             help: Some("write what it was, or start the gateway anew".to_owned()),
         }])
+    }
+
+    /// Where a key stands at the top of the file; no bytes if it is not there.
+    fn key(&self, name: &str) -> Range<usize> {
+        let (root, _) = DeTable::parse_recoverable(&self.text);
+        let found = root.get_ref().iter().find(|(key, _)| key.get_ref() == name);
+        found.map_or(0..0, |(key, _)| key.span())
     }
 
     fn wrong(&self, mistakes: Vec<Problem>) -> FileError {

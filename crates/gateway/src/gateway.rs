@@ -14,12 +14,13 @@ use crate::control::Control;
 use crate::cpu::{CpuBoard, CpuWatch, Place};
 use crate::error::GatewayError;
 use crate::flow::{Flow, Pacer};
-use crate::gate_file::{FileError, GateFile, Reload};
+use crate::gate_file::{FileError, GateFile, Keep, Lasting, Reload};
 use crate::gatehouse::{FrontCounts, Shared};
 use crate::live::{Current, Live};
 use crate::open_files::room_for_connections;
 use crate::rules::rules;
 use crate::settings::Settings;
+use crate::status::{LearntStatus, Status};
 use crate::thread;
 use crate::tls::Tls;
 
@@ -129,6 +130,17 @@ impl Gateway {
     /// Where it listens.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        Status::of(&self.control)
+    }
+
+    /// The text of the file in force with what was learnt, and what that is; nothing where there is no file, or it is written in a way that is
+    /// not understood.
+    pub fn with_learnt(&self, learnt: &LearntStatus, keep: Keep) -> Option<(String, Lasting)> {
+        self.control.with_learnt(learnt, keep)
     }
 
     /// What the admin side works with.

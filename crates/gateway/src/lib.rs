@@ -76,7 +76,7 @@ mod watched;
 
 pub use error::GatewayError;
 pub use file::GATE_SCHEMA;
-pub use gate_file::{Changed, FileError, GateFile, Mistake, Reload};
+pub use gate_file::{Changed, FileError, GateFile, Keep, Lasting, Mistake, Reload};
 pub use gateway::{Addresses, Gateway};
 pub use matching::{Matcher, Named};
 pub use settings::{
@@ -84,7 +84,7 @@ pub use settings::{
     OTHER_CLASS, RequestLimits, Settings, Timeouts, TlsFiles,
 };
 pub use status::{
-    BackendStatus, ClassStatus, ConnectionStatus, CpuStatus, Refused, RouteStatus, RoutesStatus,
-    STATUS_SCHEMA, Standing, Status,
+    BackendStatus, ClassStatus, ConnectionStatus, CpuStatus, LearntStatus, Refused, RouteStatus,
+    RoutesStatus, STATUS_SCHEMA, Standing, Status,
 };
 pub use weir_userfile::Problem;

@@ -85,6 +85,7 @@ fn adaptive(wanted: &AdaptiveSettings) -> Result<Adaptive, GatewayError> {
         goal,
         min: wanted.min,
         max: wanted.max,
-        ..Adaptive::default()
+        start: wanted.start,
+        step: wanted.step,
     })
 }

@@ -118,6 +118,10 @@ pub struct AdaptiveSettings {
     pub min: Option<f64>,
     /// The limit never goes above.
     pub max: Option<f64>,
+    /// The limit at first; `None`: 8, within the bounds.
+    pub start: Option<f64>,
+    /// The largest change at a time, as a share of the limit; `None`: as large as what is read asks for.
+    pub step: Option<f64>,
     /// Where the backends' CPU is read; `None`: of the processes of this machine that listen on their ports.
     pub cpu_from: Option<CpuFrom>,
 }

@@ -1,6 +1,7 @@
 //! How a gateway stands, as data: for `weir gate status`, the live page and whoever asks the admin port.
 
 mod cpu;
+mod learnt;
 mod routes;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use weir_limit::{Counts, Seen, Why};
 
 use crate::control::Control;
 pub use cpu::CpuStatus;
+pub use learnt::LearntStatus;
 pub use routes::{RouteStatus, RoutesStatus};
 
 /// The version of this format.
@@ -38,6 +40,9 @@ pub struct Status {
     /// The same of those that wait for their turn.
     #[serde(default)]
     pub queued_s: f64,
+    /// What the limit over all classes has learnt; absent where it is fixed, and before anybody has waited for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt: Option<LearntStatus>,
     /// Over all classes.
     pub all: Standing,
     /// Each class, in the order of the file.
@@ -171,6 +176,7 @@ impl Status {
             rate_per_s: live.settings.limit.rate_per_s,
             in_flight_s: spent.in_flight.as_secs_f64(),
             queued_s: spent.waiting.as_secs_f64(),
+            learnt: shared.flow.learnt().map(LearntStatus::of),
             backends: backends.collect(),
             cpu: CpuStatus::of(shared.cpu.seen()),
             routes: RoutesStatus::of(&live),
@@ -265,6 +271,9 @@ impl fmt::Display for Status {
         self.all.line(f, "all")?;
         for class in &self.classes {
             class.standing.line(f, &class.name)?;
+        }
+        if let Some(learnt) = &self.learnt {
+            writeln!(f, "{learnt}")?;
         }
         if let Some(cpu) = &self.cpu {
             writeln!(f, "{cpu}")?;

@@ -10,7 +10,7 @@ use crate::cap::Cap;
 use crate::class::{Class, MeanResponse};
 use crate::decision::{Decision, Kind, Outcome, Permit, Refusal, Ticket, Verdict, Waited, Why};
 use crate::gcra::Gcra;
-use crate::limits::Sample;
+use crate::limits::{Learnt, Sample};
 use crate::moment::Moment;
 use crate::rules::Rules;
 use crate::seen::{ClassSeen, Counts, Seen, Spent};
@@ -198,6 +198,11 @@ impl Admission {
     /// The limit on requests in flight; infinite without one.
     pub fn limit(&self) -> f64 {
         self.cap.limit()
+    }
+
+    /// What the limit over all classes has learnt; nothing where it is fixed, or nobody has waited for it yet.
+    pub fn learnt(&self) -> Option<Learnt> {
+        self.cap.learnt()
     }
 
     /// Time that requests have spent here until now.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::limits::{Algorithm, Occupancy, Sample};
+use crate::limits::{Algorithm, Learnt, Occupancy, Sample};
 use crate::moment::Moment;
 use crate::rules::Concurrency;
 use crate::slots::Slots;
@@ -80,6 +80,11 @@ impl Cap {
     /// Whether the limit cannot be lower.
     pub(crate) fn is_least(&self) -> bool {
         self.algorithm.is_least()
+    }
+
+    /// What the algorithm has learnt, if it learns.
+    pub(crate) fn learnt(&self) -> Option<Learnt> {
+        self.algorithm.learnt()
     }
 
     pub(crate) fn read_cpu(&mut self, busy: f64, now: Moment) {

@@ -25,6 +25,7 @@ const REST: Adaptive = Adaptive {
     min: Some(0.25),
     max: None,
     start: Some(1.0),
+    step: None,
 };
 
 #[derive(Debug, Clone)]

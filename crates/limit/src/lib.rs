@@ -42,7 +42,7 @@ mod waiting;
 
 pub use admission::Admission;
 pub use decision::{Decision, Kind, Outcome, Permit, Refusal, Ticket, Verdict, Waited, Why};
-pub use limits::{Adaptive, Aimd, Goal, Gradient2, Vegas};
+pub use limits::{Adaptive, Aimd, Goal, Gradient2, Learnt, Vegas};
 pub use moment::Moment;
 pub use pause::{PauseControl, PauseRules};
 pub use promise::{PromiseSeen, PromiseState};

@@ -8,7 +8,7 @@ mod window;
 
 use std::time::Duration;
 
-pub use adaptive::{Adaptive, Goal};
+pub use adaptive::{Adaptive, Goal, Learnt};
 pub use aimd::Aimd;
 pub use gradient2::Gradient2;
 pub use vegas::Vegas;
@@ -106,6 +106,14 @@ impl Algorithm {
         match self {
             Self::Adaptive(limit) => limit.is_least(),
             _ => true,
+        }
+    }
+
+    /// What it has learnt, if it learns.
+    pub(crate) fn learnt(&self) -> Option<Learnt> {
+        match self {
+            Self::Adaptive(limit) => limit.learnt(),
+            _ => None,
         }
     }
 

@@ -56,6 +56,15 @@ impl LiveView {
         }
     }
 
+    /// Says how things stand after so many seconds.
+    pub(crate) fn says(&self, elapsed_s: u64, text: String) {
+        match &self.bar {
+            Some(bar) => bar.set_message(text),
+            None if elapsed_s.is_multiple_of(LINE_EVERY_S) => output::talk(&text),
+            None => {}
+        }
+    }
+
     /// Takes the redrawn line away.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
@@ -67,11 +76,7 @@ impl LiveView {
 impl TrialObserver for LiveView {
     fn second(&mut self, view: &SecondView) {
         let text = format!("{}{}", self.prefix, figures(view));
-        match &self.bar {
-            Some(bar) => bar.set_message(text),
-            None if view.elapsed_s.is_multiple_of(LINE_EVERY_S) => output::talk(&text),
-            None => {}
-        }
+        self.says(view.elapsed_s, text);
     }
 
     fn note(&mut self, text: &str) {

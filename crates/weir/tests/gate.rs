@@ -10,6 +10,7 @@ mod support;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
@@ -29,8 +30,12 @@ fn file(server: &SampleServer, rest: &str) -> String {
 
 /// A gateway that takes requests, where it listens, and its admin port.
 fn start(place: &Place, text: &str) -> (Running, String, String) {
+    start_with(place, text, &[])
+}
+
+fn start_with(place: &Place, text: &str, options: &[&str]) -> (Running, String, String) {
     place.write("gate.toml", text);
-    let mut gate = place.start(&["gate", "gate.toml"]);
+    let mut gate = place.start(&[&["gate", "gate.toml"], options].concat());
     let ready: Value = gate.wait_for("a line that says it is ready", PATIENCE, |gate| {
         serde_json::from_str(&gate.printed()).ok()
     });
@@ -41,9 +46,14 @@ fn start(place: &Place, text: &str) -> (Running, String, String) {
 
 /// The status of the answer to a request.
 fn get(listen: &str) -> std::io::Result<String> {
+    get_path(listen, "/light?n=5")
+}
+
+fn get_path(listen: &str, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(listen)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    stream.write_all(b"GET /light?n=5 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     Ok(answer.get(9..12).unwrap_or_default().to_owned())
@@ -129,6 +139,50 @@ fn a_mistake_is_explained_at_its_line() {
         .weir(&["check", "gate.toml"])
         .ends(2)
         .says(&["gate.toml:4:8", "write a share below 100 %"]);
+}
+
+/// Nothing is learnt without bounds, nor before anybody has waited; then it is said, and written when the gateway ends.
+#[test]
+fn what_is_learnt_is_written_at_the_end() {
+    let (place, server) = (Place::new(), SampleServer::start());
+    place.write("gate.toml", &file(&server, "[limit.adaptive]\nmin = 1\n"));
+    place
+        .weir(&["gate", "gate.toml", "--learn"])
+        .ends(2)
+        .says(&["gate.toml:5:2", "`min` and `max`", "such as `min = 20`"]);
+    let limit = "[limit]  # over all\nmax-wait = \"60s\"\n[limit.adaptive]\nmin = 1\nmax = 2\n";
+    let learn = ["--learn", "--write", "GATE.toml"];
+    let (gate, listen, admin) = start_with(&place, &file(&server, limit), &learn);
+    let admin = format!("http://{admin}");
+    let learnt = || {
+        let status = place.weir(&["gate", "status", "--admin", &admin, "--json", "-"]);
+        let status = status.ends(0).json();
+        assert_valid("docs/schemas/gate-status.schema.json", &status);
+        status.get("learnt").cloned()
+    };
+    assert_eq!(learnt(), None);
+    for _ in 0..6 {
+        let listen = listen.clone();
+        // Each takes 20 ms and hardly any CPU time, so that four of six wait; until the gateway has ended.
+        thread::spawn(move || while get_path(&listen, "/heavy?walks=1&pause-ms=20").is_ok() {});
+    }
+    let learnt = support::wait_for("something learnt", PATIENCE, learnt);
+    let number = learnt["concurrency"].as_f64().unwrap();
+    assert!((1.0..=2.0).contains(&number), "{learnt}");
+    gate.signal(Signal::INT);
+    gate.done(PATIENCE).ends(0).says(&[
+        "from 1 to 2, by at most 5 % at a time",
+        "learnt: ",
+        "wrote GATE.toml",
+    ]);
+    let held = place.read("GATE.toml");
+    assert!(held.contains("# over all"), "{held}");
+    // On a machine so slow that half a minute has gone by, it has come to rest.
+    assert!(
+        held.contains("start = ") || held.contains("concurrency = "),
+        "{held}"
+    );
+    place.weir(&["check", "GATE.toml"]).ends(0);
 }
 
 /// When the system has no more open files, those who are in are served, and others when there are some again.

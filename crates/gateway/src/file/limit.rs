@@ -1,8 +1,10 @@
 //! `[limit]`: what is held over all classes.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use weir_plan::{Metric, Requirement};
+use weir_units::parse_share;
 use weir_userfile::{Section, cannot};
 
 use super::cpu_from::cpu_from;
@@ -65,6 +67,8 @@ fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
             "write the smaller one as `min`, and `max` if the limit may be above 1000",
         );
     }
+    let start = start(&section, min.unwrap_or(0.0)..=most);
+    let step = step(&section);
     let cpu_from = section
         .section("cpu-from", "cpu-from")
         .and_then(|place| cpu_from(&place));
@@ -73,8 +77,38 @@ fn adaptive(limit: &Section<'_>) -> Option<AdaptiveSettings> {
         goal,
         min,
         max,
+        start,
+        step,
         cpu_from,
     })
+}
+
+/// Where the limit begins.
+fn start(section: &Section<'_>, bounds: RangeInclusive<f64>) -> Option<f64> {
+    let start = concurrency(section, "start")?;
+    if !bounds.contains(&start) {
+        let (min, max) = (bounds.start(), bounds.end());
+        section.problems().add_with_help(
+            section.span(),
+            format!("`start` is {start}, and no limit from {min} to {max}"),
+            "write one between `min` and `max`, or leave it out",
+        );
+    }
+    Some(start)
+}
+
+/// How far the limit may go at a time.
+fn step(section: &Section<'_>) -> Option<f64> {
+    let step = section.parsed("step", parse_share)?;
+    if *step.get_ref() > 0.0 && *step.get_ref() < 1.0 {
+        return Some(step.into_inner());
+    }
+    section.problems().add_with_help(
+        step.span(),
+        "a step is a share of the limit above 0 % and below 100 %",
+        "write `step = \"5 %\"`",
+    );
+    None
 }
 
 /// A requirement, or `best throughput`.

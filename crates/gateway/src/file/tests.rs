@@ -33,6 +33,8 @@ max-queue = 100
 goal = "cpu <= 80 %"
 min = 0.5
 max = 64
+start = 12
+step = "5 %"
 cpu-from = { cpus = "0-1" }
 
 [timeouts]
@@ -78,6 +80,7 @@ fn a_whole_file_is_read() {
     assert_eq!(settings.limit.max_wait, Duration::ZERO);
     let adaptive = settings.limit.adaptive.as_ref().unwrap();
     assert_eq!(adaptive.goal.as_ref().unwrap().to_string(), "cpu <= 80 %");
+    assert_eq!((adaptive.start, adaptive.step), (Some(12.0), Some(0.05)));
     assert_eq!(
         adaptive.cpu_from,
         Some(CpuFrom::Cpus("0-1".parse().unwrap()))
@@ -248,6 +251,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "99th",
     ),
     ("limit.adaptive.min = 5000", "1000", "`max`"),
+    ("limit.adaptive.step = \"0 %\"", "share", "5 %"),
+    (
+        "limit.adaptive = { min = 5, start = 2 }",
+        "`start` is 2",
+        "leave it out",
+    ),
     (
         "limit.adaptive = { min = 5, max = 2 }",
         "no limit lies between",

@@ -13,11 +13,15 @@
 //! only throughput: see [`knee`]. Nothing changes while nobody waits for the limit, so that it is never lowered for a reason
 //! that a quiet time gives, and never to see what happens.
 //!
+//! With a largest change at a time the limit follows what all this asks for in steps of that size: see [`walk`].
+//!
 //! A goal for U whose reading is lost is kept to as far as it is known: the limit that the last reading has led to is the most
 //! until there is another, and evidence of a queue inside the server still lowers it.
 
 mod bound;
 mod knee;
+mod learnt;
+mod walk;
 
 use std::time::Duration;
 
@@ -30,6 +34,9 @@ use crate::moment::Moment;
 use crate::rules::{RulesError, as_optional_nanos};
 use bound::ResponseBound;
 use knee::Knee;
+pub use learnt::Learnt;
+use learnt::Lesson;
+use walk::Walk;
 
 /// The limit at first where nothing else is said.
 const START: f64 = 8.0;
@@ -88,6 +95,10 @@ pub struct Adaptive {
     /// The limit at first; `None`: 8, within the bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<f64>,
+    /// The largest change at a time, as a share of the limit, above 0 and below 1; `None`: as large as what is read asks for.
+    /// Limits change at most five times a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
 }
 
 /// What an adaptive limit is to reach; all of it together, and the best throughput where nothing is said.
@@ -117,6 +128,9 @@ impl Adaptive {
         if min > max {
             return Err(RulesError::Bounds { min, max });
         }
+        if let Some(step) = self.step.filter(|step| !(*step > 0.0 && *step < 1.0)) {
+            return Err(RulesError::Share(step));
+        }
         match self.goal.cpu {
             Some(cpu) if !(cpu > 0.0 && cpu < 1.0) => Err(RulesError::Share(cpu)),
             _ => Ok(()),
@@ -143,6 +157,10 @@ pub(crate) struct AdaptiveLimit {
     flow: f64,
     /// As response times say.
     bound: ResponseBound,
+    /// The limit in force, which follows what is wanted in steps that are as small as the user says.
+    stepped: f64,
+    walk: Walk,
+    lesson: Lesson,
     window: Window,
     read_at: Option<Moment>,
     /// The limit that the last reading has led to.
@@ -162,11 +180,15 @@ pub(crate) struct AdaptiveLimit {
 impl AdaptiveLimit {
     pub(crate) fn new(rules: &Adaptive, now: Moment) -> Self {
         let (min, max) = rules.bounds();
+        let start = rules.start.unwrap_or(START).min(max).max(min);
         Self {
             goal: rules.goal,
             min,
             max,
-            flow: rules.start.unwrap_or(START).min(max).max(min),
+            flow: start,
+            stepped: start,
+            walk: Walk::new(rules.step),
+            lesson: Lesson::default(),
             bound: ResponseBound::default(),
             window: Window::new(now),
             read_at: None,
@@ -182,7 +204,21 @@ impl AdaptiveLimit {
     }
 
     pub(crate) fn limit(&self) -> f64 {
+        if self.walk.is_bounded() {
+            self.stepped
+        } else {
+            self.wanted()
+        }
+    }
+
+    /// The limit that the goals ask for, however far away it is.
+    fn wanted(&self) -> f64 {
         self.bound.within(self.flow).max(self.min)
+    }
+
+    /// What it has learnt of the traffic; nothing before anybody has waited.
+    pub(crate) fn learnt(&self) -> Option<Learnt> {
+        self.lesson.learnt(self.max)
     }
 
     /// Whether it cannot be lower.
@@ -215,6 +251,10 @@ impl AdaptiveLimit {
         let limit = self.limit();
         self.bound
             .answered(in_time, share, limit, self.window.is_pressed());
+        // What is late while the limit is on its way down would otherwise be charged to it again and again.
+        if let Some(least) = self.walk.least(limit) {
+            self.bound.keep_above(least);
+        }
     }
 
     pub(crate) fn read_cpu(&mut self, busy: f64, now: Moment) {
@@ -231,12 +271,21 @@ impl AdaptiveLimit {
     }
 
     fn decide(&mut self, busy: Option<f64>, now: Moment) {
+        self.judge(busy, now);
+        self.stepped = self.walk.step(self.stepped, self.wanted());
+    }
+
+    fn judge(&mut self, busy: Option<f64>, now: Moment) {
         let seen = self.window.close(now);
         let presses = seen.pressed >= PRESSED;
+        if presses {
+            self.lesson.held(self.limit(), seen.seconds, busy);
+        }
         // Above the goal the limit is lowered whoever waits: the work is there already.
         let exceeds = matches!((busy, self.goal.cpu), (Some(busy), Some(goal)) if busy > goal);
         if !presses {
             self.knee.rest(&seen);
+            self.walk.end();
             self.saturated = 0;
             if !exceeds {
                 return;
@@ -274,7 +323,7 @@ impl AdaptiveLimit {
         } else if busy < DOUBTFUL * goal {
             self.grow((goal / busy.max(0.01)).min(2.0), Some(busy), seen, now);
         } else {
-            self.knee.forget();
+            self.forget();
             self.set(self.flow * (1.0 + GAIN * (goal / busy - 1.0)));
         }
     }
@@ -282,7 +331,7 @@ impl AdaptiveLimit {
     /// Finds the fewest slots that keep the CPUs busy.
     fn saturate(&mut self, busy: f64, seen: &Seen, now: Moment) {
         if busy >= SATURATED {
-            self.knee.forget();
+            self.forget();
             self.saturated += 1;
             if self.saturated >= PATIENCE {
                 self.set(self.flow * (1.0 - self.step));
@@ -295,23 +344,37 @@ impl AdaptiveLimit {
             if busy < DOUBTFUL {
                 self.grow(ratio, Some(busy), seen, now);
             } else {
-                self.knee.forget();
+                self.forget();
                 self.set(self.flow * ratio);
             }
         } else {
-            self.knee.forget();
+            self.forget();
         }
     }
 
     /// More slots, as long as more bring more.
     fn grow(&mut self, ratio: f64, busy: Option<f64>, seen: &Seen, now: Moment) {
-        let ratio = ratio.min(self.max / self.flow);
-        if let Some(limit) = self.knee.next(self.flow, ratio, busy, seen, now) {
-            self.set(limit);
+        let most = self.max.min(self.flow * ratio);
+        let aim = match self.walk.aim() {
+            // It is judged as a whole, and goes no further than the CPU says by now.
+            Some(aim) => Some(aim.min(most)),
+            None => self.knee.next(self.flow, most / self.flow, busy, seen, now),
+        };
+        if let Some(aim) = aim {
+            let aim = aim.min(self.max).max(self.min);
+            self.flow = self.walk.set_out(self.flow, aim);
         }
     }
 
+    /// No change is on its way to be judged.
+    fn forget(&mut self) {
+        self.knee.forget();
+        self.walk.end();
+    }
+
     fn set(&mut self, limit: f64) {
-        self.flow = limit.min(self.max).max(self.min);
+        self.walk.end();
+        let limit = limit.min(self.max).max(self.min);
+        self.flow = self.walk.step(self.flow, limit);
     }
 }

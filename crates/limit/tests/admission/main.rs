@@ -5,6 +5,7 @@ mod allocation;
 mod classes;
 mod concurrency;
 mod driver;
+mod learnt;
 mod properties;
 mod random;
 mod rate;

@@ -1,8 +1,11 @@
 //! `weir gate`: the flow-control gateway, and how one that runs stands.
 
+mod learn;
 mod status;
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -13,6 +16,10 @@ use weir_record::failed_to;
 
 use crate::error::{ExpectedError, FileProblems};
 use crate::{interrupt, output};
+use learn::Learning;
+
+/// How often a gateway that learns says how it stands.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows it.
 ///
@@ -29,6 +36,8 @@ pub(crate) struct GateArguments {
     /// End when standard input closes, so that the gateway never outlives the program that started it.
     #[arg(long, hide = true)]
     with_parent: bool,
+    #[command(flatten)]
+    learn: learn::LearnArguments,
     #[command(subcommand)]
     command: Option<GateCommand>,
 }
@@ -49,7 +58,7 @@ struct Ready {
 pub(crate) fn run(arguments: &GateArguments) -> Result<u8, ExpectedError> {
     match (&arguments.command, &arguments.file) {
         (Some(GateCommand::Status(arguments)), _) => status::run(arguments),
-        (None, Some(file)) => hold(file, arguments.with_parent),
+        (None, Some(file)) => hold(file, arguments),
         (None, None) => Err(ExpectedError::Input(
             "name the gateway's file: weir gate GATE.toml".to_owned(),
         )),
@@ -62,13 +71,20 @@ pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
     settings.check().map_err(|error| failed(file, &error))
 }
 
-fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
-    let (read, settings) = read(file)?;
+fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
+    let mut learning = Learning::wanted(&arguments.learn);
+    let (read, settings) = match learning {
+        Some(_) => GateFile::read_to_learn(file).map_err(refused)?,
+        None => read(file)?,
+    };
+    if let Some(learning) = &learning {
+        learning.begin(&settings);
+    }
     // Before anything listens, so that no signal finds the program without a way to end well.
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(|error| {
         ExpectedError::Environment(format!("failed to listen for signals: {error}"))
     })?;
-    if with_parent {
+    if arguments.with_parent {
         interrupt::with_parent();
     }
     let page =
@@ -80,34 +96,51 @@ fn hold(file: &Path, with_parent: bool) -> Result<u8, ExpectedError> {
         listen: addresses.listen.iter().map(ToString::to_string).collect(),
         admin: addresses.admin.map(|admin| admin.to_string()),
     });
-    for signal in signals.forever() {
-        if signal != SIGHUP {
-            break;
-        }
-        match gateway.reload_file() {
-            Ok(reload) => tell(file, &reload),
-            Err(error) => {
-                output::tell_error(&refused(error));
-                output::talk("the settings stay as they were");
+    let told = listen(signals);
+    loop {
+        match told.recv_timeout(SECOND) {
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(learning) = &mut learning {
+                    learning.second(&gateway);
+                }
             }
+            Ok(SIGHUP) => reload(&gateway, file),
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     output::talk(
         "no more requests are taken; those that run may end (once more to break them off)",
     );
+    let saved = learning.map_or(Ok(()), |learning| learning.end(&gateway));
+    if !gateway.drain() {
+        output::talk("some requests did not end in time and were broken off");
+    }
+    saved.map(|()| 0)
+}
+
+/// Hands signals on until one ends the gateway. After that the user does not want to wait, and the next one ends it at once.
+fn listen(mut signals: Signals) -> Receiver<i32> {
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
+        let mut ends = false;
         for signal in signals.forever() {
-            if signal != SIGHUP {
-                // The second time, the user does not want to wait.
+            if signal != SIGHUP && std::mem::replace(&mut ends, true) {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
+            // Nobody listens any more once it has ended.
+            let _ = sender.send(signal);
         }
     });
-    if gateway.drain() {
-        Ok(0)
-    } else {
-        output::talk("some requests did not end in time and were broken off");
-        Ok(0)
+    receiver
+}
+
+fn reload(gateway: &Gateway, file: &Path) {
+    match gateway.reload_file() {
+        Ok(reload) => tell(file, &reload),
+        Err(error) => {
+            output::tell_error(&refused(error));
+            output::talk("the settings stay as they were");
+        }
     }
 }
 

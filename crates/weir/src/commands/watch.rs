@@ -62,13 +62,13 @@ pub(crate) struct WatchArguments {
 }
 
 /// A time as people type it.
-fn length(typed: &str) -> Result<Duration, String> {
+pub(super) fn length(typed: &str) -> Result<Duration, String> {
     let time: jiff::SignedDuration = typed
         .parse()
         .map_err(|_| "a time is a number with its unit, such as 90s, 30m or 12h".to_owned())?;
     let time = Duration::try_from(time).unwrap_or_default();
     if time < Duration::from_secs(1) {
-        return Err("a watch lasts a second at least".to_owned());
+        return Err("it lasts a second at least".to_owned());
     }
     Ok(time)
 }

@@ -242,6 +242,7 @@ mod tests {
             },
             status: 200,
             took: Duration::from_millis(if second < 50 { 100 } else { 110 }),
+            late: Duration::ZERO,
             is_cut: false,
             is_second: false,
         };

@@ -18,6 +18,11 @@ impl ResponseBound {
         self.0.map_or(limit, |bound| bound.min(limit))
     }
 
+    /// It goes no lower than this.
+    pub(crate) fn keep_above(&mut self, least: f64) {
+        self.0 = self.0.map(|bound| bound.max(least));
+    }
+
     /// A request was in time or not, at this limit.
     pub(crate) fn answered(&mut self, in_time: bool, share: f64, limit: f64, pressed: bool) {
         let most = limit * HEADROOM;
