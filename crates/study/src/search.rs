@@ -224,8 +224,8 @@ pub(crate) fn search(
             Varied::Users => NEAR_MIN,
             Varied::GateConcurrency => 1,
         };
-        let enough = reserve_s > 0.0
-            && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= least;
+        let enough =
+            reserve_s > 0.0 && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= least;
         let reserve_s = if enough { reserve_s } else { 0.0 };
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
             return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));
