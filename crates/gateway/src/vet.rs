@@ -135,7 +135,22 @@ fn host(request: &Parts) -> Result<Option<HeaderValue>, Unfit> {
     }
 }
 
+/// A name or an address of IPv4, and perhaps a port: all of it is what a host may be, so that nothing has to be parsed.
+fn is_plain(host: &[u8]) -> bool {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    let name = host.iter().take_while(|byte| is_of_name(byte)).count();
+    match host.split_at(name) {
+        ([], _) => false,
+        (_, []) => true,
+        (_, [b':', port @ ..]) => !port.is_empty() && port.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
 fn check_host(host: &HeaderValue) -> Result<(), Unfit> {
+    if is_plain(host.as_bytes()) {
+        return Ok(());
+    }
     let is_host = host
         .to_str()
         .ok()
@@ -162,6 +177,27 @@ mod tests {
         match vet(&request, &RequestLimits::default()) {
             Ok(host) => Ok(host.unwrap().to_str().unwrap().to_owned()),
             Err(unfit) => Err(unfit.status.as_u16()),
+        }
+    }
+
+    /// What is taken without being parsed would have been taken.
+    #[test]
+    fn plain_hosts_are_hosts() {
+        for (host, is_taken) in [
+            ("a", true),
+            ("a.example:80", true),
+            ("127.0.0.1:99999", true),
+            ("", false),
+            (":80", false),
+            ("a:", false),
+            ("a:8o", false),
+            ("a:80:80", false),
+            ("[::1]:80", false),
+            ("a/b", false),
+            ("u@a", false),
+        ] {
+            assert_eq!(is_plain(host.as_bytes()), is_taken, "{host}");
+            assert!(!is_taken || host.parse::<Authority>().is_ok(), "{host}");
         }
     }
 
