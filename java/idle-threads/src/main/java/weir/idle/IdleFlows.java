@@ -1,13 +1,10 @@
 package weir.idle;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.camel.CamelContext;
 import org.apache.camel.ProducerTemplate;
 import org.apache.camel.impl.DefaultCamelContext;
 
@@ -22,37 +19,31 @@ final class IdleFlows implements AutoCloseable {
     private static final int LOOK_MS = 5;
     private static final int PEAK_S = 60;
 
-    private final CamelContext context;
+    private final DefaultCamelContext context = new DefaultCamelContext();
+    private final Settings settings;
     private final int threads;
-    /** One for each flow: its threads have not all worked at the same time yet. */
-    private final List<CountDownLatch> peaks = new ArrayList<>();
     private final Set<Thread> haveWorked = ConcurrentHashMap.newKeySet();
     private final AtomicLong worked = new AtomicLong();
 
-    private IdleFlows(CamelContext context, int threads) {
-        this.context = context;
-        this.threads = threads;
+    private IdleFlows(Settings settings) {
+        this.settings = settings;
+        this.threads = settings.tomcat() ? 0 : settings.idle();
     }
 
-    /** Starts the flows. */
-    static IdleFlows start(Settings settings) throws Exception {
-        DefaultCamelContext context = new DefaultCamelContext();
+    /** Flows that {@link #work} starts. */
+    static IdleFlows prepare(Settings settings) {
+        IdleFlows flows = new IdleFlows(settings);
         if (settings.frames() > 0) {
-            context.getExecutorServiceManager().setThreadPoolFactory(new DeepThreads(settings.frames()));
+            flows.context.getExecutorServiceManager().setThreadPoolFactory(new DeepThreads(settings.frames()));
         }
-        Http.prepare(context);
-        IdleFlows flows = new IdleFlows(context, settings.tomcat() ? 0 : settings.idle());
-        for (int first = 0; first < flows.threads; first += THREADS_OF_A_FLOW) {
-            flows.add(Math.min(THREADS_OF_A_FLOW, flows.threads - first), settings);
-        }
-        context.start();
+        Http.prepare(flows.context);
+        flows.context.start();
         return flows;
     }
 
-    private void add(int threadsOfIt, Settings settings) throws Exception {
+    private void start(int flow, int threadsOfIt) throws Exception {
         CountDownLatch peak = new CountDownLatch(threadsOfIt);
-        String from = queue(peaks.size()) + "?concurrentConsumers=" + threadsOfIt + "&pollTimeout=" + settings.pollMs();
-        peaks.add(peak);
+        String from = queue(flow) + "?concurrentConsumers=" + threadsOfIt + "&pollTimeout=" + settings.pollMs();
         context.addRoutes(new OrderFlow(from, settings.provider(), () -> await(peak), (tookNs, failed) -> count(failed)));
     }
 
@@ -86,16 +77,20 @@ final class IdleFlows implements AutoCloseable {
     }
 
     /**
-     * Gives the flows this many messages or more, one flow after the other, so that every thread works.
+     * Starts one flow after the other and gives them this many messages or more together, so that every thread works. Threads that wake
+     * up every second take CPU time from the flows behind them, which would not become ready if all were started first.
      *
-     * @return how many they were
+     * @return how many messages they were
      */
-    long work(byte[] message, int messages) throws InterruptedException {
+    long work(byte[] message, int messages) throws Exception {
         ProducerTemplate template = context.createProducerTemplate();
-        for (int flow = 0; flow < peaks.size(); flow++) {
-            long own = Math.max(peaks.get(flow).getCount(), messages / peaks.size());
+        int flows = (threads + THREADS_OF_A_FLOW - 1) / THREADS_OF_A_FLOW;
+        for (int flow = 0; flow < flows; flow++) {
+            int threadsOfIt = Math.min(THREADS_OF_A_FLOW, threads - flow * THREADS_OF_A_FLOW);
+            start(flow, threadsOfIt);
+            int own = Math.max(threadsOfIt, messages / flows);
             long until = worked.get() + own;
-            for (long sent = 0; sent < own; sent++) {
+            for (int sent = 0; sent < own; sent++) {
                 template.sendBody(queue(flow), message);
             }
             while (worked.get() < until) {

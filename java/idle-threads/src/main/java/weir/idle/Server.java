@@ -26,7 +26,7 @@ final class Server implements AutoCloseable {
     private final Entrance entrance;
 
     private Server(Settings settings) throws Exception {
-        idle = IdleFlows.start(settings);
+        idle = IdleFlows.prepare(settings);
         Figures figures = new Figures(settings.tomcat() ? settings::idle : idle::idle);
         pages = new Pages(figures);
         Http.prepare(context);
