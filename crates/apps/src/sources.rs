@@ -3,7 +3,7 @@
 /// An application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum App {
-    /// `/stress`, `/light`, `/heavy` and `/posts`, as a WAR for a servlet container.
+    /// `/stress`, `/light`, `/heavy` in three kinds and `/posts`, as a WAR for a servlet container.
     Stress(ServletApi),
     /// The bulletin board, a Spring Boot application that carries its Tomcat.
     Posts,
@@ -39,17 +39,20 @@ const STRESS: &[Source] = sources!("stress":
     "src/main/java/weir/stress/BadParameter.java"
     "src/main/java/weir/stress/Catalogue.java"
     "src/main/java/weir/stress/ChoiceParameter.java"
+    "src/main/java/weir/stress/Disk.java"
     "src/main/java/weir/stress/Endpoint.java"
     "src/main/java/weir/stress/Heavy.java"
     "src/main/java/weir/stress/Level.java"
     "src/main/java/weir/stress/Light.java"
     "src/main/java/weir/stress/NumberParameter.java"
+    "src/main/java/weir/stress/Numeric.java"
     "src/main/java/weir/stress/Parameters.java"
     "src/main/java/weir/stress/Pool.java"
     "src/main/java/weir/stress/PoolMBean.java"
     "src/main/java/weir/stress/Posts.java"
     "src/main/java/weir/stress/Requests.java"
     "src/main/java/weir/stress/RequestsMBean.java"
+    "src/main/java/weir/stress/Steps.java"
     "src/main/java/weir/stress/Stress.java"
     "src/main/java/weir/stress/StressServlet.java"
     "src/main/java/weir/stress/Unavailable.java"

@@ -13,12 +13,11 @@ import weir.regulator.Checkpoint;
 /**
  * {@code /heavy}: parses an XML file and walks its tree again and again, work with memory and a file behind it.
  *
- * <p>{@code pause-ms} sleeps at the end of each walk: the application-level scheduling by which heavy requests leave room for
- * light ones. The checkpoint there does so by itself, where the regulator is on.
+ * <p>Each walk is a step: {@link Steps} says what is behind it.
  */
 final class Heavy implements Endpoint {
     private static final NumberParameter WALKS = new NumberParameter("walks", "times", 1, 10_000, 100);
-    private static final NumberParameter PAUSE = new NumberParameter("pause-ms", "ms after each walk", 0, 60_000, 0);
+    private static final NumberParameter PAUSE = Steps.pause("walk");
 
     private static final Checkpoint CHECKPOINT = Checkpoint.of("heavy");
 
@@ -37,14 +36,10 @@ final class Heavy implements Endpoint {
         CHECKPOINT.tick(0);
         Document document = parse();
         Tally tally = new Tally();
-        for (long walk = 0; walk < walks; walk++) {
-            tally = new Tally();
+        Steps.run(walks, pauseMs, CHECKPOINT, () -> {
+            tally.clear();
             tally.walk(document.getDocumentElement());
-            CHECKPOINT.tick(1);
-            if (pauseMs > 0) {
-                Thread.sleep(pauseMs);
-            }
-        }
+        });
         return Answer.json("{\"walks\":" + walks + ",\"elements\":" + tally.elements + ",\"attributes\":" + tally.attributes
                 + ",\"text_bytes\":" + tally.textBytes + "}");
     }
@@ -62,6 +57,12 @@ final class Heavy implements Endpoint {
         long elements;
         long attributes;
         long textBytes;
+
+        void clear() {
+            elements = 0;
+            attributes = 0;
+            textBytes = 0;
+        }
 
         /** Visits {@code node} and every node below it, depth first. */
         void walk(Node node) {

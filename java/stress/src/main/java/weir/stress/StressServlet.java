@@ -9,6 +9,7 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +32,13 @@ public final class StressServlet extends HttpServlet {
     public void init() throws ServletException {
         Pool pool = Pool.ofServer();
         try {
-            File directory = (File) getServletContext().getAttribute(ServletContext.TEMPDIR);
+            Path directory = ((File) getServletContext().getAttribute(ServletContext.TEMPDIR)).toPath();
             endpoints = Map.of(
                     "/stress", new Stress(pool),
                     "/light", new Light(),
-                    "/heavy", new Heavy(Catalogue.write(directory.toPath())),
+                    "/heavy", new Heavy(Catalogue.write(directory)),
+                    "/heavy/numeric", new Numeric(),
+                    "/heavy/disk", new Disk(directory),
                     "/posts", new Posts(pool));
             register(pool, DOMAIN + ":type=Pool,name=db");
             register(requests, DOMAIN + ":type=Requests");
@@ -84,7 +87,7 @@ public final class StressServlet extends HttpServlet {
         String path = request.getRequestURI().substring(request.getContextPath().length());
         Endpoint endpoint = endpoints.get(path.startsWith("/stress/") ? "/stress" : path);
         if (endpoint == null) {
-            return Answer.refusal(404, "there is nothing here; the endpoints are /stress, /light, /heavy and /posts");
+            return Answer.refusal(404, "there is nothing here; the endpoints are /stress, /light, /heavy, /heavy/numeric, /heavy/disk and /posts");
         }
         if (!endpoint.methods().contains(request.getMethod())) {
             response.setHeader("Allow", String.join(", ", endpoint.methods()));

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +46,29 @@ class EndpointsTest {
         assertEquals(
                 "{\"walks\":2,\"elements\":3251,\"attributes\":1950,\"text_bytes\":32668}\n",
                 new Heavy(Catalogue.write(directory)).answer(of("walks", "2")).body());
+    }
+
+    @Test
+    void numericFindsPi() throws Exception {
+        assertEquals("{\"rounds\":3,\"pi\":3.141593}\n", new Numeric().answer(of("rounds", "3")).body());
+        assertThrows(BadParameter.class, () -> new Numeric().answer(of("walks", "3")));
+    }
+
+    @Test
+    void diskWritesAndLeavesNothingBehind(@TempDir Path directory) throws Exception {
+        String body = new Disk(directory).answer(of("writes", "3", "kib", "4")).body();
+        assertEquals("{\"writes\":3,\"bytes\":4096}\n", body);
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(0, left.count());
+        }
+    }
+
+    @Test
+    void aDiskThatCannotBeWrittenToIsSaid(@TempDir Path directory) {
+        Unavailable said =
+                assertThrows(Unavailable.class, () -> new Disk(directory.resolve("none")).answer(of("writes", "1")));
+        assertEquals(500, said.status());
+        assertTrue(said.getMessage().startsWith("failed to write to the disk: "), said.getMessage());
     }
 
     @Test
