@@ -466,8 +466,71 @@ impl Finding {
 pub struct SweepTable {
     /// The columns behind the case's name and levels.
     pub columns: Vec<Column>,
-    /// One row per case, in the study's order.
+    /// One row per case, in the study's order; where there are environments, all cases of one after those of another.
     pub rows: Vec<SweepRow>,
+    /// How the trials of a case become one figure.
+    #[serde(default)]
+    pub statistic: Statistic,
+    /// A figure against a level, a line for each environment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<SweepPicture>,
+}
+
+impl SweepTable {
+    /// The same table cut into one for each environment, in order, with the environment's name.
+    pub fn by_environment(&self) -> Vec<(Option<&str>, Self)> {
+        let mut parts: Vec<(Option<&str>, Self)> = Vec::new();
+        for row in &self.rows {
+            let environment = row.environment.as_deref();
+            let at = parts.iter().position(|(name, _)| *name == environment);
+            let at = at.unwrap_or_else(|| {
+                let empty = Self {
+                    rows: Vec::new(),
+                    pictures: Vec::new(),
+                    ..self.clone()
+                };
+                parts.push((environment, empty));
+                parts.len() - 1
+            });
+            parts[at].1.rows.push(row.clone());
+        }
+        parts
+    }
+}
+
+/// How the trials of a case become one figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// Their mean, with an interval by Student's t.
+    #[default]
+    Mean,
+    /// Their median, with the interval from the smallest to the largest.
+    Median,
+}
+
+/// A figure of cases against the level of one factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepPicture {
+    /// What stands above it.
+    pub title: String,
+    /// The factor along the axis.
+    pub x: String,
+    /// The signal or figure.
+    pub signal: String,
+    /// Its unit, for people.
+    pub unit: String,
+    /// A line for each environment.
+    pub lines: Vec<PictureLine>,
+}
+
+/// The cases of one environment in a picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PictureLine {
+    /// The environment; empty for a sweep without any.
+    pub name: String,
+    /// Levels, ascending, and the figure there.
+    pub points: Vec<(f64, Figure)>,
 }
 
 /// One column of a sweep's table.
@@ -486,6 +549,9 @@ pub struct Column {
 pub struct SweepRow {
     /// The case's name.
     pub case: String,
+    /// The environment in which it ran; null for a sweep without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
     /// Its levels.
     pub levels: Levels,
     /// The trials of the case.
@@ -499,7 +565,7 @@ pub struct SweepRow {
 /// A figure over the replicates of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// Mean over the replicates.
+    /// Mean or median over the replicates, as the table says.
     pub value: f64,
     /// How sure it is; null where a single trial gives no interval for it.
     pub interval: Option<Estimate>,

@@ -17,6 +17,7 @@
     return value.toLocaleString("en", { maximumFractionDigits: digits });
   };
   // Colour and dash together tell series apart, so that neither is needed alone.
+  const COLOURS = 8;
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 4], [8, 2, 2, 2]];
   const AXIS_WIDTH = 58;
 
@@ -188,7 +189,7 @@
       key.className = "line-key";
       key.style.borderTopColor = inks.series[at];
       key.style.borderTopStyle = at ? "dashed" : "solid";
-      make("span", `${series.name}${series.curve ? ", fitted" : ""}   `, readout);
+      make("span", `${series.name}${series.curve && chart.fitted ? ", fitted" : ""}   `, readout);
     });
   };
 
@@ -197,7 +198,7 @@
     const readout = host.parentElement.querySelector(".readout");
     drop(chart.id);
     const inks = {
-      series: chart.series.map((_, at) => colour(`c${at}`)),
+      series: chart.series.map((_, at) => colour(`c${at % COLOURS}`)),
       answer: colour("answer"), goal: colour("goal"), shade: colour("shade"), paper: colour("paper"),
     };
     const levels = [...new Set(chart.series.flatMap((series) => (series.curve ? series.curve[0] : [])).concat([0, chart.x_max]))].sort((a, b) => a - b);
@@ -214,7 +215,7 @@
       scales: { x: { time: false, range: [0, chart.x_max] }, y: { range: [0, chart.y_max] } },
       axes: axes(chart.x_title),
       series: [{}].concat(chart.series.map((series, at) => ({
-        label: series.name, stroke: inks.series[at], width: 2, dash: DASHES[at], spanGaps: true, pxAlign: 0, points: { show: false },
+        label: series.name, stroke: inks.series[at], width: 2, dash: DASHES[(at + Math.floor(at / COLOURS)) % DASHES.length], spanGaps: true, pxAlign: 0, points: { show: false },
       }))),
       hooks: {
         drawClear: [(plot) => drawAnswer(plot, chart, inks)],

@@ -12,6 +12,7 @@ mod curves;
 pub(crate) mod embed;
 mod funnel;
 mod page;
+mod pictures;
 pub(crate) mod seconds;
 
 /// The script's data.

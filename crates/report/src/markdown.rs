@@ -1,6 +1,6 @@
 //! The report as a text for a ticket: GitHub's Markdown, readable as it stands.
 
-use weir_record::{StudyResult, TrialRecord};
+use weir_record::{StudyResult, SweepTable, TrialRecord};
 
 use crate::ReportInput;
 use crate::figures::{Kind, number};
@@ -96,6 +96,21 @@ fn check(result: &StudyResult) -> Option<String> {
 
 fn sweep(result: &StudyResult) -> Option<String> {
     let sweep = result.table.as_ref()?;
+    let parts = sweep.by_environment().into_iter();
+    let tables = parts.map(|(environment, part)| match environment {
+        Some(name) => format!("### {}\n\n{}", escape(name), of_cases(&part)),
+        None => of_cases(&part),
+    });
+    let tables: Vec<String> = tables.collect();
+    let says = words::over_trials(sweep.statistic);
+    Some(format!(
+        "## Cases\n\n{}.\n\n{}",
+        words::capital(says),
+        tables.join("\n")
+    ))
+}
+
+fn of_cases(sweep: &SweepTable) -> String {
     let mut heads = vec!["case".to_owned()];
     for (at, column) in sweep.columns.iter().enumerate() {
         heads.push(column_head(column));
@@ -115,10 +130,7 @@ fn sweep(result: &StudyResult) -> Option<String> {
     });
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let align = format!(":--{}", "|--:".repeat(heads.len() - 1));
-    let table = table(&heads, &align, rows);
-    Some(format!(
-        "## Cases\n\nMean over the trials (95 % interval).\n\n{table}"
-    ))
+    table(&heads, &align, rows)
 }
 
 fn configuration(result: &StudyResult) -> Option<String> {

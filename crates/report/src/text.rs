@@ -201,8 +201,23 @@ fn unusable(result: &StudyResult, width: usize) -> Option<String> {
     (!text.is_empty()).then(|| format!("Invalid trials\n{text}"))
 }
 
-/// The table of a sweep: one line a case when that fits, else a block a case.
+/// The table of a sweep: one for each environment.
 fn sweep(table: &SweepTable, width: usize) -> String {
+    let parts = table.by_environment().into_iter();
+    let texts = parts.map(|(environment, part)| match environment {
+        Some(name) => format!("{name}\n{}", grid_or_blocks(&part, width)),
+        None => grid_or_blocks(&part, width),
+    });
+    let texts: Vec<String> = texts.collect();
+    format!(
+        "Cases: {}\n{}",
+        words::over_trials(table.statistic),
+        texts.join("\n")
+    )
+}
+
+/// One line a case when that fits, else a block a case.
+fn grid_or_blocks(table: &SweepTable, width: usize) -> String {
     let heads: Vec<String> = table.columns.iter().map(column_head).collect();
     let mut columns = vec![("case", Align::Left)];
     for (at, head) in heads.iter().enumerate() {
@@ -222,12 +237,11 @@ fn sweep(table: &SweepTable, width: usize) -> String {
         }
         grid.row(cells);
     }
-    let body = if grid.width() + 2 <= width {
+    if grid.width() + 2 <= width {
         grid.lines("  ")
     } else {
         blocks(table, width)
-    };
-    format!("Cases: mean over the trials (95 % interval)\n{body}")
+    }
 }
 
 fn blocks(table: &SweepTable, width: usize) -> String {

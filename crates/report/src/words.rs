@@ -1,8 +1,8 @@
 //! The words that all forms of the report share: names of figures, levels, roles, states.
 
 use weir_record::{
-    Answer, Held, Level, Levels, RequirementCheck, Role, RunManifest, Status, StudyResult,
-    TrialRecord,
+    Answer, Held, Level, Levels, RequirementCheck, Role, RunManifest, Statistic, Status,
+    StudyResult, TrialRecord,
 };
 
 use crate::figures::{Kind, number};
@@ -28,6 +28,22 @@ pub(crate) fn role(role: Role) -> &'static str {
         Role::Check => "check",
         Role::Case => "case",
     }
+}
+
+/// How the trials of a case become one figure, for people.
+pub(crate) fn over_trials(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Mean => "mean over the trials (95 % interval)",
+        Statistic::Median => "median of the trials (from the smallest to the largest)",
+    }
+}
+
+/// A text that begins a sentence.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
 }
 
 /// The case of a trial, or its role where it belongs to none.

@@ -13,15 +13,19 @@ const OF_THE_PLAN: [&str; 2] = ["users", "rate"];
 const PARAMETER: &str = "param.";
 /// Factors with this prefix set a property of the plan by its own name.
 const PROPERTY: &str = "property.";
+/// Factors with this prefix say how the server's process is started.
+pub(crate) const START: &str = "start.";
+/// Factors with this prefix are settings of the regulator inside the server.
+pub(crate) const REGULATOR: &str = "regulator.";
 
 /// The limits that levels set, by stage.
 pub(crate) fn limits(levels: &Levels) -> Result<BTreeMap<String, f64>, String> {
     levels
         .iter()
         .filter(|(factor, _)| {
+            let in_words = [PARAMETER, PROPERTY, START, REGULATOR];
             !OF_THE_PLAN.contains(&factor.as_str())
-                && !factor.starts_with(PARAMETER)
-                && !factor.starts_with(PROPERTY)
+                && !in_words.iter().any(|prefix| factor.starts_with(prefix))
         })
         .map(|(stage, level)| match level {
             Level::Number(limit) => Ok((stage.clone(), *limit)),
@@ -51,6 +55,15 @@ pub(crate) fn properties(
 /// The request parameters that levels set, by name.
 pub(crate) fn parameters(levels: &Levels) -> Vec<(String, String)> {
     named(levels, PARAMETER).collect()
+}
+
+/// The levels of the factors with a prefix, by their whole names.
+pub(crate) fn in_words(levels: &Levels, prefix: &str) -> BTreeMap<String, String> {
+    let own = levels
+        .iter()
+        .filter(|(factor, _)| factor.starts_with(prefix));
+    own.map(|(factor, level)| (factor.clone(), level.to_string()))
+        .collect()
 }
 
 /// The levels of the factors with a prefix, by what follows it.

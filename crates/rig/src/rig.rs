@@ -13,6 +13,7 @@ use weir_record::{
 };
 use weir_script::{Properties, Target};
 use weir_target::{ConfigurationChange, Server, TargetError, Watched};
+use weir_units::CpuSet;
 
 use crate::cpus::CpuPlan;
 use crate::levels;
@@ -98,21 +99,31 @@ impl Rig {
         treatment: &Treatment,
         repeats: u32,
         observer: &mut dyn TrialObserver,
-    ) -> Result<TrialRecord, TrialError> {
+    ) -> Result<Attempt, TrialError> {
         let options = &mut self.options;
         let files = options
             .directory
             .start_trial(treatment.id)
             .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         let limits = levels::limits(&treatment.levels).map_err(TrialError::Input)?;
-        options
-            .target
-            .apply(&limits)
+        let target = &mut options.target;
+        let start = levels::in_words(&treatment.levels, levels::START);
+        let regulator = levels::in_words(&treatment.levels, levels::REGULATOR);
+        target
+            .start_as(&start)
+            .and_then(|()| target.apply(&limits))
+            .and_then(|()| target.regulate(&regulator))
             .map_err(|error| target_failed(&error))?;
         if let Some(last) = &self.last {
             wait_until(last.ended + options.pause, &options.interrupted)?;
         }
         let watched = options.target.watched();
+        let target_cpus = watched.cpus.clone();
+        let is_here = matches!(watched.machine, WatchedMachine::This);
+        let shared = target_cpus
+            .as_ref()
+            .filter(|_| is_here)
+            .and_then(|own| shared(own, &options.cpus.load));
         let pids = watched.pids.clone();
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
         let log_from = options.target.log_length();
@@ -173,7 +184,7 @@ impl Rig {
         let context = Context {
             treatment,
             population: population.or(measured.load.users_most()).unwrap_or(0),
-            target_cpus: self.facts.cpus,
+            target_cpus: target_cpus.map_or(self.facts.cpus, |cpus| cpus.count() as u32),
             load_cpus: Some(options.cpus.load.count() as u32),
             repeats,
             ended_after: treatment.window.requests.map(|_| measured.elapsed),
@@ -187,6 +198,10 @@ impl Rig {
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
         record.signal_origins = measured.origins;
         record.notes.extend(unseen.note);
+        let shares_cpus = shared.is_some();
+        record.notes.extend(shared.map(|cpus| {
+            format!("the server shares CPU {cpus} with the load tool: its figures compare with those of trials that do so too")
+        }));
         if treatment.window.requests.is_some()
             && let Some(rate) = steady_rate(&measured.recording, measured.elapsed.as_secs_f64())
         {
@@ -195,7 +210,26 @@ impl Rig {
         if let Some(arrivals) = measured.load.arrivals() {
             record.note_arrivals(arrivals.not_started, arrivals.skipped);
         }
-        Ok(record)
+        Ok(Attempt {
+            record,
+            target_cpus: context.target_cpus,
+            shares_cpus,
+        })
+    }
+}
+
+/// A trial that was run, which may have to be run again.
+struct Attempt {
+    record: TrialRecord,
+    target_cpus: u32,
+    /// Whether the study lets the server run on CPUs of the load tool, whose use of them is no disturbance then.
+    shares_cpus: bool,
+}
+
+impl Attempt {
+    fn disturbance(&self) -> Option<String> {
+        let alone = !self.shares_cpus;
+        alone.then(|| disturbance(&self.record, self.target_cpus))?
     }
 }
 
@@ -219,12 +253,12 @@ impl TrialRunner for Rig {
     ) -> Result<TrialRecord, TrialError> {
         let mut repeats = 0;
         let record = loop {
-            let record = self.attempt(treatment, repeats, observer)?;
-            let Some(why) = disturbance(&record, self.facts.cpus) else {
-                break record;
+            let attempt = self.attempt(treatment, repeats, observer)?;
+            let Some(why) = attempt.disturbance() else {
+                break attempt.record;
             };
             if repeats == REPEATS_WHEN_DISTURBED {
-                break record;
+                break attempt.record;
             }
             repeats += 1;
             observer.note(&format!(
@@ -238,6 +272,11 @@ impl TrialRunner for Rig {
             .map_err(|error| TrialError::Storage(failed_to(&error)))?;
         Ok(record)
     }
+}
+
+/// The CPUs in both sets.
+fn shared(a: &CpuSet, b: &CpuSet) -> Option<CpuSet> {
+    CpuSet::new(a.iter().filter(|cpu| b.contains(*cpu)))
 }
 
 /// How long a trial lasts, after a start of the server with this warm-up at least.

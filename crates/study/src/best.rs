@@ -9,8 +9,6 @@ mod search;
 mod setting;
 mod told;
 
-use std::collections::BTreeMap;
-
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use weir_plan::Requirement;
@@ -21,7 +19,7 @@ use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
 use crate::search::bounded::Bounded;
-use crate::spec::{BestGoal, BestSpec};
+use crate::spec::{Across, BestGoal, BestSpec};
 use crate::sweep::{Case, table};
 use crate::trials::{Stop, Trials, Wanted};
 use levels::Aim;
@@ -198,7 +196,12 @@ fn outcome(
         settings_detail,
         held: None,
         findings: findings::of_sweep(&trials, &facts),
-        table: Some(table(&told::columns(spec), &cases(spec, &trials), &trials)),
+        table: Some(table(
+            &told::columns(spec),
+            &cases(spec, &trials),
+            &trials,
+            &Across::default(),
+        )),
         comparison: told.comparison(),
         joint: None,
         difference: None,
@@ -224,8 +227,7 @@ fn cases(spec: &BestSpec, trials: &[TrialRecord]) -> Vec<Case> {
         .map(|level| Case {
             name: case_name(spec, level),
             levels: levels_of(spec, level),
-            published: BTreeMap::new(),
-            window: None,
+            ..Case::default()
         })
         .collect()
 }

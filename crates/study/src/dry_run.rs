@@ -12,7 +12,7 @@ use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
 use crate::several;
 use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied};
-use crate::sweep::cases;
+use crate::sweep::{Case, cases};
 use crate::trials::{cost_s, least_cost_s};
 
 /// Trials that a search takes on a quiet machine (measured in `tests/study/search_accuracy.rs`).
@@ -207,32 +207,78 @@ fn within_budget(steps: Vec<PlannedTrials>, window: Window, budget: Option<Durat
 const CASES_LISTED: usize = 20;
 
 fn of_sweep(spec: &SweepSpec) -> DryRun {
-    let cases = cases(&spec.design);
-    let all = cases.len() as u32 * spec.replicates;
+    let cases = cases(spec);
+    let times = |case: &Case| {
+        case.replicates
+            .map_or(spec.replicates, |most| most.min(spec.replicates))
+    };
+    let all = cases.iter().map(times).sum();
     let trials_of = |what: String, trials: u32| PlannedTrials {
         role: Role::Case,
         what,
         expected: trials,
         at_most: trials,
     };
-    let windows: Vec<Window> = cases.iter().map(|case| case.window(spec.window)).collect();
-    let block = |cost_s: &dyn Fn(Window) -> f64| {
-        let one: f64 = windows.iter().map(|window| cost_s(*window)).sum();
-        f64::from(spec.replicates) * one
+    let windows: Vec<(f64, Window)> = cases
+        .iter()
+        .map(|case| (f64::from(times(case)), case.window(spec.window)))
+        .collect();
+    let environments = &spec.across.environments;
+    let warm_ups = match &spec.across.warm_up {
+        Some(_) => environments
+            .iter()
+            .map(|environment| {
+                environment
+                    .replicates
+                    .unwrap_or(u32::MAX)
+                    .min(spec.replicates)
+            })
+            .sum::<u32>()
+            .max(if environments.is_empty() {
+                spec.replicates
+            } else {
+                0
+            }),
+        None => 0,
     };
-    let steps = if cases.len() <= CASES_LISTED {
-        let names = cases.into_iter().map(|case| case.name);
-        names.map(|name| trials_of(name, spec.replicates)).collect()
-    } else {
+    let of_all = |cost_s: &dyn Fn(Window) -> f64| -> f64 {
+        let cases = windows
+            .iter()
+            .map(|(times, window)| times * cost_s(*window));
+        cases.sum::<f64>() + f64::from(warm_ups) * cost_s(spec.window)
+    };
+    let mut steps: Vec<PlannedTrials> = if environments.is_empty() && cases.len() <= CASES_LISTED {
+        cases
+            .iter()
+            .map(|case| trials_of(case.name.clone(), times(case)))
+            .collect()
+    } else if environments.is_empty() {
         vec![trials_of(
             format!("{} cases, in an order by chance", cases.len()),
             all,
         )]
+    } else {
+        environments
+            .iter()
+            .map(|environment| {
+                let own = cases
+                    .iter()
+                    .filter(|case| case.environment.as_ref() == Some(&environment.name));
+                let count = own.clone().count();
+                trials_of(
+                    format!("{}: {count} cases", environment.name),
+                    own.map(times).sum(),
+                )
+            })
+            .collect()
     };
+    if warm_ups > 0 {
+        steps.push(trials_of("warm-ups".to_owned(), warm_ups));
+    }
     DryRun {
         steps,
         requests: spec.window.requests,
-        expected_s: block(&|window| f64::midpoint(least_cost_s(window), cost_s(window))),
-        at_most_s: block(&cost_s),
+        expected_s: of_all(&|window| f64::midpoint(least_cost_s(window), cost_s(window))),
+        at_most_s: of_all(&cost_s),
     }
 }

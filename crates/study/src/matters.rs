@@ -19,7 +19,7 @@ use weir_stats::Verdict;
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::spec::{AS_FOUND, MattersSpec};
+use crate::spec::{AS_FOUND, Across, MattersSpec};
 use crate::sweep::{Case, table};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 use binding::Mechanism;
@@ -164,7 +164,12 @@ fn outcome(
     trials: Vec<TrialRecord>,
     end: Option<End>,
 ) -> Outcome {
-    let table = table(&told::columns(spec, &facts), &cases(spec, &trials), &trials);
+    let table = table(
+        &told::columns(spec, &facts),
+        &cases(spec, &trials),
+        &trials,
+        &Across::default(),
+    );
     Outcome {
         status: status(learned, &trials, end.as_ref()),
         question: spec.question.clone(),

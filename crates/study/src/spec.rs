@@ -26,7 +26,11 @@ pub use matters::MattersSpec;
 pub use several::SeveralSpec;
 pub(crate) use several::is_spare;
 pub(crate) use sweep::default_columns;
-pub use sweep::{CaseSpec, ColumnSpec, CompareSpec, Design, Factor, SweepSpec};
+pub use sweep::{
+    Across, CaseSpec, ColumnSpec, CompareSpec, Design, EnvironmentSpec, Factor, PictureSpec,
+    SpreadSpec, SweepSpec,
+};
+pub(crate) use sweep::{Derived, depth};
 pub use target::{
     BehindSpec, BuiltinSpec, CommandApp, CommandSpec, DatabaseSpec, ExternalSpec, HttpdSpec,
     JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, MetricName,

@@ -1,14 +1,16 @@
 //! `weir sweep`: every case of a design, replicated in randomised blocks, in one table.
 
+mod across;
 mod comparison;
 mod design;
+mod follow;
 mod table;
 
 use std::collections::BTreeMap;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use weir_record::{Role, Status, TargetFacts, TrialRecord, TrialRunner};
+use weir_record::{Levels, Role, Status, TargetFacts, TrialRecord, TrialRunner};
 
 use crate::findings;
 use crate::observer::StudyObserver;
@@ -23,35 +25,82 @@ pub(crate) use table::table;
 /// Runs every case of the design and puts the figures in a table.
 ///
 /// Each replicate is one block with all cases in a random order of its own, so that what changes
-/// while the study runs does not pass for a difference between cases. A case whose trials are not
-/// valid leaves its cells empty and the others go on.
+/// while the study runs does not pass for a difference between cases. Where there are environments, a block has
+/// all cases of one after those of another, because a new environment may be a new start of the server. A case whose
+/// trials are not valid leaves its cells empty and the others go on.
 pub fn sweep(
     spec: &SweepSpec,
     runner: &mut dyn TrialRunner,
     observer: &mut dyn StudyObserver,
 ) -> Outcome {
     let facts = runner.facts().clone();
-    let cases = cases(&spec.design);
+    let cases = cases(spec);
     let mut trials = Trials::new(runner, observer, spec.seed, None);
     let mut order = Xoshiro256PlusPlus::seed_from_u64(spec.seed);
-    let mut stop = None;
-    'blocks: for block in 1..=spec.replicates {
-        for at in design::shuffled(cases.len(), &mut order) {
-            let case = &cases[at];
-            let run = trials.run(&Wanted {
-                role: Role::Case,
-                case: Some(&case.name),
-                levels: case.levels.clone(),
-                window: case.window(spec.window),
-                why: &format!("{}, block {block} of {}", case.name, spec.replicates),
-            });
-            if let Err(Stop::Error(error)) = run {
-                stop = Some(Stop::Error(error));
-                break 'blocks;
-            }
+    let blocks = (1..=spec.replicates).flat_map(|block| {
+        let groups = design::order(&cases, block, &mut order);
+        groups.into_iter().map(move |group| (block, group))
+    });
+    let stop = blocks
+        .collect::<Vec<_>>()
+        .into_iter()
+        .try_for_each(|(block, group)| run_group(spec, &cases, &group, block, &mut trials))
+        .err();
+    outcome(spec, facts, &cases, trials.into_records(), stop)
+}
+
+/// The trials of one block in one environment.
+fn run_group(
+    spec: &SweepSpec,
+    cases: &[Case],
+    group: &[usize],
+    block: u32,
+    trials: &mut Trials<'_>,
+) -> Result<(), Stop> {
+    if let (Some(warm_up), Some(first)) = (&spec.across.warm_up, group.first()) {
+        let environment = cases[*first].environment.as_deref();
+        run_warm_up(spec, warm_up, environment, trials)?;
+    }
+    for at in group {
+        let case = &cases[*at];
+        let Some(levels) = follow::levels(case, cases, trials.records(), spec.across.statistic)
+        else {
+            continue;
+        };
+        let run = trials.run(&Wanted {
+            role: Role::Case,
+            case: Some(&case.name),
+            levels,
+            window: case.window(spec.window),
+            why: &format!("{}, block {block} of {}", case.name, spec.replicates),
+        });
+        match run {
+            Ok(_) | Err(Stop::Invalid { .. }) => {}
+            Err(stop) => return Err(stop),
         }
     }
-    outcome(spec, facts, &cases, trials.into_records(), stop)
+    Ok(())
+}
+
+/// A load of which nothing is used, so that the first case does not measure a server that was just started.
+fn run_warm_up(
+    spec: &SweepSpec,
+    levels: &Levels,
+    environment: Option<&str>,
+    trials: &mut Trials<'_>,
+) -> Result<(), Stop> {
+    let environments = spec.across.environments.iter();
+    let own = environments
+        .filter(|known| Some(known.name.as_str()) == environment)
+        .flat_map(|known| known.set.clone());
+    let ran = trials.run_once(&Wanted {
+        role: Role::Case,
+        case: None,
+        levels: own.chain(levels.clone()).collect(),
+        window: spec.window,
+        why: &format!("warm-up {}", environment.unwrap_or_default()),
+    });
+    ran.map(|_| ())
 }
 
 fn outcome(
@@ -61,12 +110,16 @@ fn outcome(
     trials: Vec<TrialRecord>,
     stop: Option<Stop>,
 ) -> Outcome {
-    let table = table(&spec.columns, cases, &trials);
-    let empty: Vec<&str> = table
+    let mut table = table(&spec.columns, cases, &trials, &spec.across);
+    table.pictures = across::pictures(&spec.across, cases, &trials);
+    let empty: Vec<String> = table
         .rows
         .iter()
         .filter(|row| row.trials.is_empty())
-        .map(|row| row.case.as_str())
+        .map(|row| match &row.environment {
+            Some(environment) => format!("{environment}: {}", row.case),
+            None => row.case.clone(),
+        })
         .collect();
     let status = match (&stop, empty.is_empty()) {
         (Some(_), _) => Status::Interrupted,
@@ -78,6 +131,7 @@ fn outcome(
     if let Some(compare) = &spec.compare {
         summary.extend(comparison::sentences(compare, cases, &trials));
     }
+    summary.extend(across::sentences(&spec.across, cases, &trials));
     if !empty.is_empty() {
         summary.push(format!("No valid trial of: {}.", empty.join(", ")));
     }

@@ -6,7 +6,7 @@ use weir_record::{Finding, Status, TargetFacts, TrialRecord};
 
 use crate::findings;
 use crate::outcome::Outcome;
-use crate::spec::ColumnSpec;
+use crate::spec::{Across, ColumnSpec};
 use crate::sweep::{Case, table};
 
 /// The figures of the table, by title and name.
@@ -24,10 +24,7 @@ const COLUMNS: [(&str, &str); 7] = [
 pub fn of_files(trials: Vec<TrialRecord>, target: TargetFacts) -> Outcome {
     let columns: Vec<ColumnSpec> = COLUMNS
         .iter()
-        .map(|(title, signal)| ColumnSpec {
-            title: (*title).to_owned(),
-            signal: (*signal).to_owned(),
-        })
+        .map(|(title, signal)| ColumnSpec::new(*title, *signal))
         .collect();
     let cases: Vec<Case> = trials
         .iter()
@@ -56,7 +53,7 @@ pub fn of_files(trials: Vec<TrialRecord>, target: TargetFacts) -> Outcome {
         settings: std::collections::BTreeMap::new(),
         settings_detail: Vec::new(),
         held: None,
-        table: Some(table(&columns, &cases, &trials)),
+        table: Some(table(&columns, &cases, &trials, &Across::default())),
         comparison: None,
         joint: None,
         difference: None,

@@ -128,6 +128,11 @@ impl<'a> Trials<'a> {
         })
     }
 
+    /// Runs a trial of which nothing is used; whether it is valid does not matter.
+    pub(crate) fn run_once(&mut self, wanted: &Wanted<'_>) -> Result<TrialRecord, Stop> {
+        self.attempt(wanted, wanted.window, wanted.why)
+    }
+
     fn attempt(
         &mut self,
         wanted: &Wanted<'_>,

@@ -233,6 +233,14 @@ impl Server for Gated {
         self.hold(gate)
     }
 
+    fn start_as(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+        self.server.start_as(levels)
+    }
+
+    fn regulate(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+        self.server.regulate(levels)
+    }
+
     fn check_alive(&mut self) -> Result<(), TargetError> {
         self.process.check_alive().map_err(in_front)?;
         self.server.check_alive()

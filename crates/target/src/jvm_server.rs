@@ -32,15 +32,29 @@ impl JvmServer {
         patience: Duration,
         database: Option<Postgresql>,
     ) -> Result<Self, TargetError> {
-        let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
-            says: format!("process {} is no Java virtual machine", process.pid()),
-        })?;
         Ok(Self {
-            agent: Agent::provide(&vm, agent, patience)?,
+            agent: agent_in(&process, agent, patience)?,
             process,
             address,
             database,
         })
+    }
+
+    /// Ends the process, so that another can take its place; the database stays.
+    pub(crate) fn stop_process(&mut self) {
+        self.process.stop();
+    }
+
+    /// Another process has taken the place of the one that was stopped, and answers.
+    pub(crate) fn go_on_with(
+        &mut self,
+        process: ServerProcess,
+        agent: &Path,
+        patience: Duration,
+    ) -> Result<(), TargetError> {
+        self.process = process;
+        self.agent = agent_in(&self.process, agent, patience)?;
+        Ok(())
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -113,4 +127,16 @@ impl JvmServer {
             database.stop();
         }
     }
+}
+
+/// Loads the agent into a virtual machine.
+fn agent_in(
+    process: &ServerProcess,
+    agent: &Path,
+    patience: Duration,
+) -> Result<Agent, TargetError> {
+    let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
+        says: format!("process {} is no Java virtual machine", process.pid()),
+    })?;
+    Ok(Agent::provide(&vm, agent, patience)?)
 }

@@ -30,8 +30,10 @@ mod liberty;
 mod metrics_page;
 mod postgresql;
 mod recognise;
+mod regulator;
 mod server;
 mod spring_boot;
+mod start;
 mod tomcat;
 mod xml_attributes;
 mod xml_elements;
@@ -55,4 +57,5 @@ pub use recognise::{
 };
 pub use server::{NATIVE, Server, Watched};
 pub use spring_boot::{SpringBoot, SpringBootOptions};
+pub use start::{Collector, Scheduling, StartLevels, ThreadKind};
 pub use tomcat::{PoolKind, Tomcat, TomcatOptions, TomcatPool};

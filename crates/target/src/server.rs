@@ -37,6 +37,19 @@ pub trait Server: fmt::Debug {
     /// again where it cannot take a limit while it runs, on the same address.
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError>;
 
+    /// Starts the server again as these levels say (`start.collector` and others), on the same address, unless it runs so already.
+    fn start_as(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+        nothing_of(
+            "the process of this kind of server is started in one way only",
+            levels,
+        )
+    }
+
+    /// Sets the regulator inside the server as these levels say (`regulator.SETTING`), and takes back what they do not name.
+    fn regulate(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+        nothing_of("Weir reaches no regulator in this kind of server", levels)
+    }
+
     /// An error when the server has ended by itself.
     fn check_alive(&mut self) -> Result<(), TargetError>;
 
@@ -57,6 +70,17 @@ pub trait Server: fmt::Debug {
 
     /// Puts back what was changed and stops what was started.
     fn stop(self: Box<Self>) -> Result<(), TargetError>;
+}
+
+/// Refuses levels that a kind of server does not take.
+fn nothing_of(says: &str, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+    match levels.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(TargetError::Setting {
+            name: name.clone(),
+            says: says.to_owned(),
+        }),
+    }
 }
 
 /// What is to be watched of a server.

@@ -30,9 +30,12 @@ use crate::child::ServerProcess;
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
+use crate::journal::Journal;
 use crate::jvm_server::JvmServer;
 use crate::postgresql::Postgresql;
+use crate::regulator::RegulatorSettings;
 use crate::server::{Server, Watched};
+use crate::start::StartLevels;
 
 pub(crate) use base::is_http_connector;
 pub(crate) use kind::KIND;
@@ -78,6 +81,8 @@ pub struct TomcatOptions {
     pub settings: BTreeMap<String, f64>,
     /// File that gets what the server prints.
     pub log: PathBuf,
+    /// Gets the processes of later starts.
+    pub journal: Journal,
 }
 
 /// A pool of connections and the database that they go to.
@@ -96,8 +101,10 @@ pub struct TomcatPool {
 pub struct Tomcat {
     server: JvmServer,
     name: String,
-    home: Option<PathBuf>,
-    base: PathBuf,
+    /// How it was started; its pool has gone to the server.
+    options: TomcatOptions,
+    started_as: StartLevels,
+    regulator: RegulatorSettings,
     live: Live,
     found: BTreeMap<String, f64>,
 }
@@ -113,31 +120,39 @@ impl Tomcat {
         if options.port == 0 {
             options.port = free_port()?;
         }
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
         base::make(&options)?;
-        let mut process = ServerProcess::launch(
-            Signal::TERM,
-            command(&options),
-            options.cpus.as_ref(),
-            &options.log,
-        )?;
-        let ready = format!("http://{address}{}", options.ready);
-        process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
-            !status.is_server_error()
-        })?;
-        let database = options.pool.map(|pool| pool.database);
+        let started_as = StartLevels::default();
+        let process = launch(&options, &started_as)?;
+        let database = options.pool.take().map(|pool| pool.database);
+        let address = address(&options);
         let server =
             JvmServer::with_agent(process, address, &options.agent, AGENT_PATIENCE, database)?;
         let mut live = Live::connect(server.client(), options.port)?;
         let found = live.read()?;
         Ok(Self {
             name: live.version()?,
-            home: options.own_configuration.then_some(options.home),
-            base: options.base,
+            options,
+            started_as,
+            regulator: RegulatorSettings::default(),
             server,
             live,
             found,
         })
+    }
+
+    /// Ends the process and starts another in its place.
+    fn start_anew(&mut self, levels: StartLevels) -> Result<(), TargetError> {
+        self.server.stop_process();
+        base::connect_on(&self.options, &levels)?;
+        let process = launch(&self.options, &levels)?;
+        self.options.journal.process(process.pid())?;
+        self.started_as = levels;
+        self.regulator.forget();
+        self.server
+            .go_on_with(process, &self.options.agent, AGENT_PATIENCE)?;
+        self.live = Live::connect(self.server.client(), self.options.port)?;
+        self.found = self.live.read()?;
+        Ok(())
     }
 }
 
@@ -159,12 +174,27 @@ impl Server for Tomcat {
     }
 
     fn watched(&self) -> Watched {
-        self.server.watched(self.server.mbeans(funnel::reads()))
+        Watched {
+            cpus: self.started_as.cpus.clone(),
+            ..self.server.watched(self.server.mbeans(funnel::reads()))
+        }
     }
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
         live::check(limits)?;
         self.live.set(&live::wanted(&self.found, limits))
+    }
+
+    fn start_as(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+        let levels = StartLevels::parse(levels)?;
+        if levels == self.started_as && !levels.each_trial {
+            return Ok(());
+        }
+        self.start_anew(levels)
+    }
+
+    fn regulate(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
+        self.regulator.set(&mut self.server.client(), levels)
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
@@ -183,8 +213,13 @@ impl Server for Tomcat {
         &self,
         limits: &BTreeMap<String, f64>,
     ) -> Result<Vec<ConfigurationChange>, TargetError> {
-        let of_user = self.home.is_some();
-        configuration::changes(self.home.as_ref().unwrap_or(&self.base), of_user, limits)
+        let of_user = self.options.own_configuration;
+        let place = if of_user {
+            &self.options.home
+        } else {
+            &self.options.base
+        };
+        configuration::changes(place, of_user, limits)
     }
 
     /// There is nothing to put back: the configuration is Weir's own and the process ends.
@@ -194,16 +229,31 @@ impl Server for Tomcat {
     }
 }
 
-fn command(options: &TomcatOptions) -> Command {
+fn address(options: &TomcatOptions) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, options.port))
+}
+
+/// Starts the process and waits until it answers.
+fn launch(options: &TomcatOptions, levels: &StartLevels) -> Result<ServerProcess, TargetError> {
+    let cpus = levels.cpus.as_ref().or(options.cpus.as_ref());
+    let command = command(options, levels)?;
+    let mut process = ServerProcess::launch(Signal::TERM, command, cpus, &options.log)?;
+    let ready = format!("http://{}{}", address(options), options.ready);
+    process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
+        !status.is_server_error()
+    })?;
+    Ok(process)
+}
+
+fn command(options: &TomcatOptions, levels: &StartLevels) -> Result<Command, TargetError> {
     let bin = options.home.join("bin");
     let class_path = [bin.join("bootstrap.jar"), bin.join("tomcat-juli.jar")]
         .map(|jar| jar.display().to_string())
         .join(":");
     let property = |name: &str, value: &Path| format!("-D{name}={}", value.display());
     let base = &options.base;
-    let mut command = Command::new(&options.java);
+    let mut command = levels.command(&options.java, &options.java_options)?;
     command
-        .args(&options.java_options)
         .args([
             property("catalina.home", &options.home),
             property("catalina.base", base),
@@ -222,5 +272,5 @@ fn command(options: &TomcatOptions) -> Command {
             "start",
         ])
         .current_dir(base);
-    command
+    Ok(command)
 }

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use weir_record::{RunDirectory, failed_to};
-use weir_study::TargetKind;
-use weir_target::{Journal, Server, TargetError};
+use weir_study::{Ask, Design, TargetKind};
+use weir_target::{Journal, Server, StartLevels, TargetError};
 use weir_units::CpuSet;
 
 use crate::error::ExpectedError;
@@ -79,6 +79,7 @@ pub(crate) fn start_server(place: &Place<'_>) -> Result<Box<dyn Server>, Expecte
 
 /// What is wrong with the target of a study, as far as it shows without starting anything.
 pub(crate) fn check(job: &Job) -> Result<(), ExpectedError> {
+    check_starts(job)?;
     match &job.study.target.kind {
         TargetKind::Command(spec) => metrics::pages(&spec.metrics, job).map(|_| ()),
         TargetKind::External(spec) => external::check(spec, job),
@@ -88,6 +89,25 @@ pub(crate) fn check(job: &Job) -> Result<(), ExpectedError> {
         | TargetKind::Liberty(_)
         | TargetKind::Httpd(_) => Ok(()),
     }
+}
+
+/// Every way in which a sweep starts the server is one that there is.
+fn check_starts(job: &Job) -> Result<(), ExpectedError> {
+    let Ask::Sweep(sweep) = &job.study.ask else {
+        return Ok(());
+    };
+    let environments = sweep.across.environments.iter().map(|known| &known.set);
+    let cases = match &sweep.design {
+        Design::Cases(cases) => cases.as_slice(),
+        Design::Full(_) | Design::OneAtATime(_) => &[],
+    };
+    for levels in environments.chain(cases.iter().map(|case| &case.set)) {
+        let starts = levels.iter().filter(|(name, _)| name.starts_with("start."));
+        let starts = starts.map(|(name, level)| (name.clone(), level.to_string()));
+        StartLevels::parse(&starts.collect())
+            .map_err(|error| ExpectedError::Input(format!("{}: failed to {error}", job.file)))?;
+    }
+    Ok(())
 }
 
 /// What the study asks for and the server does not have is the study's fault.

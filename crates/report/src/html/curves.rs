@@ -35,35 +35,37 @@ pub(crate) struct CurveChart {
     pub(crate) unit: &'static str,
     /// What a drawn value means, for those who cannot see it.
     pub(crate) says: String,
-    x_title: String,
-    x_max: f64,
-    y_max: f64,
-    series: Vec<Series>,
-    goals: Vec<Goal>,
+    pub(super) x_title: String,
+    pub(super) x_max: f64,
+    pub(super) y_max: f64,
+    pub(super) series: Vec<Series>,
+    pub(super) goals: Vec<Goal>,
     /// The answer and the ends of its interval.
-    answer: Option<[f64; 3]>,
+    pub(super) answer: Option<[f64; 3]>,
+    /// Whether the lines are fitted to the points, or only join them.
+    pub(super) fitted: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Series {
-    name: String,
-    points: Vec<Point>,
-    /// The fitted curve: levels, values.
-    curve: Option<(Vec<f64>, Vec<f64>)>,
+pub(super) struct Series {
+    pub(super) name: String,
+    pub(super) points: Vec<Point>,
+    /// The line: levels, values.
+    pub(super) curve: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 #[derive(Debug, Serialize)]
-struct Point {
-    x: f64,
-    y: f64,
-    interval: Option<(f64, f64)>,
-    shape: &'static str,
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) interval: Option<(f64, f64)>,
+    pub(super) shape: &'static str,
     /// What is shown when the point is pointed at.
-    says: String,
+    pub(super) says: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Goal {
+pub(super) struct Goal {
     y: f64,
     says: String,
 }
@@ -79,6 +81,10 @@ pub(crate) struct ShapeKey {
 /// compare.
 pub(crate) fn charts(input: &ReportInput<'_>) -> Vec<CurveChart> {
     let result = input.result;
+    let pictures = result.table.as_ref().map(|table| table.pictures.as_slice());
+    if let Some(pictures) = pictures.filter(|pictures| !pictures.is_empty()) {
+        return super::pictures::charts(pictures);
+    }
     let factor = factor(result);
     let mut levels: Vec<f64> = result
         .trials
@@ -260,7 +266,7 @@ fn chart(
     let levels = series.iter().flat_map(|series| &series.points);
     let x_max = levels.map(|point| point.x).fold(0.0, f64::max);
     let title = match names {
-        [one] => capital(&words::figure(one)),
+        [one] => words::capital(&words::figure(one)),
         _ => "Response time".to_owned(),
     };
     Some(CurveChart {
@@ -277,6 +283,7 @@ fn chart(
         series,
         goals,
         answer: result.answer.as_ref().map(answer_line),
+        fitted: true,
     })
 }
 
@@ -294,7 +301,7 @@ fn goals(names: &[String], requirements: &[(String, f64, String)], scale: f64) -
 
 /// Where the axis of a chart ends: above every goal and every interval of a valid trial; a share
 /// hardly above all of it. What is not valid does not stretch it: its mark stands at the edge.
-fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
+pub(super) fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
     let points = series.iter().flat_map(|series| &series.points);
     let valid = points.clone().any(|point| point.shape != CROSS);
     let highest = points
@@ -315,7 +322,7 @@ fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
 }
 
 /// The factor and the unit with which a kind of figure is drawn.
-fn axis(kind: Kind) -> (f64, &'static str) {
+pub(super) fn axis(kind: Kind) -> (f64, &'static str) {
     match kind {
         Kind::Share => (100.0, "%"),
         Kind::Milliseconds => (1.0, "ms"),
@@ -328,13 +335,6 @@ fn axis(kind: Kind) -> (f64, &'static str) {
 
 fn answer_line(answer: &Answer) -> [f64; 3] {
     [answer.value, answer.low, answer.high]
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }
 
 fn series(result: &StudyResult, factor: &str, name: &str, scale: f64) -> Series {
@@ -402,7 +402,7 @@ pub(crate) fn shapes(result: &StudyResult) -> Vec<ShapeKey> {
         .collect()
 }
 
-fn says(title: &str, unit: &str, factor: &str, series: &[Series]) -> String {
+pub(super) fn says(title: &str, unit: &str, factor: &str, series: &[Series]) -> String {
     let parts: Vec<String> = series
         .iter()
         .map(|series| {

@@ -101,6 +101,8 @@ struct Requirement {
 
 #[derive(Debug)]
 struct Sweep {
+    /// How the trials of a case become one figure.
+    says: String,
     heads: Vec<SweepHead>,
     rows: Vec<SweepRow>,
 }
@@ -113,6 +115,8 @@ struct SweepHead {
 
 #[derive(Debug)]
 struct SweepRow {
+    /// The environment, in its first row.
+    environment: Option<String>,
     case: String,
     levels: String,
     cells: Vec<SweepCell>,
@@ -399,7 +403,13 @@ fn sweep(result: &StudyResult) -> Option<Sweep> {
             title: column_head(column),
             published: has_published(table, at),
         });
+    let mut environment = None;
     let rows = table.rows.iter().map(|row| {
+        let begins = row
+            .environment
+            .clone()
+            .filter(|_| row.environment != environment);
+        environment.clone_from(&row.environment);
         let cells = (0..table.columns.len()).map(|at| {
             let (measured, interval) = measured_parts(table, row, at);
             SweepCell {
@@ -409,6 +419,7 @@ fn sweep(result: &StudyResult) -> Option<Sweep> {
             }
         });
         SweepRow {
+            environment: begins,
             case: row.case.clone(),
             levels: words::levels(&row.levels),
             cells: cells.collect(),
@@ -416,6 +427,7 @@ fn sweep(result: &StudyResult) -> Option<Sweep> {
         }
     });
     Some(Sweep {
+        says: words::capital(words::over_trials(table.statistic)),
         heads: heads.collect(),
         rows: rows.collect(),
     })

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use weir_record::{
     Answer, ClassRecord, Column, CpuRecord, CpuScope, Errors, Figure, Finding, Held, Level, Levels,
     RESULT_SCHEMA, Reading, RequirementCheck, ResponseTime, Role, RunManifest, SettingDetail,
-    Spent, Stage, Status, StudyResult, SweepRow, SweepTable, TargetFacts, Timeline, TrialRecord,
-    WhenFull,
+    Spent, Stage, Statistic, Status, StudyResult, SweepRow, SweepTable, TargetFacts, Timeline,
+    TrialRecord, WhenFull,
 };
 use weir_report::ReportInput;
 use weir_stats::{Estimate, Method};
@@ -621,6 +621,8 @@ pub(crate) fn sweep() -> Run {
             column("CPU", "cpu", "%"),
         ],
         rows,
+        statistic: Statistic::default(),
+        pictures: Vec::new(),
     });
     Run {
         result,
@@ -641,6 +643,7 @@ fn row(case: &str, levels: Levels, trials: Vec<u32>, published: bool) -> SweepRo
     let said = |text: &str| published.then(|| text.to_owned());
     SweepRow {
         case: case.to_owned(),
+        environment: None,
         levels,
         trials,
         cells: if published {

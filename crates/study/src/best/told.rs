@@ -33,17 +33,14 @@ pub(super) struct Told<'a> {
 /// The columns of the table of levels.
 pub(super) fn columns(spec: &BestSpec) -> Vec<ColumnSpec> {
     let mut columns = default_columns();
-    columns.push(ColumnSpec {
-        title: "Memory".to_owned(),
-        signal: "memory".to_owned(),
-    });
+    columns.push(ColumnSpec::new("Memory", "memory"));
     let compared = Figure::named(&spec.of);
     if !columns
         .iter()
         .any(|column| Figure::named(&column.signal) == compared)
     {
         let (title, signal) = (spec.of.clone(), spec.of.clone());
-        columns.insert(0, ColumnSpec { title, signal });
+        columns.insert(0, ColumnSpec::new(title, signal));
     }
     columns
 }

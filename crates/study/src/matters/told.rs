@@ -32,13 +32,7 @@ pub(super) fn columns(spec: &MattersSpec, facts: &TargetFacts) -> Vec<ColumnSpec
         .iter()
         .any(|column| Figure::named(&column.signal) == asked)
     {
-        columns.insert(
-            0,
-            ColumnSpec {
-                title: spec.of.clone(),
-                signal: spec.of.clone(),
-            },
-        );
+        columns.insert(0, ColumnSpec::new(&spec.of, &spec.of));
     }
     if facts.stage(&spec.vary).is_some() {
         let own: &[(&str, &str)] = if spec.vary == BACKLOG {
@@ -46,10 +40,11 @@ pub(super) fn columns(spec: &MattersSpec, facts: &TargetFacts) -> Vec<ColumnSpec
         } else {
             &IN_A_STAGE
         };
-        columns.extend(own.iter().map(|(title, signal)| ColumnSpec {
-            title: (*title).to_owned(),
-            signal: signal.replace("STAGE", &spec.vary),
-        }));
+        columns.extend(
+            own.iter().map(|(title, signal)| {
+                ColumnSpec::new(*title, signal.replace("STAGE", &spec.vary))
+            }),
+        );
     }
     columns
 }

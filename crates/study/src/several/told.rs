@@ -15,7 +15,7 @@ use super::{End, Point, words};
 use crate::contest::CONFIDENCE;
 use crate::findings;
 use crate::outcome::Outcome;
-use crate::spec::{BestGoal, ColumnSpec, SeveralSpec, default_columns};
+use crate::spec::{Across, BestGoal, ColumnSpec, SeveralSpec, default_columns};
 use crate::sweep::{Case, table};
 use crate::trials::Stop;
 
@@ -299,7 +299,7 @@ impl Told<'_> {
                 });
             }
         }
-        table(&self.columns(), &cases, self.trials)
+        table(&self.columns(), &cases, self.trials, &Across::default())
     }
 
     /// What is compared, the usual figures, and how full the stages are that were searched.
@@ -310,12 +310,13 @@ impl Told<'_> {
             |column: &ColumnSpec| crate::figure::Figure::named(&column.signal) == *figure;
         if !columns.iter().any(is_there) {
             let (title, signal) = (self.spec.of.clone(), self.spec.of.clone());
-            columns.insert(0, ColumnSpec { title, signal });
+            columns.insert(0, ColumnSpec::new(title, signal));
         }
-        columns.extend(self.found.stages().map(|stage| ColumnSpec {
-            title: format!("In {stage}"),
-            signal: format!("{stage}.occupancy"),
-        }));
+        columns.extend(
+            self.found
+                .stages()
+                .map(|stage| ColumnSpec::new(format!("In {stage}"), format!("{stage}.occupancy"))),
+        );
         columns
     }
 }

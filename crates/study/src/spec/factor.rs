@@ -28,6 +28,8 @@ enum Kind {
     Gate,
     /// A value of the load: `param.NAME` of requests, `property.NAME` of the plan.
     OfTheLoad,
+    /// How the server is started, `start.NAME`, or a setting of the regulator in it, `regulator.NAME`: what the target takes.
+    InWords,
 }
 
 fn kind(name: &str) -> Option<Kind> {
@@ -37,6 +39,8 @@ fn kind(name: &str) -> Option<Kind> {
     };
     if named("param.") || named("property.") {
         Some(Kind::OfTheLoad)
+    } else if named("start.") || named("regulator.") {
+        Some(Kind::InWords)
     } else if named("native.") {
         Some(Kind::Native)
     } else if OF_THE_GATE.contains(&name) {
@@ -65,7 +69,7 @@ pub(crate) fn check_name(
     problems: &Problems,
 ) -> bool {
     let fits = kind(name).is_some_and(|kind| {
-        let of_server = !matches!(kind, Kind::OfTheLoad | Kind::Gate);
+        let of_server = !matches!(kind, Kind::OfTheLoad | Kind::Gate | Kind::InWords);
         allowed == Allowed::All || (of_server && !OF_THE_LOAD.contains(&name))
     });
     if !fits {
@@ -74,7 +78,12 @@ pub(crate) fn check_name(
         if allowed == Allowed::All {
             known.extend(OF_THE_LOAD);
             known.extend(OF_THE_GATE);
-            known.extend(["param.NAME", "property.NAME"]);
+            known.extend([
+                "param.NAME",
+                "property.NAME",
+                "start.NAME",
+                "regulator.NAME",
+            ]);
         }
         let what = if allowed == Allowed::All {
             "factor"
@@ -90,7 +99,7 @@ pub(crate) fn check_name(
 pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Option<Level> {
     let read = level(value.get_ref());
     let fits = match (kind(name), &read) {
-        (Some(Kind::OfTheLoad), Some(_)) => true,
+        (Some(Kind::OfTheLoad | Kind::InWords), Some(_)) => true,
         (Some(Kind::Gate), Some(Level::Number(number))) => {
             *number > 0.0 && *number <= GATE_LIMIT_MAX
         }
@@ -104,7 +113,7 @@ pub(crate) fn read_level(name: &str, value: At<'_>, problems: &Problems) -> Opti
         return read;
     }
     let wanted = match kind(name) {
-        Some(Kind::OfTheLoad) => "a number or a text in quotes",
+        Some(Kind::OfTheLoad | Kind::InWords) => "a number or a text in quotes",
         Some(Kind::Native) => "a whole number from 0",
         Some(Kind::Gate) => "a number above 0, up to 1,000,000",
         _ => "a whole number from 1",

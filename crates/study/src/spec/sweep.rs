@@ -1,19 +1,24 @@
 //! `[sweep]`: a designed experiment.
 
+mod across;
+mod case;
+mod formula;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toml::Spanned;
-use toml::de::DeValue;
 use weir_record::{Level, Levels, Window};
 use weir_units::parse_share;
 use weir_userfile::{Section, hint};
 
-use crate::figure::Figure;
-
 use super::factor::{Allowed, check_name, flat, read_level};
-use super::level::level;
-use super::load::{LoadSpec, auto_window, fixed_length};
+use super::load::{LoadSpec, auto_window};
+
+pub use across::{Across, EnvironmentSpec, PictureSpec, SpreadSpec};
+pub(crate) use case::depth;
+pub(super) use case::read_set;
+pub(crate) use formula::Derived;
 
 /// Most replicates that can be typed.
 const REPLICATES_MAX: u32 = 100;
@@ -37,6 +42,8 @@ pub struct SweepSpec {
     pub columns: Vec<ColumnSpec>,
     /// By which figure the cases are compared.
     pub compare: Option<CompareSpec>,
+    /// Environments, and what is told of all of them together.
+    pub across: Across,
     /// How long a trial measures.
     pub window: Window,
     /// Seed of the order and of the trials' randomness.
@@ -75,6 +82,10 @@ pub struct CaseSpec {
     pub published: BTreeMap<String, String>,
     /// How long its trials measure, where that is not what the study's others do.
     pub window: Option<Duration>,
+    /// How often it is run at most.
+    pub replicates: Option<u32>,
+    /// The environments in which it is run; `None`: all.
+    pub only_in: Option<Vec<String>>,
 }
 
 /// How cases are compared.
@@ -93,6 +104,19 @@ pub struct ColumnSpec {
     pub title: String,
     /// The signal or figure.
     pub signal: String,
+    /// Whether it is shown as a multiple of what the reference case had.
+    pub relative: bool,
+}
+
+impl ColumnSpec {
+    /// A column that shows a figure as it was measured.
+    pub fn new(title: impl Into<String>, signal: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            signal: signal.into(),
+            relative: false,
+        }
+    }
 }
 
 /// Reads `[sweep]`.
@@ -102,15 +126,20 @@ pub(crate) fn read(
     load: Option<&LoadSpec>,
     seed: u64,
 ) -> Option<SweepSpec> {
-    let cases = read_cases(section);
+    let cases = case::read_all(section);
     let factors = section
         .section("factors", "[sweep.factors]")
         .map(|factors| read_factors(&factors));
-    let design = read_design(section, cases, factors);
     let replicates = section.whole("replicates", 1..=REPLICATES_MAX);
     let columns = read_columns(section);
-    check_published(section, &columns);
+    case::check_published(section, &columns);
+    let listed = cases.as_deref().unwrap_or_default().iter();
+    let names: Vec<&str> = listed.map(|case| case.name.as_str()).collect();
+    let across = across::read(section, &names);
+    check_relative(section, &columns, &across);
+    case::check_environments(section, &across);
     let compare = read_compare(section, replicates.as_ref());
+    let design = read_design(section, cases, factors);
     section.finish();
     let design = design?;
     Some(SweepSpec {
@@ -119,6 +148,7 @@ pub(crate) fn read(
         replicates: replicates.map_or(1, Spanned::into_inner),
         columns,
         compare,
+        across,
         window: load.map_or_else(auto_window, |load| load.window),
         seed,
     })
@@ -262,114 +292,6 @@ fn read_factors(section: &Section<'_>) -> Vec<Factor> {
     factors
 }
 
-fn read_cases(section: &Section<'_>) -> Option<Vec<CaseSpec>> {
-    let (_, list) = section.list("case")?;
-    let mut cases: Vec<CaseSpec> = Vec::new();
-    for value in list {
-        let Some(table) = section.section_of("[[sweep.case]]", value) else {
-            continue;
-        };
-        let name = table.text("name");
-        let set = table.section("set", "`set`").map(|set| read_set(&set));
-        let published = table
-            .section("published", "`published`")
-            .map(|published| read_published(&published))
-            .unwrap_or_default();
-        let window = table.text("window");
-        let window = window.and_then(|text| fixed_length(&table, &text, ""));
-        table.finish();
-        let Some(name) = name else {
-            if table.value("name").is_none() {
-                table.missing("name", "name = \"pool 10\"");
-            }
-            continue;
-        };
-        if cases.iter().any(|case| case.name == *name.get_ref()) {
-            section.problems().add(
-                name.span(),
-                format!("two cases are called `{}`", name.get_ref()),
-            );
-        }
-        let Some(set) = set else {
-            if table.value("set").is_none() {
-                table.missing("set", "set = { users = 10 }");
-            }
-            continue;
-        };
-        cases.push(CaseSpec {
-            name: name.into_inner(),
-            set,
-            published,
-            window,
-        });
-    }
-    Some(cases)
-}
-
-pub(super) fn read_set(section: &Section<'_>) -> Levels {
-    let problems = section.problems();
-    let set: Levels = flat(section.table())
-        .into_iter()
-        .filter(|(name, span, _)| check_name(name, span.clone(), Allowed::All, problems))
-        .filter_map(|(name, _, value)| {
-            let level = read_level(&name, value, problems)?;
-            Some((name, level))
-        })
-        .collect();
-    set
-}
-
-fn read_published(section: &Section<'_>) -> BTreeMap<String, String> {
-    let mut published = BTreeMap::new();
-    for (name, _, value) in flat(section.table()) {
-        match published_text(value.get_ref()) {
-            Some(text) => {
-                published.insert(name, text);
-            }
-            None => section.problems().add(
-                value.span(),
-                format!("what was published for `{name}` has to be a number or a text in quotes"),
-            ),
-        }
-    }
-    published
-}
-
-/// What was published for a figure that no column shows would be lost.
-fn check_published(section: &Section<'_>, columns: &[ColumnSpec]) {
-    let shown: Vec<&str> = columns
-        .iter()
-        .map(|column| column.signal.as_str())
-        .collect();
-    let cases = section
-        .value("case")
-        .and_then(|cases| cases.get_ref().as_array());
-    let tables = cases
-        .into_iter()
-        .flat_map(|cases| cases.iter())
-        .filter_map(|case| {
-            case.get_ref()
-                .as_table()?
-                .get("published")?
-                .get_ref()
-                .as_table()
-        });
-    for (name, span, _) in tables.flat_map(flat) {
-        let figure = Figure::named(&name);
-        if !shown.iter().any(|signal| Figure::named(signal) == figure) {
-            section.problems().add_with_help(
-                span,
-                format!("no column shows `{name}`"),
-                hint(&name, &shown),
-            );
-        }
-    }
-}
-
-fn published_text(value: &DeValue<'_>) -> Option<String> {
-    level(value).map(|level| level.to_string())
-}
-
 fn read_columns(section: &Section<'_>) -> Vec<ColumnSpec> {
     let Some((_, list)) = section.list("column") else {
         return default_columns();
@@ -381,16 +303,33 @@ fn read_columns(section: &Section<'_>) -> Vec<ColumnSpec> {
         };
         let title = table.text("title");
         let signal = table.text("signal");
+        let relative = table.flag("relative").unwrap_or(false);
         table.finish();
         match signal {
             Some(signal) => columns.push(ColumnSpec {
                 title: title.map_or_else(|| signal.get_ref().clone(), Spanned::into_inner),
                 signal: signal.into_inner(),
+                relative,
             }),
             None => table.missing("signal", "signal = \"pool.db.waiting\""),
         }
     }
     columns
+}
+
+/// A column that is relative needs something that it is relative to.
+fn check_relative(section: &Section<'_>, columns: &[ColumnSpec], across: &Across) {
+    let relative = columns.iter().any(|column| column.relative);
+    if let Some(list) = section
+        .value("column")
+        .filter(|_| relative && across.reference.is_none())
+    {
+        section.problems().add_with_help(
+            list.span(),
+            "a column is relative, and nothing says to which case",
+            "write `reference = \"NAME OF A CASE\"` in [sweep]",
+        );
+    }
 }
 
 /// What a table shows when the study does not say.
@@ -402,9 +341,6 @@ pub(crate) fn default_columns() -> Vec<ColumnSpec> {
         ("Errors", "errors"),
         ("CPU", "cpu"),
     ]
-    .map(|(title, signal)| ColumnSpec {
-        title: title.to_owned(),
-        signal: signal.to_owned(),
-    })
+    .map(|(title, signal)| ColumnSpec::new(title, signal))
     .to_vec()
 }

@@ -1,72 +1,176 @@
 //! The table of a sweep: a row per case, a column per figure.
 
-use weir_record::{Column, Figure as Cell, SweepRow, SweepTable, TrialRecord};
-use weir_stats::mean_of_independent;
+use weir_record::{Column, Figure as Cell, Statistic, SweepRow, SweepTable, TrialRecord};
+use weir_stats::{Estimate, Method, mean_of_independent};
 
 use super::Case;
 use crate::figure::Figure;
-use crate::spec::ColumnSpec;
+use crate::spec::{Across, ColumnSpec};
 
 /// Confidence of the intervals over replicates.
 const CONFIDENCE: f64 = 0.95;
+/// The unit of a multiple of what the reference case had.
+const TIMES: &str = "×";
+
+/// A figure of a column.
+struct Wanted {
+    figure: Figure,
+    relative: bool,
+}
 
 /// The figures of all valid trials, with what was published beside them.
-pub(crate) fn table(wanted: &[ColumnSpec], cases: &[Case], trials: &[TrialRecord]) -> SweepTable {
-    let figures: Vec<Figure> = wanted
+pub(crate) fn table(
+    columns: &[ColumnSpec],
+    cases: &[Case],
+    trials: &[TrialRecord],
+    across: &Across,
+) -> SweepTable {
+    let wanted: Vec<Wanted> = columns
         .iter()
-        .map(|column| Figure::named(&column.signal))
+        .map(|column| Wanted {
+            figure: Figure::named(&column.signal),
+            relative: column.relative,
+        })
         .collect();
-    let columns = wanted.iter().zip(&figures).map(|(column, figure)| Column {
+    let heads = columns.iter().zip(&wanted).map(|(column, wanted)| Column {
         title: column.title.clone(),
-        signal: figure.to_string(),
-        unit: figure.unit().to_owned(),
+        signal: wanted.figure.to_string(),
+        unit: if wanted.relative {
+            TIMES.to_owned()
+        } else {
+            wanted.figure.unit().to_owned()
+        },
     });
     SweepTable {
-        columns: columns.collect(),
+        columns: heads.collect(),
         rows: cases
             .iter()
-            .map(|case| row(case, &figures, trials))
+            .map(|case| row(case, &wanted, cases, trials, across))
             .collect(),
+        statistic: across.statistic,
+        pictures: Vec::new(),
     }
 }
 
-fn row(case: &Case, figures: &[Figure], trials: &[TrialRecord]) -> SweepRow {
-    let own: Vec<&TrialRecord> = trials
+/// The valid trials of a case.
+pub(super) fn of_case<'t>(case: &Case, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
+    let own = trials
         .iter()
-        .filter(|trial| trial.valid && trial.case.as_deref() == Some(case.name.as_str()))
-        .collect();
-    let published = |figure: &Figure| {
+        .filter(|trial| trial.valid && trial.case.as_deref() == Some(case.name.as_str()));
+    own.collect()
+}
+
+fn row(
+    case: &Case,
+    wanted: &[Wanted],
+    cases: &[Case],
+    trials: &[TrialRecord],
+    across: &Across,
+) -> SweepRow {
+    let own = of_case(case, trials);
+    let published = |wanted: &Wanted| {
         let found = case
             .published
             .iter()
-            .find(|(name, _)| Figure::named(name) == *figure);
+            .find(|(name, _)| Figure::named(name) == wanted.figure);
         found.map(|(_, text)| text.clone())
     };
+    let cells = wanted.iter().map(|wanted| {
+        if wanted.relative {
+            let shares = relative(&wanted.figure, case, cases, trials, across);
+            over_trials(&shares, None, across.statistic)
+        } else {
+            cell(&wanted.figure, &own, across.statistic)
+        }
+    });
     SweepRow {
-        case: case.name.clone(),
+        case: case.short().to_owned(),
+        environment: case.environment.clone(),
         levels: case.levels.clone(),
         trials: own.iter().map(|trial| trial.id).collect(),
-        cells: figures.iter().map(|figure| cell(figure, &own)).collect(),
-        published: figures.iter().map(published).collect(),
+        cells: cells.collect(),
+        published: wanted.iter().map(published).collect(),
     }
 }
 
-/// The mean over the replicates that have the figure; its interval is that between replicates, or
-/// that within the trial when there is one.
-fn cell(figure: &Figure, trials: &[&TrialRecord]) -> Option<Cell> {
+/// A figure of every trial of a case as a multiple of the same figure of the reference case, in the last trial before it in the
+/// same environment, so that what changes from block to block falls out.
+pub(super) fn relative(
+    figure: &Figure,
+    case: &Case,
+    cases: &[Case],
+    trials: &[TrialRecord],
+    across: &Across,
+) -> Vec<f64> {
+    let reference = cases.iter().find(|other| {
+        Some(other.short()) == across.reference.as_deref() && other.environment == case.environment
+    });
+    let Some(reference) = reference else {
+        return Vec::new();
+    };
+    let references = of_case(reference, trials);
+    let own = of_case(case, trials);
+    let multiple = |trial: &&TrialRecord| {
+        let before = references.iter().rfind(|other| other.id <= trial.id);
+        let base = figure.read(before.or(references.first())?)?.value;
+        let multiple = figure.read(trial)?.value / base;
+        multiple.is_finite().then_some(multiple)
+    };
+    own.iter().filter_map(multiple).collect()
+}
+
+/// A figure over the trials that have it; its interval is that between them, or that within the trial when there is one.
+pub(super) fn cell(figure: &Figure, trials: &[&TrialRecord], statistic: Statistic) -> Option<Cell> {
     let read: Vec<_> = trials
         .iter()
         .filter_map(|trial| figure.read(trial))
         .collect();
     let values: Vec<f64> = read.iter().map(|measured| measured.value).collect();
-    let first = read.first()?;
-    let interval = if values.len() == 1 {
-        first.interval
-    } else {
-        mean_of_independent(&values, CONFIDENCE).ok()
+    over_trials(&values, read.first()?.interval, statistic)
+}
+
+fn over_trials(values: &[f64], within: Option<Estimate>, statistic: Statistic) -> Option<Cell> {
+    let value = middle(values, statistic)?;
+    let interval = match (values.len(), statistic) {
+        (1, _) => within,
+        (_, Statistic::Mean) => mean_of_independent(values, CONFIDENCE).ok(),
+        (_, Statistic::Median) => Some(around_median(value, values)),
     };
-    Some(Cell {
-        value: values.iter().sum::<f64>() / values.len() as f64,
-        interval,
-    })
+    Some(Cell { value, interval })
+}
+
+/// The mean or the median; `None` of nothing.
+pub(super) fn middle(values: &[f64], statistic: Statistic) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    match statistic {
+        Statistic::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+        Statistic::Median => {
+            let mut sorted = values.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            Some(f64::midpoint(
+                sorted[(sorted.len() - 1) / 2],
+                sorted[sorted.len() / 2],
+            ))
+        }
+    }
+}
+
+/// From the smallest to the largest of n values the true median lies with probability 1 − 2¹⁻ⁿ, whatever the distribution:
+/// all n lie on one side of it with probability 2 · 2⁻ⁿ (order statistics; David and Nagaraja, 2003, section 7.1).
+fn around_median(median: f64, values: &[f64]) -> Estimate {
+    let ends = values
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        });
+    Estimate {
+        value: median,
+        low: ends.0,
+        high: ends.1,
+        confidence: 1.0 - 0.5f64.powf(values.len() as f64 - 1.0),
+        count: values.len() as u64,
+        method: Method::OrderStatistics,
+    }
 }

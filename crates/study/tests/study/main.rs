@@ -7,6 +7,7 @@
 )]
 
 mod best;
+mod environments;
 mod gate;
 mod limits;
 mod matters;

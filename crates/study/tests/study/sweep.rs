@@ -7,15 +7,14 @@ use weir_record::{
     ClassRecord, Errors, Levels, NoObserver, Status, TargetFacts, Treatment, TrialError,
     TrialObserver, TrialRecord, TrialRunner,
 };
-use weir_study::{CaseSpec, ColumnSpec, Design, Factor, Outcome, SweepSpec, auto_window, sweep};
+use weir_study::{
+    Across, CaseSpec, ColumnSpec, Design, Factor, Outcome, SweepSpec, auto_window, sweep,
+};
 
 use crate::support::Analytic;
 
 fn column(title: &str, signal: &str) -> ColumnSpec {
-    ColumnSpec {
-        title: title.to_owned(),
-        signal: signal.to_owned(),
-    }
+    ColumnSpec::new(title, signal)
 }
 
 fn spec(design: Design, replicates: u32) -> SweepSpec {
@@ -24,6 +23,7 @@ fn spec(design: Design, replicates: u32) -> SweepSpec {
         design,
         replicates,
         compare: None,
+        across: Across::default(),
         columns: vec![
             column("Throughput", "throughput"),
             column("Waiting", "waiting(pool.db)"),
@@ -48,6 +48,8 @@ fn case(name: &str, set: &[(&str, f64)], published: &[(&str, &str)]) -> CaseSpec
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
             .collect(),
         window: None,
+        replicates: None,
+        only_in: None,
     }
 }
 

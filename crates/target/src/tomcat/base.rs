@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::TargetError;
+use crate::start::{StartLevels, ThreadKind};
 use crate::xml_attributes::{escaped, with_attributes};
 
 use super::TomcatOptions;
@@ -15,6 +16,8 @@ use super::live::SETTINGS;
 
 /// How the database calls the pool's connections.
 const APPLICATION_NAME: &str = "tomcat";
+/// The connector's attribute that gives every request a virtual thread of its own.
+const VIRTUAL_THREADS: &str = "useVirtualThreads";
 /// What goes to the console and with it to the log of the run.
 const LOGGING: &str = "\
 handlers = java.util.logging.ConsoleHandler
@@ -52,6 +55,24 @@ pub(super) fn make(options: &TomcatOptions) -> Result<(), TargetError> {
         }
         None => Ok(()),
     }
+}
+
+/// Makes the connector what these levels say, in a base that was made before.
+pub(super) fn connect_on(options: &TomcatOptions, levels: &StartLevels) -> Result<(), TargetError> {
+    let path = options.base.join("conf/server.xml");
+    let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
+    let is_virtual = levels.threads == Some(ThreadKind::Virtual);
+    if !is_virtual && !text.contains(VIRTUAL_THREADS) {
+        return Ok(());
+    }
+    let attribute = [(VIRTUAL_THREADS, is_virtual.to_string())];
+    let changed = with_attributes(&text, is_http_connector, &attribute).map_err(|says| {
+        TargetError::Configuration {
+            path: path.clone(),
+            says,
+        }
+    })?;
+    write(&path, &changed)
 }
 
 /// One connector, one host, no access log, no shutdown port.

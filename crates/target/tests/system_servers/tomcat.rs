@@ -83,6 +83,7 @@ fn start(shelf: &Shelf, line: &Package, kind: PoolKind, place: &Path) -> Box<Tom
             cpus: None,
             settings: BTreeMap::from([("threads".to_owned(), 50.0), ("pool.db".to_owned(), 10.0)]),
             log: place.join("target.log"),
+            journal: Journal::new(place.join("state")),
         })
         .unwrap(),
     )

@@ -50,6 +50,7 @@ pub(super) fn start(
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),
         log: place.log(),
+        journal: place.journal.clone(),
     });
     let server = server.map_err(|error| failed(place, error))?;
     place.note_processes(&server)?;

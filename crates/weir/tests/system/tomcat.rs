@@ -163,3 +163,94 @@ fn a_killed_weir_leaves_no_server_and_the_users_installation_as_it_was() {
     assert!(tree(&place.path("shop")) == before, "as it was found");
     assert!(names_in(&place.state()).is_empty());
 }
+
+const ENVIRONMENTS: &str = r#"
+schema = "weir/study/1"
+[target.tomcat]
+app = "stress"
+ready = "/light"
+java-options = [
+  "-Xmx256m",
+  "-Dweir.regulator.on=false",
+  "-Dweir.regulator.class.light.urls=/light",
+]
+[load]
+plan = "light-heavy.jmx"
+window = "5 s"
+warm-up = "2 s"
+[load.properties]
+LIGHT = 2
+HEAVY = 4
+HEAVY_PATH = "/heavy/numeric"
+[sweep]
+design = "cases"
+reference = "off"
+[[sweep.environment]]
+name = "Serial"
+set = { start.collector = "serial" }
+[[sweep.environment]]
+name = "Batch"
+set = { start.scheduling = "batch", start.heap = "200m" }
+[[sweep.case]]
+name = "off"
+set = {}
+[[sweep.case]]
+name = "on"
+set = { regulator.on = "true", regulator.promise.light = "p99 <= {0.001 * p99(light) of off} ms" }
+[[sweep.column]]
+title = "Heavy"
+signal = "throughput(heavy)"
+relative = true
+"#;
+
+#[test]
+fn a_sweep_starts_the_server_for_each_environment_and_sets_its_regulator() {
+    if skipped("a_sweep_starts_the_server_for_each_environment_and_sets_its_regulator") {
+        return;
+    }
+    let place = Place::new();
+    place.write(
+        "light-heavy.jmx",
+        &crate::support::repository_file("studies/plans/light-heavy.jmx"),
+    );
+    place.write("environments.toml", ENVIRONMENTS);
+    let done = place
+        .start(&["sweep", "environments.toml", "--json", "result.json"])
+        .done(STUDY);
+    assert!([Some(0), Some(4)].contains(&done.code), "{}", done.stderr);
+    let result = json_file(&place.path("result.json"));
+    let rows = result["table"]["rows"].as_array().unwrap();
+    let names: Vec<(&str, &str)> = rows
+        .iter()
+        .map(|row| {
+            (
+                row["environment"].as_str().unwrap(),
+                row["case"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("Serial", "off"),
+            ("Serial", "on"),
+            ("Batch", "off"),
+            ("Batch", "on")
+        ]
+    );
+    let trials = result["trials"].as_array().unwrap();
+    for environment in ["Serial", "Batch"] {
+        let heavy = |case: &str| {
+            let name = format!("{environment}: {case}");
+            let trial = trials.iter().find(|trial| trial["case"] == name).unwrap();
+            trial["classes"]["heavy"]["throughput_per_s"]
+                .as_f64()
+                .unwrap_or(0.0)
+        };
+        // Nothing is as fast as was promised, so that heavy requests keep their twentieth of one thread only.
+        assert!(
+            heavy("on") < 0.5 * heavy("off"),
+            "{environment}: {trials:#?}"
+        );
+    }
+}

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use weir_record::{
-    Column, Figure, Levels, RESULT_SCHEMA, RunDirectory, Spent, Status, StudyResult, SweepRow,
-    SweepTable, failed_to,
+    Column, Figure, Levels, RESULT_SCHEMA, RunDirectory, Spent, Statistic, Status, StudyResult,
+    SweepRow, SweepTable, failed_to,
 };
 use weir_sim::{
     BYTES_PER_USER, ClassReport, NetworkFile, Plan, Replication, Report, SimulatedTrial, Totals,
@@ -284,12 +284,15 @@ fn table(report: &Report, trials: u32) -> SweepTable {
             .iter()
             .map(|class| SweepRow {
                 case: class.name.clone(),
+                environment: None,
                 levels: Levels::new(),
                 trials: (1..=trials).collect(),
                 cells: cells(class),
                 published: vec![None; 5],
             })
             .collect(),
+        statistic: Statistic::Mean,
+        pictures: Vec::new(),
     }
 }
 

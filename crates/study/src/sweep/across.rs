@@ -1,0 +1,143 @@
+//! What is told and drawn of all environments together.
+
+use weir_record::{Level, PictureLine, SweepPicture, TrialRecord};
+
+use super::Case;
+use super::comparison::rounded;
+use super::table::{cell, middle, of_case};
+use crate::figure::Figure;
+use crate::spec::{Across, PictureSpec, SpreadSpec};
+
+/// How far apart the environments lie, in sentences.
+pub(super) fn sentences(across: &Across, cases: &[Case], trials: &[TrialRecord]) -> Vec<String> {
+    let spreads = across.spreads.iter();
+    spreads
+        .filter_map(|spread| sentence(spread, across, cases, trials))
+        .collect()
+}
+
+/// The smallest and the largest of the environments' figures.
+struct Ends {
+    low: f64,
+    high: f64,
+    environments: usize,
+}
+
+impl Ends {
+    fn apart(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
+fn sentence(
+    spread: &SpreadSpec,
+    across: &Across,
+    cases: &[Case],
+    trials: &[TrialRecord],
+) -> Option<String> {
+    let figure = Figure::named(&spread.signal);
+    let unit = figure.unit();
+    let ends: Vec<(&String, Ends)> = spread
+        .cases
+        .iter()
+        .filter_map(|name| Some((name, ends(name, &figure, across, cases, trials)?)))
+        .collect();
+    let (_, first) = ends.first()?;
+    let told = ends.iter().map(|(name, ends)| {
+        let times = first.apart() / ends.apart();
+        let compared = if std::ptr::eq(first, ends) || !times.is_finite() {
+            String::new()
+        } else {
+            format!(", the spread {} times smaller", rounded(times))
+        };
+        format!(
+            "{name}: {} to {} {unit}, {} {unit} apart in {} environments{compared}",
+            rounded(ends.low),
+            rounded(ends.high),
+            rounded(ends.apart()),
+            ends.environments,
+        )
+    });
+    let told: Vec<String> = told.collect();
+    Some(format!(
+        "{} by environment: {}.",
+        spread.signal,
+        told.join("; ")
+    ))
+}
+
+fn ends(
+    name: &str,
+    figure: &Figure,
+    across: &Across,
+    cases: &[Case],
+    trials: &[TrialRecord],
+) -> Option<Ends> {
+    let in_environments = cases.iter().filter(|case| case.short() == name);
+    let values: Vec<f64> = in_environments
+        .filter_map(|case| {
+            let own = of_case(case, trials);
+            let read = own
+                .iter()
+                .filter_map(|trial| Some(figure.read(trial)?.value));
+            middle(&read.collect::<Vec<_>>(), across.statistic)
+        })
+        .collect();
+    Some(Ends {
+        low: values.iter().copied().reduce(f64::min)?,
+        high: values.iter().copied().reduce(f64::max)?,
+        environments: values.len(),
+    })
+}
+
+/// The pictures with what was measured.
+pub(super) fn pictures(
+    across: &Across,
+    cases: &[Case],
+    trials: &[TrialRecord],
+) -> Vec<SweepPicture> {
+    let pictures = across.pictures.iter();
+    pictures
+        .map(|picture| SweepPicture {
+            title: picture.title.clone(),
+            x: picture.x.clone(),
+            signal: Figure::named(&picture.signal).to_string(),
+            unit: Figure::named(&picture.signal).unit().to_owned(),
+            lines: lines(picture, across, cases, trials),
+        })
+        .collect()
+}
+
+fn lines(
+    picture: &PictureSpec,
+    across: &Across,
+    cases: &[Case],
+    trials: &[TrialRecord],
+) -> Vec<PictureLine> {
+    let figure = Figure::named(&picture.signal);
+    let mut lines: Vec<PictureLine> = Vec::new();
+    for case in cases {
+        let level = case.levels.get(&picture.x).and_then(Level::number);
+        let Some(x) = level.filter(|_| picture.cases.iter().any(|name| name == case.short()))
+        else {
+            continue;
+        };
+        let Some(point) = cell(&figure, &of_case(case, trials), across.statistic) else {
+            continue;
+        };
+        let name = case.environment.clone().unwrap_or_default();
+        let at = lines.iter().position(|line| line.name == name);
+        let at = at.unwrap_or_else(|| {
+            lines.push(PictureLine {
+                name,
+                points: Vec::new(),
+            });
+            lines.len() - 1
+        });
+        lines[at].points.push((x, point));
+    }
+    for line in &mut lines {
+        line.points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    }
+    lines
+}

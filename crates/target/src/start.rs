@@ -1,0 +1,305 @@
+//! How the process of a server in a Java virtual machine is started: the levels of the factors `start.NAME`.
+//!
+//! None of it can be changed while the server runs, so a new level is a new start.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use weir_units::CpuSet;
+
+use crate::error::TargetError;
+
+/// Where Debian, Fedora and the vendors' packages put Java virtual machines.
+const JAVA_HOMES: &str = "/usr/lib/jvm";
+/// Sets the scheduling policy of a program that it becomes.
+const CHRT: &str = "chrt";
+
+/// How a server is started; what is `None` is as the study's target says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StartLevels {
+    /// CPUs that it may use.
+    pub cpus: Option<CpuSet>,
+    /// The kernel's scheduling policy for all of its threads.
+    pub scheduling: Option<Scheduling>,
+    /// The release of Java that runs it, such as 25.
+    pub java: Option<u32>,
+    /// The garbage collector.
+    pub collector: Option<Collector>,
+    /// The size of the heap as `-Xms` and `-Xmx` take it.
+    pub heap: Option<String>,
+    /// The kind of thread on which requests run.
+    pub threads: Option<ThreadKind>,
+    /// Whether every trial has a start of its own.
+    pub each_trial: bool,
+}
+
+/// A scheduling policy of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduling {
+    /// `SCHED_OTHER`, the usual one.
+    Other,
+    /// `SCHED_BATCH`: a thread that wakes does not push another off the CPU.
+    Batch,
+    /// `SCHED_IDLE`: behind everything that is not idle.
+    Idle,
+}
+
+/// A garbage collector of `HotSpot`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collector {
+    /// One thread, everything stands still.
+    Serial,
+    /// Several threads, everything stands still.
+    Parallel,
+    /// Garbage first.
+    G1,
+    /// ZGC, concurrent.
+    Z,
+    /// None at all: the heap is used once.
+    Epsilon,
+}
+
+/// What a request runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadKind {
+    /// A thread of the operating system, from a pool.
+    Platform,
+    /// A virtual thread of its own (Java 21 and later).
+    Virtual,
+}
+
+const SCHEDULING: [(&str, Scheduling); 3] = [
+    ("other", Scheduling::Other),
+    ("batch", Scheduling::Batch),
+    ("idle", Scheduling::Idle),
+];
+const COLLECTORS: [(&str, Collector); 5] = [
+    ("serial", Collector::Serial),
+    ("parallel", Collector::Parallel),
+    ("g1", Collector::G1),
+    ("z", Collector::Z),
+    ("epsilon", Collector::Epsilon),
+];
+const THREADS: [(&str, ThreadKind); 2] = [
+    ("platform", ThreadKind::Platform),
+    ("virtual", ThreadKind::Virtual),
+];
+const EACH: [(&str, bool); 2] = [("environment", false), ("trial", true)];
+
+/// The factors' names behind `start.`.
+const NAMES: &str = "start.cpus, start.scheduling, start.java, start.collector, start.heap, start.threads, start.each";
+
+impl StartLevels {
+    /// Reads levels by the factors' whole names (`start.collector`).
+    ///
+    /// # Errors
+    /// A name that is none of these, or a level that its factor does not have; says what there is.
+    pub fn parse(levels: &BTreeMap<String, String>) -> Result<Self, TargetError> {
+        let mut read = Self::default();
+        for (name, level) in levels {
+            match name.as_str() {
+                "start.cpus" => {
+                    let cpus: CpuSet = level
+                        .parse()
+                        .map_err(|_| wrong(name, level, "a list of CPUs such as 0-1"))?;
+                    read.cpus = Some(cpus);
+                }
+                "start.scheduling" => read.scheduling = Some(word(name, level, &SCHEDULING)?),
+                "start.java" => {
+                    let release = level.parse().ok().filter(|release| *release >= 11);
+                    let release = release
+                        .ok_or_else(|| wrong(name, level, "a release of Java from 11 on"))?;
+                    read.java = Some(release);
+                }
+                "start.collector" => read.collector = Some(word(name, level, &COLLECTORS)?),
+                "start.heap" => {
+                    if !is_size(level) {
+                        return Err(wrong(name, level, "a size such as 512m or 4g"));
+                    }
+                    read.heap = Some(level.clone());
+                }
+                "start.threads" => read.threads = Some(word(name, level, &THREADS)?),
+                "start.each" => read.each_trial = word(name, level, &EACH)?,
+                _ => {
+                    return Err(TargetError::Setting {
+                        name: name.clone(),
+                        says: format!("how a server is started is {NAMES}"),
+                    });
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// The program and its first words, up to where the server's own options begin: the policy, the Java, the options of the
+    /// virtual machine. `java` and `options` are the target's; later options win.
+    pub(crate) fn command(&self, java: &Path, options: &[String]) -> Result<Command, TargetError> {
+        let java = match self.java {
+            Some(release) => java_of_release(release)?,
+            None => java.to_owned(),
+        };
+        let policy = match self.scheduling {
+            None | Some(Scheduling::Other) => None,
+            Some(Scheduling::Batch) => Some("--batch"),
+            Some(Scheduling::Idle) => Some("--idle"),
+        };
+        let mut command = match policy {
+            // It becomes Java and keeps the process's id.
+            Some(policy) => {
+                let mut command = Command::new(CHRT);
+                command.args([policy, "0"]).arg(java);
+                command
+            }
+            None => Command::new(java),
+        };
+        command.args(options).args(self.options());
+        Ok(command)
+    }
+
+    fn options(&self) -> Vec<String> {
+        let mut options: Vec<String> = match self.collector {
+            None => Vec::new(),
+            Some(Collector::Serial) => vec!["-XX:+UseSerialGC".to_owned()],
+            Some(Collector::Parallel) => vec!["-XX:+UseParallelGC".to_owned()],
+            Some(Collector::G1) => vec!["-XX:+UseG1GC".to_owned()],
+            Some(Collector::Z) => vec!["-XX:+UseZGC".to_owned()],
+            Some(Collector::Epsilon) => vec![
+                "-XX:+UnlockExperimentalVMOptions".to_owned(),
+                "-XX:+UseEpsilonGC".to_owned(),
+            ],
+        };
+        if let Some(heap) = &self.heap {
+            options.extend([format!("-Xms{heap}"), format!("-Xmx{heap}")]);
+        }
+        options
+    }
+}
+
+fn wrong(name: &str, level: &str, wanted: &str) -> TargetError {
+    TargetError::Setting {
+        name: name.to_owned(),
+        says: format!("`{level}` is not {wanted}"),
+    }
+}
+
+fn word<T: Copy>(name: &str, level: &str, words: &[(&str, T)]) -> Result<T, TargetError> {
+    let known = words.iter().find(|(word, _)| *word == level);
+    known.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        wrong(name, level, &format!("one of {}", words.join(", ")))
+    })
+}
+
+fn is_size(text: &str) -> bool {
+    let number = text.strip_suffix(['k', 'm', 'g', 'K', 'M', 'G']);
+    number.is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number > 0))
+}
+
+/// The program of a Java of this release that is installed.
+fn java_of_release(release: u32) -> Result<PathBuf, TargetError> {
+    let installed = fs::read_dir(JAVA_HOMES).map_err(TargetError::file(Path::new(JAVA_HOMES)))?;
+    let mut found: Vec<(u32, PathBuf)> = installed
+        .filter_map(|entry| {
+            let home = entry.ok()?.path();
+            let facts = fs::read_to_string(home.join("release")).ok()?;
+            let program = home.join("bin/java");
+            program.is_file().then_some((release_of(&facts)?, program))
+        })
+        .collect();
+    found.sort();
+    let same = found.iter().find(|(of, _)| *of == release);
+    same.map(|(_, program)| program.clone()).ok_or_else(|| {
+        let mut known: Vec<String> = found.iter().map(|(of, _)| of.to_string()).collect();
+        known.dedup();
+        TargetError::Setting {
+            name: "start.java".to_owned(),
+            says: format!(
+                "no Java {release} is installed below {JAVA_HOMES}, which has {}",
+                known.join(", ")
+            ),
+        }
+    })
+}
+
+/// The release that the file `release` of an installation tells: 17 of `JAVA_VERSION="17.0.15"`.
+fn release_of(facts: &str) -> Option<u32> {
+    let version = facts.lines().find_map(|line| {
+        line.strip_prefix("JAVA_VERSION=\"")
+            .and_then(|rest| rest.strip_suffix('"'))
+    })?;
+    version.split(['.', '-', '+']).next()?.parse().ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use super::*;
+
+    fn parse(levels: &[(&str, &str)]) -> Result<StartLevels, TargetError> {
+        let levels = levels
+            .iter()
+            .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()));
+        StartLevels::parse(&levels.collect())
+    }
+
+    fn words(levels: &[(&str, &str)]) -> Vec<String> {
+        let command = parse(levels)
+            .unwrap()
+            .command(Path::new("java"), &["-Xmx1g".to_owned()])
+            .unwrap();
+        std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn levels_become_a_command() {
+        assert_eq!(words(&[]), ["java", "-Xmx1g"]);
+        assert_eq!(words(&[("start.scheduling", "other")]), ["java", "-Xmx1g"]);
+        assert_eq!(
+            words(&[
+                ("start.scheduling", "batch"),
+                ("start.collector", "epsilon"),
+                ("start.heap", "12g")
+            ]),
+            [
+                "chrt",
+                "--batch",
+                "0",
+                "java",
+                "-Xmx1g",
+                "-XX:+UnlockExperimentalVMOptions",
+                "-XX:+UseEpsilonGC",
+                "-Xms12g",
+                "-Xmx12g"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_level_is_refused_with_what_there_is() {
+        for (name, level, says) in [
+            ("start.colour", "red", "start.collector"),
+            ("start.collector", "cms", "serial, parallel, g1, z, epsilon"),
+            ("start.scheduling", "fifo", "other, batch, idle"),
+            ("start.cpus", "one", "0-1"),
+            ("start.java", "8", "from 11 on"),
+            ("start.heap", "much", "512m"),
+            ("start.each", "day", "environment, trial"),
+        ] {
+            let says_so = parse(&[(name, level)]).unwrap_err().to_string();
+            assert!(says_so.contains(says), "{says_so}");
+        }
+    }
+
+    #[test]
+    fn a_release_is_read_from_what_an_installation_says() {
+        assert_eq!(release_of("A=1\nJAVA_VERSION=\"17.0.15\"\n"), Some(17));
+        assert_eq!(release_of("JAVA_VERSION=\"25\""), Some(25));
+        assert_eq!(release_of("JAVA_VERSION=\"26-ea\""), Some(26));
+        assert_eq!(release_of(""), None);
+    }
+}
