@@ -105,25 +105,13 @@ impl Rig {
             .directory
             .start_trial(treatment.id)
             .map_err(|error| TrialError::Storage(failed_to(&error)))?;
-        let limits = levels::limits(&treatment.levels).map_err(TrialError::Input)?;
-        let target = &mut options.target;
-        let start = levels::in_words(&treatment.levels, levels::START);
-        let regulator = levels::in_words(&treatment.levels, levels::REGULATOR);
-        target
-            .start_as(&start)
-            .and_then(|()| target.apply(&limits))
-            .and_then(|()| target.regulate(&regulator))
-            .map_err(|error| target_failed(&error))?;
+        set(options.target.as_mut(), &treatment.levels)?;
         if let Some(last) = &self.last {
             wait_until(last.ended + options.pause, &options.interrupted)?;
         }
         let watched = options.target.watched();
         let target_cpus = watched.cpus.clone();
-        let is_here = matches!(watched.machine, WatchedMachine::This);
-        let shared = target_cpus
-            .as_ref()
-            .filter(|_| is_here)
-            .and_then(|own| shared(own, &options.cpus.load));
+        let shared = shared(&watched, &options.cpus.load);
         let pids = watched.pids.clone();
         let fresh = self.last.as_ref().is_none_or(|last| last.pids != pids);
         let log_from = options.target.log_length();
@@ -199,9 +187,7 @@ impl Rig {
         record.signal_origins = measured.origins;
         record.notes.extend(unseen.note);
         let shares_cpus = shared.is_some();
-        record.notes.extend(shared.map(|cpus| {
-            format!("the server shares CPU {cpus} with the load tool: its figures compare with those of trials that do so too")
-        }));
+        record.notes.extend(shared.map(|cpus| shares(&cpus)));
         if treatment.window.requests.is_some()
             && let Some(rate) = steady_rate(&measured.recording, measured.elapsed.as_secs_f64())
         {
@@ -274,9 +260,29 @@ impl TrialRunner for Rig {
     }
 }
 
-/// The CPUs in both sets.
-fn shared(a: &CpuSet, b: &CpuSet) -> Option<CpuSet> {
-    CpuSet::new(a.iter().filter(|cpu| b.contains(*cpu)))
+/// Makes the server what the levels say.
+fn set(target: &mut dyn Server, levels: &Levels) -> Result<(), TrialError> {
+    let limits = levels::limits(levels).map_err(TrialError::Input)?;
+    let start = levels::in_words(levels, levels::START);
+    let regulator = levels::in_words(levels, levels::REGULATOR);
+    target
+        .start_as(&start)
+        .and_then(|()| target.apply(&limits))
+        .and_then(|()| target.regulate(&regulator))
+        .map_err(|error| target_failed(&error))
+}
+
+/// The CPUs that a study gives to the server although the load tool runs there.
+fn shared(watched: &Watched, load: &CpuSet) -> Option<CpuSet> {
+    let own = watched.cpus.as_ref()?;
+    let is_here = matches!(watched.machine, WatchedMachine::This);
+    CpuSet::new(own.iter().filter(|cpu| is_here && load.contains(*cpu)))
+}
+
+fn shares(cpus: &CpuSet) -> String {
+    format!(
+        "the server shares CPU {cpus} with the load tool: its figures compare with those of trials that do so too"
+    )
 }
 
 /// How long a trial lasts, after a start of the server with this warm-up at least.
