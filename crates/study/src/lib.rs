@@ -84,23 +84,13 @@ pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded, is_recorded_of};
 pub use several::several;
 pub use spec::{
-<<<<<<< HEAD
-    Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandApp,
-    CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, ExternalSpec,
-    Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec,
-    LimitSetter, LimitSpec, LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords,
-    MetricsSpec, MpmKind, PoolWord, Problem, SeveralSpec, SpringBootApp, SpringBootSpec,
-    StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
-    Varied, auto_window,
-=======
-    Across, Ask, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandSpec, CompareSpec,
-    DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind, EnvironmentSpec, ExternalSpec, Factor,
-    FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp, LibertyServerSpec, LibertySpec,
-    LimitSetter, LimitSpec, LoadSource, LoadSpec, MattersSpec, MetricName, MetricWords,
-    MetricsSpec, MpmKind, PictureSpec, PoolWord, Problem, SeveralSpec, SpreadSpec, SpringBootApp,
-    SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
-    TomcatServer, TomcatSpec, Varied, auto_window,
->>>>>>> 32810ab (Sweep several environments, and take E4 to ten of them)
+    Across, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandApp,
+    CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind,
+    EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp,
+    LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec, MattersSpec,
+    MetricName, MetricWords, MetricsSpec, MpmKind, PictureSpec, PoolWord, Problem, SeveralSpec,
+    SpreadSpec, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind,
+    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied, auto_window,
 };
 pub use sweep::sweep;
 pub use taken_in::of_files;

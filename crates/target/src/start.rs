@@ -3,7 +3,6 @@
 //! None of it can be changed while the server runs, so a new level is a new start.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,8 +10,6 @@ use weir_units::CpuSet;
 
 use crate::error::TargetError;
 
-/// Where Debian, Fedora and the vendors' packages put Java virtual machines.
-const JAVA_HOMES: &str = "/usr/lib/jvm";
 /// Sets the scheduling policy of a program that it becomes.
 const CHRT: &str = "chrt";
 
@@ -134,11 +131,16 @@ impl StartLevels {
     }
 
     /// The program and its first words, up to where the server's own options begin: the policy, the Java, the options of the
-    /// virtual machine. `java` and `options` are the target's; later options win.
-    pub(crate) fn command(&self, java: &Path, options: &[String]) -> Result<Command, TargetError> {
+    /// virtual machine. `java` and `options` are the target's, later options win; `javas` are those that are installed, by release.
+    pub(crate) fn command(
+        &self,
+        java: &Path,
+        javas: &BTreeMap<u32, PathBuf>,
+        options: &[String],
+    ) -> Result<Command, TargetError> {
         let java = match self.java {
-            Some(release) => java_of_release(release)?,
-            None => java.to_owned(),
+            Some(release) => java_of_release(release, javas)?,
+            None => java,
         };
         let policy = match self.scheduling {
             None | Some(Scheduling::Other) => None,
@@ -197,39 +199,19 @@ fn is_size(text: &str) -> bool {
     number.is_some_and(|number| number.parse::<u32>().is_ok_and(|number| number > 0))
 }
 
-/// The program of a Java of this release that is installed.
-fn java_of_release(release: u32) -> Result<PathBuf, TargetError> {
-    let installed = fs::read_dir(JAVA_HOMES).map_err(TargetError::file(Path::new(JAVA_HOMES)))?;
-    let mut found: Vec<(u32, PathBuf)> = installed
-        .filter_map(|entry| {
-            let home = entry.ok()?.path();
-            let facts = fs::read_to_string(home.join("release")).ok()?;
-            let program = home.join("bin/java");
-            program.is_file().then_some((release_of(&facts)?, program))
-        })
-        .collect();
-    found.sort();
-    let same = found.iter().find(|(of, _)| *of == release);
-    same.map(|(_, program)| program.clone()).ok_or_else(|| {
-        let mut known: Vec<String> = found.iter().map(|(of, _)| of.to_string()).collect();
-        known.dedup();
+/// The program of a Java of this release.
+fn java_of_release(release: u32, javas: &BTreeMap<u32, PathBuf>) -> Result<&Path, TargetError> {
+    let program = javas.get(&release).map(PathBuf::as_path);
+    program.ok_or_else(|| {
+        let known: Vec<String> = javas.keys().map(u32::to_string).collect();
         TargetError::Setting {
             name: "start.java".to_owned(),
             says: format!(
-                "no Java {release} is installed below {JAVA_HOMES}, which has {}",
+                "no Java {release} was found, only {}; install it below /usr/lib/jvm",
                 known.join(", ")
             ),
         }
     })
-}
-
-/// The release that the file `release` of an installation tells: 17 of `JAVA_VERSION="17.0.15"`.
-fn release_of(facts: &str) -> Option<u32> {
-    let version = facts.lines().find_map(|line| {
-        line.strip_prefix("JAVA_VERSION=\"")
-            .and_then(|rest| rest.strip_suffix('"'))
-    })?;
-    version.split(['.', '-', '+']).next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -244,10 +226,14 @@ mod tests {
         StartLevels::parse(&levels.collect())
     }
 
+    fn javas() -> BTreeMap<u32, PathBuf> {
+        BTreeMap::from([(25, PathBuf::from("/jdk-25/bin/java"))])
+    }
+
     fn words(levels: &[(&str, &str)]) -> Vec<String> {
         let command = parse(levels)
             .unwrap()
-            .command(Path::new("java"), &["-Xmx1g".to_owned()])
+            .command(Path::new("java"), &javas(), &["-Xmx1g".to_owned()])
             .unwrap();
         std::iter::once(command.get_program())
             .chain(command.get_args())
@@ -280,6 +266,14 @@ mod tests {
     }
 
     #[test]
+    fn a_java_is_found_by_its_release_or_missed_by_name() {
+        assert_eq!(words(&[("start.java", "25")])[0], "/jdk-25/bin/java");
+        let newer = parse(&[("start.java", "26")]).unwrap();
+        let missed = newer.command(Path::new("java"), &javas(), &[]).unwrap_err();
+        assert!(missed.to_string().contains("only 25"), "{missed}");
+    }
+
+    #[test]
     fn what_is_no_level_is_refused_with_what_there_is() {
         for (name, level, says) in [
             ("start.colour", "red", "start.collector"),
@@ -293,13 +287,5 @@ mod tests {
             let says_so = parse(&[(name, level)]).unwrap_err().to_string();
             assert!(says_so.contains(says), "{says_so}");
         }
-    }
-
-    #[test]
-    fn a_release_is_read_from_what_an_installation_says() {
-        assert_eq!(release_of("A=1\nJAVA_VERSION=\"17.0.15\"\n"), Some(17));
-        assert_eq!(release_of("JAVA_VERSION=\"25\""), Some(25));
-        assert_eq!(release_of("JAVA_VERSION=\"26-ea\""), Some(26));
-        assert_eq!(release_of(""), None);
     }
 }

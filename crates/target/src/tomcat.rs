@@ -60,6 +60,8 @@ pub struct TomcatOptions {
     pub own_configuration: bool,
     /// The Java program.
     pub java: PathBuf,
+    /// Others that are installed, by release, for trials that ask for one.
+    pub javas: BTreeMap<u32, PathBuf>,
     /// Options of the Java virtual machine, such as `-Xmx512m`.
     pub java_options: Vec<String>,
     /// The directory that becomes `CATALINA_BASE`; what is there is removed.
@@ -252,7 +254,7 @@ fn command(options: &TomcatOptions, levels: &StartLevels) -> Result<Command, Tar
         .join(":");
     let property = |name: &str, value: &Path| format!("-D{name}={}", value.display());
     let base = &options.base;
-    let mut command = levels.command(&options.java, &options.java_options)?;
+    let mut command = levels.command(&options.java, &options.javas, &options.java_options)?;
     command
         .args([
             property("catalina.home", &options.home),

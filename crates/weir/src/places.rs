@@ -1,5 +1,6 @@
 //! Where Weir keeps what outlives a run, and what the environment says about it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{ExpectedError, environment};
@@ -30,15 +31,25 @@ pub(crate) fn java_from(version: u32) -> Result<PathBuf, ExpectedError> {
         .chain(in_path)
         .map(|folder| folder.join("java"))
         .find(|program| program.is_file());
-    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
-    let installed = homes
-        .filter_map(Result::ok)
-        .map(|home| home.path().join("bin").join("java"));
-    java_among(version, usual, installed).ok_or_else(|| {
+    java_among(version, usual, installed()).ok_or_else(|| {
         ExpectedError::Environment(format!(
             "failed to find a Java {version} or newer: install one, or let JAVA_HOME name it"
         ))
     })
+}
+
+/// The Javas below `/usr/lib/jvm` by their releases.
+pub(crate) fn javas() -> BTreeMap<u32, PathBuf> {
+    let released = installed().filter_map(|program| Some((java_version(&program)?, program)));
+    released.collect()
+}
+
+/// Where packages put Javas.
+fn installed() -> impl Iterator<Item = PathBuf> {
+    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten();
+    homes
+        .filter_map(Result::ok)
+        .map(|home| home.path().join("bin").join("java"))
 }
 
 /// The usual one if it is new enough, else the newest that is.

@@ -69,6 +69,7 @@ fn start(shelf: &Shelf, line: &Package, kind: PoolKind, place: &Path) -> Box<Tom
             home: shelf.provide(line, &GO_ON, &mut |_| {}).unwrap(),
             own_configuration: false,
             java: PathBuf::from("java"),
+            javas: BTreeMap::new(),
             java_options: vec!["-Xmx256m".to_owned()],
             base: place.join("base"),
             app: Some(weir_apps::build(stress, shelf.cache(), &GO_ON, &mut |_| {}).unwrap()),

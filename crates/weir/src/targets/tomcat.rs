@@ -40,6 +40,7 @@ pub(super) fn start(
         home,
         own_configuration,
         java: places::java(),
+        javas: places::javas(),
         java_options: spec.java_options.clone(),
         base: place.directory.path().join(BASE),
         app,
