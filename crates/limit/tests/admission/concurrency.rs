@@ -145,11 +145,7 @@ fn a_limit_is_found_without_a_queue_too() {
         driver.arrive(0);
         driver.go(Duration::from_millis(5));
         // Each takes 50 ms, of which little is CPU.
-        while let Some((index, permit)) = driver.permits.first_key_value()
-            && driver.now.since(permit.admitted()) >= Duration::from_millis(50)
-        {
-            driver.finish(*index);
-        }
+        driver.finish_after(Duration::from_millis(50));
         if step % 40 == 39 {
             let busy = 0.01 * driver.admission.limit();
             driver.admission.read_cpu(busy, driver.now);
@@ -180,11 +176,7 @@ fn press(driver: &mut Driver, seconds: u64, part: Option<f64>) -> f64 {
     for step in 1..=seconds * 200 {
         driver.arrive(0);
         driver.go(Duration::from_millis(5));
-        while let Some((index, permit)) = driver.permits.first_key_value()
-            && driver.now.since(permit.admitted()) >= Duration::from_millis(50)
-        {
-            driver.finish(*index);
-        }
+        driver.finish_after(Duration::from_millis(50));
         if let Some(part) = part
             && step % 40 == 0
         {

@@ -84,6 +84,15 @@ impl Driver {
         index
     }
 
+    /// Finishes, oldest first, those that were admitted at least so long ago.
+    pub(crate) fn finish_after(&mut self, response_time: Duration) {
+        while let Some((index, permit)) = self.permits.first_key_value()
+            && self.now.since(permit.admitted()) >= response_time
+        {
+            self.finish(*index);
+        }
+    }
+
     pub(crate) fn finish(&mut self, index: usize) {
         let permit = self.permits.remove(&index).unwrap();
         let response_time = self.now.since(permit.admitted());

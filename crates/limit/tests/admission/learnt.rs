@@ -34,11 +34,7 @@ fn press(driver: &mut Driver, seconds: u32) -> Vec<f64> {
     for step in 1..=seconds * 200 {
         driver.arrive(0);
         driver.go(Duration::from_millis(5));
-        while let Some((index, permit)) = driver.permits.first_key_value()
-            && driver.now.since(permit.admitted()) >= Duration::from_millis(50)
-        {
-            driver.finish(*index);
-        }
+        driver.finish_after(Duration::from_millis(50));
         if step % 40 == 0 {
             let busy = f64::from(driver.admission.seen().in_flight) / 12.0;
             driver.admission.read_cpu(busy, driver.now);

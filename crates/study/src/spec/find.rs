@@ -20,8 +20,7 @@ use super::sweep::read_set;
 pub const DEFAULT_REQUIREMENTS: [&str; 2] = ["cpu <= 80 %", "errors <= 0.1 %"];
 /// Users that are tried at most when a study names no range.
 const WITHIN: (u32, u32) = (1, 1_000);
-/// The most load of a study that varies the gateway, which has no settings to derive and to check: five minutes with the waits
-/// for the last requests.
+/// The most load of a study that varies the gateway, its check included: five minutes with the waits for the last requests.
 const BUDGET_OF_GATE: Duration = Duration::from_secs(270);
 /// The largest end of a range: one process cannot open more connections to one address anyway.
 const WITHIN_MAX: u32 = 60_000;

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use crate::bench::gate::SERVER_CPU;
 use crate::bench::gate::backend::{Backend, WORK};
-use crate::bench::gate::clients::{Load, Phase, poisson};
+use crate::bench::gate::clients::{Phase, poisson};
 use crate::bench::gate::figures::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Subject};
-use crate::bench::gate::scenario::{CLIENTS, Capacity, PATIENCE, Turn};
+use crate::bench::gate::scenario::{self, CLIENTS, Turn};
 use crate::bench::load::cost::cpu_times;
 use crate::error::TaskError;
 
@@ -129,26 +129,13 @@ fn load(
         per_s: 2.0 * capacity,
         length: to,
     };
-    let load = Load {
-        port: gateway.port(),
-        arrivals: poisson(WORK, &[phase], seed),
-        clients: CLIENTS,
-        patience: PATIENCE,
-        retries: 0,
-    };
+    let load = scenario::load(&gateway, poisson(WORK, &[phase], seed), CLIENTS);
     let (seconds, answers) = thread::scope(|scope| {
         let watched = scope.spawn(|| watch(backend, settles + judged));
         let answers = load.send();
         (watched.join().expect("it does not panic"), answers)
     });
-    let turn = Turn {
-        capacity: Capacity {
-            work: capacity,
-            light: 0.0,
-            heavy: 0.0,
-        },
-        answers,
-    };
+    let turn = Turn::of_work(capacity, answers);
     let per_s = turn.between(from, to).goodput();
     let seconds = &seconds?[settles..];
     let spent_s: f64 = seconds.iter().map(|one| one.spent_s).sum();

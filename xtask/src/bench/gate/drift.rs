@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bench::gate::backend::{Backend, WORK};
-use crate::bench::gate::clients::{Arrival, Load, Phase, poisson};
+use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::figures::{quantile, spread};
 use crate::bench::gate::peers::{Peers, Running, free_port};
-use crate::bench::gate::scenario::{CLIENTS, Capacity, PATIENCE, Turn};
+use crate::bench::gate::scenario::{CLIENTS, Turn, load};
 use crate::bench::gate::status::status;
 use crate::bench::gate::{GATE_CPU, SERVER_CPU};
 use crate::error::TaskError;
@@ -82,14 +82,7 @@ fn turn(peers: &Peers, round: u64, seconds: u32) -> Result<Seen, TaskError> {
         ended.store(true, Ordering::Relaxed);
         (watching.join().expect("it does not panic"), answers)
     });
-    let turn = Turn {
-        capacity: Capacity {
-            work: capacity,
-            light: 0.0,
-            heavy: 0.0,
-        },
-        answers,
-    };
+    let turn = Turn::of_work(capacity, answers);
     let (refused, waited) = sparse(&gateway, admin, seconds.min(SPARSE))?;
     Ok(Seen {
         refused,
@@ -112,16 +105,6 @@ fn start(peers: &Peers, backend: u16, admin: u16) -> Result<Running, TaskError> 
         file,
     ];
     peers.run(&words, GATE_CPU, port)
-}
-
-fn load(gateway: &Running, arrivals: Vec<Arrival>, clients: usize) -> Load {
-    Load {
-        port: gateway.port(),
-        arrivals,
-        clients,
-        patience: PATIENCE,
-        retries: 0,
-    }
 }
 
 /// The limit, once a second, until the load has ended; a reading belongs to the second that it stands in.
@@ -246,14 +229,7 @@ mod tests {
             is_cut: false,
             is_second: false,
         };
-        let turn = Turn {
-            capacity: Capacity {
-                work: 2.0,
-                light: 0.0,
-                heavy: 0.0,
-            },
-            answers: (0..100).map(answer).collect(),
-        };
+        let turn = Turn::of_work(2.0, (0..100).map(answer).collect());
         let seen = Seen::of(&limits, &turn, Duration::from_secs(100));
         assert!((seen.early.limit - 4.0).abs() < 1e-9, "{seen:?}");
         assert!((seen.late.limit - 5.0).abs() < 1e-9, "{seen:?}");

@@ -9,13 +9,13 @@ use crate::bench::gate::SERVER_CPU;
 use crate::bench::gate::backend::{Backend, HEAVY, LIGHT, WORK};
 use crate::bench::gate::clients::{Answer, Arrival, Load};
 use crate::bench::gate::figures::{quantile, spread};
-use crate::bench::gate::peers::{Hold, Peer, Peers, Subject};
+use crate::bench::gate::peers::{Hold, Peer, Peers, Running, Subject};
 use crate::error::TaskError;
 
 /// An answer that comes later than this is worth nothing.
 pub(crate) const GOOD_WITHIN: Duration = Duration::from_secs(1);
 /// A client gives up after this.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) const CLIENTS: usize = 1_000;
 /// How long a request waits for its turn, where that can be said.
 const WAIT: Duration = Duration::from_millis(200);
@@ -141,12 +141,9 @@ impl Scenario {
         let gateway = peers.start(subject, backend.port())?;
         let before = backend.capacity_per_s(WORK);
         let load = Load {
-            port: gateway.port(),
-            // Every gateway of a round meets the same arrivals.
-            arrivals: (self.arrivals)(capacity, 11 + round),
-            clients: CLIENTS,
-            patience: PATIENCE,
             retries: self.retries,
+            // Every gateway of a round meets the same arrivals.
+            ..load(&gateway, (self.arrivals)(capacity, 11 + round), CLIENTS)
         };
         let elapsed = Elapsed::default();
         let answers = thread::scope(|scope| {
@@ -186,7 +183,28 @@ fn capacity(peers: &Peers) -> Result<Capacity, TaskError> {
     })
 }
 
+/// A load on a gateway, of clients that do not try again.
+pub(crate) fn load(gateway: &Running, arrivals: Vec<Arrival>, clients: usize) -> Load {
+    Load {
+        port: gateway.port(),
+        arrivals,
+        clients,
+        patience: PATIENCE,
+        retries: 0,
+    }
+}
+
 impl Turn {
+    /// At a server of which only this is known: how many requests of [`WORK`] it can answer in a second.
+    pub(crate) fn of_work(work: f64, answers: Vec<Answer>) -> Self {
+        let capacity = Capacity {
+            work,
+            light: 0.0,
+            heavy: 0.0,
+        };
+        Self { capacity, answers }
+    }
+
     /// Of what arrived between two moments.
     pub(crate) fn between(&self, from: Duration, to: Duration) -> Window<'_> {
         let within = |answer: &&Answer| (from..to).contains(&answer.arrival.at);
