@@ -53,8 +53,9 @@ pub use response_histogram::response_histogram;
 pub use result::{
     Answer, Binding, Column, ConfigurationDiff, Difference, Figure, FigureDifference, Finding,
     Held, JointSetting, JointSettings, JointStanding, LevelComparison, LevelStanding, LevelVerdict,
-    PictureLine, RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult, SettingDetail,
-    SettingEvidence, Spent, Statistic, Status, StudyResult, SweepPicture, SweepRow, SweepTable,
+    OverviewRow, PictureLine, RESULT_SCHEMA, RUN_SCHEMA, RequirementCheck, RunResult,
+    SettingDetail, SettingEvidence, Spent, Statistic, Status, StudyResult, SweepOverview,
+    SweepPicture, SweepRow, SweepTable,
 };
 pub use run_dir::{
     RUNS, RunDirectory, RunDirectoryError, RunManifest, TrialFiles, json_text, write_json,

@@ -474,6 +474,9 @@ pub struct SweepTable {
     /// A figure against a level, a line for each environment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<SweepPicture>,
+    /// What was found in each environment, side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overviews: Vec<SweepOverview>,
 }
 
 impl SweepTable {
@@ -487,6 +490,7 @@ impl SweepTable {
                 let empty = Self {
                     rows: Vec::new(),
                     pictures: Vec::new(),
+                    overviews: Vec::new(),
                     ..self.clone()
                 };
                 parts.push((environment, empty));
@@ -531,6 +535,26 @@ pub struct PictureLine {
     pub name: String,
     /// Levels, ascending, and the figure there.
     pub points: Vec<(f64, Figure)>,
+}
+
+/// A table with a row for each environment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepOverview {
+    /// What stands above it.
+    pub title: String,
+    /// The columns behind the environment's name.
+    pub columns: Vec<Column>,
+    /// One row for each environment, in the study's order.
+    pub rows: Vec<OverviewRow>,
+}
+
+/// What was found in one environment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverviewRow {
+    /// The environment; empty for a sweep without any.
+    pub environment: String,
+    /// One cell per column; null where nothing was read or no case was chosen.
+    pub cells: Vec<Option<Figure>>,
 }
 
 /// One column of a sweep's table.

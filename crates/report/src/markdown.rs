@@ -1,11 +1,11 @@
 //! The report as a text for a ticket: GitHub's Markdown, readable as it stands.
 
-use weir_record::{StudyResult, SweepTable, TrialRecord};
+use weir_record::{StudyResult, SweepOverview, SweepTable, TrialRecord};
 
 use crate::ReportInput;
 use crate::figures::{Kind, number};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, measured, published};
+use crate::sweep::{column_head, has_published, in_cell, measured, published};
 use crate::words;
 
 /// The answer, the settings, the check, the findings and every trial, as Markdown.
@@ -101,7 +101,12 @@ fn sweep(result: &StudyResult) -> Option<String> {
         Some(name) => format!("### {}\n\n{}", escape(name), of_cases(&part)),
         None => of_cases(&part),
     });
-    let tables: Vec<String> = tables.collect();
+    let overviews = sweep.overviews.iter();
+    let overviews = overviews.map(|overview| {
+        let title = escape(&overview.title);
+        format!("### {title}\n\n{}", of_environments(overview))
+    });
+    let tables: Vec<String> = tables.chain(overviews).collect();
     let says = words::over_trials(sweep.statistic);
     Some(format!(
         "## Cases\n\n{}.\n\n{}",
@@ -130,6 +135,18 @@ fn of_cases(sweep: &SweepTable) -> String {
     });
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let align = format!(":--{}", "|--:".repeat(heads.len() - 1));
+    table(&heads, &align, rows)
+}
+
+fn of_environments(overview: &SweepOverview) -> String {
+    let titles = overview.columns.iter().map(|column| column.title.as_str());
+    let heads: Vec<&str> = std::iter::once("environment").chain(titles).collect();
+    let rows = overview.rows.iter().map(|row| {
+        let cells = overview.columns.iter().zip(&row.cells);
+        let cells = cells.map(|(column, figure)| in_cell(column, figure.as_ref()));
+        std::iter::once(row.environment.clone()).chain(cells)
+    });
+    let align = format!(":--{}", "|--:".repeat(overview.columns.len()));
     table(&heads, &align, rows)
 }
 

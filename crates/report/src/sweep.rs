@@ -1,6 +1,6 @@
 //! The cells of a sweep's table: what was measured, with its interval, and what was published.
 
-use weir_record::{Column, SweepRow, SweepTable};
+use weir_record::{Column, Figure, SweepRow, SweepTable};
 
 use crate::figures::Kind;
 
@@ -19,10 +19,18 @@ pub(crate) fn has_published(table: &SweepTable, column: usize) -> bool {
 
 /// What was measured in a cell, with its interval.
 pub(crate) fn measured(table: &SweepTable, row: &SweepRow, column: usize) -> String {
-    let Some(Some(figure)) = row.cells.get(column) else {
-        return "–".to_owned();
-    };
-    kind(&table.columns[column]).with_estimate(figure.value, figure.interval.as_ref())
+    in_cell(
+        &table.columns[column],
+        row.cells.get(column).and_then(Option::as_ref),
+    )
+}
+
+/// The figure of a column, with its interval; a dash where nothing was read.
+pub(crate) fn in_cell(column: &Column, figure: Option<&Figure>) -> String {
+    figure.map_or_else(
+        || "–".to_owned(),
+        |figure| kind(column).with_estimate(figure.value, figure.interval.as_ref()),
+    )
 }
 
 /// The same in two parts: the figure, and its interval, empty without one.
@@ -31,10 +39,18 @@ pub(crate) fn measured_parts(
     row: &SweepRow,
     column: usize,
 ) -> (String, String) {
-    let Some(Some(figure)) = row.cells.get(column) else {
+    parts(
+        &table.columns[column],
+        row.cells.get(column).and_then(Option::as_ref),
+    )
+}
+
+/// The figure of a column and its interval, empty without one.
+pub(crate) fn parts(column: &Column, figure: Option<&Figure>) -> (String, String) {
+    let Some(figure) = figure else {
         return ("–".to_owned(), String::new());
     };
-    let kind = kind(&table.columns[column]);
+    let kind = kind(column);
     let interval = figure
         .interval
         .as_ref()

@@ -1,13 +1,14 @@
 //! Plain text for the terminal: lines up without colour, and fits the width that it is given.
 
 use weir_record::{
-    ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepTable, TrialRecord,
+    ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepOverview, SweepTable,
+    TrialRecord,
 };
 
 use crate::figures::{Kind, number};
 use crate::grid::{Align, Grid, cut, wrap};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, measured, published};
+use crate::sweep::{column_head, has_published, in_cell, measured, published};
 use crate::words;
 
 /// The width that everything here fits into when nothing else is known.
@@ -208,12 +209,51 @@ fn sweep(table: &SweepTable, width: usize) -> String {
         Some(name) => format!("{name}\n{}", grid_or_blocks(&part, width)),
         None => grid_or_blocks(&part, width),
     });
-    let texts: Vec<String> = texts.collect();
+    let overviews = table.overviews.iter();
+    let texts: Vec<String> = texts
+        .chain(overviews.map(|overview| self::overview(overview, width)))
+        .collect();
     format!(
         "Cases: {}\n{}",
         words::over_trials(table.statistic),
         texts.join("\n")
     )
+}
+
+/// One line an environment when that fits, else a block an environment.
+fn overview(overview: &SweepOverview, width: usize) -> String {
+    let heads = overview.columns.iter();
+    let heads = heads.map(|column| (column.title.as_str(), Align::Right));
+    let columns: Vec<(&str, Align)> = std::iter::once(("environment", Align::Left))
+        .chain(heads)
+        .collect();
+    let mut grid = Grid::new(&columns);
+    let mut blocks = String::new();
+    for row in &overview.rows {
+        let cells = overview.columns.iter().zip(&row.cells);
+        let cells: Vec<String> = cells
+            .map(|(column, figure)| in_cell(column, figure.as_ref()))
+            .collect();
+        let mut block = Grid::new(&[("", Align::Left), ("", Align::Right)]);
+        for (column, cell) in overview.columns.iter().zip(&cells) {
+            block.row(vec![column.title.clone(), cell.clone()]);
+        }
+        blocks.push_str(&wrap("  ", "    ", &row.environment, width));
+        block.shrink(0, width.saturating_sub(4));
+        blocks.push_str(&block.lines("    "));
+        grid.row(
+            std::iter::once(row.environment.clone())
+                .chain(cells)
+                .collect(),
+        );
+    }
+    let lines = if grid.width() + 2 <= width {
+        grid.lines("  ")
+    } else {
+        blocks
+    };
+    let title = wrap("", "  ", &overview.title, width);
+    format!("{title}{lines}")
 }
 
 /// One line a case when that fits, else a block a case.

@@ -11,7 +11,9 @@ use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
 use crate::several;
-use crate::spec::{Ask, BestGoal, BestSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied};
+use crate::spec::{
+    Ask, BestGoal, BestSpec, EnvironmentSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied,
+};
 use crate::sweep::{Case, cases};
 use crate::trials::{cost_s, least_cost_s};
 
@@ -206,6 +208,24 @@ fn within_budget(steps: Vec<PlannedTrials>, window: Window, budget: Option<Durat
 /// Up to so many cases are listed one by one.
 const CASES_LISTED: usize = 20;
 
+/// How often each environment is warmed up, and how long a trial that does it measures.
+fn warm_ups(spec: &SweepSpec) -> Vec<(f64, Window)> {
+    let across = &spec.across;
+    let in_one = |environment: Option<&EnvironmentSpec>| {
+        let (_, window) = across.warm_up_in(environment, spec.window)?;
+        let most = environment.and_then(|environment| environment.replicates);
+        let times = most.unwrap_or(u32::MAX).min(spec.replicates);
+        Some((f64::from(times), window))
+    };
+    if across.environments.is_empty() {
+        return in_one(None).into_iter().collect();
+    }
+    let environments = across.environments.iter();
+    environments
+        .filter_map(|environment| in_one(Some(environment)))
+        .collect()
+}
+
 fn of_sweep(spec: &SweepSpec) -> DryRun {
     let cases = cases(spec);
     let times = |case: &Case| {
@@ -219,33 +239,18 @@ fn of_sweep(spec: &SweepSpec) -> DryRun {
         expected: trials,
         at_most: trials,
     };
-    let windows: Vec<(f64, Window)> = cases
+    let mut windows: Vec<(f64, Window)> = cases
         .iter()
         .map(|case| (f64::from(times(case)), case.window(spec.window)))
         .collect();
     let environments = &spec.across.environments;
-    let warm_ups = match &spec.across.warm_up {
-        Some(_) => environments
-            .iter()
-            .map(|environment| {
-                environment
-                    .replicates
-                    .unwrap_or(u32::MAX)
-                    .min(spec.replicates)
-            })
-            .sum::<u32>()
-            .max(if environments.is_empty() {
-                spec.replicates
-            } else {
-                0
-            }),
-        None => 0,
-    };
+    let warm_ups = warm_ups(spec);
+    windows.extend(warm_ups.iter().copied());
     let of_all = |cost_s: &dyn Fn(Window) -> f64| -> f64 {
-        let cases = windows
+        let trials = windows
             .iter()
             .map(|(times, window)| times * cost_s(*window));
-        cases.sum::<f64>() + f64::from(warm_ups) * cost_s(spec.window)
+        trials.sum()
     };
     let mut steps: Vec<PlannedTrials> = if environments.is_empty() && cases.len() <= CASES_LISTED {
         cases
@@ -272,8 +277,9 @@ fn of_sweep(spec: &SweepSpec) -> DryRun {
             })
             .collect()
     };
-    if warm_ups > 0 {
-        steps.push(trials_of("warm-ups".to_owned(), warm_ups));
+    let count: f64 = warm_ups.iter().map(|(times, _)| times).sum();
+    if count > 0.0 {
+        steps.push(trials_of("warm-ups".to_owned(), count as u32));
     }
     DryRun {
         steps,

@@ -147,6 +147,14 @@ impl Figure {
         }
     }
 
+    /// 1 where more of it is better, as of throughput; −1 for everything else.
+    pub(crate) fn more_is_better(&self) -> f64 {
+        match self {
+            Self::Throughput(_) => 1.0,
+            _ => -1.0,
+        }
+    }
+
     /// The unit in which people read it; shares are kept as shares of one and read in percent.
     pub(crate) fn unit(&self) -> &'static str {
         match self {

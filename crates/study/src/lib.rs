@@ -84,13 +84,14 @@ pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded, is_recorded_of};
 pub use several::several;
 pub use spec::{
-    Across, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ColumnSpec, CommandApp,
-    CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind,
+    Across, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ChoiceSpec, ColumnSpec,
+    CommandApp, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind,
     EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp,
     LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec, MattersSpec,
-    MetricName, MetricWords, MetricsSpec, MpmKind, PictureSpec, PoolWord, Problem, SeveralSpec,
-    SpreadSpec, SpringBootApp, SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind,
-    TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied, auto_window,
+    MetricName, MetricWords, MetricsSpec, MpmKind, OverviewColumnSpec, OverviewSpec, PictureSpec,
+    PoolWord, Problem, SeveralSpec, Shown, SpreadSpec, SpringBootApp, SpringBootSpec, StopSignal,
+    StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied,
+    auto_window,
 };
 pub use sweep::sweep;
 pub use taken_in::of_files;

@@ -27,8 +27,8 @@ pub use several::SeveralSpec;
 pub(crate) use several::is_spare;
 pub(crate) use sweep::default_columns;
 pub use sweep::{
-    Across, CaseSpec, ColumnSpec, CompareSpec, Design, EnvironmentSpec, Factor, PictureSpec,
-    SpreadSpec, SweepSpec,
+    Across, CaseSpec, ChoiceSpec, ColumnSpec, CompareSpec, Design, EnvironmentSpec, Factor,
+    OverviewColumnSpec, OverviewSpec, PictureSpec, Shown, SpreadSpec, SweepSpec,
 };
 pub(crate) use sweep::{Derived, depth};
 pub use target::{

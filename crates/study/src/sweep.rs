@@ -4,6 +4,7 @@ mod across;
 mod comparison;
 mod design;
 mod follow;
+mod overview;
 mod table;
 
 use std::collections::BTreeMap;
@@ -57,9 +58,8 @@ fn run_group(
     block: u32,
     trials: &mut Trials<'_>,
 ) -> Result<(), Stop> {
-    if let (Some(warm_up), Some(first)) = (&spec.across.warm_up, group.first()) {
-        let environment = cases[*first].environment.as_deref();
-        run_warm_up(spec, warm_up, environment, trials)?;
+    if let Some(first) = group.first() {
+        run_warm_up(spec, cases[*first].environment.as_deref(), trials)?;
     }
     for at in group {
         let case = &cases[*at];
@@ -85,20 +85,23 @@ fn run_group(
 /// A load of which nothing is used, so that the first case does not measure a server that was just started.
 fn run_warm_up(
     spec: &SweepSpec,
-    levels: &Levels,
     environment: Option<&str>,
     trials: &mut Trials<'_>,
 ) -> Result<(), Stop> {
-    let environments = spec.across.environments.iter();
-    let own = environments
-        .filter(|known| Some(known.name.as_str()) == environment)
-        .flat_map(|known| known.set.clone());
+    let mut environments = spec.across.environments.iter();
+    let environment = environments.find(|known| Some(known.name.as_str()) == environment);
+    let Some((levels, window)) = spec.across.warm_up_in(environment, spec.window) else {
+        return Ok(());
+    };
+    let mut all = environment.map_or_else(Levels::new, |environment| environment.set.clone());
+    all.extend(levels.clone());
+    let name = environment.map_or("", |environment| environment.name.as_str());
     let ran = trials.run_once(&Wanted {
         role: Role::Case,
         case: None,
-        levels: own.chain(levels.clone()).collect(),
-        window: spec.window,
-        why: &format!("warm-up {}", environment.unwrap_or_default()),
+        levels: all,
+        window,
+        why: &format!("warm-up {name}"),
     });
     ran.map(|_| ())
 }
@@ -112,6 +115,7 @@ fn outcome(
 ) -> Outcome {
     let mut table = table(&spec.columns, cases, &trials, &spec.across);
     table.pictures = across::pictures(&spec.across, cases, &trials);
+    table.overviews = overview::overviews(&spec.across, cases, &trials);
     let empty: Vec<String> = table
         .rows
         .iter()
@@ -132,6 +136,7 @@ fn outcome(
         summary.extend(comparison::sentences(compare, cases, &trials));
     }
     summary.extend(across::sentences(&spec.across, cases, &trials));
+    summary.extend(overview::sentences(&spec.across, cases, &trials));
     if !empty.is_empty() {
         summary.push(format!("No valid trial of: {}.", empty.join(", ")));
     }

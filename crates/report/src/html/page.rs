@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use weir_record::{Answer, Held, Role, StudyResult, TrialRecord};
+use weir_record::{Answer, Held, Role, StudyResult, SweepOverview, TrialRecord};
 use weir_stats::Method;
 
 use super::curves::{self, CurveChart, ShapeKey};
@@ -13,7 +13,7 @@ use crate::ReportInput;
 use crate::assets::Assets;
 use crate::figures::{Kind, number};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, measured_parts, published};
+use crate::sweep::{column_head, has_published, measured_parts, parts, published};
 use crate::words;
 
 /// Funnels that are drawn for a sweep; more would bury the table.
@@ -105,6 +105,16 @@ struct Sweep {
     says: String,
     heads: Vec<SweepHead>,
     rows: Vec<SweepRow>,
+    overviews: Vec<Overview>,
+}
+
+/// A table with a row for each environment.
+#[derive(Debug)]
+struct Overview {
+    title: String,
+    heads: Vec<String>,
+    /// Of each environment, its figures and their intervals.
+    rows: Vec<(String, Vec<(String, String)>)>,
 }
 
 #[derive(Debug)]
@@ -430,7 +440,21 @@ fn sweep(result: &StudyResult) -> Option<Sweep> {
         says: words::capital(words::over_trials(table.statistic)),
         heads: heads.collect(),
         rows: rows.collect(),
+        overviews: table.overviews.iter().map(overview).collect(),
     })
+}
+
+fn overview(of: &SweepOverview) -> Overview {
+    let rows = of.rows.iter().map(|row| {
+        let cells = of.columns.iter().zip(&row.cells);
+        let cells = cells.map(|(column, figure)| parts(column, figure.as_ref()));
+        (row.environment.clone(), cells.collect())
+    });
+    Overview {
+        title: of.title.clone(),
+        heads: of.columns.iter().map(column_head).collect(),
+        rows: rows.collect(),
+    }
 }
 
 fn findings(result: &StudyResult) -> Vec<Finding> {

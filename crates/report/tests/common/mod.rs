@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use weir_record::{
     Answer, ClassRecord, Column, CpuRecord, CpuScope, Errors, Figure, Finding, Held, Level, Levels,
-    RESULT_SCHEMA, Reading, RequirementCheck, ResponseTime, Role, RunManifest, SettingDetail,
-    Spent, Stage, Statistic, Status, StudyResult, SweepRow, SweepTable, TargetFacts, Timeline,
-    TrialRecord, WhenFull,
+    OverviewRow, RESULT_SCHEMA, Reading, RequirementCheck, ResponseTime, Role, RunManifest,
+    SettingDetail, Spent, Stage, Statistic, Status, StudyResult, SweepOverview, SweepRow,
+    SweepTable, TargetFacts, Timeline, TrialRecord, WhenFull,
 };
 use weir_report::ReportInput;
 use weir_stats::{Estimate, Method};
@@ -623,6 +623,18 @@ pub(crate) fn sweep() -> Run {
         rows,
         statistic: Statistic::default(),
         pictures: Vec::new(),
+        overviews: vec![SweepOverview {
+            title: "Environment by environment".to_owned(),
+            columns: vec![
+                column("CPU", "cpu", "%"),
+                column("Busy threads / alone", "threads.occupancy", "×"),
+                column("Best sleep, ms", "property.PAUSE_MS", ""),
+            ],
+            rows: vec![
+                side_by_side("Serial", [Some(0.41), Some(1.25), Some(5.0)]),
+                side_by_side("ZGC, virtual threads", [Some(0.38), Some(2.5), None]),
+            ],
+        }],
     });
     Run {
         result,
@@ -630,6 +642,18 @@ pub(crate) fn sweep() -> Run {
             "schema = \"weir/study/1\"\n\n[sweep]\ndesign = \"cases\"\nreplicates = 2\n",
         ),
         timelines,
+    }
+}
+
+fn side_by_side(environment: &str, values: [Option<f64>; 3]) -> OverviewRow {
+    let cells = values.into_iter().enumerate().map(|(at, value)| {
+        let value = value?;
+        let interval = (at == 0).then(|| estimate(value, 0.04, 3, Method::Student));
+        Some(Figure { value, interval })
+    });
+    OverviewRow {
+        environment: environment.to_owned(),
+        cells: cells.collect(),
     }
 }
 

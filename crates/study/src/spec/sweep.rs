@@ -3,6 +3,7 @@
 mod across;
 mod case;
 mod formula;
+mod overview;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,6 +20,7 @@ pub use across::{Across, EnvironmentSpec, PictureSpec, SpreadSpec};
 pub(crate) use case::depth;
 pub(super) use case::read_set;
 pub(crate) use formula::Derived;
+pub use overview::{ChoiceSpec, OverviewColumnSpec, OverviewSpec, Shown};
 
 /// Most replicates that can be typed.
 const REPLICATES_MAX: u32 = 100;

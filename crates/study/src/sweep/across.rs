@@ -44,11 +44,10 @@ fn sentence(
         .collect();
     let (_, first) = ends.first()?;
     let told = ends.iter().map(|(name, ends)| {
-        let times = first.apart() / ends.apart();
-        let compared = if std::ptr::eq(first, ends) || !times.is_finite() {
+        let compared = if std::ptr::eq(first, ends) {
             String::new()
         } else {
-            format!(", the spread {} times smaller", rounded(times))
+            against(first.apart(), ends.apart())
         };
         format!(
             "{name}: {} to {} {unit}, {} {unit} apart in {} environments{compared}",
@@ -64,6 +63,22 @@ fn sentence(
         spread.signal,
         told.join("; ")
     ))
+}
+
+/// What has become of a spread, in words; nothing where there was none or there is none left.
+fn against(first: f64, own: f64) -> String {
+    let (times, word) = if own <= first {
+        (first / own, "smaller")
+    } else {
+        (own / first, "larger")
+    };
+    if !times.is_finite() {
+        return String::new();
+    }
+    match rounded(times).as_str() {
+        "1.0" => ", the spread as large".to_owned(),
+        times => format!(", the spread {times} times {word}"),
+    }
 }
 
 fn ends(
@@ -140,4 +155,23 @@ fn lines(
         line.points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_shrinks_grows_or_stays() {
+        for (first, own, says) in [
+            (196.0, 4.5, ", the spread 44 times smaller"),
+            (196.0, 452.0, ", the spread 2.3 times larger"),
+            (100.0, 101.0, ", the spread as large"),
+            (100.0, 0.0, ""),
+            (0.0, 100.0, ""),
+            (0.0, 0.0, ""),
+        ] {
+            assert_eq!(against(first, own), says, "{first} to {own}");
+        }
+    }
 }

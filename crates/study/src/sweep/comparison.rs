@@ -76,11 +76,7 @@ fn blocks(figure: &Figure, cases: &[Case], trials: &[TrialRecord]) -> Vec<Vec<f6
 }
 
 fn told(spec: &CompareSpec, figure: &Figure, cases: &[Case], blocks: &Blocks) -> Vec<String> {
-    // Of everything else that is measured, less is better.
-    let sign = match figure {
-        Figure::Throughput(_) => 1.0,
-        _ => -1.0,
-    };
+    let sign = figure.more_is_better();
     let order = (0..cases.len()).max_by(|&a, &b| {
         let (a, b) = (sign * blocks.means()[a], sign * blocks.means()[b]);
         a.total_cmp(&b)

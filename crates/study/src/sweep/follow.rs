@@ -23,7 +23,8 @@ pub(super) fn levels(
             None => level.clone(),
             Some(derived) => {
                 let of_case = |name: &str, figure: &Figure| {
-                    measured(name, figure, case, cases, trials, statistic)
+                    let environment = case.environment.as_deref();
+                    measured(name, figure, environment, cases, trials, statistic)
                 };
                 as_level(derived.text(of_case)?)
             }
@@ -41,19 +42,19 @@ fn as_level(text: String) -> Level {
     }
 }
 
-/// A figure of another case where this one runs, over all its valid trials so far. A server that was started anew in between is
+/// A figure of a case in an environment, over all its valid trials so far. A server that was started anew in between is
 /// the same server; more trials make the figure surer.
-fn measured(
+pub(super) fn measured(
     name: &str,
     figure: &Figure,
-    case: &Case,
+    environment: Option<&str>,
     cases: &[Case],
     trials: &[TrialRecord],
     statistic: Statistic,
 ) -> Option<f64> {
     let needed = cases
         .iter()
-        .find(|other| other.short() == name && other.environment == case.environment)?;
+        .find(|other| other.short() == name && other.environment.as_deref() == environment)?;
     let values: Vec<f64> = trials
         .iter()
         .filter(|trial| trial.valid && trial.case.as_ref() == Some(&needed.name))

@@ -10,7 +10,7 @@ use crate::spec::{Across, ColumnSpec};
 /// Confidence of the intervals over replicates.
 const CONFIDENCE: f64 = 0.95;
 /// The unit of a multiple of what the reference case had.
-const TIMES: &str = "×";
+pub(super) const TIMES: &str = "×";
 
 /// A figure of a column.
 struct Wanted {
@@ -49,6 +49,7 @@ pub(crate) fn table(
             .collect(),
         statistic: across.statistic,
         pictures: Vec::new(),
+        overviews: Vec::new(),
     }
 }
 
@@ -93,9 +94,8 @@ fn row(
     }
 }
 
-/// A figure of every trial of a case as a multiple of the same figure of the reference case, in the last trial before it in the
-/// same environment, so that what changes from block to block falls out.
-pub(super) fn relative(
+/// The multiples of what the study's reference case had in the same environment.
+fn relative(
     figure: &Figure,
     case: &Case,
     cases: &[Case],
@@ -105,10 +105,20 @@ pub(super) fn relative(
     let reference = cases.iter().find(|other| {
         Some(other.short()) == across.reference.as_deref() && other.environment == case.environment
     });
-    let Some(reference) = reference else {
-        return Vec::new();
-    };
-    let references = of_case(reference, trials);
+    reference.map_or_else(Vec::new, |reference| {
+        multiples(figure, case, reference, trials)
+    })
+}
+
+/// A figure of every trial of a case as a multiple of the same figure of another case, in the last trial before it, so that what
+/// changes from block to block falls out.
+pub(super) fn multiples(
+    figure: &Figure,
+    case: &Case,
+    below: &Case,
+    trials: &[TrialRecord],
+) -> Vec<f64> {
+    let references = of_case(below, trials);
     let own = of_case(case, trials);
     let multiple = |trial: &&TrialRecord| {
         let before = references.iter().rfind(|other| other.id <= trial.id);
@@ -129,7 +139,11 @@ pub(super) fn cell(figure: &Figure, trials: &[&TrialRecord], statistic: Statisti
     over_trials(&values, read.first()?.interval, statistic)
 }
 
-fn over_trials(values: &[f64], within: Option<Estimate>, statistic: Statistic) -> Option<Cell> {
+pub(super) fn over_trials(
+    values: &[f64],
+    within: Option<Estimate>,
+    statistic: Statistic,
+) -> Option<Cell> {
     let value = middle(values, statistic)?;
     let interval = match (values.len(), statistic) {
         (1, _) => within,

@@ -97,13 +97,17 @@ fn spec(text: &str) -> SweepSpec {
     }
 }
 
-fn run() -> (Outcome, Vec<(f64, f64)>) {
+fn run_with_levels(text: &str) -> (Outcome, Vec<(f64, f64)>) {
     let mut runner = Started {
         server: Analytic::new(1, 0.2, 0.005, 0.0),
         ran: Vec::new(),
     };
-    let outcome = sweep(&spec(STUDY), &mut runner, &mut NoObserver);
+    let outcome = sweep(&spec(text), &mut runner, &mut NoObserver);
     (outcome, runner.ran)
+}
+
+fn run() -> (Outcome, Vec<(f64, f64)>) {
+    run_with_levels(STUDY)
 }
 
 #[test]
@@ -169,6 +173,161 @@ fn tables_pictures_and_spreads_know_their_environments() {
         "{}",
         outcome.summary
     );
+}
+
+/// The study with cases from which each environment's best is chosen: the most users that keep the response time.
+fn with_choice(bound: &str) -> String {
+    let cases = [20, 40, 60].map(|users| {
+        format!("[[sweep.case]]\nname = \"{users} users\"\nset = {{ users = {users} }}\nreplicates = 1\n")
+    });
+    let rest = format!(
+        r#"
+[[sweep.choice]]
+name = "the most"
+among = ["20 users", "40 users", "60 users"]
+by = "throughput"
+subject-to = ["{bound}"]
+[[sweep.overview]]
+title = "Environment by environment"
+[[sweep.overview.column]]
+title = "Most users"
+level = "users"
+case = "the most"
+[[sweep.overview.column]]
+title = "alone"
+signal = "throughput"
+case = "alone"
+[[sweep.overview.column]]
+title = "alone / the most"
+signal = "throughput"
+case = "alone"
+over = "the most"
+"#
+    );
+    let base = STUDY.replace("{0.5 * throughput of full}", "{0.1 * throughput of full}");
+    format!("{base}{}{rest}", cases.concat())
+}
+
+fn run_of(text: &str) -> Outcome {
+    run_with_levels(text).0
+}
+
+#[test]
+fn each_environment_chooses_the_best_case_that_keeps_the_bounds() {
+    // By exact mean value analysis 20, 40 and 60 users wait 3.3, 18 and 38 times as long as one in the slow environment, 1.6, 3.3 and 11
+    // times in the fast one, 1.7, 4.7 and 18 times in the third.
+    let outcome = run_of(&with_choice("mean <= {6 * mean of alone} ms"));
+    let table = outcome.table.unwrap();
+    let [overview] = &table.overviews[..] else {
+        panic!("one overview: {:?}", table.overviews)
+    };
+    let value =
+        |row: usize, at: usize| overview.rows[row].cells[at].as_ref().map(|cell| cell.value);
+    let names: Vec<&str> = overview
+        .rows
+        .iter()
+        .map(|row| row.environment.as_str())
+        .collect();
+    assert_eq!(names, ["slow", "fast", "alone only"]);
+    let most: Vec<_> = (0..3).map(|row| value(row, 0)).collect();
+    assert_eq!(most, [Some(20.0), Some(40.0), Some(40.0)], "{table:?}");
+    let trials = table
+        .rows
+        .iter()
+        .filter(|row| row.environment.as_deref() == Some("fast"));
+    let throughput = |case: &str| {
+        let row = trials.clone().find(|row| row.case == case).unwrap();
+        row.cells[0].as_ref().unwrap().value
+    };
+    assert_eq!(value(1, 1), Some(throughput("alone")));
+    let share = throughput("alone") / throughput("40 users");
+    assert!(
+        (value(1, 2).unwrap() / share - 1.0).abs() < 1e-6,
+        "{overview:?}"
+    );
+    assert!(
+        outcome.summary.contains(
+            "the most by throughput_per_s: slow: 20 users; fast: 40 users; alone only: 40 users."
+        ),
+        "{}",
+        outcome.summary
+    );
+}
+
+#[test]
+fn where_no_case_keeps_the_bounds_none_is_chosen() {
+    let outcome = run_of(&with_choice("mean <= {0.5 * mean of alone} ms"));
+    let overviews = outcome.table.unwrap().overviews;
+    for row in &overviews[0].rows {
+        assert_eq!((&row.cells[0], &row.cells[2]), (&None, &None), "{row:?}");
+    }
+    assert!(
+        outcome.summary.contains("slow: none keeps the bounds"),
+        "{}",
+        outcome.summary
+    );
+}
+
+#[test]
+fn what_is_wrong_with_choices_and_overviews_is_said() {
+    let study = with_choice("mean <= {2 * mean of alone} ms");
+    for (from, to, part) in [
+        (
+            "{2 * mean of alone}",
+            "{2 * mean of nobody}",
+            "no case is called `nobody`",
+        ),
+        ("{2 * mean of alone}", "{2 mean of alone}", "is no formula"),
+        ("\"mean <=", "\"meen <=", "meen"),
+        ("\"mean <=", "\"p75 <=", "do not record what `p75"),
+        (
+            "\"20 users\", ",
+            "\"30 users\", ",
+            "no case is called `30 users`",
+        ),
+        (
+            "over = \"the most\"",
+            "over = \"the least\"",
+            "no case is called `the least`",
+        ),
+        (
+            "level = \"users\"",
+            "level = \"users\"\nsignal = \"cpu\"",
+            "a signal or a level",
+        ),
+        ("level = \"users\"\n", "", "`signal`"),
+        (
+            "warm-up = { users = 7 }",
+            "warm-up-window = \"30 s\"",
+            "nothing says with which load",
+        ),
+        (
+            "warm-up = {",
+            "warm-up-window = \"1 s\"\nwarm-up = {",
+            "no length of a window",
+        ),
+    ] {
+        let problems = StudyFile::parse(&study.replacen(from, to, 1)).unwrap_err();
+        let all = format!("{problems:?}");
+        assert!(all.contains(part), "{to}: {all}");
+    }
+}
+
+#[test]
+fn warm_ups_have_a_length_of_their_own_and_are_left_out_where_each_trial_starts_the_server() {
+    let longer = STUDY.replace("warm-up = {", "warm-up-window = \"40 s\"\nwarm-up = {");
+    let seconds = |text: &str| plan_of_trials(&Ask::Sweep(spec(text)), None).expected_s;
+    assert_eq!(seconds(&longer) - seconds(STUDY), 6.0 * 30.0);
+    let each = STUDY.replace(
+        "set = { start.java = 25 }",
+        "set = { start.java = 25, start.each = \"trial\" }",
+    );
+    let planned = plan_of_trials(&Ask::Sweep(spec(&each)), None);
+    let warm_ups = planned.steps.last().unwrap();
+    assert_eq!((warm_ups.what.as_str(), warm_ups.expected), ("warm-ups", 4));
+    let outcome = run_of(&each);
+    let warmed = outcome.trials.iter().filter(|trial| trial.case.is_none());
+    assert_eq!(warmed.count(), 4);
 }
 
 #[test]

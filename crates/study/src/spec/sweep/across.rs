@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use toml::Spanned;
-use weir_record::{Levels, Statistic};
+use weir_record::{Level, Levels, Statistic, Window};
 use weir_userfile::{Section, hint};
 
 use super::super::load::fixed_length;
+use super::overview::{ChoiceSpec, OverviewSpec, read_choices, read_overviews};
 use super::{REPLICATES_MAX, read_set};
 
 /// What a sweep has beside its cases.
@@ -16,6 +17,8 @@ pub struct Across {
     pub environments: Vec<EnvironmentSpec>,
     /// The load before the first case in an environment; what it measures stands in no table.
     pub warm_up: Option<Levels>,
+    /// How long that load lasts, where that is not as long as a trial's window.
+    pub warm_up_window: Option<Duration>,
     /// The case that columns may be relative to.
     pub reference: Option<String>,
     /// How the trials of a case become one figure.
@@ -24,6 +27,10 @@ pub struct Across {
     pub spreads: Vec<SpreadSpec>,
     /// What is drawn of all environments together.
     pub pictures: Vec<PictureSpec>,
+    /// The best of some cases in each environment.
+    pub choices: Vec<ChoiceSpec>,
+    /// Tables with a row for each environment.
+    pub overviews: Vec<OverviewSpec>,
 }
 
 /// Levels that are the same for all cases that run one after the other.
@@ -37,6 +44,32 @@ pub struct EnvironmentSpec {
     pub window: Option<Duration>,
     /// How often each case is run in it at most.
     pub replicates: Option<u32>,
+}
+
+impl EnvironmentSpec {
+    /// Whether every trial in it begins with a start of the server, which leaves nothing of a load before the first.
+    fn starts_each_trial(&self) -> bool {
+        let each = self.set.get("start.each");
+        each.is_some_and(|each| *each == Level::Text("trial".to_owned()))
+    }
+}
+
+impl Across {
+    /// The load before the first case in an environment and how long a trial with it measures; `None` where there is none.
+    pub(crate) fn warm_up_in(
+        &self,
+        environment: Option<&EnvironmentSpec>,
+        common: Window,
+    ) -> Option<(&Levels, Window)> {
+        let levels = self.warm_up.as_ref()?;
+        if environment.is_some_and(EnvironmentSpec::starts_each_trial) {
+            return None;
+        }
+        let window = self
+            .warm_up_window
+            .map_or(common, |length| Window::fixed(common.warm_up_min, length));
+        Some((levels, window))
+    }
 }
 
 /// How far environments lie apart in some cases.
@@ -67,11 +100,17 @@ pub(super) fn read(section: &Section<'_>, cases: &[&str]) -> Across {
     if let Some(reference) = &reference {
         check_case(section, reference, cases);
     }
+    let choices = read_choices(section, cases);
+    let chosen = choices.iter().map(|choice| choice.name.as_str());
+    let named: Vec<&str> = cases.iter().copied().chain(chosen).collect();
+    let overviews = read_overviews(section, &named);
+    let warm_up = section
+        .section("warm-up", "`warm-up`")
+        .map(|warm_up| read_set(&warm_up));
     Across {
         environments: read_environments(section),
-        warm_up: section
-            .section("warm-up", "`warm-up`")
-            .map(|warm_up| read_set(&warm_up)),
+        warm_up_window: read_warm_up_window(section, warm_up.is_some()),
+        warm_up,
         reference: reference.map(Spanned::into_inner),
         statistic: read_statistic(section),
         spreads: read_list(section, "spread", "[[sweep.spread]]", |table| {
@@ -92,7 +131,21 @@ pub(super) fn read(section: &Section<'_>, cases: &[&str]) -> Across {
                 cases: cases?,
             })
         }),
+        choices,
+        overviews,
     }
+}
+
+fn read_warm_up_window(section: &Section<'_>, warms_up: bool) -> Option<Duration> {
+    let window = section.text("warm-up-window")?;
+    if !warms_up {
+        section.problems().add_with_help(
+            window.span(),
+            "nothing says with which load the server is warmed up",
+            "write `warm-up = { users = 10 }` too",
+        );
+    }
+    fixed_length(section, &window, "")
 }
 
 fn read_statistic(section: &Section<'_>) -> Statistic {
@@ -142,7 +195,7 @@ fn read_environments(section: &Section<'_>) -> Vec<EnvironmentSpec> {
 }
 
 /// The tables of a list, each read to its end.
-fn read_list<T>(
+pub(super) fn read_list<T>(
     section: &Section<'_>,
     key: &'static str,
     name: &str,
@@ -162,7 +215,7 @@ fn read_list<T>(
     read.collect()
 }
 
-fn text(table: &Section<'_>, key: &'static str, example: &str) -> Option<String> {
+pub(super) fn text(table: &Section<'_>, key: &'static str, example: &str) -> Option<String> {
     let text = table.text(key).map(Spanned::into_inner);
     if text.is_none() && table.value(key).is_none() {
         table.missing(key, &format!("{key} = \"{example}\""));
@@ -172,14 +225,34 @@ fn text(table: &Section<'_>, key: &'static str, example: &str) -> Option<String>
 
 /// `cases` of a table, each of which has to be one of the sweep's.
 fn case_names(table: &Section<'_>, cases: &[&str]) -> Option<Vec<String>> {
-    let Some(named) = table.texts("cases").filter(|named| !named.is_empty()) else {
-        table.missing("cases", "cases = [\"NAME\"]");
+    names_of_cases(table, "cases", cases)
+}
+
+/// The names at a key of a table, each of which has to be one of the sweep's cases.
+pub(super) fn names_of_cases(
+    table: &Section<'_>,
+    key: &'static str,
+    cases: &[&str],
+) -> Option<Vec<String>> {
+    let Some(named) = table.texts(key).filter(|named| !named.is_empty()) else {
+        table.missing(key, &format!("{key} = [\"NAME\"]"));
         return None;
     };
     for name in &named {
         check_case(table, name, cases);
     }
     Some(named.into_iter().map(Spanned::into_inner).collect())
+}
+
+/// The name at a key of a table, which has to be one of the sweep's cases.
+pub(super) fn named_case(table: &Section<'_>, key: &'static str, cases: &[&str]) -> Option<String> {
+    let named = table.text(key);
+    match &named {
+        Some(named) => check_case(table, named, cases),
+        None if table.value(key).is_none() => table.missing(key, &format!("{key} = \"NAME\"")),
+        None => {}
+    }
+    named.map(Spanned::into_inner)
 }
 
 fn check_case(section: &Section<'_>, name: &Spanned<String>, cases: &[&str]) {

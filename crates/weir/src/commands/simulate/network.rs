@@ -293,6 +293,7 @@ fn table(report: &Report, trials: u32) -> SweepTable {
             .collect(),
         statistic: Statistic::Mean,
         pictures: Vec::new(),
+        overviews: Vec::new(),
     }
 }
 

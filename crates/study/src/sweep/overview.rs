@@ -1,0 +1,191 @@
+//! Every environment in one row, and the best of some cases in each.
+
+use weir_plan::Requirement;
+use weir_record::{Column, Figure as Cell, Level, OverviewRow, SweepOverview, TrialRecord};
+
+use super::Case;
+use super::follow::measured;
+use super::table::{TIMES, cell, multiples, of_case, over_trials};
+use crate::figure::Figure;
+use crate::spec::{Across, ChoiceSpec, Derived, OverviewColumnSpec, Shown};
+
+/// What was measured in one environment.
+struct Place<'a> {
+    environment: Option<&'a str>,
+    cases: &'a [Case],
+    trials: &'a [TrialRecord],
+    across: &'a Across,
+}
+
+/// The environments that have cases, in order; one without a name in a sweep without any.
+fn places<'a>(across: &'a Across, cases: &'a [Case], trials: &'a [TrialRecord]) -> Vec<Place<'a>> {
+    let mut names: Vec<Option<&str>> = Vec::new();
+    for case in cases {
+        let environment = case.environment.as_deref();
+        if !names.contains(&environment) {
+            names.push(environment);
+        }
+    }
+    let place = |environment| Place {
+        environment,
+        cases,
+        trials,
+        across,
+    };
+    names.into_iter().map(place).collect()
+}
+
+/// The overviews with what was measured.
+pub(super) fn overviews(
+    across: &Across,
+    cases: &[Case],
+    trials: &[TrialRecord],
+) -> Vec<SweepOverview> {
+    let places = places(across, cases, trials);
+    let overviews = across.overviews.iter();
+    overviews
+        .map(|overview| SweepOverview {
+            title: overview.title.clone(),
+            columns: overview.columns.iter().map(head).collect(),
+            rows: places
+                .iter()
+                .map(|place| OverviewRow {
+                    environment: place.environment.unwrap_or_default().to_owned(),
+                    cells: overview
+                        .columns
+                        .iter()
+                        .map(|column| place.shown(column))
+                        .collect(),
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn head(column: &OverviewColumnSpec) -> Column {
+    let (signal, unit) = match &column.shows {
+        Shown::Signal(signal) => {
+            let figure = Figure::named(signal);
+            (figure.to_string(), figure.unit().to_owned())
+        }
+        Shown::Over { signal, .. } => (Figure::named(signal).to_string(), TIMES.to_owned()),
+        Shown::Level(factor) => (factor.clone(), String::new()),
+    };
+    Column {
+        title: column.title.clone(),
+        signal,
+        unit,
+    }
+}
+
+/// Which case every choice chose, environment by environment, in sentences.
+pub(super) fn sentences(across: &Across, cases: &[Case], trials: &[TrialRecord]) -> Vec<String> {
+    let places = places(across, cases, trials);
+    let told = across.choices.iter().map(|choice| {
+        let chosen = places.iter().map(|place| {
+            let found = place.chosen(choice);
+            let says = found.map_or("none keeps the bounds", Case::short);
+            match place.environment {
+                Some(environment) => format!("{environment}: {says}"),
+                None => says.to_owned(),
+            }
+        });
+        let chosen: Vec<String> = chosen.collect();
+        format!(
+            "{} by {}: {}.",
+            choice.name,
+            choice.figure(),
+            chosen.join("; ")
+        )
+    });
+    told.collect()
+}
+
+impl<'a> Place<'a> {
+    fn shown(&self, column: &OverviewColumnSpec) -> Option<Cell> {
+        let case = self.case(&column.case)?;
+        let statistic = self.across.statistic;
+        match &column.shows {
+            Shown::Signal(signal) => {
+                let own = of_case(case, self.trials);
+                cell(&Figure::named(signal), &own, statistic)
+            }
+            Shown::Over { signal, below } => {
+                let below = self.case(below)?;
+                let multiples = multiples(&Figure::named(signal), case, below, self.trials);
+                over_trials(&multiples, None, statistic)
+            }
+            Shown::Level(factor) => case
+                .levels
+                .get(factor)
+                .and_then(Level::number)
+                .map(|value| Cell {
+                    value,
+                    interval: None,
+                }),
+        }
+    }
+
+    /// A case of the study here, or the one that a choice of this name chooses.
+    fn case(&self, name: &str) -> Option<&'a Case> {
+        let choice = self
+            .across
+            .choices
+            .iter()
+            .find(|choice| choice.name == name);
+        match choice {
+            Some(choice) => self.chosen(choice),
+            None => self.cases.iter().find(|case| {
+                case.short() == name && case.environment.as_deref() == self.environment
+            }),
+        }
+    }
+
+    /// The best of a choice's cases that keep its bounds; `None` where none does or one of the bounds is not known.
+    fn chosen(&self, choice: &ChoiceSpec) -> Option<&'a Case> {
+        let figure = choice.figure();
+        let sign = figure.more_is_better();
+        let bounds: Option<Vec<Requirement>> = choice
+            .subject_to
+            .iter()
+            .map(|bound| self.bound(bound))
+            .collect();
+        let bounds = bounds?;
+        let keeps = |case: &str| {
+            let mut bounds = bounds.iter();
+            bounds.all(|bound| self.is_kept(bound, case).unwrap_or(false))
+        };
+        let candidates = choice.among.iter().filter(|name| keeps(name));
+        let valued =
+            candidates.filter_map(|name| Some((name, sign * self.measured(name, &figure)?)));
+        let (best, _) = valued.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        self.case(best)
+    }
+
+    /// A bound with its formulas worked out.
+    fn bound(&self, text: &str) -> Option<Requirement> {
+        let worked_out = match Derived::parse(text).ok()? {
+            Some(derived) => derived.text(|case, figure| self.measured(case, figure))?,
+            None => text.to_owned(),
+        };
+        worked_out.parse().ok()
+    }
+
+    fn is_kept(&self, bound: &Requirement, case: &str) -> Option<bool> {
+        let figure = Figure::of(bound)?;
+        let value = self.measured(case, &figure)?;
+        Some(bound.met_by(value * figure.to_base()))
+    }
+
+    fn measured(&self, case: &str, figure: &Figure) -> Option<f64> {
+        let statistic = self.across.statistic;
+        measured(
+            case,
+            figure,
+            self.environment,
+            self.cases,
+            self.trials,
+            statistic,
+        )
+    }
+}
