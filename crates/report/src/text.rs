@@ -234,7 +234,7 @@ fn overview(overview: &SweepOverview, width: usize) -> String {
         let cells: Vec<String> = cells
             .map(|(column, figure)| in_cell(column, figure.as_ref()))
             .collect();
-        let mut block = Grid::new(&[("", Align::Left), ("", Align::Right)]);
+        let mut block = Grid::new(&[("", Align::Left), ("measured", Align::Right)]);
         for (column, cell) in overview.columns.iter().zip(&cells) {
             block.row(vec![column.title.clone(), cell.clone()]);
         }

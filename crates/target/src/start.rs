@@ -207,7 +207,7 @@ fn java_of_release(release: u32, javas: &BTreeMap<u32, PathBuf>) -> Result<&Path
         TargetError::Setting {
             name: "start.java".to_owned(),
             says: format!(
-                "no Java {release} was found, only {}; install it below /usr/lib/jvm",
+                "no Java {release} was found, only {}; install it below /usr/lib/jvm, put it in PATH or let JAVA_HOME name it",
                 known.join(", ")
             ),
         }

@@ -20,28 +20,42 @@ pub(crate) fn java() -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("java"))
 }
 
-/// A Java of this version or newer: the one that [`java`] gives if it will do, else the newest of those below
-/// `/usr/lib/jvm`.
+/// A Java of this version or newer: the one that [`java`] gives if it will do, else the newest of all that are found.
 pub(crate) fn java_from(version: u32) -> Result<PathBuf, ExpectedError> {
-    let in_path = named_path("PATH");
-    let in_path = in_path.iter().flat_map(std::env::split_paths);
-    let usual = named_path("JAVA_HOME").map(|home| home.join("bin"));
-    let usual = usual
-        .into_iter()
-        .chain(in_path)
-        .map(|folder| folder.join("java"))
-        .find(|program| program.is_file());
-    java_among(version, usual, installed()).ok_or_else(|| {
+    java_among(version, usual().next(), &javas()).ok_or_else(|| {
         ExpectedError::Environment(format!(
             "failed to find a Java {version} or newer: install one, or let JAVA_HOME name it"
         ))
     })
 }
 
-/// The Javas below `/usr/lib/jvm` by their releases.
+/// The Javas that are found, by their releases: `JAVA_HOME`'s, those in `PATH`, those below `/usr/lib/jvm`, of each release
+/// the first.
 pub(crate) fn javas() -> BTreeMap<u32, PathBuf> {
-    let released = installed().filter_map(|program| Some((java_version(&program)?, program)));
-    released.collect()
+    by_release(usual().chain(installed()))
+}
+
+fn by_release(programs: impl Iterator<Item = PathBuf>) -> BTreeMap<u32, PathBuf> {
+    let mut javas = BTreeMap::new();
+    for program in programs {
+        if let Some(release) = java_version(&program) {
+            javas.entry(release).or_insert(program);
+        }
+    }
+    javas
+}
+
+/// `JAVA_HOME`'s Java, then those in `PATH`.
+fn usual() -> impl Iterator<Item = PathBuf> {
+    let home = named_path("JAVA_HOME").map(|home| home.join("bin"));
+    let in_path: Vec<PathBuf> = named_path("PATH")
+        .iter()
+        .flat_map(std::env::split_paths)
+        .collect();
+    home.into_iter()
+        .chain(in_path)
+        .map(|folder| folder.join("java"))
+        .filter(|program| program.is_file())
 }
 
 /// Where packages put Javas.
@@ -52,17 +66,16 @@ fn installed() -> impl Iterator<Item = PathBuf> {
         .map(|home| home.path().join("bin").join("java"))
 }
 
-/// The usual one if it is new enough, else the newest that is.
+/// The usual one if it is new enough, else the newest if that is.
 fn java_among(
     version: u32,
     usual: Option<PathBuf>,
-    installed: impl Iterator<Item = PathBuf>,
+    javas: &BTreeMap<u32, PathBuf>,
 ) -> Option<PathBuf> {
     let new_enough = |program: &PathBuf| java_version(program).is_some_and(|own| own >= version);
     usual.filter(new_enough).or_else(|| {
-        installed
-            .filter(new_enough)
-            .max_by_key(|program| java_version(program))
+        let (newest, program) = javas.last_key_value()?;
+        (*newest >= version).then(|| program.clone())
     })
 }
 
@@ -172,16 +185,32 @@ mod tests {
     }
 
     #[test]
+    fn of_each_release_the_first_java_that_is_found_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let java = |home: &str, version: &str| java_in(&folder.path().join(home), version);
+        let [own, same, newer] = [
+            java("own", "17.0.15"),
+            java("usr/17", "17.0.9"),
+            java("usr/25", "25.0.1"),
+        ];
+        let nothing = folder.path().join("bin/java");
+        let found = by_release([own.clone(), nothing, same, newer.clone()].into_iter());
+        assert_eq!(found, BTreeMap::from([(17, own), (25, newer)]));
+    }
+
+    /// A home of a Java of this version; gives its program.
+    fn java_in(home: &Path, version: &str) -> PathBuf {
+        std::fs::create_dir_all(home.join("bin")).unwrap();
+        std::fs::write(home.join("bin/java"), "").unwrap();
+        let release = format!("JAVA_VENDOR=\"x\"\nJAVA_VERSION=\"{version}\"\n");
+        std::fs::write(home.join("release"), release).unwrap();
+        home.join("bin/java")
+    }
+
+    #[test]
     fn the_usual_java_is_taken_if_it_is_new_enough() {
         let folder = tempfile::tempdir().unwrap();
-        let java = |version: &str| {
-            let home = folder.path().join(version);
-            std::fs::create_dir_all(home.join("bin")).unwrap();
-            std::fs::write(home.join("bin/java"), "").unwrap();
-            let release = format!("JAVA_VENDOR=\"x\"\nJAVA_VERSION=\"{version}\"\n");
-            std::fs::write(home.join("release"), release).unwrap();
-            home.join("bin/java")
-        };
+        let java = |version: &str| java_in(&folder.path().join(version), version);
         let usual = java("17.0.15");
         let others = [java("1.8.0_402"), java("25"), java("21.0.1+12")];
         for (version, wanted) in [
@@ -190,10 +219,11 @@ mod tests {
             (18, Some(&others[1])),
             (26, None),
         ] {
-            let found = java_among(version, Some(usual.clone()), others.clone().into_iter());
+            let javas = by_release(others.clone().into_iter());
+            let found = java_among(version, Some(usual.clone()), &javas);
             assert_eq!(found.as_ref(), wanted, "{version}");
         }
         assert_eq!(java_version(&others[0]), Some(8));
-        assert_eq!(java_among(8, None, std::iter::empty()), None);
+        assert_eq!(java_among(8, None, &BTreeMap::new()), None);
     }
 }
