@@ -1,7 +1,9 @@
 package weir.stress;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -45,8 +47,8 @@ final class Heavy implements Endpoint {
     }
 
     private Document parse() throws Unavailable {
-        try {
-            return DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(file.toFile());
+        try (InputStream in = new PassingStream(Files.newInputStream(file), CHECKPOINT)) {
+            return DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(in);
         } catch (IOException | SAXException | ParserConfigurationException e) {
             throw new Unavailable(500, "failed to read the XML file: " + e.getMessage(), e);
         }

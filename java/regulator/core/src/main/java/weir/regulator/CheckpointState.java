@@ -82,6 +82,10 @@ final class CheckpointState {
     private void takeTurn(Work work, Object[] locks, Regime regime, long ranNs, long now) {
         Pace pace = regulator.pace();
         regime.targets.passed(now);
+        boolean isSomebodyHere = regime.targets.isSomebodyHere(now);
+        if (isSomebodyHere) {
+            regulator.probe().want(now);
+        }
         double turn = pace.ran(ranNs, now);
         if (pace.leftNs(turn, now) > 0) {
             pause(work, locks, at -> {
@@ -89,6 +93,18 @@ final class CheckpointState {
                 regime.targets.passed(at);
                 return pace.leftNs(turn, at);
             });
+        } else if (isSomebodyHere && VirtualThreads.isCurrent()) {
+            giveWay(locks);
+        }
+    }
+
+    /**
+     * Nobody takes a virtual thread off its carrier, so those that wait for it go first now. To yield does not do it: who yields
+     * comes into the carrier's own queue, which goes before the common one, where those are whom others have woken.
+     */
+    private void giveWay(Object[] locks) {
+        if (!HeldLocks.isHeld(locks)) {
+            time().park(1);
         }
     }
 

@@ -28,6 +28,7 @@ final class Metrics {
         gauge("requests.limit", "requests", Map.of(), regulator::limit);
         gauge("pace.share", "threads", Map.of(), regulator.pace()::share);
         gauge("pace.used", "threads", Map.of(), () -> regulator.pace().used(regulator.time().now()));
+        gauge("wait.unseen.max", "seconds", Map.of(), () -> regulator.lateness().mostNs() / 1e9);
         List<ClassSettings> classes = regulator.settings().classes();
         for (ClassSettings of : classes) {
             ofClass(of.name);

@@ -1,17 +1,14 @@
 package weir.regulator;
 
 import java.util.function.LongUnaryOperator;
-import weir.regulator.pause.Lateness;
 import weir.regulator.pause.Pace;
 
 /** Lets the calling thread stand still. */
 final class Pauser {
     private final Time time;
-    private final Lateness lateness;
 
-    Pauser(Time time, Lateness lateness) {
+    Pauser(Time time) {
         this.time = time;
-        this.lateness = lateness;
     }
 
     /**
@@ -24,16 +21,11 @@ final class Pauser {
         long began = time.now();
         long now = began;
         for (long leftNs = left.applyAsLong(now); leftNs > 0; leftNs = left.applyAsLong(now)) {
-            long part = Pace.partNs(leftNs);
-            time.park(part);
-            long woke = time.now();
+            time.park(Pace.partNs(leftNs));
+            now = time.now();
             if (Thread.currentThread().isInterrupted()) {
-                return woke - began;
+                break;
             }
-            if (woke - now >= part) {
-                lateness.add(woke - now - part);
-            }
-            now = woke;
         }
         return now - began;
     }

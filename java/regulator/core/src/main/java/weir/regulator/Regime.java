@@ -36,7 +36,7 @@ final class Regime {
 
     private static Target target(PromiseText promise, Pace pace, Lateness lateness) {
         return promise.response != null
-                ? new ResponseTarget(promise.response, pace, lateness)
+                ? new ResponseTarget(promise.response, pace, lateness, Runtime.getRuntime().availableProcessors())
                 : new ThroughputTarget(promise.throughput, pace);
     }
 

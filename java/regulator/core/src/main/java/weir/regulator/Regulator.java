@@ -25,8 +25,9 @@ public final class Regulator {
     private static final Logger LOGGER = System.getLogger("weir.regulator");
 
     private final Time time;
-    private final Pace pace = new Pace();
+    private final Pace pace = new Pace(Runtime.getRuntime().availableProcessors());
     private final Lateness lateness = new Lateness();
+    private final WakeProbe probe;
     private final Pauser pauser;
     private final CpuLoad cpu = new CpuLoad();
     private final Entrance entrance;
@@ -38,7 +39,8 @@ public final class Regulator {
     /** A regulator that holds these settings. */
     public Regulator(Settings settings, Time time) {
         this.time = time;
-        this.pauser = new Pauser(time, lateness);
+        this.pauser = new Pauser(time);
+        this.probe = new WakeProbe(time, lateness);
         this.entrance = new Entrance(settings.rules(), time);
         this.regime = new Regime(settings, pace, lateness);
         this.on = settings.isOn();
@@ -97,7 +99,10 @@ public final class Regulator {
         Permit permit = entrance.enter(under.settings.classes().get(classIndex).name);
         Work work = null;
         if (permit.state() == Permit.State.GRANTED) {
-            under.targets.began(classIndex, permit.admitted());
+            if (under.targets.isPromised(classIndex)) {
+                probe.seesWorker();
+                under.targets.began(classIndex, permit.admitted());
+            }
             long deadlineNs = under.settings.classes().get(classIndex).deadlineNs;
             work = new Work(this, under.pauses(classIndex), permit.arrived(), deadlineNs);
         }
@@ -176,6 +181,15 @@ public final class Regulator {
 
     Pace pace() {
         return pace;
+    }
+
+    /** What requests wait before they are seen. */
+    Lateness lateness() {
+        return lateness;
+    }
+
+    WakeProbe probe() {
+        return probe;
     }
 
     Pauser pauser() {

@@ -17,6 +17,11 @@ public interface Time {
             public void park(long nanos) {
                 LockSupport.parkNanos(nanos);
             }
+
+            @Override
+            public boolean isOfMachine() {
+                return true;
+            }
         };
     }
 
@@ -25,4 +30,9 @@ public interface Time {
 
     /** Lets the calling thread stand still for so many nanoseconds, or less if it is woken. */
     void park(long nanos);
+
+    /** Whether threads that stand still by it sleep in the machine's time, so that it says something how late they wake. */
+    default boolean isOfMachine() {
+        return false;
+    }
 }

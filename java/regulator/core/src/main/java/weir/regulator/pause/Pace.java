@@ -12,34 +12,47 @@ package weir.regulator.pause;
  * stand still already.
  *
  * <p>Time that is not used is not saved up, but for {@link #TOLERANCE_NS}: timers wake late, and what is lost to that is made up.
+ *
+ * <p>Stretches are as long as the clock says. Where more threads want to run than there are CPUs, most of that is waiting, and all of
+ * them together seem to have run for many times what anybody can. So together they take no more than could run in the time, which
+ * matters when a limit begins: otherwise all would stand still for seconds to make up for what never ran.
  */
 public final class Pace {
     /** What may be made up. */
     static final long TOLERANCE_NS = 2_000_000L;
+    /** Over so long it counts what can run at most: longer stretches are rare. */
+    private static final double POSSIBLE_MAX_NS = 1e9;
     /** Time over which the share in use is taken. */
     private static final double USE_MEMORY_NS = 250e6;
-    /** A pause is slept in parts, so that it ends when it should after a change of the share: half of it, within these. */
-    private static final long PART_MIN_NS = 4_000_000L;
-    private static final long PART_MAX_NS = 100_000_000L;
+    /** A pause is slept in parts, so that it ends when it should after a change of the share. */
+    private static final long PART_NS = 50_000_000L;
     private static final long LONG_AGO = Long.MIN_VALUE / 2;
 
+    private final int cpus;
     private double share = Double.POSITIVE_INFINITY;
     /** Running time that has been given out until {@link #at}, and that has been taken. */
     private double givenNs;
     private double takenNs;
     private long at;
+    /** Running time until {@link #at} that no stretch has taken yet. */
+    private double possibleNs;
     private long heldUntil;
     private double used;
     private long usedAt;
     private long pressedAt = LONG_AGO;
     private long ranAt = LONG_AGO;
 
-    /** Without a limit. */
-    public Pace() {}
+    /** Without a limit, for work on so many CPUs. */
+    public Pace(int cpus) {
+        this.cpus = cpus;
+    }
 
     /** Threads that run at a time on average, at most; infinite: no limit, and nobody owes anything. */
     public synchronized void setShare(double share, long now) {
         advance(now);
+        if (this.share == Double.POSITIVE_INFINITY) {
+            possibleNs = 0;
+        }
         this.share = share;
         if (share == Double.POSITIVE_INFINITY) {
             takenNs = Math.min(takenNs, givenNs);
@@ -67,7 +80,9 @@ public final class Pace {
         ranAt = now;
         advance(now);
         if (share != Double.POSITIVE_INFINITY) {
-            takenNs = Math.max(takenNs, givenNs - (ranNs + TOLERANCE_NS) * share) + ranNs;
+            double tookNs = Math.min(ranNs, possibleNs);
+            possibleNs -= tookNs;
+            takenNs = Math.max(takenNs, givenNs - (ranNs + TOLERANCE_NS) * share) + tookNs;
         }
         return takenNs;
     }
@@ -86,12 +101,14 @@ public final class Pace {
 
     /** For how long to sleep until it is asked again how much is left. */
     public static long partNs(long leftNs) {
-        return leftNs <= PART_MIN_NS ? leftNs : Math.min(Math.max(leftNs / 2, PART_MIN_NS), PART_MAX_NS);
+        return Math.min(leftNs, PART_NS);
     }
 
     private void advance(long now) {
         if (share != Double.POSITIVE_INFINITY && now > at) {
             givenNs += (now - at) * share;
+            double most = Math.max(cpus, share);
+            possibleNs = Math.min(possibleNs + (now - at) * most, POSSIBLE_MAX_NS * most);
         }
         at = Math.max(at, now);
     }

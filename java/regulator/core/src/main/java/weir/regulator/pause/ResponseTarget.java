@@ -6,23 +6,21 @@ import weir.regulator.limit.Promise;
 /**
  * A share of a class's requests is answered within a time.
  *
- * <p>The share of the time that others run is found by stochastic approximation ({@link Steering}). The aim is seven tenths of the
- * late ones that are allowed: resting at exactly as many would break the promise in half of all hours.
+ * <p>The share of the time that others run is found by what is left of the late ones that are allowed ({@link Steering}).
  *
  * <p>Answers count only while others run: that the class is slow by itself is no reason to hold anybody back.
  *
- * <p>A filter sees a request when its thread runs. What it waited before that, for the thread that reads the connection and for its
- * own, is not visible to it. How late woken threads are is seen on those that pause, so two of the last latenesses are added to
- * each answer: of the thread that reads and of the one that works.
+ * <p>A filter sees a request when its thread runs. What it waited before that is not visible to it, but is measured beside
+ * ({@link Lateness}): one of the last such waits is added to each answer.
  */
 public final class ResponseTarget extends Target {
     private static final long ACTIVE_NS = 200_000_000L;
     private static final long PRESSED_NS = 100_000_000L;
     /** A stretch of others takes at most this part of the promised time. */
     private static final int GRACE_PARTS = 25;
-    private static final int THREADS_WOKEN = 2;
-    /** Late answers that are aimed at, as a part of those that are allowed. */
-    private static final double AIM = 0.7;
+
+    /** Late answers that are aimed at, as a part of those that are allowed: resting at all of them would break it half of the time. */
+    private static final double AIM = 0.8;
 
     private final Kept kept;
     private final Steering steering;
@@ -30,8 +28,8 @@ public final class ResponseTarget extends Target {
     private final Lateness lateness;
 
     /** Keeps a promise by the pace of others. */
-    public ResponseTarget(Promise promise, Pace pace, Lateness lateness) {
-        this.steering = new Steering((1 - promise.share()) * AIM);
+    public ResponseTarget(Promise promise, Pace pace, Lateness lateness, int cpus) {
+        this.steering = new Steering((1 - promise.share()) * AIM, cpus);
         this.kept = new Kept(promise);
         this.pace = pace;
         this.lateness = lateness;
@@ -43,13 +41,15 @@ public final class ResponseTarget extends Target {
             return;
         }
         boolean active = pace.isActive(ACTIVE_NS, now);
-        long unseen = 0;
-        for (int thread = 0; active && thread < THREADS_WOKEN; thread++) {
-            unseen += lateness.next();
-        }
+        long unseen = active ? lateness.next() : 0;
         boolean inTime = kept.answered(afterNs + unseen);
         if (active) {
-            steering.answered(inTime, pace.used(now), pace.isPressed(PRESSED_NS, now));
+            double before = share();
+            steering.answered(inTime, afterNs + unseen, pace.used(now), pace.isPressed(PRESSED_NS, now), now);
+            if (share() < before) {
+                // What was waited before says nothing about what will be.
+                lateness.forget();
+            }
         }
     }
 
@@ -68,7 +68,7 @@ public final class ResponseTarget extends Target {
         if (kept.isKept()) {
             return State.KEPT;
         }
-        return share() > SHARE_MIN ? State.REGAINED : State.IMPOSSIBLE;
+        return steering.isImpossible() ? State.IMPOSSIBLE : State.REGAINED;
     }
 
     @Override

@@ -1,34 +1,79 @@
 package weir.regulator.pause;
 
 /**
- * Finds the share of the time that others may run so that a given part of the answers is late.
+ * Finds the largest share of the time that others may run so that no more of the answers are late than are allowed.
  *
- * <p>Stochastic approximation of a quantile (Robbins and Monro 1951) on the logarithm of the share: a late answer takes a step,
- * those in time give so much that the share rests where the aim is met. Late answers come in clusters, so near the aim the step is
- * small, 1 %; where many more are late than is aimed at, it is five times that; and where none has been late for so long that
- * chance hardly explains it, what those in time give is ten times as much.
+ * <p>Answers are counted in windows of a quarter of a second, and what counts is a budget: a second's worth of it is about as many
+ * late ones as are allowed in a second. Late answers come in bursts, because what delays one, such as a collection of garbage, delays
+ * all that are there. So a burst is not proof against the share as so many late ones would be that came one by one: the share goes
+ * down by an amount that grows with what was overdrawn, by half at most, and rises again only when the overdrawn budget has been
+ * saved up. With a rise of r a second and a loss of g for each second's worth, the budget is used to r / (r + g) where it rests,
+ * which is five eighths at first, and more the longer it has risen.
+ *
+ * <p>It rises slowly where it last went wrong, faster the longer that was, and fast below seven tenths of that; and no more than
+ * what was counted can carry: in a class of few requests it says little that nothing was late for a while.
+ *
+ * <p>After a loss, answers to requests that came before it say nothing about it, and do not count. Otherwise what has piled up
+ * in an overload would hold others down long after.
+ *
+ * <p>If answers are still late when others hardly run, they are not the cause, and to starve them mends nothing: they get a fair
+ * part for a time, and then it is tried again.
  */
 final class Steering {
-    private static final double STEP = 0.01;
-    private static final double STEP_FAR = 0.05;
-    /** From so many times the aim on it is far. */
-    private static final double FAR = 10;
-    /** Answers over which late ones are counted for that. */
-    private static final double MEMORY = 100;
-    /** So many late ones were to be expected, but none came: hardly by chance, though they come in clusters. */
-    private static final double MISSED = 15;
-    private static final double GAIN_MISSED = 10;
-    /** How far above the share in use. */
-    private static final double HEADROOM = 1.25;
+    private static final double NS_PER_S = 1e9;
+    private static final long WINDOW_NS = 250_000_000L;
+    private static final double WINDOW_MAX_S = 1;
+    /** After a loss: until those who run have come to a checkpoint and what they delayed is gone, about the longest answer. */
+    private static final long SETTLE_MIN_NS = 50_000_000L;
+    private static final long SETTLE_MAX_NS = 1_000_000_000L;
+    /** On the logarithm of the share: for a second's worth of budget, and for one answer where they are few; and a window's most. */
+    private static final double LOSS = 0.15;
+    private static final double LOSS_OF_ONE = 0.15;
+    private static final double LOSS_MAX = Math.log(2);
+    /** Where more answers are late than halfway from those that are allowed to all. */
+    private static final double LOSS_MAX_OVERLOADED = Math.log(4);
+    /** What has to be saved up, at most, in seconds' worth. */
+    private static final double DEBT_MAX_S = 2;
+    /** On the logarithm, a second: near where it went wrong, and below; and for each late answer that was allowed and did not come. */
+    private static final double RISE = 0.25;
+    private static final double RISE_FAST = 1.5;
+    /** The slow rise is twice as fast after so long without a loss, and so on. */
+    private static final double DOUBLES_S = 1.5;
+    private static final double RISE_OF_ONE = 0.1;
+    private static final double NEAR = 0.7;
+    /** So long at the least share without success, until it counts as not to be mended; then so long at a fair one. */
+    private static final double HOPELESS_S = 3;
+    private static final double RELIEF_S = 10;
+    /** Threads for each CPU that are fair. */
+    private static final double FAIR = 0.25;
 
-    private final double aim;
+    private final double allowed;
+    private final int cpus;
     private double share = Double.POSITIVE_INFINITY;
-    private double late;
-    private double sinceLate;
+    /** Where it last went wrong. */
+    private double wrongAt = Double.POSITIVE_INFINITY;
+    private double debtS;
+    /** How long it has risen. */
+    private double sinceLossS;
+    private double hopelessS;
+    private double reliefS;
+    private boolean impossible;
+    /** Requests that came before do not count. */
+    private long countsFrom = Long.MIN_VALUE;
+    private long windowBegan = -1;
+    private long answers;
+    private long late;
+    private long longestNs;
 
-    /** Aims at this part of late answers; others run as they like until the first. */
-    Steering(double aim) {
-        this.aim = aim;
+    /**
+     * Others run as they like until too many are late.
+     *
+     * @param allowed part of the answers that may be late
+     * @param cpus how many threads can run at a time
+     */
+    Steering(double allowed, int cpus) {
+        this.allowed = allowed;
+        this.cpus = cpus;
     }
 
     /** Threads of others that may run at a time, on average. */
@@ -36,25 +81,100 @@ final class Steering {
         return share;
     }
 
+    /** Whether too many are late though others hardly run. */
+    boolean isImpossible() {
+        return impossible;
+    }
+
     /**
      * An answer came in time or not.
      *
+     * @param afterNs after so long
      * @param used threads of others that ran at a time of late
      * @param pressed whether any of them had to stand still of late
      */
-    void answered(boolean inTime, double used, boolean pressed) {
-        late += ((inTime ? 0 : 1) - late) / MEMORY;
-        double most = Math.max(Math.min(share, used), Target.SHARE_MIN) * HEADROOM;
-        if (!inTime) {
-            sinceLate = 0;
-            double step = late > FAR * aim ? STEP_FAR : STEP;
-            share = Math.max(Math.min(share, most) * (1 - step), Target.SHARE_MIN);
-        } else {
-            sinceLate++;
-            if (pressed && share < most) {
-                double gain = sinceLate * aim > MISSED ? GAIN_MISSED : 1;
-                share = Math.min(share * (1 + STEP * gain * aim / (1 - aim)), most);
+    void answered(boolean inTime, long afterNs, double used, boolean pressed, long now) {
+        if (now - afterNs < countsFrom) {
+            return;
+        }
+        if (windowBegan < 0) {
+            windowBegan = now;
+        }
+        answers++;
+        longestNs = Math.max(longestNs, afterNs);
+        late += inTime ? 0 : 1;
+        long took = now - windowBegan;
+        if (took >= WINDOW_NS) {
+            judge(Math.min(took / NS_PER_S, WINDOW_MAX_S), used, pressed, now);
+            windowBegan = Math.max(now, countsFrom);
+            answers = 0;
+            late = 0;
+            longestNs = 0;
+        }
+    }
+
+    private void judge(double seconds, double used, boolean pressed, long now) {
+        double overdrawnS = seconds * ((double) late / answers - allowed) / (allowed * (1 - allowed));
+        debtS = Math.min(Math.max(debtS + overdrawnS, 0), DEBT_MAX_S);
+        if (reliefS > 0) {
+            relieve(seconds, now);
+        } else if (overdrawnS > 0) {
+            lose(overdrawnS, seconds, pressed ? share : Math.min(share, used), now);
+        } else if (debtS == 0) {
+            impossible = false;
+            hopelessS = 0;
+            rise(seconds, pressed);
+        }
+    }
+
+    private void lose(double overdrawnS, double seconds, double from, long now) {
+        if (share <= Target.SHARE_MIN) {
+            hopelessS += seconds;
+            if (hopelessS >= HOPELESS_S) {
+                impossible = true;
+                hopelessS = 0;
+                reliefS = RELIEF_S;
+                share = Math.max(FAIR * cpus, Target.SHARE_MIN);
             }
+            return;
+        }
+        boolean isOverloaded = late > answers * (1 + allowed) / 2 && late * LOSS_OF_ONE > LOSS_MAX;
+        double loss = isOverloaded
+                ? LOSS_MAX_OVERLOADED
+                : Math.min(Math.min(LOSS * overdrawnS, LOSS_OF_ONE * late), LOSS_MAX);
+        // Without a limit, or in an overload, more than there are CPUs do not run at a time but wait for each other.
+        double most = isOverloaded || share == Double.POSITIVE_INFINITY ? Math.min(from, cpus) : from;
+        double wrong = Math.max(most, Target.SHARE_MIN);
+        // A small loss says little about where it goes wrong.
+        wrongAt = wrongAt == Double.POSITIVE_INFINITY ? wrong : wrongAt * Math.pow(wrong / wrongAt, Math.min(loss / LOSS, 1));
+        share = Math.max(wrong * Math.exp(-loss), Target.SHARE_MIN);
+        sinceLossS = 0;
+        countsFrom = now + settleNs();
+    }
+
+    private void rise(double seconds, boolean pressed) {
+        sinceLossS += seconds;
+        if (pressed) {
+            double slow = Math.min(RISE * Math.pow(2, sinceLossS / DOUBLES_S), RISE_FAST);
+            double rise = (share < NEAR * wrongAt ? RISE_FAST : slow) * seconds;
+            share *= Math.exp(Math.min(rise, RISE_OF_ONE * allowed * answers));
+        }
+    }
+
+    private long settleNs() {
+        return Math.min(Math.max(longestNs, SETTLE_MIN_NS), SETTLE_MAX_NS);
+    }
+
+    /** Others have a fair part, and then it is tried once more whether it helps to hold them. */
+    private void relieve(double seconds, long now) {
+        reliefS -= seconds;
+        if (reliefS <= 0) {
+            wrongAt = share;
+            sinceLossS = 0;
+            share = debtS == 0 ? share : Target.SHARE_MIN;
+            // One more window without success is enough.
+            hopelessS = HOPELESS_S;
+            countsFrom = now + settleNs();
         }
     }
 }

@@ -77,6 +77,16 @@ public final class Targets {
         return share;
     }
 
+    /** Whether requests of a class with a promise have come of late. */
+    public synchronized boolean isSomebodyHere(long now) {
+        for (int index = 0; index < lastSeen.length; index++) {
+            if (isPromised(index) && isHere(index, now)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** How long a stretch of others should be at most, in nanoseconds. */
     public long graceNs() {
         long grace = Long.MAX_VALUE;

@@ -131,11 +131,12 @@ public final class ThroughputTarget extends Target {
         besidePerS = Double.isNaN(besidePerS) ? perS : besidePerS + WEIGHT * (perS - besidePerS);
         double ratio = besidePerS / Math.max(alonePerS, 1e-9);
         double step = Math.min(Math.max(GAIN * (ratio - aim), -STEP_MAX), STEP_MAX);
-        double most = Math.max(pace.used(now), SHARE_MIN) * HEADROOM;
+        boolean isPressed = pace.isPressed(WINDOW_NS, now);
         if (step < 0) {
-            share = Math.max(Math.min(share, most) * (1 + step), SHARE_MIN);
-        } else if (share < most) {
-            share = Math.min(share * (1 + step), most);
+            double most = isPressed ? share : Math.min(share, pace.used(now) * HEADROOM);
+            share = Math.max(most * (1 + step), SHARE_MIN);
+        } else if (isPressed) {
+            share *= 1 + step;
         }
     }
 

@@ -22,7 +22,7 @@ class PromisesTest {
     }
 
     private static Targets regulate(Machine machine, java.util.function.Function<Pace, Target> make) {
-        Pace pace = new Pace();
+        Pace pace = new Pace(machine.cpus);
         Targets targets = new Targets(Arrays.asList(make.apply(pace), null), pace);
         machine.began = () -> targets.began(0, 0);
         machine.answered = (afterNs, now) -> targets.answered(0, afterNs, true, now);
@@ -32,7 +32,7 @@ class PromisesTest {
 
     private static Targets promise(Machine machine, double p99Ms) {
         Promise promise = new Promise(0.99, (long) (p99Ms * 1e6));
-        return regulate(machine, pace -> new ResponseTarget(promise, pace, new Lateness()));
+        return regulate(machine, pace -> new ResponseTarget(promise, pace, new Lateness(), machine.cpus));
     }
 
     @ParameterizedTest

@@ -1,0 +1,146 @@
+package weir.regulator.pause;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
+import java.util.function.DoubleUnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** The share that a promise leaves over, where answers are late with a chance that follows from it. */
+class SteeringTest {
+    private static final long MS = 1_000_000;
+    /** Threads that would run if they might. */
+    private static final double WANTED = 20;
+
+    /** A promise gives it four fifths of what is allowed. */
+    private static final double MARGIN = 1.15;
+
+    private final SplittableRandom random = new SplittableRandom(7);
+    private long now;
+
+    /** What came of some time. */
+    private static final class Played {
+        long answers;
+        long late;
+        double shares;
+
+        double latePart() {
+            return (double) late / answers;
+        }
+
+        double meanShare() {
+            return shares / answers;
+        }
+
+        @Override
+        public String toString() {
+            return String.format("%.2f %% late, share %.3f", latePart() * 100, meanShare());
+        }
+    }
+
+    /** Bursts of so many late answers, begun so that they are this part of all at a share. */
+    private Played play(Steering steering, int perS, int seconds, int burst, DoubleUnaryOperator latePart) {
+        Played played = new Played();
+        int left = 0;
+        for (long answer = 0; answer < (long) perS * seconds; answer++) {
+            now += 1_000_000_000L / perS;
+            double share = Math.min(steering.share(), WANTED);
+            if (left == 0 && random.nextDouble() < latePart.applyAsDouble(share) / burst) {
+                left = burst;
+            }
+            boolean isLate = left > 0;
+            left -= isLate ? 1 : 0;
+            steering.answered(!isLate, isLate ? 20 * MS : MS, share, steering.share() < WANTED, now);
+            played.answers++;
+            played.late += isLate ? 1 : 0;
+            played.shares += share;
+        }
+        return played;
+    }
+
+    /** One in a hundred is late at half a thread, and more the more run. */
+    private static double crowded(double share) {
+        return Math.min(0.01 * (share / 0.5) * (share / 0.5), 1);
+    }
+
+    @Test
+    void itRestsWhereTheBudgetIsUsed() {
+        Steering steering = new Steering(0.01, 1);
+        play(steering, 2500, 20, 1, SteeringTest::crowded);
+        Played rest = play(steering, 2500, 200, 1, SteeringTest::crowded);
+        assertTrue(rest.latePart() <= 0.01 * MARGIN, rest.toString());
+        assertTrue(rest.meanShare() >= 0.8 * 0.5, rest.toString());
+    }
+
+    /** Collections of garbage delay all that are there. */
+    @Test
+    void itRestsThereTooIfLateAnswersComeInBursts() {
+        Steering steering = new Steering(0.01, 1);
+        play(steering, 2500, 20, 40, SteeringTest::crowded);
+        Played rest = play(steering, 2500, 400, 40, SteeringTest::crowded);
+        assertTrue(rest.latePart() <= 0.01 * MARGIN, rest.toString());
+        assertTrue(rest.meanShare() >= 0.6 * 0.5, rest.toString());
+    }
+
+    @Test
+    void halfOfTheAnswersCanBePromisedToo() {
+        Steering steering = new Steering(0.5, 1);
+        DoubleUnaryOperator chance = share -> Math.min(share, 1);
+        play(steering, 2500, 60, 1, chance);
+        Played rest = play(steering, 2500, 200, 1, chance);
+        assertTrue(rest.latePart() <= 0.5 * MARGIN, rest.toString());
+        assertTrue(rest.meanShare() >= 0.4, rest.toString());
+    }
+
+    /** The share when nothing has been late for so long. */
+    private double afterCalm(Steering steering, int seconds) {
+        play(steering, 2500, seconds, 1, share -> 0);
+        return steering.share();
+    }
+
+    @Test
+    void anOverloadIsEndedAtOnceAndForgottenSoon() {
+        Steering steering = new Steering(0.01, 1);
+        for (int answer = 0; answer < 2000; answer++) {
+            now += MS / 2;
+            steering.answered(false, 300 * MS, WANTED, false, now);
+        }
+        assertTrue(steering.share() <= 0.25, "share " + steering.share());
+        double after = afterCalm(steering, 6);
+        assertTrue(after >= 0.5, "share " + after);
+    }
+
+    @Test
+    void aBurstIsNotTakenForAnOverload() {
+        Steering steering = new Steering(0.01, 1);
+        play(steering, 2500, 1, 1, share -> 1);
+        double before = afterCalm(steering, 6);
+        for (int answer = 0; answer < 50; answer++) {
+            now += MS / 2;
+            steering.answered(false, 25 * MS, before, true, now);
+        }
+        double low = afterCalm(steering, 1);
+        double again = afterCalm(steering, 4);
+        assertTrue(low >= before / 2 && low < before, before + " before, then " + low);
+        assertTrue(again >= before, before + " before, then " + again);
+    }
+
+    @Test
+    void nobodyIsStarvedForWhatHeDoesNotCause() {
+        Steering steering = new Steering(0.01, 2);
+        Played played = play(steering, 1000, 120, 1, share -> 0.05);
+        assertTrue(steering.isImpossible(), played.toString());
+        assertTrue(played.meanShare() >= 0.4, played.toString());
+        afterCalm(steering, 20);
+        assertFalse(steering.isImpossible(), "nothing has been late for long");
+        assertTrue(steering.share() >= 0.5, "share " + steering.share());
+    }
+
+    @Test
+    void aLateAnswerOfAFewIsNotMuch() {
+        Steering steering = new Steering(0.01, 1);
+        Played played = play(steering, 5, 2000, 1, share -> 0.002);
+        assertTrue(played.meanShare() >= 0.5, played.toString());
+    }
+}
