@@ -99,8 +99,8 @@ final class CheckpointState {
     }
 
     /**
-     * Nobody takes a virtual thread off its carrier, so those that wait for it go first now. To yield does not do it: who yields
-     * comes into the carrier's own queue, which goes before the common one, where those are whom others have woken.
+     * Nobody takes a virtual thread off its carrier, so those that wait for it go first now. To yield would not promise that: a
+     * carrier may go on with the queue of those that have yielded, while requests that come wait in another.
      */
     private void giveWay(Object[] locks) {
         if (!HeldLocks.isHeld(locks)) {

@@ -44,10 +44,9 @@ public final class ResponseTarget extends Target {
         long unseen = active ? lateness.next() : 0;
         boolean inTime = kept.answered(afterNs + unseen);
         if (active) {
-            double before = share();
+            int before = steering.settled();
             steering.answered(inTime, afterNs + unseen, pace.used(now), pace.isPressed(PRESSED_NS, now), now);
-            if (share() < before) {
-                // What was waited before says nothing about what will be.
+            if (steering.settled() != before) {
                 lateness.forget();
             }
         }

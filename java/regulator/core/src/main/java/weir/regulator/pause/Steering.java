@@ -13,8 +13,8 @@ package weir.regulator.pause;
  * <p>It rises slowly where it last went wrong, faster the longer that was, and fast below seven tenths of that; and no more than
  * what was counted can carry: in a class of few requests it says little that nothing was late for a while.
  *
- * <p>After a loss, answers to requests that came before it say nothing about it, and do not count. Otherwise what has piled up
- * in an overload would hold others down long after.
+ * <p>After an overload, answers to requests that came before the share went down say nothing about it, and do not count. Otherwise
+ * what has piled up would hold others down long after.
  *
  * <p>If answers are still late when others hardly run, they are not the cause, and to starve them mends nothing: they get a fair
  * part for a time, and then it is tried again.
@@ -23,7 +23,7 @@ final class Steering {
     private static final double NS_PER_S = 1e9;
     private static final long WINDOW_NS = 250_000_000L;
     private static final double WINDOW_MAX_S = 1;
-    /** After a loss: until those who run have come to a checkpoint and what they delayed is gone, about the longest answer. */
+    /** After an overload: until those who run have come to a checkpoint and what they delayed is gone, about the longest answer. */
     private static final long SETTLE_MIN_NS = 50_000_000L;
     private static final long SETTLE_MAX_NS = 1_000_000_000L;
     /** On the logarithm of the share: for a second's worth of budget, and for one answer where they are few; and a window's most. */
@@ -60,6 +60,7 @@ final class Steering {
     private boolean impossible;
     /** Requests that came before do not count. */
     private long countsFrom = Long.MIN_VALUE;
+    private int settled;
     private long windowBegan = -1;
     private long answers;
     private long late;
@@ -149,7 +150,9 @@ final class Steering {
         wrongAt = wrongAt == Double.POSITIVE_INFINITY ? wrong : wrongAt * Math.pow(wrong / wrongAt, Math.min(loss / LOSS, 1));
         share = Math.max(wrong * Math.exp(-loss), Target.SHARE_MIN);
         sinceLossS = 0;
-        countsFrom = now + settleNs();
+        if (isOverloaded) {
+            settle(now);
+        }
     }
 
     private void rise(double seconds, boolean pressed) {
@@ -161,8 +164,14 @@ final class Steering {
         }
     }
 
-    private long settleNs() {
-        return Math.min(Math.max(longestNs, SETTLE_MIN_NS), SETTLE_MAX_NS);
+    private void settle(long now) {
+        countsFrom = now + Math.min(Math.max(longestNs, SETTLE_MIN_NS), SETTLE_MAX_NS);
+        settled++;
+    }
+
+    /** How many times it has begun to count anew: what was measured before is of no use any more. */
+    int settled() {
+        return settled;
     }
 
     /** Others have a fair part, and then it is tried once more whether it helps to hold them. */
@@ -174,7 +183,7 @@ final class Steering {
             share = debtS == 0 ? share : Target.SHARE_MIN;
             // One more window without success is enough.
             hopelessS = HOPELESS_S;
-            countsFrom = now + settleNs();
+            settle(now);
         }
     }
 }
