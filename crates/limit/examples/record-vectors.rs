@@ -67,6 +67,8 @@ struct Play {
     abandons: u64,
     /// Whether CPU is read, every 200 ms.
     reads: bool,
+    /// From when to when nothing ends.
+    stands_still: (u64, u64),
     seed: u64,
 }
 
@@ -79,6 +81,7 @@ impl Default for Play {
             late_ns: 0,
             abandons: 0,
             reads: false,
+            stands_still: (0, 0),
             seed: 1,
         }
     }
@@ -160,7 +163,11 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
             order += 1;
             if told.is == Said::Admitted {
                 let crowd = (player.in_flight().count() as u64).max(2);
-                let response = random.exponential_ns(of.response_ns) * crowd / 2 + MS;
+                let mut response = random.exponential_ns(of.response_ns) * crowd / 2 + MS;
+                let (from, until) = of.stands_still;
+                if at < until && at + response > from {
+                    response += until - from.max(at);
+                }
                 agenda.insert((at + response, order, Todo::Finish(told.request, response)));
             } else if told.is == Said::Queued && of.abandons > 0 && told.request % of.abandons == 0
             {
@@ -297,6 +304,12 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
         response_ns: 25 * MS,
         ..overload(8)
     };
+    let still = Play {
+        arrivals_ns: vec![10 * MS],
+        stands_still: (1600 * MS, 1800 * MS),
+        ..overload(14)
+    };
+    let stands = "the best throughput, and a server that stands still for 200 ms";
     let promise = "a class with a promise, and one that gets what is left";
     Ok(vec![
         ("adaptive", play(best, with(None, None), &overload(9))?),
@@ -316,6 +329,7 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
             "adaptive-p99",
             play("p99 within 60 ms", with(None, Some(60)), &overload(12))?,
         ),
+        ("standstill", play(stands, with(None, None), &still)?),
         ("classes", play(promise, promised(), &both)?),
     ])
 }

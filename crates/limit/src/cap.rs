@@ -105,6 +105,7 @@ impl Cap {
                 .is_some_and(|at| now.since(at) < TURNED_AWAY);
         let in_flight = self.slots.in_flight();
         self.algorithm.stands(Occupancy { in_flight, pressed }, now);
+        self.refresh(now);
     }
 
     fn refresh(&mut self, now: Moment) {

@@ -7,7 +7,8 @@
 //! expiry after 2).
 //!
 //! Here the longest wait is the user's. A queue stands when its oldest has been older than a quarter of it for twice as long
-//! as it; the oldest then go after half of it. It is calm again when none had to go for the same time.
+//! as it and is older than half of it still: what a server that stood still has to catch up with lasts as long, but is soon
+//! younger. The oldest then go after half of the longest wait. It is calm again when none had to go for the same time.
 
 use std::time::Duration;
 
@@ -52,9 +53,9 @@ impl Standing {
     /// The age of the oldest in the queue; `None` without any, and while a rate and not the server is what they wait for.
     pub(crate) fn observe(&mut self, oldest: Option<Duration>, max_wait: Duration, now: Moment) {
         let interval = max_wait * INTERVAL;
-        if oldest.is_some_and(|age| age > max_wait / TARGET_PARTS) {
+        if let Some(age) = oldest.filter(|age| *age > max_wait / TARGET_PARTS) {
             let since = *self.since.get_or_insert(now);
-            self.stands |= now.since(since) >= interval;
+            self.stands |= now.since(since) >= interval && age > max_wait / EXPIRY_PARTS;
         } else {
             self.since = None;
             self.stands &= now.since(self.expired) < interval;
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn a_queue_stands_when_its_oldest_has_been_old_for_two_waits() {
         let mut standing = Standing::default();
-        let old = Some(Duration::from_millis(51));
+        let old = Some(Duration::from_millis(101));
         standing.observe(old, WAIT, at(1000));
         standing.observe(old, WAIT, at(1399));
         assert!(!standing.newest_first());
@@ -85,13 +86,30 @@ mod tests {
     }
 
     #[test]
+    fn one_that_is_nearly_caught_up_with_does_not_stand() {
+        let mut standing = Standing::default();
+        for (ms, age) in [
+            (1000, 51),
+            (1100, 150),
+            (1200, 199),
+            (1300, 140),
+            (1400, 100),
+        ] {
+            standing.observe(Some(Duration::from_millis(age)), WAIT, at(ms));
+        }
+        assert!(!standing.newest_first());
+        standing.observe(Some(Duration::from_millis(101)), WAIT, at(1401));
+        assert!(standing.newest_first());
+    }
+
+    #[test]
     fn one_look_at_a_young_queue_begins_anew() {
         let mut standing = Standing::default();
         let old = Some(Duration::from_millis(51));
         standing.observe(old, WAIT, at(1000));
         standing.observe(Some(Duration::from_millis(50)), WAIT, at(1200));
         standing.observe(old, WAIT, at(1400));
-        standing.observe(old, WAIT, at(1799));
+        standing.observe(Some(Duration::from_millis(150)), WAIT, at(1799));
         assert!(!standing.newest_first());
     }
 

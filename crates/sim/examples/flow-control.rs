@@ -1,6 +1,6 @@
 //! Weir's limit beside others, in the situations of [`weir_sim::overload`].
 //!
-//! `cargo run -p weir-sim --release --example flow-control -- [SCENARIO] [SEEDS]`
+//! `cargo run -p weir-sim --release --example flow-control -- [SCENARIO] [SEEDS] [LIMIT]`, where LIMIT keeps to those whose name begins so
 //!
 //! Prints one table per scenario, in Markdown: of each figure the median over the seeds, the least and the largest, and whether
 //! the median is within what is asked.
@@ -25,6 +25,7 @@ fn main() {
         .next()
         .and_then(|seeds| seeds.parse().ok())
         .unwrap_or(20);
+    let only = arguments.next().unwrap_or_default();
     let chosen = SCENARIOS
         .iter()
         .filter(|scenario| name == "all" || name == scenario.name);
@@ -35,11 +36,11 @@ fn main() {
         } else {
             seeds
         };
-        print(scenario, seeds);
+        print(scenario, seeds, &only);
     }
 }
 
-fn print(scenario: &Scenario, seeds: u64) {
+fn print(scenario: &Scenario, seeds: u64, only: &str) {
     println!(
         "\n### {}: {} ({seeds} seeds)\n",
         scenario.name, scenario.about
@@ -47,7 +48,7 @@ fn print(scenario: &Scenario, seeds: u64) {
     let heads = scenario.asked.iter().map(head);
     println!("| limit | {} |", heads.collect::<Vec<_>>().join(" | "));
     println!("|---|{}", "---|".repeat(scenario.asked.len()));
-    if scenario.name.starts_with("step") {
+    if scenario.name.starts_with("step") && only.is_empty() {
         row(
             scenario,
             best_static(scenario, seeds),
@@ -55,10 +56,10 @@ fn print(scenario: &Scenario, seeds: u64) {
             "best fixed: ",
         );
     }
-    for contestant in OTHERS {
+    let all = OTHERS.into_iter().chain([Contestant::Weir]);
+    for contestant in all.filter(|contestant| contestant.name().starts_with(only)) {
         row(scenario, contestant, seeds, "");
     }
-    row(scenario, Contestant::Weir, seeds, "");
 }
 
 fn head(asked: &Asked) -> String {

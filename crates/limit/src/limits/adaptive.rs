@@ -13,6 +13,8 @@
 //! only throughput: see [`knee`]. Nothing changes while nobody waits for the limit, so that it is never lowered for a reason
 //! that a quiet time gives, and never to see what happens.
 //!
+//! While the server stands still, the limit counts twice: see [`standstill`].
+//!
 //! With a largest change at a time the limit follows what all this asks for in steps of that size: see [`walk`].
 //!
 //! A goal for U whose reading is lost is kept to as far as it is known: the limit that the last reading has led to is the most
@@ -21,6 +23,7 @@
 mod bound;
 mod knee;
 mod learnt;
+mod standstill;
 mod walk;
 
 use std::time::Duration;
@@ -36,6 +39,7 @@ use bound::ResponseBound;
 use knee::Knee;
 pub use learnt::Learnt;
 use learnt::Lesson;
+use standstill::Standstill;
 use walk::Walk;
 
 /// The limit at first where nothing else is said.
@@ -172,6 +176,7 @@ pub(crate) struct AdaptiveLimit {
     saturated: u32,
     step: f64,
     knee: Knee,
+    standstill: Standstill,
     /// Usual throughput while the limit holds the flow.
     usual_per_s: Option<f64>,
     stalls: u32,
@@ -198,12 +203,24 @@ impl AdaptiveLimit {
             saturated: 0,
             step: STEP_MIN,
             knee: Knee::default(),
+            standstill: Standstill::default(),
             usual_per_s: None,
             stalls: 0,
         }
     }
 
+    /// The limit in force.
     pub(crate) fn limit(&self) -> f64 {
+        let limit = self.found();
+        if self.walk.is_bounded() {
+            limit
+        } else {
+            limit.max(self.max.min(limit * self.standstill.lift()))
+        }
+    }
+
+    /// The limit that has been found, however the server stands at this moment.
+    fn found(&self) -> f64 {
         if self.walk.is_bounded() {
             self.stepped
         } else {
@@ -223,15 +240,19 @@ impl AdaptiveLimit {
 
     /// Whether it cannot be lower.
     pub(crate) fn is_least(&self) -> bool {
-        self.limit() <= self.min
+        self.found() <= self.min
     }
 
     pub(crate) fn stands(&mut self, occupancy: Occupancy, now: Moment) {
         self.window.stands(occupancy, now);
+        self.standstill.stands(occupancy, now);
     }
 
     pub(crate) fn finished(&mut self, sample: &Sample, now: Moment) {
         self.window.finished(sample);
+        if sample.kind == Kind::Completed {
+            self.standstill.ended(now);
+        }
         if let Some(within) = self.goal.p99
             && sample.kind == Kind::Completed
         {
@@ -248,7 +269,7 @@ impl AdaptiveLimit {
 
     /// A request for whose response time this limit answers was in time or not, which this share of them is to be.
     pub(crate) fn answered(&mut self, in_time: bool, share: f64) {
-        let limit = self.limit();
+        let limit = self.found();
         self.bound
             .answered(in_time, share, limit, self.window.is_pressed());
         // What is late while the limit is on its way down would otherwise be charged to it again and again.
@@ -277,14 +298,15 @@ impl AdaptiveLimit {
 
     fn judge(&mut self, busy: Option<f64>, now: Moment) {
         let seen = self.window.close(now);
+        self.standstill.learn(&seen);
         let presses = seen.pressed >= PRESSED;
         if presses {
-            self.lesson.held(self.limit(), seen.seconds, busy);
+            self.lesson.held(self.found(), seen.seconds, busy);
         }
         // Above the goal the limit is lowered whoever waits: the work is there already.
         let exceeds = matches!((busy, self.goal.cpu), (Some(busy), Some(goal)) if busy > goal);
         if !presses {
-            self.knee.rest(&seen);
+            self.knee.rest(&seen, now);
             self.walk.end();
             self.saturated = 0;
             if !exceeds {

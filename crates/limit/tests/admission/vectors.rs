@@ -15,7 +15,7 @@ fn every_vector_is_replayed_as_it_was_recorded() {
         }
         count += 1;
     }
-    assert!(count >= 13, "{count} vectors");
+    assert!(count >= 14, "{count} vectors");
 }
 
 /// A vector that says something else is told where.

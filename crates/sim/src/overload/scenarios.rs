@@ -119,6 +119,22 @@ pub const SCENARIOS: &[Scenario] = &[
         play: pauses,
     },
     Scenario {
+        name: "slices",
+        about: "90 % of the capacity of one CPU with equal requests, which is stopped for half of each 20 ms for 30 s",
+        asked: &[
+            at_least("goodput of what is left", "%", 98.0),
+            at_most("p99", "ms", 350.0),
+            at_least("goodput of offered from 2 s after its return", "%", 97.0),
+        ],
+        play: slices,
+    },
+    Scenario {
+        name: "stops",
+        about: "60 % of the capacity of one CPU with equal requests, every 5 s nothing works for 200 ms",
+        asked: &[at_most("refused", "%", 0.3)],
+        play: stops,
+    },
+    Scenario {
         name: "spells",
         about: "CPUs at 10 %, every 5 s a wait of 20 ms takes 200 ms for 1 s",
         asked: &[at_most("refused", "%", 0.3)],
@@ -274,7 +290,12 @@ fn half(contestant: Contestant, seed: u64) -> Vec<f64> {
             },
         })
         .into();
-    let mut simulation = Simulation::new(&network, seed);
+    without_half(&network, seed, offered)
+}
+
+/// What is left from the 20th second to the 50th, and what is had again after.
+fn without_half(network: &Network, seed: u64, offered: f64) -> Vec<f64> {
+    let mut simulation = Simulation::new(network, seed);
     let without = window(&mut simulation, 20.0, 50.0);
     let after = window(&mut simulation, 52.0, 72.0);
     vec![
@@ -284,19 +305,55 @@ fn half(contestant: Contestant, seed: u64) -> Vec<f64> {
     ]
 }
 
+/// One CPU, requests that are all alike, and 0.3 ms from one that ends to the next that begins.
+fn equal_requests(contestant: Contestant, rate: f64) -> Network {
+    let mut network = server_of(contestant.rules(), 1);
+    network
+        .centers
+        .push(Center::new("between", CenterKind::Delay));
+    let way = vec![
+        Step::Use(CPU, Distribution::constant(1.0 / CAPACITY_PER_S)),
+        Step::Use(1, Distribution::exponential(0.0003)),
+    ];
+    add_arrivals(&mut network, 0, vec![(0.0, rate)], way);
+    network
+}
+
+fn slices(contestant: Contestant, seed: u64) -> Vec<f64> {
+    let offered = 0.9 * CAPACITY_PER_S;
+    let mut network = equal_requests(contestant, offered);
+    let at = (0..1500).map(|slice| 20.0 + 0.02 * f64::from(slice));
+    stand_still(&mut network, at, 0.01);
+    without_half(&network, seed, offered)
+}
+
+fn stops(contestant: Contestant, seed: u64) -> Vec<f64> {
+    let mut network = equal_requests(contestant, 0.6 * CAPACITY_PER_S);
+    every_five_seconds(&mut network, CPU, 0.0, 0.2);
+    let mut simulation = Simulation::new(&network, seed);
+    vec![100.0 * window(&mut simulation, 0.0, 120.0).refused_share()]
+}
+
+/// The CPU stops at each of these moments for so long.
+fn stand_still(network: &mut Network, at: impl Iterator<Item = f64>, for_s: f64) {
+    network.planned = at.map(|at_s| slow(at_s, CPU, 0.0, for_s)).collect();
+}
+
+fn slow(at_s: f64, center: usize, speed: f64, for_s: f64) -> Planned {
+    Planned {
+        at_s,
+        what: Happening::Speed {
+            center,
+            speed,
+            for_s: Some(for_s),
+        },
+    }
+}
+
 /// At this station, this speed every five seconds for so long.
 fn every_five_seconds(network: &mut Network, center: usize, speed: f64, for_s: f64) {
     let at = (1..24).map(|time| f64::from(time) * 5.0);
-    network.planned = at
-        .map(|at_s| Planned {
-            at_s,
-            what: Happening::Speed {
-                center,
-                speed,
-                for_s: Some(for_s),
-            },
-        })
-        .collect();
+    network.planned = at.map(|at_s| slow(at_s, center, speed, for_s)).collect();
 }
 
 fn pauses(contestant: Contestant, seed: u64) -> Vec<f64> {

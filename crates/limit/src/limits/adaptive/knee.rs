@@ -38,6 +38,8 @@ const RESPONSES_MIN: f64 = 20.0;
 const MEMORY: f64 = 200.0;
 /// Below this busy share, throughput is the less noisy of the two.
 const BUSY_MIN: f64 = 0.5;
+/// For so long after a change that nobody waits, it can still be judged.
+const REST_MAX: Duration = Duration::from_secs(5);
 /// How long no rise is tried after one that brought nothing: at first, and at most.
 const WAIT_MIN: Duration = Duration::from_secs(5);
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -48,6 +50,8 @@ struct Level {
     limit: f64,
     in_flight: f64,
     busy: f64,
+    /// Whether the CPU was read all the time.
+    is_read: bool,
     per_s: f64,
     response_s: f64,
 }
@@ -60,6 +64,8 @@ struct Measured {
     completed: f64,
     in_flight_s: f64,
     busy_s: f64,
+    /// Windows without a reading of the CPU.
+    unread: u32,
     response_s: f64,
 }
 
@@ -67,6 +73,8 @@ struct Measured {
 pub(crate) struct Knee {
     /// The level before the last change.
     before: Option<Level>,
+    /// When that was.
+    changed: Moment,
     here: Measured,
     /// Whether the next window is still about the limit before.
     settles: bool,
@@ -82,6 +90,7 @@ impl Default for Knee {
     fn default() -> Self {
         Self {
             before: None,
+            changed: Moment(0),
             here: Measured::default(),
             settles: false,
             closed_until: Moment(0),
@@ -94,9 +103,14 @@ impl Default for Knee {
 }
 
 impl Knee {
-    /// Nobody waits for the limit: there is nothing to judge, but perhaps a response time to remember.
-    pub(crate) fn rest(&mut self, seen: &Seen) {
-        self.forget();
+    /// Nobody waits for the limit: there is nothing to judge, but perhaps a response time to remember. A rise lets go on who
+    /// has waited, so that this comes right after it; it is judged when somebody waits again.
+    pub(crate) fn rest(&mut self, seen: &Seen, now: Moment) {
+        if now.since(self.changed) < REST_MAX {
+            self.restart(false);
+        } else {
+            self.forget();
+        }
         self.remember(seen);
     }
 
@@ -138,6 +152,7 @@ impl Knee {
             return None;
         }
         self.before = Some(here);
+        self.changed = now;
         self.restart(true);
         Some(next)
     }
@@ -157,6 +172,8 @@ impl Knee {
         let change = here.in_flight / before.in_flight - 1.0;
         let gain = here.gain(before);
         if change > CHANGE_MIN {
+            // Throughput alone is led astray by equal requests, which end together; the CPU has to have more to do, too.
+            let gain = gain.min(here.busy_gain(before));
             if gain < WORTH * change {
                 self.closed_until = now + self.wait;
                 self.wait = (self.wait * 2).min(WAIT_MAX);
@@ -205,6 +222,7 @@ impl Measured {
         self.completed += completed;
         self.in_flight_s += seen.in_flight * seen.seconds;
         self.busy_s += busy.unwrap_or(0.0) * seen.seconds;
+        self.unread += u32::from(busy.is_none());
         self.response_s += seen.response_s * completed;
     }
 
@@ -224,6 +242,7 @@ impl Measured {
             limit,
             in_flight: per_s(self.in_flight_s),
             busy: per_s(self.busy_s),
+            is_read: self.unread == 0,
             per_s: per_s(self.completed),
             response_s: self.response_s / self.completed.max(1.0),
         }
@@ -238,9 +257,18 @@ impl Level {
     /// By what part the pace has grown.
     fn gain(&self, before: Self) -> f64 {
         if self.is_busy() && before.is_busy() {
-            self.busy / before.busy - 1.0
+            self.busy_gain(before)
         } else {
             self.per_s / before.per_s - 1.0
+        }
+    }
+
+    /// By what part the CPU has grown busier; without bound where it was not read.
+    fn busy_gain(&self, before: Self) -> f64 {
+        if self.is_read && before.is_read {
+            self.busy / before.busy - 1.0
+        } else {
+            f64::INFINITY
         }
     }
 }

@@ -16,7 +16,8 @@ package weir.regulator.limit;
  *
  * <p>Where U says that there is room and more slots bring nothing, something else is the limit, and where U is not read, there
  * is only throughput: see {@link Knee}. Nothing changes while nobody waits for the limit, so that it is never lowered for a
- * reason that a quiet time gives, and never to see what happens.
+ * reason that a quiet time gives, and never to see what happens. While the application stands still, the limit counts twice: see
+ * {@link Standstill}.
  */
 final class AdaptiveLimit extends Limit {
     /** Share of the time in which somebody has to wait for the limit, for the limit to be what holds the flow. */
@@ -57,6 +58,7 @@ final class AdaptiveLimit extends Limit {
     private final ResponseBound bound = new ResponseBound();
     private final Window window;
     private final Knee knee = new Knee();
+    private final Standstill standstill = new Standstill();
     /** As throughput and CPU say. */
     private double flow;
     private long readAt = Admission.NEVER;
@@ -78,22 +80,32 @@ final class AdaptiveLimit extends Limit {
 
     @Override
     double limit() {
+        double limit = found();
+        return Math.max(limit, Math.min(rules.max, limit * standstill.lift()));
+    }
+
+    /** The limit that has been found, however the application stands at this moment. */
+    private double found() {
         return Math.max(bound.within(flow), rules.min);
     }
 
     @Override
     boolean isLeast() {
-        return limit() <= rules.min;
+        return found() <= rules.min;
     }
 
     @Override
     void stands(int inFlight, boolean pressed, long now) {
         window.stands(inFlight, pressed, now);
+        standstill.stands(inFlight, pressed, now);
     }
 
     @Override
     void finished(Sample sample, long now) {
         window.finished(sample);
+        if (sample.kind == Kind.COMPLETED) {
+            standstill.ended(now);
+        }
         if (rules.p99Ns != null && sample.kind == Kind.COMPLETED) {
             promised(sample.waitedNs + sample.responseNs <= rules.p99Ns, 0.99);
         }
@@ -105,7 +117,7 @@ final class AdaptiveLimit extends Limit {
 
     @Override
     void promised(boolean inTime, double share) {
-        bound.answered(inTime, share, limit(), window.isPressed());
+        bound.answered(inTime, share, found(), window.isPressed());
     }
 
     @Override
@@ -125,10 +137,11 @@ final class AdaptiveLimit extends Limit {
     /** Closes the window; {@code busy} is NaN where it is not read. */
     private void decide(double busy, long now) {
         Window.Seen seen = window.close(now);
+        standstill.learn(seen);
         // Above the goal the limit is lowered whoever waits: the work is there already.
         boolean exceeds = rules.cpu != null && busy > rules.cpu;
         if (seen.pressed < PRESSED) {
-            knee.rest(seen);
+            knee.rest(seen, now);
             saturated = 0;
             if (!exceeds) {
                 return;
@@ -198,7 +211,7 @@ final class AdaptiveLimit extends Limit {
 
     /** More slots, as long as more bring more. */
     private void grow(double ratio, double busy, Window.Seen seen, long now) {
-        set(knee.next(flow, ratio, Double.isNaN(busy) ? 0 : busy, seen, now));
+        set(knee.next(flow, Math.min(ratio, rules.max / flow), busy, seen, now));
     }
 
     private void set(double limit) {

@@ -89,6 +89,7 @@ final class Cap {
     void note(boolean pressed, long now) {
         boolean recently = turnedAway != Admission.NEVER && Seconds.since(turnedAway, now) < TURNED_AWAY_NS;
         algorithm.stands(slots.inFlight(), pressed || recently, now);
+        refresh(now);
     }
 
     private void refresh(long now) {

@@ -27,12 +27,16 @@ final class Knee {
     private static final double QUEUED = 1.5;
     /** Responses over which a mean response time is taken before it can be the least: of fewer, the least is luck. */
     private static final double MEMORY = 200.0;
+    /** For so long after a change that nobody waits, it can still be judged. */
+    private static final long REST_MAX_NS = 5_000_000_000L;
     /** How long no rise is tried after one that brought nothing: at first, and at most. */
     private static final long WAIT_MIN_NS = 5_000_000_000L;
     private static final long WAIT_MAX_NS = 60_000_000_000L;
 
     /** The level before the last change, or null. */
     private Level before;
+    /** When that was. */
+    private long changed;
     private Level.Measured here = new Level.Measured();
     /** Whether the next window is still about the limit before. */
     private boolean settles;
@@ -43,9 +47,16 @@ final class Knee {
     private double responses;
     private double leastS = Double.NaN;
 
-    /** Nobody waits for the limit: there is nothing to judge, but perhaps a response time to remember. */
-    void rest(Window.Seen seen) {
-        forget();
+    /**
+     * Nobody waits for the limit: there is nothing to judge, but perhaps a response time to remember. A rise lets go on who has
+     * waited, so that this comes right after it; it is judged when somebody waits again.
+     */
+    void rest(Window.Seen seen, long now) {
+        if (Seconds.since(changed, now) < REST_MAX_NS) {
+            restart(false);
+        } else {
+            forget();
+        }
         remember(seen);
     }
 
@@ -64,7 +75,8 @@ final class Knee {
         }
         here.add(seen, busy);
         Level level = here.level(limit);
-        boolean rises = now >= closedUntil;
+        // What there is hardly room for is not tried: it could not be judged.
+        boolean rises = now >= closedUntil && ratio > 1 + CHANGE_MIN;
         double next = rises ? limit * ratio : limit * CUT;
         if (!here.isEnough(before, level, Math.abs(next / limit - 1))) {
             return limit;
@@ -80,6 +92,7 @@ final class Knee {
             return limit;
         }
         before = level;
+        changed = now;
         restart(true);
         return next;
     }
@@ -89,6 +102,8 @@ final class Knee {
         double change = to.inFlight / from.inFlight - 1;
         double gain = to.gain(from);
         if (change > CHANGE_MIN) {
+            // Throughput alone is led astray by equal requests, which end together; the CPU has to have more to do, too.
+            gain = Math.min(gain, to.busyGain(from));
             if (gain < WORTH * change) {
                 closedUntil = Seconds.later(now, waitNs);
                 waitNs = Math.min(waitNs * 2, WAIT_MAX_NS);

@@ -7,6 +7,7 @@ final class Level {
 
     final double limit;
     final double inFlight;
+    /** NaN where the CPU was not read all the time. */
     final double busy;
     final double perS;
     final double responseS;
@@ -27,6 +28,12 @@ final class Level {
     double gain(Level before) {
         boolean isRead = isBusy() && before.isBusy();
         return (isRead ? busy / before.busy : perS / before.perS) - 1;
+    }
+
+    /** By what part the CPU has grown busier; without bound where it was not read. */
+    double busyGain(Level before) {
+        double gain = busy / before.busy - 1;
+        return Double.isNaN(gain) ? Double.POSITIVE_INFINITY : gain;
     }
 
     /** The measurement of the present limit, while it goes on. */

@@ -8,8 +8,9 @@ package weir.regulator.limit;
  * last are taken first, and the oldest are sent away early, because whoever has waited longest is most likely to have gone
  * (Maurer 2015, "Fail at scale").
  *
- * <p>A queue stands when its oldest has been older than a quarter of the longest wait for twice as long as that wait; the oldest
- * then go after half of it. It is calm again when none had to go for the same time.
+ * <p>A queue stands when its oldest has been older than a quarter of the longest wait for twice as long as that wait and is older
+ * than half of it still: what an application that stood still has to catch up with lasts as long, but is soon younger. The oldest
+ * then go after half of the longest wait. It is calm again when none had to go for the same time.
  */
 final class Standing {
     private static final int TARGET_PARTS = 4;
@@ -48,7 +49,7 @@ final class Standing {
             if (since == Admission.NEVER) {
                 since = now;
             }
-            stands |= Seconds.since(since, now) >= interval;
+            stands |= Seconds.since(since, now) >= interval && ageNs > maxWaitNs / EXPIRY_PARTS;
         } else {
             since = Admission.NEVER;
             stands &= Seconds.since(expired, now) < interval;
