@@ -108,7 +108,9 @@ fn play(about: &str, rules: Rules, of: &Play) -> Result<Vector, Failure> {
     if of.reads {
         agenda.insert((200 * MS, 0, Todo::Read));
     }
-    let mut player = Player::new(&rules, Moment(0));
+    // A vector begins with its first step.
+    let begin = agenda.first().map_or(0, |(at, _, _)| *at);
+    let mut player = Player::new(&rules, Moment(begin));
     let mut steps: Vec<Step> = Vec::new();
     let (mut requests, mut order, mut busy_ns, mut read_at, mut at) = (0, 0, 0, 0, 0);
     while let Some(first) = agenda.first().copied() {
