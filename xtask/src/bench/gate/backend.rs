@@ -119,8 +119,8 @@ impl Backend {
         }
     }
 
-    /// Stops its process for a while.
-    pub(crate) fn pause(&self, length: Duration) {
+    /// Stops its process for a while, and gives back for how long it stood: a busy machine lets it stand longer.
+    pub(crate) fn pause(&self, length: Duration) -> Duration {
         let pid = Pid::from_raw(self.pid().cast_signed());
         let signal = |signal| {
             if let Some(pid) = pid {
@@ -129,7 +129,9 @@ impl Backend {
             }
         };
         signal(Signal::STOP);
+        let begun = Instant::now();
         thread::sleep(length);
         signal(Signal::CONT);
+        begun.elapsed()
     }
 }

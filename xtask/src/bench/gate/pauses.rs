@@ -34,11 +34,13 @@ fn arrivals(capacity: Capacity, seed: u64) -> Vec<Arrival> {
     poisson(WORK, &[phase], seed)
 }
 
-fn trouble(backend: &Backend, elapsed: &Elapsed) {
+fn trouble(backend: &Backend, elapsed: &Elapsed) -> Duration {
+    let mut stopped = Duration::ZERO;
     while !elapsed.has_ended() {
         thread::sleep(EVERY.saturating_sub(PAUSE));
-        backend.pause(PAUSE);
+        stopped += backend.pause(PAUSE);
     }
+    stopped
 }
 
 fn seen(turn: &Turn) -> Vec<f64> {

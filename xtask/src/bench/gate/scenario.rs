@@ -36,8 +36,8 @@ pub(crate) struct Scenario {
     pub(crate) retries: u32,
     /// What comes, at a server of this capacity.
     pub(crate) arrivals: fn(Capacity, u64) -> Vec<Arrival>,
-    /// What happens to the server meanwhile.
-    pub(crate) trouble: fn(&Backend, &Elapsed),
+    /// What happens to the server meanwhile; gives back how long it was stopped.
+    pub(crate) trouble: fn(&Backend, &Elapsed) -> Duration,
     /// Names of the figures.
     pub(crate) figures: &'static [&'static str],
     /// The figures of a turn.
@@ -68,6 +68,8 @@ pub(crate) struct Turn {
     /// As it was directly before and after the load: the machine's speed changes by a fifth from turn to turn.
     pub(crate) capacity: Capacity,
     pub(crate) answers: Vec<Answer>,
+    /// How long the server was stopped, of all the time that the scenario's trouble lasted.
+    pub(crate) stopped: Duration,
 }
 
 /// Whether a turn goes on; for what happens beside it.
@@ -82,7 +84,9 @@ impl Elapsed {
 }
 
 /// Nothing happens.
-pub(crate) fn no_trouble(_: &Backend, _: &Elapsed) {}
+pub(crate) fn no_trouble(_: &Backend, _: &Elapsed) -> Duration {
+    Duration::ZERO
+}
 
 impl Scenario {
     /// Lets every gateway have its turn in every round, and gives back the table.
@@ -146,16 +150,17 @@ impl Scenario {
             ..load(&gateway, (self.arrivals)(capacity, 11 + round), CLIENTS)
         };
         let elapsed = Elapsed::default();
-        let answers = thread::scope(|scope| {
-            scope.spawn(|| (self.trouble)(&backend, &elapsed));
+        let (answers, stopped) = thread::scope(|scope| {
+            let trouble = scope.spawn(|| (self.trouble)(&backend, &elapsed));
             let answers = load.send();
             elapsed.0.store(true, Ordering::Relaxed);
-            answers
+            (answers, trouble.join().expect("it does not panic"))
         });
         let speed = f64::midpoint(before, backend.capacity_per_s(WORK)) / capacity.work;
         Ok(Turn {
             capacity: capacity.times(speed),
             answers,
+            stopped,
         })
     }
 
@@ -202,7 +207,11 @@ impl Turn {
             light: 0.0,
             heavy: 0.0,
         };
-        Self { capacity, answers }
+        Self {
+            capacity,
+            answers,
+            stopped: Duration::ZERO,
+        }
     }
 
     /// Of what arrived between two moments.
