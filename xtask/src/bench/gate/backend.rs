@@ -69,6 +69,17 @@ impl Backend {
         Ok(Self::Own(running))
     }
 
+    /// Another one in its place, if it is ours.
+    pub(crate) fn anew(self, peers: &Peers, cpu: u32) -> Result<Self, TaskError> {
+        match self {
+            Self::Own(running) => {
+                drop(running);
+                Self::start(peers, cpu, None)
+            }
+            given @ Self::Given(_) => Ok(given),
+        }
+    }
+
     /// Where it listens.
     pub(crate) fn port(&self) -> u16 {
         match self {

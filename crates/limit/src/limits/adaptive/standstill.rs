@@ -102,20 +102,20 @@ mod tests {
     fn the_limit_counts_twice_when_eight_ends_are_missing_until_one_comes() {
         let mut standstill = usual(40);
         standstill.stands(FULL, at(199));
-        assert_eq!(standstill.lift(), 1.0);
+        assert!(!standstill.is_on);
         standstill.stands(FULL, at(200));
-        assert_eq!(standstill.lift(), LIFT);
+        assert!(standstill.is_on);
         standstill.ended(at(250));
-        assert_eq!(standstill.lift(), 1.0);
+        assert!(!standstill.is_on);
     }
 
     #[test]
     fn a_tenth_of_a_second_is_the_least() {
         let mut standstill = usual(10_000);
         standstill.stands(FULL, at(99));
-        assert_eq!(standstill.lift(), 1.0);
+        assert!(!standstill.is_on);
         standstill.stands(FULL, at(100));
-        assert_eq!(standstill.lift(), LIFT);
+        assert!(standstill.is_on);
     }
 
     #[test]
@@ -127,9 +127,9 @@ mod tests {
         };
         standstill.stands(empty, at(10));
         standstill.stands(FULL, at(500));
-        assert_eq!(standstill.lift(), 1.0);
+        assert!(!standstill.is_on);
         standstill.stands(FULL, at(600));
-        assert_eq!(standstill.lift(), LIFT);
+        assert!(standstill.is_on);
     }
 
     #[test]
@@ -140,6 +140,6 @@ mod tests {
             pressed: false,
         };
         standstill.stands(calm, at(5000));
-        assert_eq!(standstill.lift(), 1.0);
+        assert!(!standstill.is_on);
     }
 }
