@@ -42,6 +42,7 @@ const STRESS: &[Source] = sources!("stress":
     "src/main/java/weir/stress/Disk.java"
     "src/main/java/weir/stress/Endpoint.java"
     "src/main/java/weir/stress/Heavy.java"
+    "src/main/java/weir/stress/HeavyServer.java"
     "src/main/java/weir/stress/Level.java"
     "src/main/java/weir/stress/Light.java"
     "src/main/java/weir/stress/NumberParameter.java"

@@ -28,6 +28,8 @@ pub struct StartLevels {
     pub heap: Option<String>,
     /// The kind of thread on which requests run.
     pub threads: Option<ThreadKind>,
+    /// The policy of a second server's threads, in which heavy requests of the stress application run; `None`: there is no second.
+    pub heavy: Option<Scheduling>,
     /// Whether every trial has a start of its own.
     pub each_trial: bool,
 }
@@ -86,7 +88,7 @@ const THREADS: [(&str, ThreadKind); 2] = [
 const EACH: [(&str, bool); 2] = [("environment", false), ("trial", true)];
 
 /// The factors' names behind `start.`.
-const NAMES: &str = "start.cpus, start.scheduling, start.java, start.collector, start.heap, start.threads, start.each";
+const NAMES: &str = "start.cpus, start.scheduling, start.java, start.collector, start.heap, start.threads, start.heavy, start.each";
 
 impl StartLevels {
     /// Reads levels by the factors' whole names (`start.collector`).
@@ -118,6 +120,7 @@ impl StartLevels {
                     read.heap = Some(level.clone());
                 }
                 "start.threads" => read.threads = Some(word(name, level, &THREADS)?),
+                "start.heavy" => read.heavy = Some(word(name, level, &SCHEDULING)?),
                 "start.each" => read.each_trial = word(name, level, &EACH)?,
                 _ => {
                     return Err(TargetError::Setting {
@@ -279,6 +282,7 @@ mod tests {
             ("start.colour", "red", "start.collector"),
             ("start.collector", "cms", "serial, parallel, g1, z, epsilon"),
             ("start.scheduling", "fifo", "other, batch, idle"),
+            ("start.heavy", "own", "other, batch, idle"),
             ("start.cpus", "one", "0-1"),
             ("start.java", "8", "from 11 on"),
             ("start.heap", "much", "512m"),

@@ -12,6 +12,7 @@
 mod base;
 mod configuration;
 pub(crate) mod funnel;
+mod heavy;
 mod kind;
 pub(crate) mod live;
 mod pool;
@@ -23,6 +24,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use ureq::http::StatusCode;
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
@@ -42,6 +44,7 @@ pub(crate) use kind::KIND;
 pub(crate) use live::stage_of;
 pub use pool::PoolKind;
 
+use heavy::HeavyServer;
 use live::Live;
 
 /// How long a start may take: Tomcat itself needs some seconds, an application more.
@@ -102,6 +105,8 @@ pub struct TomcatPool {
 #[derive(Debug)]
 pub struct Tomcat {
     server: JvmServer,
+    /// The one in which heavy requests run, where they have their own.
+    heavy: Option<HeavyServer>,
     name: String,
     /// How it was started; its pool has gone to the server.
     options: TomcatOptions,
@@ -124,7 +129,8 @@ impl Tomcat {
         }
         base::make(&options)?;
         let started_as = StartLevels::default();
-        let process = launch(&options, &started_as)?;
+        let first = Instance::first(&options, None);
+        let process = launch(&options, &started_as, &first, &options.ready, is_up)?;
         let database = options.pool.take().map(|pool| pool.database);
         let address = address(&options);
         let server =
@@ -137,6 +143,7 @@ impl Tomcat {
             started_as,
             regulator: RegulatorSettings::default(),
             server,
+            heavy: None,
             live,
             found,
         })
@@ -145,9 +152,17 @@ impl Tomcat {
     /// Ends the process and starts another in its place.
     fn start_anew(&mut self, levels: StartLevels) -> Result<(), TargetError> {
         self.server.stop_process();
-        base::connect_on(&self.options, &levels)?;
-        let process = launch(&self.options, &levels)?;
-        self.options.journal.process(process.pid())?;
+        self.heavy = None;
+        let options = &self.options;
+        base::connect_on(options, &levels)?;
+        if let Some(policy) = levels.heavy {
+            let heavy = HeavyServer::start(options, &levels, policy)?;
+            options.journal.process(heavy.pid())?;
+            self.heavy = Some(heavy);
+        }
+        let first = Instance::first(options, self.heavy.as_ref());
+        let process = launch(options, &levels, &first, &options.ready, is_up)?;
+        options.journal.process(process.pid())?;
         self.started_as = levels;
         self.regulator.forget();
         self.server
@@ -176,10 +191,12 @@ impl Server for Tomcat {
     }
 
     fn watched(&self) -> Watched {
-        Watched {
-            cpus: self.started_as.cpus.clone(),
-            ..self.server.watched(self.server.mbeans(funnel::reads()))
-        }
+        let mut watched = self.server.watched(self.server.mbeans(funnel::reads()));
+        watched
+            .pids
+            .extend(self.heavy.as_ref().map(HeavyServer::pid));
+        watched.cpus.clone_from(&self.started_as.cpus);
+        watched
     }
 
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError> {
@@ -200,6 +217,8 @@ impl Server for Tomcat {
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {
+        let heavy = self.heavy.as_mut();
+        heavy.map_or(Ok(()), HeavyServer::check_alive)?;
         self.server.check_alive()
     }
 
@@ -235,27 +254,61 @@ fn address(options: &TomcatOptions) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, options.port))
 }
 
-/// Starts the process and waits until it answers.
-fn launch(options: &TomcatOptions, levels: &StartLevels) -> Result<ServerProcess, TargetError> {
+/// One of the processes that serve: where it lies and listens, and what it is told beside the target's own options.
+struct Instance {
+    base: PathBuf,
+    port: u16,
+    log: PathBuf,
+    properties: Vec<String>,
+}
+
+impl Instance {
+    /// The one to which the load goes.
+    fn first(options: &TomcatOptions, heavy: Option<&HeavyServer>) -> Self {
+        Self {
+            base: options.base.clone(),
+            port: options.port,
+            log: options.log.clone(),
+            properties: heavy.map(HeavyServer::property).into_iter().collect(),
+        }
+    }
+}
+
+/// What every application answers once it is there.
+fn is_up(status: StatusCode) -> bool {
+    !status.is_server_error()
+}
+
+/// Starts a process and waits until it answers at a path with a status that means that it is ready.
+fn launch(
+    options: &TomcatOptions,
+    levels: &StartLevels,
+    instance: &Instance,
+    ready: &str,
+    is_ready: impl Fn(StatusCode) -> bool,
+) -> Result<ServerProcess, TargetError> {
     let cpus = levels.cpus.as_ref().or(options.cpus.as_ref());
-    let command = command(options, levels)?;
-    let mut process = ServerProcess::launch(Signal::TERM, command, cpus, &options.log)?;
-    let ready = format!("http://{}{}", address(options), options.ready);
-    process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
-        !status.is_server_error()
-    })?;
+    let command = command(options, levels, instance)?;
+    let mut process = ServerProcess::launch(Signal::TERM, command, cpus, &instance.log)?;
+    let ready = format!("http://127.0.0.1:{}{ready}", instance.port);
+    process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, is_ready)?;
     Ok(process)
 }
 
-fn command(options: &TomcatOptions, levels: &StartLevels) -> Result<Command, TargetError> {
+fn command(
+    options: &TomcatOptions,
+    levels: &StartLevels,
+    instance: &Instance,
+) -> Result<Command, TargetError> {
     let bin = options.home.join("bin");
     let class_path = [bin.join("bootstrap.jar"), bin.join("tomcat-juli.jar")]
         .map(|jar| jar.display().to_string())
         .join(":");
     let property = |name: &str, value: &Path| format!("-D{name}={}", value.display());
-    let base = &options.base;
+    let base = &instance.base;
     let mut command = levels.command(&options.java, &options.javas, &options.java_options)?;
     command
+        .args(&instance.properties)
         .args([
             property("catalina.home", &options.home),
             property("catalina.base", base),

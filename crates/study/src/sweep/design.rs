@@ -49,9 +49,12 @@ impl Case {
         }
     }
 
-    fn runs_in(&self, environment: &str) -> bool {
-        let listed = self.only_in.as_ref();
-        listed.is_none_or(|names| names.iter().any(|name| name == environment))
+    fn runs_in(&self, environment: &EnvironmentSpec) -> bool {
+        let is_listed = |names: Option<&Vec<String>>, name: &str| {
+            names.is_none_or(|names| names.iter().any(|listed| listed == name))
+        };
+        is_listed(self.only_in.as_ref(), &environment.name)
+            && is_listed(environment.cases.as_ref(), &self.name)
     }
 
     /// The same case in an environment; what the case says goes before what the environment says.
@@ -79,9 +82,7 @@ pub(crate) fn cases(spec: &SweepSpec) -> Vec<Case> {
     let environments = spec.across.environments.iter();
     environments
         .flat_map(|environment| {
-            let own = of_design
-                .iter()
-                .filter(|case| case.runs_in(&environment.name));
+            let own = of_design.iter().filter(|case| case.runs_in(environment));
             own.map(|case| case.within(environment))
         })
         .collect()

@@ -62,10 +62,10 @@ replicates = 2
 name = "alone only"
 set = { start.java = 21 }
 replicates = 1
+cases = ["alone"]
 [[sweep.case]]
 name = "half"
 set = { users = "{0.5 * throughput of full}" }
-only-in = ["slow", "fast"]
 [[sweep.case]]
 name = "full"
 set = { users = 500 }
@@ -204,7 +204,12 @@ case = "alone"
 over = "the most"
 "#
     );
-    let base = STUDY.replace("{0.5 * throughput of full}", "{0.1 * throughput of full}");
+    let base = STUDY
+        .replace("{0.5 * throughput of full}", "{0.1 * throughput of full}")
+        .replace(
+            "cases = [\"alone\"]\n[",
+            "cases = [\"alone\", \"20 users\", \"40 users\", \"60 users\"]\n[",
+        );
     format!("{base}{}{rest}", cases.concat())
 }
 
@@ -392,6 +397,11 @@ fn what_is_wrong_with_environments_is_said() {
             "[\"slow\", \"fast\"]",
             "[\"slwo\"]",
             "no environment is called `slwo`",
+        ),
+        (
+            "cases = [\"alone\"]\n[",
+            "cases = [\"aloen\"]\n[",
+            "no case is called `aloen`",
         ),
         ("users = 7", "user = 7", "is no factor"),
         ("{ start.java = 25 }", "{ begin.java = 25 }", "is no factor"),

@@ -11,11 +11,13 @@ use crate::error::TargetError;
 use crate::start::{StartLevels, ThreadKind};
 use crate::xml_attributes::{escaped, with_attributes};
 
-use super::TomcatOptions;
 use super::live::SETTINGS;
+use super::{Instance, TomcatOptions};
 
 /// How the database calls the pool's connections.
 const APPLICATION_NAME: &str = "tomcat";
+/// Where the connectors stand, in a base.
+const SERVER_XML: &str = "conf/server.xml";
 /// The connector's attribute that gives every request a virtual thread of its own.
 const VIRTUAL_THREADS: &str = "useVirtualThreads";
 /// What goes to the console and with it to the log of the run.
@@ -39,7 +41,7 @@ pub(super) fn make(options: &TomcatOptions) -> Result<(), TargetError> {
     if options.own_configuration {
         move_connector(options)?;
     } else {
-        write(&base.join("conf/server.xml"), &server_xml(options))?;
+        write(&base.join(SERVER_XML), &server_xml(options))?;
         write(&base.join("conf/context.xml"), &context_xml(options))?;
         write(&base.join("conf/logging.properties"), LOGGING)?;
     }
@@ -59,20 +61,42 @@ pub(super) fn make(options: &TomcatOptions) -> Result<(), TargetError> {
 
 /// Makes the connector what these levels say, in a base that was made before.
 pub(super) fn connect_on(options: &TomcatOptions, levels: &StartLevels) -> Result<(), TargetError> {
-    let path = options.base.join("conf/server.xml");
+    let path = options.base.join(SERVER_XML);
     let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
     let is_virtual = levels.threads == Some(ThreadKind::Virtual);
     if !is_virtual && !text.contains(VIRTUAL_THREADS) {
         return Ok(());
     }
-    let attribute = [(VIRTUAL_THREADS, is_virtual.to_string())];
-    let changed = with_attributes(&text, is_http_connector, &attribute).map_err(|says| {
+    change_connector(&options.base, &[(VIRTUAL_THREADS, is_virtual.to_string())])
+}
+
+/// Sets attributes of the first HTTP connector in a base that was made before.
+fn change_connector(base: &Path, attributes: &[(&str, String)]) -> Result<(), TargetError> {
+    let path = base.join(SERVER_XML);
+    let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
+    let changed = with_attributes(&text, is_http_connector, attributes).map_err(|says| {
         TargetError::Configuration {
             path: path.clone(),
             says,
         }
     })?;
     write(&path, &changed)
+}
+
+/// Makes the directory of a second instance: the first one's configuration, libraries and application, on another port.
+pub(super) fn copy_for(second: &Instance, options: &TomcatOptions) -> Result<(), TargetError> {
+    let (from, to) = (&options.base, &second.base);
+    if to.exists() {
+        fs::remove_dir_all(to).map_err(TargetError::file(to))?;
+    }
+    for folder in ["logs", "temp", "work"] {
+        let path = to.join(folder);
+        fs::create_dir_all(&path).map_err(TargetError::file(&path))?;
+    }
+    for folder in ["conf", "lib", "webapps"] {
+        copy_tree(&from.join(folder), &to.join(folder))?;
+    }
+    change_connector(to, &[("port", second.port.to_string())])
 }
 
 /// One connector, one host, no access log, no shutdown port.
@@ -123,7 +147,7 @@ fn connector_attributes(options: &TomcatOptions) -> Vec<(&'static str, String)> 
 /// Puts the first HTTP connector of the user's `server.xml` (a copy) on Weir's port, and takes the
 /// shutdown port away, which the user's own server may hold.
 fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
-    let path = options.base.join("conf/server.xml");
+    let path = options.base.join(SERVER_XML);
     let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
     let unreadable = |says: String| TargetError::Configuration {
         path: path.clone(),

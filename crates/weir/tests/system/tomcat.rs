@@ -191,6 +191,10 @@ set = { start.collector = "serial" }
 [[sweep.environment]]
 name = "Batch"
 set = { start.scheduling = "batch", start.heap = "200m" }
+[[sweep.environment]]
+name = "Heavy apart"
+set = { start.collector = "serial", start.heavy = "idle" }
+cases = ["off"]
 [[sweep.case]]
 name = "off"
 set = {}
@@ -235,10 +239,21 @@ fn a_sweep_starts_the_server_for_each_environment_and_sets_its_regulator() {
             ("Serial", "off"),
             ("Serial", "on"),
             ("Batch", "off"),
-            ("Batch", "on")
+            ("Batch", "on"),
+            ("Heavy apart", "off")
         ]
     );
     let trials = result["trials"].as_array().unwrap();
+    let apart = trials
+        .iter()
+        .find(|trial| trial["case"] == "Heavy apart: off")
+        .unwrap();
+    assert_eq!(apart["errors"]["count"], 0, "{apart:#?}");
+    let heavy = &apart["classes"]["heavy"]["throughput_per_s"];
+    assert!(heavy.as_f64().unwrap() > 0.0, "{apart:#?}");
+    let run = names_in(&place.path("weir-runs")).remove(0);
+    let log = place.read(&format!("weir-runs/{run}/target-heavy.log"));
+    assert!(log.contains("Server startup in"), "{log}");
     for environment in ["Serial", "Batch"] {
         let heavy = |case: &str| {
             let name = format!("{environment}: {case}");

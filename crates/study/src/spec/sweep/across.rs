@@ -44,6 +44,8 @@ pub struct EnvironmentSpec {
     pub window: Option<Duration>,
     /// How often each case is run in it at most.
     pub replicates: Option<u32>,
+    /// The cases that are run in it; `None`: all.
+    pub cases: Option<Vec<String>>,
 }
 
 impl EnvironmentSpec {
@@ -108,7 +110,7 @@ pub(super) fn read(section: &Section<'_>, cases: &[&str]) -> Across {
         .section("warm-up", "`warm-up`")
         .map(|warm_up| read_set(&warm_up));
     Across {
-        environments: read_environments(section),
+        environments: read_environments(section, cases),
         warm_up_window: read_warm_up_window(section, warm_up.is_some()),
         warm_up,
         reference: reference.map(Spanned::into_inner),
@@ -166,7 +168,7 @@ fn read_statistic(section: &Section<'_>) -> Statistic {
     }
 }
 
-fn read_environments(section: &Section<'_>) -> Vec<EnvironmentSpec> {
+fn read_environments(section: &Section<'_>, cases: &[&str]) -> Vec<EnvironmentSpec> {
     let mut known: Vec<String> = Vec::new();
     read_list(section, "environment", "[[sweep.environment]]", |table| {
         let name = table.text("name");
@@ -174,6 +176,7 @@ fn read_environments(section: &Section<'_>) -> Vec<EnvironmentSpec> {
         let window = table.text("window");
         let window = window.and_then(|text| fixed_length(table, &text, ""));
         let replicates = table.whole("replicates", 1..=REPLICATES_MAX);
+        let own = table.value("cases").and_then(|_| case_names(table, cases));
         let Some(name) = name else {
             table.missing("name", "name = \"Serial\"");
             return None;
@@ -190,6 +193,7 @@ fn read_environments(section: &Section<'_>) -> Vec<EnvironmentSpec> {
             set: set.unwrap_or_default(),
             window,
             replicates: replicates.map(Spanned::into_inner),
+            cases: own,
         })
     })
 }

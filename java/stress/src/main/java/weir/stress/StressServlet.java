@@ -26,6 +26,7 @@ public final class StressServlet extends HttpServlet {
 
     private final transient Requests requests = new Requests(System::nanoTime);
     private final transient List<ObjectName> registered = new ArrayList<>();
+    private final transient HeavyServer heavyServer = HeavyServer.named();
     private transient Map<String, Endpoint> endpoints;
 
     @Override
@@ -94,6 +95,9 @@ public final class StressServlet extends HttpServlet {
             return Answer.refusal(405, "use " + String.join(" or ", endpoint.methods()));
         }
         try {
+            if (heavyServer != null && HeavyServer.takes(path)) {
+                return heavyServer.answer(path, request.getQueryString());
+            }
             return endpoint.answer(new Parameters(request.getParameterMap()));
         } catch (BadParameter e) {
             return Answer.refusal(400, e.getMessage());
