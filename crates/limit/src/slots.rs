@@ -62,8 +62,10 @@ impl Slots {
             return None;
         }
         let seconds = -self.credit_at(now) / spare;
-        // One nanosecond more than it takes, so that rounding never wakes anybody too early, again and again.
-        Some(now + Duration::from_nanos((seconds * 1e9).ceil() as u64 + 1))
+        // One nanosecond more than it takes, so that rounding never wakes anybody too early, again and again. The slot of a limit
+        // that is a rounding error above a whole number may open after more nanoseconds than there are.
+        let nanos = ((seconds * 1e9).ceil() as u64).saturating_add(1);
+        Some(now + Duration::from_nanos(nanos))
     }
 
     pub(crate) fn take(&mut self, now: Moment) {
@@ -131,6 +133,18 @@ mod tests {
             let mean = mean_in_flight(limit);
             assert!((mean - limit).abs() < 0.01 * limit, "{limit}: {mean}");
         }
+    }
+
+    #[test]
+    fn a_slot_that_never_opens_wakes_nobody() {
+        let limit = 2.0_f64.next_up();
+        let mut slots = Slots::new(limit, Moment(0));
+        (0..3).for_each(|_| slots.take(Moment(0)));
+        slots.give_back(Moment(MS));
+        let opens = slots
+            .opens(Moment(MS))
+            .expect("a fraction of a slot is left");
+        assert!(opens > Moment(u64::MAX / 2), "{opens:?}");
     }
 
     #[test]
