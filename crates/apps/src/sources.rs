@@ -126,6 +126,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/limit/ServiceClass.java"
     "core/src/main/java/weir/regulator/limit/Slots.java"
     "core/src/main/java/weir/regulator/limit/Standing.java"
+    "core/src/main/java/weir/regulator/limit/Standstill.java"
     "core/src/main/java/weir/regulator/limit/Succession.java"
     "core/src/main/java/weir/regulator/limit/Vegas.java"
     "core/src/main/java/weir/regulator/limit/VegasLimit.java"
