@@ -79,7 +79,7 @@ enum Task {
 enum Bench {
     /// Print how Weir's limit does beside others in overload, pauses, retries, on the simulator
     Limit {
-        /// Only one of the scenarios: step-2x, step-5x, mix, half, pauses, spells, classes, cpu, p99, storm, cold, blind, late, pool, sixteen, single or drift
+        /// Only one of the scenarios: step-2x, step-5x, mix, half, slices, pauses, stops, spells, classes, cpu, p99, storm, cold, blind, late, pool, sixteen, single or drift
         #[arg(default_value = "all")]
         scenario: String,
         /// How often each is played

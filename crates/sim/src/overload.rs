@@ -8,8 +8,12 @@
 //! with a deviation of 1 % between when the kernel counts and when it is read.
 
 mod contestant;
+mod goals;
+mod lasting;
+mod outages;
 mod played;
 mod scenarios;
+mod steps;
 
 pub use contestant::Contestant;
 pub use scenarios::{Asked, Bound, SCENARIOS, Scenario};
