@@ -2,9 +2,10 @@
 //!
 //! Nothing ends meanwhile, so that the limit is full however large it is, and whoever waits in front of it would be sent away for
 //! a reason that has nothing to do with load. So when nothing has ended for as long as eight requests usually need (were ends
-//! Poisson, a chance of e⁻⁸, 0.03 %) and for at least 100 ms, the limit counts twice, and those who wait go in: at most as many
-//! as the limit, to take their turns when the server goes on. The next request that ends, ends that; a server that never goes on
-//! holds no more than twice the limit.
+//! Poisson, a chance of e⁻⁸, 0.03 %), twice as many as are in flight (equal ones that share the CPUs end together, when all of
+//! them are through), and at least 100 ms, the limit counts twice, and those who wait go in: at most as many as the limit, to
+//! take their turns when the server goes on. The next request that ends, ends that; a server that never goes on holds no more
+//! than twice the limit.
 
 use std::time::Duration;
 
@@ -12,8 +13,9 @@ use super::Occupancy;
 use super::Seen;
 use crate::moment::Moment;
 
-/// Usual ends that have to be missing.
+/// Usual ends that have to be missing, and for each request in flight.
 const MISSING: f64 = 8.0;
+const MISSING_EACH: f64 = 2.0;
 /// Shorter than this, nothing stands still.
 const LEAST: Duration = Duration::from_millis(100);
 /// By what the limit is multiplied meanwhile.
@@ -45,7 +47,7 @@ impl Standstill {
         let since = *self.since.get_or_insert(now);
         self.is_on |= occupancy.pressed
             && self
-                .patience()
+                .patience(occupancy.in_flight)
                 .is_some_and(|patience| now.since(since) >= patience);
     }
 
@@ -64,10 +66,11 @@ impl Standstill {
     }
 
     /// How long nothing ends in a server that stands still; not known before anything has ended.
-    fn patience(&self) -> Option<Duration> {
+    fn patience(&self, in_flight: u32) -> Option<Duration> {
         let usual = self.usual_per_s?;
+        let missing = MISSING.max(MISSING_EACH * f64::from(in_flight));
         // A server of which one request ends in a year is as good as one of which none does.
-        Some(LEAST.max(Duration::from_secs_f64((MISSING / usual).min(3e7))))
+        Some(LEAST.max(Duration::from_secs_f64((missing / usual).min(3e7))))
     }
 }
 
@@ -76,7 +79,7 @@ mod tests {
     use super::*;
 
     const FULL: Occupancy = Occupancy {
-        in_flight: 8,
+        in_flight: 4,
         pressed: true,
     };
 
@@ -107,6 +110,19 @@ mod tests {
         assert!(standstill.is_on);
         standstill.ended(at(250));
         assert!(!standstill.is_on);
+    }
+
+    #[test]
+    fn equal_requests_that_share_the_cpus_may_end_together() {
+        let mut standstill = usual(40);
+        let full = Occupancy {
+            in_flight: 10,
+            pressed: true,
+        };
+        standstill.stands(full, at(499));
+        assert!(!standstill.is_on);
+        standstill.stands(full, at(500));
+        assert!(standstill.is_on);
     }
 
     #[test]

@@ -5,12 +5,13 @@ package weir.regulator.limit;
  *
  * <p>Nothing ends meanwhile, so that the limit is full however large it is, and whoever waits in front of it would be sent away
  * for a reason that has nothing to do with load. So when nothing has ended for as long as eight requests usually need (were ends
- * Poisson, a chance of e⁻⁸, 0.03 %) and for at least 100 ms, the limit counts twice, and those who wait go in: at most as many as
- * the limit. The next request that ends, ends that.
+ * Poisson, a chance of e⁻⁸, 0.03 %), twice as many as are in flight (equal ones that share the CPUs end together), and at least
+ * 100 ms, the limit counts twice, and those who wait go in: at most as many as the limit. The next request that ends, ends that.
  */
 final class Standstill {
-    /** Usual ends that have to be missing. */
+    /** Usual ends that have to be missing, and for each request in flight. */
     private static final double MISSING = 8.0;
+    private static final double MISSING_EACH = 2.0;
     /** Shorter than this, nothing stands still. */
     private static final double LEAST_S = 0.1;
     /** By what the limit is multiplied meanwhile. */
@@ -39,7 +40,7 @@ final class Standstill {
         if (since == Admission.NEVER) {
             since = now;
         }
-        isOn |= pressed && Seconds.of(Seconds.since(since, now)) >= patienceS();
+        isOn |= pressed && Seconds.of(Seconds.since(since, now)) >= patienceS(inFlight);
     }
 
     /** A request has ended with a response. */
@@ -58,7 +59,7 @@ final class Standstill {
     }
 
     /** How long nothing ends in an application that stands still; NaN, which is never reached, before anything has ended. */
-    private double patienceS() {
-        return Math.max(LEAST_S, MISSING / usualPerS);
+    private double patienceS(int inFlight) {
+        return Math.max(LEAST_S, Math.max(MISSING, MISSING_EACH * inFlight) / usualPerS);
     }
 }
