@@ -308,10 +308,10 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
     };
     let still = Play {
         arrivals_ns: vec![10 * MS],
-        stands_still: (1600 * MS, 1800 * MS),
+        stands_still: (1600 * MS, 2000 * MS),
         ..overload(14)
     };
-    let stands = "the best throughput, and a server that stands still for 200 ms";
+    let stands = "the best throughput, and a server that stands still for 400 ms";
     let promise = "a class with a promise, and one that gets what is left";
     Ok(vec![
         ("adaptive", play(best, with(None, None), &overload(9))?),
