@@ -14,6 +14,7 @@ mod funnel;
 mod page;
 mod pictures;
 pub(crate) mod seconds;
+mod sweep;
 
 /// The script's data.
 #[derive(Debug, Serialize)]

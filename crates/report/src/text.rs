@@ -238,9 +238,7 @@ fn overview(overview: &SweepOverview, width: usize) -> String {
         for (column, cell) in overview.columns.iter().zip(&cells) {
             block.row(vec![column.title.clone(), cell.clone()]);
         }
-        blocks.push_str(&wrap("  ", "    ", &row.environment, width));
-        block.shrink(0, width.saturating_sub(4));
-        blocks.push_str(&block.lines("    "));
+        blocks.push_str(&under(&row.environment, block, width));
         grid.row(
             std::iter::once(row.environment.clone())
                 .chain(cells)
@@ -293,7 +291,6 @@ fn blocks(table: &SweepTable, width: usize) -> String {
         } else {
             format!("{} ({levels})", row.case)
         };
-        text.push_str(&wrap("  ", "    ", &head, width));
         let mut grid = Grid::new(&[
             ("", Align::Left),
             ("measured", Align::Right),
@@ -306,10 +303,15 @@ fn blocks(table: &SweepTable, width: usize) -> String {
                 published(row, at),
             ]);
         }
-        grid.shrink(0, width.saturating_sub(4));
-        text.push_str(&grid.lines("    "));
+        text.push_str(&under(&head, grid, width));
     }
     text
+}
+
+/// A small table under the line that says what it is about.
+fn under(head: &str, mut table: Grid, width: usize) -> String {
+    table.shrink(0, width.saturating_sub(4));
+    wrap("  ", "    ", head, width) + &table.lines("    ")
 }
 
 /// The table at the end of `weir run`: one line per label and one for all together.

@@ -327,7 +327,7 @@ impl AdaptiveLimit {
 
     /// Whether the server stood still in this window, which says nothing about how many slots it needs.
     fn stalls(&mut self, seen: &Seen) -> bool {
-        let per_s = f64::from(seen.completed) / seen.seconds.max(1e-9);
+        let per_s = seen.per_s();
         let usual = *self.usual_per_s.get_or_insert(per_s);
         if per_s < STALL * usual && self.stalls < STALLS {
             self.stalls += 1;

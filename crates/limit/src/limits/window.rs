@@ -30,6 +30,13 @@ pub(crate) struct Seen {
     pub(crate) response_s: f64,
 }
 
+impl Seen {
+    /// Requests that ended with a response, a second.
+    pub(crate) fn per_s(&self) -> f64 {
+        f64::from(self.completed) / self.seconds.max(1e-9)
+    }
+}
+
 impl Window {
     pub(crate) fn new(now: Moment) -> Self {
         let stands = Occupancy {

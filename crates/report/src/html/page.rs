@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use weir_record::{Answer, Held, Role, StudyResult, SweepOverview, TrialRecord};
+use weir_record::{Answer, Held, Role, StudyResult, TrialRecord};
 use weir_stats::Method;
 
 use super::curves::{self, CurveChart, ShapeKey};
 use super::funnel::Funnel;
 use super::seconds::Seconds;
+use super::sweep::Sweep;
 use crate::ReportInput;
 use crate::assets::Assets;
 use crate::figures::{Kind, number};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, measured_parts, parts, published};
 use crate::words;
 
 /// Funnels that are drawn for a sweep; more would bury the table.
@@ -100,48 +100,6 @@ struct Requirement {
 }
 
 #[derive(Debug)]
-struct Sweep {
-    /// How the trials of a case become one figure.
-    says: String,
-    heads: Vec<SweepHead>,
-    rows: Vec<SweepRow>,
-    overviews: Vec<Overview>,
-}
-
-/// A table with a row for each environment.
-#[derive(Debug)]
-struct Overview {
-    title: String,
-    heads: Vec<String>,
-    /// Of each environment, its figures and their intervals.
-    rows: Vec<(String, Vec<(String, String)>)>,
-}
-
-#[derive(Debug)]
-struct SweepHead {
-    title: String,
-    published: bool,
-}
-
-#[derive(Debug)]
-struct SweepRow {
-    /// The environment, in its first row.
-    environment: Option<String>,
-    case: String,
-    levels: String,
-    cells: Vec<SweepCell>,
-    trials: String,
-}
-
-#[derive(Debug)]
-struct SweepCell {
-    measured: String,
-    interval: String,
-    /// `None` when the column has nothing published at all.
-    published: Option<String>,
-}
-
-#[derive(Debug)]
 struct Finding {
     id: String,
     says: String,
@@ -219,7 +177,7 @@ impl<'a> Page<'a> {
             curve_table: curves::curve_table(result),
             funnels,
             funnels_left_out,
-            sweep: sweep(result),
+            sweep: Sweep::of(result),
             configuration: result
                 .configuration
                 .iter()
@@ -401,60 +359,6 @@ fn funnels(result: &StudyResult) -> (Vec<Funnel>, usize) {
         Funnel::of(id, title, &result.target.stages, trial)
     });
     (funnels.collect(), left_out)
-}
-
-fn sweep(result: &StudyResult) -> Option<Sweep> {
-    let table = result.table.as_ref()?;
-    let heads = table
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(at, column)| SweepHead {
-            title: column_head(column),
-            published: has_published(table, at),
-        });
-    let mut environment = None;
-    let rows = table.rows.iter().map(|row| {
-        let begins = row
-            .environment
-            .clone()
-            .filter(|_| row.environment != environment);
-        environment.clone_from(&row.environment);
-        let cells = (0..table.columns.len()).map(|at| {
-            let (measured, interval) = measured_parts(table, row, at);
-            SweepCell {
-                measured,
-                interval,
-                published: has_published(table, at).then(|| published(row, at)),
-            }
-        });
-        SweepRow {
-            environment: begins,
-            case: row.case.clone(),
-            levels: words::levels(&row.levels),
-            cells: cells.collect(),
-            trials: words::trials(&row.trials),
-        }
-    });
-    Some(Sweep {
-        says: words::capital(words::over_trials(table.statistic)),
-        heads: heads.collect(),
-        rows: rows.collect(),
-        overviews: table.overviews.iter().map(overview).collect(),
-    })
-}
-
-fn overview(of: &SweepOverview) -> Overview {
-    let rows = of.rows.iter().map(|row| {
-        let cells = of.columns.iter().zip(&row.cells);
-        let cells = cells.map(|(column, figure)| parts(column, figure.as_ref()));
-        (row.environment.clone(), cells.collect())
-    });
-    Overview {
-        title: of.title.clone(),
-        heads: of.columns.iter().map(column_head).collect(),
-        rows: rows.collect(),
-    }
 }
 
 fn findings(result: &StudyResult) -> Vec<Finding> {

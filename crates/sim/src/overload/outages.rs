@@ -39,15 +39,14 @@ pub(super) fn slices(contestant: Contestant, seed: u64) -> Vec<f64> {
     let offered = 0.9 * CAPACITY_PER_S;
     let mut network = equal_requests(contestant, offered);
     let at = (0..1500).map(|slice| 20.0 + 0.02 * f64::from(slice));
-    stand_still(&mut network, at, 0.01);
+    network.planned = at.map(|at_s| slow(at_s, CPU, 0.0, 0.01)).collect();
     without_half(&network, seed, offered)
 }
 
 pub(super) fn stops(contestant: Contestant, seed: u64) -> Vec<f64> {
     let mut network = equal_requests(contestant, 0.6 * CAPACITY_PER_S);
     every_five_seconds(&mut network, CPU, 0.0, 0.2);
-    let mut simulation = Simulation::new(&network, seed);
-    vec![100.0 * window(&mut simulation, 0.0, 120.0).refused_share()]
+    refused(&network, seed)
 }
 
 /// One CPU, requests that are all alike, and 0.3 ms from one that ends to the next that begins.
@@ -73,8 +72,7 @@ pub(super) fn pauses(contestant: Contestant, seed: u64) -> Vec<f64> {
         work(0.01),
     );
     every_five_seconds(&mut network, CPU, 0.0, 0.2);
-    let mut simulation = Simulation::new(&network, seed);
-    vec![100.0 * window(&mut simulation, 0.0, 120.0).refused_share()]
+    refused(&network, seed)
 }
 
 pub(super) fn spells(contestant: Contestant, seed: u64) -> Vec<f64> {
@@ -86,13 +84,13 @@ pub(super) fn spells(contestant: Contestant, seed: u64) -> Vec<f64> {
     way.push(Step::Use(1, Distribution::exponential(0.02)));
     add_arrivals(&mut network, 0, vec![(0.0, 100.0)], way);
     every_five_seconds(&mut network, 1, 0.1, 1.0);
-    let mut simulation = Simulation::new(&network, seed);
-    vec![100.0 * window(&mut simulation, 0.0, 120.0).refused_share()]
+    refused(&network, seed)
 }
 
-/// The CPU stops at each of these moments for so long.
-fn stand_still(network: &mut Network, at: impl Iterator<Item = f64>, for_s: f64) {
-    network.planned = at.map(|at_s| slow(at_s, CPU, 0.0, for_s)).collect();
+/// The percentage that is turned away in two minutes.
+fn refused(network: &Network, seed: u64) -> Vec<f64> {
+    let mut simulation = Simulation::new(network, seed);
+    vec![100.0 * window(&mut simulation, 0.0, 120.0).refused_share()]
 }
 
 /// At this station, this speed every five seconds for so long.

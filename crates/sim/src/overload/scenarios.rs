@@ -74,6 +74,12 @@ const fn at_most(what: &'static str, unit: &'static str, bound: f64) -> Asked {
 }
 
 const GOODPUT: Asked = at_least("goodput of capacity", "%", 97.0);
+const WITHOUT_HALF: &[Asked] = &[
+    at_least("goodput of what is left", "%", 98.0),
+    at_most("p99", "ms", 350.0),
+    at_least("goodput of offered from 2 s after its return", "%", 97.0),
+];
+const FEW_REFUSED: &[Asked] = &[at_most("refused", "%", 0.3)];
 
 /// All of them.
 pub const SCENARIOS: &[Scenario] = &[
@@ -98,39 +104,31 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "half",
         about: "90 % of the capacity, of which half is gone for 30 s",
-        asked: &[
-            at_least("goodput of what is left", "%", 98.0),
-            at_most("p99", "ms", 350.0),
-            at_least("goodput of offered from 2 s after its return", "%", 97.0),
-        ],
+        asked: WITHOUT_HALF,
         play: half,
     },
     Scenario {
         name: "pauses",
         about: "60 % of the capacity, every 5 s nothing works for 200 ms",
-        asked: &[at_most("refused", "%", 0.3)],
+        asked: FEW_REFUSED,
         play: pauses,
     },
     Scenario {
         name: "slices",
         about: "90 % of the capacity of one CPU with equal requests, which is stopped for half of each 20 ms for 30 s",
-        asked: &[
-            at_least("goodput of what is left", "%", 98.0),
-            at_most("p99", "ms", 350.0),
-            at_least("goodput of offered from 2 s after its return", "%", 97.0),
-        ],
+        asked: WITHOUT_HALF,
         play: slices,
     },
     Scenario {
         name: "stops",
         about: "60 % of the capacity of one CPU with equal requests, every 5 s nothing works for 200 ms",
-        asked: &[at_most("refused", "%", 0.3)],
+        asked: FEW_REFUSED,
         play: stops,
     },
     Scenario {
         name: "spells",
         about: "CPUs at 10 %, every 5 s a wait of 20 ms takes 200 ms for 1 s",
-        asked: &[at_most("refused", "%", 0.3)],
+        asked: FEW_REFUSED,
         play: spells,
     },
     Scenario {

@@ -5,7 +5,7 @@
 //! brings its own configuration, the first HTTP connector is moved to Weir's port.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::TargetError;
 use crate::start::{StartLevels, ThreadKind};
@@ -61,26 +61,48 @@ pub(super) fn make(options: &TomcatOptions) -> Result<(), TargetError> {
 
 /// Makes the connector what these levels say, in a base that was made before.
 pub(super) fn connect_on(options: &TomcatOptions, levels: &StartLevels) -> Result<(), TargetError> {
-    let path = options.base.join(SERVER_XML);
-    let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
     let is_virtual = levels.threads == Some(ThreadKind::Virtual);
-    if !is_virtual && !text.contains(VIRTUAL_THREADS) {
+    let mut connectors = ServerXml::read(&options.base)?;
+    if !is_virtual && !connectors.text.contains(VIRTUAL_THREADS) {
         return Ok(());
     }
-    change_connector(&options.base, &[(VIRTUAL_THREADS, is_virtual.to_string())])
+    connectors.set(
+        is_http_connector,
+        &[(VIRTUAL_THREADS, is_virtual.to_string())],
+    )?;
+    connectors.write()
 }
 
-/// Sets attributes of the first HTTP connector in a base that was made before.
-fn change_connector(base: &Path, attributes: &[(&str, String)]) -> Result<(), TargetError> {
-    let path = base.join(SERVER_XML);
-    let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
-    let changed = with_attributes(&text, is_http_connector, attributes).map_err(|says| {
-        TargetError::Configuration {
-            path: path.clone(),
+/// The file of a base that says where it listens.
+struct ServerXml {
+    path: PathBuf,
+    text: String,
+}
+
+impl ServerXml {
+    fn read(base: &Path) -> Result<Self, TargetError> {
+        let path = base.join(SERVER_XML);
+        let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
+        Ok(Self { path, text })
+    }
+
+    /// Sets attributes of the first element that is wanted.
+    fn set(
+        &mut self,
+        is_wanted: impl Fn(&roxmltree::Node<'_, '_>) -> bool,
+        attributes: &[(&str, String)],
+    ) -> Result<(), TargetError> {
+        let changed = with_attributes(&self.text, is_wanted, attributes);
+        self.text = changed.map_err(|says| TargetError::Configuration {
+            path: self.path.clone(),
             says,
-        }
-    })?;
-    write(&path, &changed)
+        })?;
+        Ok(())
+    }
+
+    fn write(&self) -> Result<(), TargetError> {
+        write(&self.path, &self.text)
+    }
 }
 
 /// Makes the directory of a second instance: the first one's configuration, libraries and application, on another port.
@@ -96,7 +118,9 @@ pub(super) fn copy_for(second: &Instance, options: &TomcatOptions) -> Result<(),
     for folder in ["conf", "lib", "webapps"] {
         copy_tree(&from.join(folder), &to.join(folder))?;
     }
-    change_connector(to, &[("port", second.port.to_string())])
+    let mut connectors = ServerXml::read(to)?;
+    connectors.set(is_http_connector, &[("port", second.port.to_string())])?;
+    connectors.write()
 }
 
 /// One connector, one host, no access log, no shutdown port.
@@ -147,21 +171,13 @@ fn connector_attributes(options: &TomcatOptions) -> Vec<(&'static str, String)> 
 /// Puts the first HTTP connector of the user's `server.xml` (a copy) on Weir's port, and takes the
 /// shutdown port away, which the user's own server may hold.
 fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
-    let path = options.base.join(SERVER_XML);
-    let text = fs::read_to_string(&path).map_err(TargetError::file(&path))?;
-    let unreadable = |says: String| TargetError::Configuration {
-        path: path.clone(),
-        says,
-    };
-    let moved = with_attributes(&text, is_http_connector, &connector_attributes(options))
-        .map_err(unreadable)?;
-    let alone = with_attributes(
-        &moved,
+    let mut connectors = ServerXml::read(&options.base)?;
+    connectors.set(is_http_connector, &connector_attributes(options))?;
+    connectors.set(
         |element| element.has_tag_name("Server"),
         &[("port", "-1".to_owned())],
-    )
-    .map_err(unreadable)?;
-    write(&path, &alone)
+    )?;
+    connectors.write()
 }
 
 /// Whether an element of `server.xml` is a connector that browsers speak to.

@@ -6,7 +6,8 @@
 //! are measured, p being the busy share of the CPUs where it is read and above a half, and thus the less noisy of the two, and
 //! the throughput otherwise.
 //! If p has not grown by 0.3 of what n has grown by, all of the rise but what p has grown by is taken back, and none is tried for
-//! 5 s; for twice as long each time, up to a minute.
+//! 5 s; for twice as long each time, up to a minute. Where the CPU is read at all, its busy share has to have grown as much as
+//! well. A rise after which nobody waits is judged when somebody does again.
 //!
 //! The limit is lowered only on evidence that requests wait inside the server: the mean response time is above 1.5 times the
 //! least that has been seen over about 200 responses. Then by a fifth, and that is judged too: if p falls by half of what n has fallen by, the slots were

@@ -9,8 +9,7 @@
 
 use std::time::Duration;
 
-use super::Occupancy;
-use super::Seen;
+use super::{Occupancy, Seen};
 use crate::moment::Moment;
 
 /// Usual ends that have to be missing, and for each request in flight.
@@ -59,7 +58,7 @@ impl Standstill {
     /// A window is over.
     pub(super) fn learn(&mut self, seen: &Seen) {
         if seen.completed > 0 {
-            let per_s = f64::from(seen.completed) / seen.seconds.max(1e-9);
+            let per_s = seen.per_s();
             let usual = self.usual_per_s.get_or_insert(per_s);
             *usual += WEIGHT * (per_s - *usual);
         }

@@ -160,7 +160,7 @@ final class AdaptiveLimit extends Limit {
 
     /** Whether the server stood still in this window, which says nothing about how many slots it needs. */
     private boolean stalls(Window.Seen seen) {
-        double perS = seen.completed / Math.max(seen.seconds, 1e-9);
+        double perS = seen.perS();
         if (Double.isNaN(usualPerS)) {
             usualPerS = perS;
         }

@@ -52,7 +52,7 @@ final class Standstill {
     /** A window is over. */
     void learn(Window.Seen seen) {
         if (seen.completed > 0) {
-            double perS = seen.completed / Math.max(seen.seconds, 1e-9);
+            double perS = seen.perS();
             double usual = Double.isNaN(usualPerS) ? perS : usualPerS;
             usualPerS = usual + WEIGHT * (perS - usual);
         }

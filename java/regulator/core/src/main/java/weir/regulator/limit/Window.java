@@ -13,6 +13,11 @@ final class Window {
         int completed;
         /** Mean of their response times; 0 without any. */
         double responseS;
+
+        /** Requests that ended with a response, a second. */
+        double perS() {
+            return completed / Math.max(seconds, 1e-9);
+        }
     }
 
     private long began;

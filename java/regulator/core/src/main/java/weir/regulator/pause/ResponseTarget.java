@@ -44,9 +44,8 @@ public final class ResponseTarget extends Target {
         long unseen = active ? lateness.next() : 0;
         boolean inTime = kept.answered(afterNs + unseen);
         if (active) {
-            int before = steering.settled();
-            steering.answered(inTime, afterNs + unseen, pace.used(now), pace.isPressed(PRESSED_NS, now), now);
-            if (steering.settled() != before) {
+            boolean pressed = pace.isPressed(PRESSED_NS, now);
+            if (steering.answered(inTime, afterNs + unseen, pace.used(now), pressed, now)) {
                 lateness.forget();
             }
         }

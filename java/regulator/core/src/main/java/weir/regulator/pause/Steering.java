@@ -60,7 +60,6 @@ final class Steering {
     private boolean impossible;
     /** Requests that came before do not count. */
     private long countsFrom = Long.MIN_VALUE;
-    private int settled;
     private long windowBegan = -1;
     private long answers;
     private long late;
@@ -93,10 +92,11 @@ final class Steering {
      * @param afterNs after so long
      * @param used threads of others that ran at a time of late
      * @param pressed whether any of them had to stand still of late
+     * @return whether it counts anew from here on: what was measured before is of no use any more
      */
-    void answered(boolean inTime, long afterNs, double used, boolean pressed, long now) {
+    boolean answered(boolean inTime, long afterNs, double used, boolean pressed, long now) {
         if (now - afterNs < countsFrom) {
-            return;
+            return false;
         }
         if (windowBegan < 0) {
             windowBegan = now;
@@ -105,13 +105,16 @@ final class Steering {
         longestNs = Math.max(longestNs, afterNs);
         late += inTime ? 0 : 1;
         long took = now - windowBegan;
-        if (took >= WINDOW_NS) {
-            judge(Math.min(took / NS_PER_S, WINDOW_MAX_S), used, pressed, now);
-            windowBegan = Math.max(now, countsFrom);
-            answers = 0;
-            late = 0;
-            longestNs = 0;
+        if (took < WINDOW_NS) {
+            return false;
         }
+        long countedFrom = countsFrom;
+        judge(Math.min(took / NS_PER_S, WINDOW_MAX_S), used, pressed, now);
+        windowBegan = Math.max(now, countsFrom);
+        answers = 0;
+        late = 0;
+        longestNs = 0;
+        return countsFrom != countedFrom;
     }
 
     private void judge(double seconds, double used, boolean pressed, long now) {
@@ -166,12 +169,6 @@ final class Steering {
 
     private void settle(long now) {
         countsFrom = now + Math.min(Math.max(longestNs, SETTLE_MIN_NS), SETTLE_MAX_NS);
-        settled++;
-    }
-
-    /** How many times it has begun to count anew: what was measured before is of no use any more. */
-    int settled() {
-        return settled;
     }
 
     /** Others have a fair part, and then it is tried once more whether it helps to hold them. */
