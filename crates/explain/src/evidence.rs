@@ -35,6 +35,7 @@ pub struct Evidence {
     /// What the run's own check says against its figures.
     pub spoilt: Vec<String>,
     signals: BTreeMap<String, f64>,
+    not_read: BTreeMap<String, String>,
     limits: BTreeMap<String, f64>,
 }
 
@@ -79,6 +80,7 @@ impl Evidence {
             load_on_target: None,
             spoilt: record.invalid_because.clone(),
             signals,
+            not_read: record.not_read.clone(),
             limits: limits.collect(),
         };
         evidence.in_flight = evidence.requests_in_flight(record);
@@ -115,12 +117,18 @@ impl Evidence {
             spoilt: Vec::new(),
             limits: BTreeMap::new(),
             signals,
+            not_read: watch.not_read.clone(),
         }
     }
 
     /// A signal's mean over the window.
     pub(crate) fn signal(&self, name: &str) -> Option<f64> {
         self.signals.get(name).copied()
+    }
+
+    /// Why a signal that was asked for could not be read, and what to do about it.
+    pub(crate) fn why_not_read(&self, name: &str) -> Option<&str> {
+        self.not_read.get(name).map(String::as_str)
     }
 
     /// The sum of two signals that only mean something together.
@@ -222,6 +230,12 @@ impl Evidence {
 pub(crate) mod made {
     use super::*;
 
+    /// The same evidence, of a signal that could not be read.
+    pub(crate) fn without(mut evidence: Evidence, name: &str, why: &str) -> Evidence {
+        evidence.not_read.insert(name.to_owned(), why.to_owned());
+        evidence
+    }
+
     /// Ten requests in flight: 100 a second of 100 ms each, on 2 CPUs that are the target's own.
     pub(crate) fn evidence(signals: &[(&str, f64)]) -> Evidence {
         let signals = signals.iter();
@@ -241,6 +255,7 @@ pub(crate) mod made {
             signals: signals
                 .map(|(name, value)| ((*name).to_owned(), *value))
                 .collect(),
+            not_read: BTreeMap::new(),
             limits: BTreeMap::new(),
         }
     }
@@ -284,6 +299,7 @@ mod tests {
             missed: 0,
             running: false,
             signals: BTreeMap::new(),
+            not_read: BTreeMap::new(),
         };
         let second = [
             ("threads.occupancy", 6.0),

@@ -98,6 +98,13 @@ const CATALOGUE: &[Signal] = &[
     signal("target.context-switches.voluntary", "/s", "Context switches of the target's threads because they waited for something; above 64 threads estimated from those read in turn."),
     signal("target.context-switches.involuntary", "/s", "Context switches of the target's threads because the CPU was given to another; above 64 threads estimated from those read in turn."),
     signal("target.context-switches.coverage", "1", "Share of the target's threads that were read for the context switches of this second."),
+    signal("target.arrival.to-read", "s", "Mean time from the arrival of a request's first data on its connection until a thread of the server had taken them, from the kernel's tracepoints; of the requests of the second's sample, which arrived in a slice of it."),
+    signal("target.arrival.to-read.p50", "s", "Median of the same; in a result over all requests sampled in the window."),
+    signal("target.arrival.to-read.p99", "s", "99th percentile of the same."),
+    signal("target.arrival.to-read.max", "s", "Longest of the same."),
+    signal("target.arrival.cpu-wait", "s", "Mean part of that time in which the thread that takes the data, or the one that hands it the connection, was ready to run and waited for a CPU."),
+    signal("target.arrival.sampled", "{request}", "Requests that these figures are of; in a result those of the whole window."),
+    signal("target.arrival.unread", "{request}", "Requests of the sample that no thread had read a second after the slice; they are in none of these figures. In a result those of the whole window."),
     signal("target.blocked", "{thread}", "Threads of the server's own process that slept without being interruptible (state D), as a task does that waits for storage; one reading a second, above 500 threads one every so many seconds."),
     signal("target.storage.read", "By/s", "Bytes that the target's processes had fetched from storage, those already in memory left out."),
     signal("target.storage.written", "By/s", "Bytes that the target's processes gave to the kernel for storage."),
@@ -148,7 +155,7 @@ const CATALOGUE: &[Signal] = &[
     signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool, watching included: Weir's own process, and JMeter when that sends the load."),
     signal("load.memory.rss", "By", "Resident memory of the load tool: Weir's own process, and JMeter when that sends the load."),
     signal("load.sockets", "{socket}", "Sockets that Weir's own process has open, of any kind; absent when JMeter sends the load."),
-    signal("watch.cpu", "{cpu}", "CPU seconds per second of the thread that watches; the cost of all these signals."),
+    signal("watch.cpu", "{cpu}", "CPU seconds per second of the threads that watch; the cost of all these signals, but for what the kernel spends on making records of tracepoints."),
 ];
 
 #[cfg(test)]

@@ -13,7 +13,8 @@
 //! * A signal that could not be read is absent, never 0.
 //! * A second that was not watched is missed, never interpolated.
 //! * Rates come from the difference of two counters and the instants that the caller gives.
-//! * Nothing on the system is changed; no privilege is needed.
+//! * Nothing on the system is changed. No privilege is needed, but for the kernel's tracepoints: without it the
+//!   [`Arrivals`] are absent, with the reason.
 //!
 //! ```
 //! use std::time::Instant;
@@ -26,6 +27,7 @@
 //! assert!(!reading.contains_key("target.memory.rss"), "no target was named");
 //! ```
 
+mod arrivals;
 mod busy;
 mod catalogue;
 mod counters;
@@ -54,6 +56,7 @@ mod ticks;
 mod watch_thread;
 mod watcher;
 
+pub use arrivals::{ArrivalTimes, Arrivals};
 pub use busy::{BusyError, BusyOf, BusyReader};
 pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;

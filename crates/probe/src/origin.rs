@@ -21,6 +21,9 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
         ("target", name) if name.contains("run-queue-wait") => "/proc/PID/task/*/schedstat",
         ("target", name) if name.contains("context-switches") => "/proc/PID/task/*/status",
         ("target", name) if name.contains("time-slices") => "/proc/PID/task/*/schedstat",
+        ("target", name) if name.starts_with("target.arrival") => {
+            "perf events: tcp:tcp_probe, sock:sock_recv_length, sched:sched_waking, sched:sched_switch"
+        }
         ("target", name) if name.starts_with("target.storage") => "/proc/PID/io",
         ("census", name) if is_of_groups(name) => "/proc/PID/task/*/schedstat, comm",
         ("target", _) => "/proc/PID/stat",

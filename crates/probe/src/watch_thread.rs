@@ -13,6 +13,7 @@ use rustix::thread::sched_setaffinity;
 use rustix::time::ClockId;
 use weir_units::CpuSet;
 
+use crate::arrivals::Arrivals;
 use crate::error::ProbeError;
 use crate::own::{cores, cpu_time};
 use crate::reading::{Reading, put};
@@ -33,6 +34,8 @@ pub struct TimedReading {
     pub late_by: Duration,
     /// What was read; `None` when the second was missed.
     pub reading: Option<Reading>,
+    /// The arrivals of requests that were read with it.
+    pub arrivals: Arrivals,
 }
 
 /// A running watch. It ends when it is stopped or dropped, or its readings are no longer received.
@@ -131,20 +134,28 @@ fn watch(
             second,
             late_by: Duration::ZERO,
             reading: None,
+            arrivals: Arrivals::NotWatched,
         });
         let mut reading = watcher.sample(now);
         // What this reading has cost is in the figure of the next.
-        let used = cpu_time(ClockId::ThreadCPUTime);
+        let used = cpu_time(ClockId::ThreadCPUTime) + watcher.helpers_cpu();
         put(
             &mut reading,
             "watch.cpu",
             cpu_last.and_then(|last| cores(last, (now, used))),
         );
         cpu_last = Some((now, used));
+        let arrivals = watcher.take_arrivals();
+        let counts = tick.role == Role::Counts;
         let this = (tick.role != Role::Baseline).then(|| TimedReading {
             second: tick.second,
             late_by: tick.late_by,
-            reading: (tick.role == Role::Counts).then_some(reading),
+            reading: counts.then_some(reading),
+            arrivals: if counts {
+                arrivals
+            } else {
+                Arrivals::NotWatched
+            },
         });
         for told in missed.chain(this) {
             if let Err(mpsc::TrySendError::Disconnected(_)) = tell.try_send(told) {

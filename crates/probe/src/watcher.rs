@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use weir_units::CpuSet;
 
+use crate::arrivals::{ArrivalWatch, Arrivals};
 use crate::counters::{LoadCounters, is_apart};
 use crate::far_files::FarFiles;
 use crate::far_machine::FarMachine;
@@ -51,6 +52,9 @@ pub struct WatchPlan {
     pub load_pids: Vec<u32>,
     /// A gateway between load tool and target.
     pub gate: Option<WatchedGate>,
+    /// Whether the kernel's tracepoints are read, where they can be: how long requests wait until a thread of the
+    /// target reads them. The target's processes and ports have to be known, and on this machine.
+    pub arrivals: bool,
 }
 
 /// A gateway on this machine between load tool and target, which shares the load tool's CPUs and counts as part of it.
@@ -85,6 +89,9 @@ pub struct Watcher {
     own: Option<OwnProcess>,
     /// What this side of the network sends again, where the target is not in the same.
     own_network: Option<LoadCounters>,
+    arrivals: Option<ArrivalWatch>,
+    /// What the last reading has told of arrivals.
+    arrived: Arrivals,
     /// Signals that the operating system has told.
     system_told: BTreeSet<SignalName>,
 }
@@ -121,6 +128,8 @@ impl Watcher {
             .copied()
             .filter(|&pid| is_here && is_apart(pid));
         let is_same_network = is_here && network.is_none();
+        let has_arrivals = plan.arrivals && is_here && !pids.is_empty() && !ports.is_empty();
+        let arrivals = has_arrivals.then(|| ArrivalWatch::start(pids, ports));
         let machine = match plan.machine {
             WatchedMachine::This => Machine::This,
             WatchedMachine::Far(far) => {
@@ -138,6 +147,8 @@ impl Watcher {
                 .own_process
                 .then(|| OwnProcess::new(&plan.load_pids, plan.gate)),
             own_network: (plan.own_process && !is_same_network).then(LoadCounters::of_load),
+            arrivals,
+            arrived: Arrivals::NotWatched,
             system_told: BTreeSet::new(),
         }
     }
@@ -171,6 +182,9 @@ impl Watcher {
         if let Machine::Far(far) = &mut self.machine {
             far.sample(&mut self.system, asked + FAR_PATIENCE, &mut reading);
         }
+        if let Some(arrivals) = &mut self.arrivals {
+            self.arrived = arrivals.sample(&mut reading);
+        }
         for name in reading.keys() {
             if !self.system_told.contains(name) {
                 self.system_told.insert(name.clone());
@@ -178,6 +192,17 @@ impl Watcher {
         }
         self.sample_sources(now, deadline, &mut reading);
         reading
+    }
+
+    /// What the last reading has told of the arrivals of requests.
+    pub fn take_arrivals(&mut self) -> Arrivals {
+        std::mem::take(&mut self.arrived)
+    }
+
+    /// CPU time of threads that watch for this one.
+    pub(crate) fn helpers_cpu(&self) -> Duration {
+        let arrivals = self.arrivals.as_ref();
+        arrivals.map_or(Duration::ZERO, ArrivalWatch::cpu)
     }
 
     /// Where every signal came from that has been read so far.

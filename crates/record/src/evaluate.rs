@@ -86,6 +86,11 @@ pub fn evaluate(
     }
     let mut signals = window_means(&recording.timeline, window.clone());
     put_cpus(&mut signals, context);
+    put_arrivals(&mut signals, recording, &window);
+    for name in [names::ARRIVAL_TO_READ, names::ARRIVAL_CPU_WAIT] {
+        let arrivals = recording.series(name, window.clone());
+        put_mean(&mut intervals, name, arrivals.as_deref(), 1.0);
+    }
     let mut record = TrialRecord {
         id: context.treatment.id,
         role: context.treatment.role,
@@ -105,11 +110,23 @@ pub fn evaluate(
         classes: classes(recording, &window, length_s)?,
         signals,
         signal_origins: BTreeMap::new(),
+        not_read: recording.not_read.clone(),
         open: open(recording, window.clone()),
         intervals,
     };
     judge(&mut record, recording, window, context);
     Ok(record)
+}
+
+/// How long requests waited until they were read, over all that were seen; requests are counted, not averaged.
+fn put_arrivals(signals: &mut BTreeMap<String, f64>, recording: &Recording, window: &Range<usize>) {
+    for name in [names::ARRIVAL_SAMPLED, names::ARRIVAL_UNREAD] {
+        if let Some(count) = signals.get_mut(name) {
+            let seconds = recording.timeline.series(name, window.clone());
+            *count = seconds.into_iter().flatten().sum();
+        }
+    }
+    recording.arrivals.put(window.clone(), signals);
 }
 
 /// How many CPUs the figures of CPUs are of, where the load was Weir's own: files of other tools and simulations have
@@ -327,13 +344,19 @@ fn classes(
 /// Means of every signal over a window.
 ///
 /// `STAGE.wait` is the mean over those who got in in a second, so its seconds are weighted by
-/// `STAGE.entries`; lateness, start delays and service times are weighted by the second's throughput. Everything else is a time
-/// average over the seconds that were read.
+/// `STAGE.entries`; lateness, start delays and service times are weighted by the second's throughput, what requests waited
+/// until they were read by how many were seen. Everything else is a time average over the seconds that were read.
 fn window_means(timeline: &Timeline, window: Range<usize>) -> BTreeMap<String, f64> {
     let weight_of = |signal: &str| {
         signal
             .strip_suffix(".wait")
             .map(|stage| format!("{stage}.entries"))
+            .or_else(|| {
+                let of_arrivals = [names::ARRIVAL_TO_READ, names::ARRIVAL_CPU_WAIT];
+                of_arrivals
+                    .contains(&signal)
+                    .then(|| names::ARRIVAL_SAMPLED.to_owned())
+            })
             .or_else(|| {
                 let of_samples = ["load.late", "load.start-delay", "service."];
                 of_samples

@@ -21,6 +21,7 @@ mod jtl;
 mod load_second;
 mod recording;
 mod replay;
+mod request_arrivals;
 mod response_histogram;
 mod result;
 mod run_dir;

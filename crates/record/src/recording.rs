@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 
 use crate::histograms::{HistogramError, IntervalHistograms};
 use crate::load_second::{LoadSecond, OpenSecond};
+use crate::request_arrivals::RequestArrivals;
 use crate::response_histogram::response_histogram;
 use crate::timeline::{Reading, Timeline};
 
@@ -62,6 +63,20 @@ pub mod names {
     pub const LOAD_GC_PAUSE: &str = "load.gc.pause";
     /// Pauses of that garbage collector that ended in the second.
     pub const LOAD_GC_COUNT: &str = "load.gc.count";
+    /// Mean time from the arrival of a request on its connection until a thread of the server read it, in seconds.
+    pub const ARRIVAL_TO_READ: &str = "target.arrival.to-read";
+    /// Median of the same.
+    pub const ARRIVAL_TO_READ_P50: &str = "target.arrival.to-read.p50";
+    /// 99th percentile of the same.
+    pub const ARRIVAL_TO_READ_P99: &str = "target.arrival.to-read.p99";
+    /// Longest of the same.
+    pub const ARRIVAL_TO_READ_MAX: &str = "target.arrival.to-read.max";
+    /// Mean part of that time in which the thread for the request was ready and waited for a CPU, in seconds.
+    pub const ARRIVAL_CPU_WAIT: &str = "target.arrival.cpu-wait";
+    /// Requests that these figures are of.
+    pub const ARRIVAL_SAMPLED: &str = "target.arrival.sampled";
+    /// Requests that were not read for a second, and are in none of these figures.
+    pub const ARRIVAL_UNREAD: &str = "target.arrival.unread";
     /// Busy share of the CPUs that the target may use.
     pub const CPU: &str = "cpu";
 }
@@ -84,6 +99,8 @@ pub struct Recording {
     counts: Vec<BTreeMap<String, Counts>>,
     /// Of an open workload, with the lateness of the load tool.
     opens: Vec<Option<(OpenSecond, Histogram<u64>)>>,
+    pub(crate) arrivals: RequestArrivals,
+    pub(crate) not_read: BTreeMap<String, String>,
 }
 
 impl Recording {
@@ -118,6 +135,16 @@ impl Recording {
     /// Adds what the probe read in one second.
     pub fn add_signals(&mut self, second: u64, reading: Reading) {
         self.timeline.add(second, reading);
+    }
+
+    /// Adds the requests that were seen to arrive and to be read in one second, each with the nanoseconds between.
+    pub fn add_arrivals(&mut self, second: u64, until_read_ns: impl IntoIterator<Item = u64>) {
+        self.arrivals.add(second as usize, until_read_ns);
+    }
+
+    /// Notes why a signal cannot be read.
+    pub fn note_not_read(&mut self, signal: &str, why: String) {
+        self.not_read.insert(signal.to_owned(), why);
     }
 
     /// Notes that the watch missed a second.

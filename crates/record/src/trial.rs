@@ -47,6 +47,9 @@ pub struct TrialRecord {
     /// Where each of these signals came from, for those that the watch read.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub signal_origins: BTreeMap<String, String>,
+    /// Signals that were asked for and could not be read, each with the reason and what to do about it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_read: BTreeMap<String, String>,
     /// The same figures for each sample label.
     pub classes: BTreeMap<String, ClassRecord>,
     /// What only an open workload has; absent when the load is closed.

@@ -29,6 +29,9 @@ pub struct WatchResult {
     pub running: bool,
     /// Every signal that was read, by name.
     pub signals: BTreeMap<String, SignalSummary>,
+    /// Signals that were asked for and could not be read, each with the reason and what to do about it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_read: BTreeMap<String, String>,
 }
 
 /// A signal over a whole watch.
@@ -96,6 +99,7 @@ mod tests {
             missed: 0,
             running: true,
             signals: BTreeMap::new(),
+            not_read: BTreeMap::new(),
         };
         let cpu = |value| BTreeMap::from([("cpu".to_owned(), value)]);
         for second in [Some(cpu(0.5)), None, Some(BTreeMap::new()), Some(cpu(0.25))] {

@@ -194,6 +194,7 @@ pub(crate) mod tests {
             missed: 0,
             running: false,
             signals: BTreeMap::new(),
+            not_read: BTreeMap::new(),
         };
         let second = [
             ("threads.occupancy", 4.0 + waiting),

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_load::{LoadSettings, SampleSink};
-use weir_probe::{Origins, TimedReading, WatchPlan, WatchThread};
+use weir_probe::{Arrivals, Origins, TimedReading, WatchPlan, WatchThread};
 use weir_record::{
     Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide,
     failed_to, names,
@@ -327,8 +327,22 @@ impl Following<'_> {
                 }
                 None => self.recording.miss_signals(of),
             }
+            self.take_arrivals(of, read.arrivals);
             if of >= second {
                 return;
+            }
+        }
+    }
+
+    fn take_arrivals(&mut self, second: u64, arrivals: Arrivals) {
+        match arrivals {
+            Arrivals::NotWatched => {}
+            Arrivals::Unreadable(why) => {
+                self.recording.note_not_read(names::ARRIVAL_TO_READ, why);
+            }
+            Arrivals::Read(seen) => {
+                let until_read_ns = seen.iter().map(|times| times.until_read_ns);
+                self.recording.add_arrivals(second, until_read_ns);
             }
         }
     }

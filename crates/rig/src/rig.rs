@@ -322,6 +322,7 @@ fn watch_plan(watched: Watched, cpus: &CpuPlan) -> WatchPlan {
         own_process: true,
         load_pids: Vec::new(),
         gate: watched.gate,
+        arrivals: true,
     }
 }
 

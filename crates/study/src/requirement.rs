@@ -77,6 +77,7 @@ mod tests {
             cpu: None,
             signals: BTreeMap::new(),
             signal_origins: BTreeMap::new(),
+            not_read: BTreeMap::new(),
             classes: BTreeMap::from([("light".to_owned(), light)]),
             open: None,
             intervals: BTreeMap::new(),

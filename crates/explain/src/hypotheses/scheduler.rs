@@ -1,5 +1,7 @@
 //! Threads that could run wait for a CPU.
 
+mod arrival;
+
 use crate::evidence::Evidence;
 use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
@@ -8,10 +10,20 @@ use crate::words::{percent, time};
 
 pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
     let waiting = request_wait(evidence);
-    let share = evidence.share_of_requests(waiting);
+    let before_read = arrival::wait_share(evidence);
+    // What a request waits before it is read is part of what its threads wait in all.
+    let share = match (evidence.share_of_requests(waiting), before_read) {
+        (Some(all), Some(before)) => Some(all.max(before)),
+        (all, before) => all.or(before),
+    };
     let waits = waiting_test(evidence, "ready to run, waiting for a CPU", waiting)
         .from(&["target.run-queue-wait"]);
-    let verdict = any_of(&[waits.speaks_for]);
+    let waits_before_read = arrival::wait_test(evidence);
+    let verdict = if waits_before_read.speaks() {
+        Verdict::Supported
+    } else {
+        any_of(&[waits.speaks_for])
+    };
     let involuntary = evidence.signal("target.context-switches.involuntary");
     let slice_s = evidence
         .target_cpu()
@@ -20,6 +32,7 @@ pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
     let mut hypothesis = Hypothesis::new("scheduler", "Threads that could run wait for a CPU")
         .share(share)
         .test(waits)
+        .test(waits_before_read)
         .test(
             Test::figure(
                 "wait for a CPU per request",
@@ -51,6 +64,9 @@ pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
             )
             .from(&["target.context-switches.voluntary"]),
         );
+    for test in arrival::figures(evidence) {
+        hypothesis = hypothesis.test(test);
+    }
     for (group, wait) in longest_waiting(evidence) {
         let name = format!("census.{group}.run-queue-wait");
         let what = format!("of threads `{group}`: waiting for a CPU, on average");
@@ -62,7 +78,7 @@ pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
     hypothesis
         .idea("batch", "the same run with the server under SCHED_BATCH (`chrt --batch 0`): longer slices, fewer switches; a change of the response time shows that the scheduler has a part in it")
         .idea("pinned", "the same run with the server's threads pinned to CPUs of their own (`taskset`)")
-        .verdict(verdict, says(verdict, evidence, share))
+        .verdict(verdict, says(evidence))
 }
 
 fn wait_per_request(evidence: &Evidence) -> Option<f64> {
@@ -85,15 +101,24 @@ fn of_classes(evidence: &Evidence) -> Vec<Test> {
     evidence.classes.iter().map(of_class).collect()
 }
 
-fn says(verdict: Verdict, evidence: &Evidence, share: Option<f64>) -> String {
-    if verdict == Verdict::NotMeasured {
+fn says(evidence: &Evidence) -> String {
+    let of_threads = of_threads(evidence);
+    match arrival::says(evidence) {
+        Some(of_arrivals) => format!("{of_threads} {of_arrivals}"),
+        None => of_threads,
+    }
+}
+
+fn of_threads(evidence: &Evidence) -> String {
+    let Some(waiting) = request_wait(evidence) else {
         return "The waits for a CPU were not recorded: no process of the server was named, or it runs where they cannot be read."
             .to_owned();
-    }
-    let waiting = request_wait(evidence).unwrap_or_default();
+    };
     let what = format!("{waiting:.2} threads waited for a CPU on average");
     let per_request = wait_per_request(evidence).map(|wait| format!("{} a request", time(wait)));
-    let of_time = share.map(|share| format!("{} of its time", percent(share)));
+    let of_time = evidence
+        .share_of_requests(Some(waiting))
+        .map(|share| format!("{} of its time", percent(share)));
     let parts = [Some(what), per_request, of_time];
     format!(
         "{}.",
@@ -104,7 +129,7 @@ fn says(verdict: Verdict, evidence: &Evidence, share: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::made::evidence;
+    use crate::evidence::made::{evidence, without};
 
     #[test]
     fn threads_that_wait_for_a_cpu_are_requests_that_wait() {
@@ -125,6 +150,49 @@ mod tests {
             ("census.GC-Thread.run-queue-wait", 3.5),
         ]);
         assert_eq!(scheduler(&made).verdict, Verdict::NotSupported);
+    }
+
+    #[test]
+    fn a_request_that_is_read_late_for_want_of_a_cpu_waits_for_one() {
+        let traced = |wait| {
+            scheduler(&evidence(&[
+                ("target.run-queue-wait", 0.5),
+                ("target.arrival.to-read", 0.05),
+                ("target.arrival.cpu-wait", wait),
+                ("target.arrival.sampled", 300.0),
+                ("target.arrival.unread", 0.0),
+            ]))
+        };
+        let late = traced(0.03);
+        assert_eq!((late.verdict, late.share), (Verdict::Supported, Some(0.3)));
+        assert!(
+            late.says.contains("30.0 ms of that its thread waited"),
+            "{}",
+            late.says
+        );
+        let soon = traced(0.001);
+        assert_eq!(soon.verdict, Verdict::NotSupported);
+        assert_eq!(soon.share, Some(0.05), "of the threads, which is more");
+    }
+
+    #[test]
+    fn why_arrivals_were_not_traced_is_said_and_counts_for_nothing() {
+        let name = "target.arrival.to-read";
+        let made = without(
+            evidence(&[]),
+            name,
+            "tracefs may not be read: run Weir as root",
+        );
+        let untold = scheduler(&made);
+        assert_eq!(untold.verdict, Verdict::NotMeasured);
+        assert!(
+            untold.says.ends_with("run Weir as root."),
+            "{}",
+            untold.says
+        );
+        // The beginning of a request alone does not clear the scheduler.
+        let only = scheduler(&evidence(&[("target.arrival.cpu-wait", 0.001)]));
+        assert_eq!(only.verdict, Verdict::NotMeasured);
     }
 
     #[test]

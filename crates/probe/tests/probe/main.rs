@@ -1,4 +1,5 @@
 //! What is read of this machine and of another one.
 
+mod arrivals;
 mod far;
 mod live;

@@ -304,3 +304,30 @@ fn redirects_are_a_share_of_the_samples_of_the_same_seconds() {
         "{noted}"
     );
 }
+
+#[test]
+fn arrivals_of_requests_are_counted_and_their_percentiles_merged() {
+    let mut recording = recording(20, 0);
+    for (second, sampled, wait_s) in [(2, 90.0, 0.001), (3, 10.0, 0.011)] {
+        recording.add_signals(
+            second,
+            signals(&[
+                ("target.arrival.sampled", sampled),
+                ("target.arrival.unread", 1.0),
+                ("target.arrival.cpu-wait", wait_s),
+                ("target.arrival.to-read.p50", wait_s),
+            ]),
+        );
+        let ns = (wait_s * 1e9) as u64;
+        recording.add_arrivals(second, std::iter::repeat_n(ns, sampled as usize));
+    }
+    recording.note_not_read("other", "why".to_owned());
+    let record = evaluate(&recording, 0..20, &context(&treatment())).unwrap();
+    let signal = |name: &str| record.signals[&format!("target.arrival.{name}")];
+    assert!((signal("sampled") - 100.0).abs() < 1e-9);
+    assert!((signal("unread") - 2.0).abs() < 1e-9);
+    assert!((signal("cpu-wait") - 0.002).abs() < 1e-9, "by requests");
+    assert!((signal("to-read.p50") / 0.001 - 1.0).abs() < 1e-3);
+    assert!((signal("to-read.p99") / 0.011 - 1.0).abs() < 1e-3);
+    assert_eq!(record.not_read["other"], "why");
+}

@@ -285,6 +285,7 @@ fn record(
         cpu: Some(cpu),
         signals,
         signal_origins: BTreeMap::new(),
+        not_read: BTreeMap::new(),
         classes: BTreeMap::from([("CPU-heavy".to_owned(), class)]),
         open: None,
         intervals: intervals

@@ -50,6 +50,7 @@ pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> Tri
         }),
         signals: BTreeMap::new(),
         signal_origins: BTreeMap::new(),
+        not_read: BTreeMap::new(),
         classes: BTreeMap::new(),
         open: None,
         intervals: BTreeMap::new(),

@@ -139,6 +139,7 @@ fn follow(
                     recorder.add(None)?;
                 }
                 recorder.add(second.reading.as_ref())?;
+                recorder.note_arrivals(second.arrivals);
                 view.show(recorder);
             }
             Next::Interrupted if wanted.is_none() => break Ended::AsAsked,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use weir_probe::{Origins, Reading};
-use weir_record::{RunDirectory, TimelineFile, WATCH_SCHEMA, WatchResult, failed_to};
+use weir_probe::{Arrivals, Origins, Reading};
+use weir_record::{RunDirectory, TimelineFile, WATCH_SCHEMA, WatchResult, failed_to, names};
 
 use crate::commands::studies;
 use crate::commands::watch::subject::Subject;
@@ -44,6 +44,7 @@ impl Recorder {
             missed: 0,
             running: true,
             signals: std::collections::BTreeMap::new(),
+            not_read: std::collections::BTreeMap::new(),
         };
         Ok(Self {
             directory,
@@ -87,6 +88,14 @@ impl Recorder {
     /// What was seen so far.
     pub(crate) fn seen(&self) -> &WatchResult {
         &self.seen
+    }
+
+    /// Notes why the arrivals of requests cannot be read.
+    pub(crate) fn note_arrivals(&mut self, arrivals: Arrivals) {
+        if let Arrivals::Unreadable(why) = arrivals {
+            let signal = names::ARRIVAL_TO_READ.to_owned();
+            self.seen.not_read.insert(signal, why);
+        }
     }
 
     /// Notes where the signals came from.

@@ -129,6 +129,7 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
             target_pids: vec![pid],
             sources: sources(&[pid], ports.first().copied()),
             ports,
+            arrivals: true,
             ..WatchPlan::default()
         },
         limits: BTreeMap::new(),
@@ -192,6 +193,7 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
         } else {
             WatchedMachine::Unseen
         },
+        arrivals: true,
         ..WatchPlan::default()
     };
     if here {
@@ -263,6 +265,7 @@ fn of_study(
             ports: watched.ports,
             sources: watched.sources,
             machine: watched.machine,
+            arrivals: true,
             ..WatchPlan::default()
         },
         limits: limits
