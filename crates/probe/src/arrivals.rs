@@ -56,8 +56,8 @@ const FIRST_PROCESS_NAMESPACE: &str = "pid:[4026531836]";
 pub struct ArrivalTimes {
     /// Nanoseconds from the arrival of its first data on the connection until a thread had taken them.
     pub until_read_ns: u64,
-    /// Nanoseconds of these in which the thread that reads, or the one that hands it the connection, was ready and
-    /// waited for a CPU.
+    /// Nanoseconds of these in which the thread that reads, or before that one was woken the one that woke it, and so
+    /// on, was ready and waited for a CPU.
     pub cpu_wait_ns: u64,
 }
 

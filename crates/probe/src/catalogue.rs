@@ -102,7 +102,7 @@ const CATALOGUE: &[Signal] = &[
     signal("target.arrival.to-read.p50", "s", "Median of the same; in a result over all requests sampled in the window."),
     signal("target.arrival.to-read.p99", "s", "99th percentile of the same."),
     signal("target.arrival.to-read.max", "s", "Longest of the same."),
-    signal("target.arrival.cpu-wait", "s", "Mean part of that time in which the thread that takes the data, or the one that hands it the connection, was ready to run and waited for a CPU."),
+    signal("target.arrival.cpu-wait", "s", "Mean part of that time in which the thread that takes the data, or before that one was woken the one that woke it, and so on, was ready to run and waited for a CPU."),
     signal("target.arrival.sampled", "{request}", "Requests that these figures are of; in a result those of the whole window."),
     signal("target.arrival.unread", "{request}", "Requests of the sample that no thread had read a second after the slice; they are in none of these figures. In a result those of the whole window."),
     signal("target.blocked", "{thread}", "Threads of the server's own process that slept without being interruptible (state D), as a task does that waits for storage; one reading a second, above 500 threads one every so many seconds."),

@@ -4,20 +4,11 @@ use super::error::TraceError;
 use super::format::{EventFormat, Field};
 use super::tracefs::Tracefs;
 
-/// The bit of a record's flags that says that it was written while packets were taken in.
-const FLAG_SOFTIRQ: u64 = 0x10;
+/// The bits of a record's flags that say that it was written by an interrupt, or by the work that one left (packets are
+/// taken in there), whatever thread was running: `TRACE_FLAG_HARDIRQ`, `TRACE_FLAG_SOFTIRQ`, `TRACE_FLAG_NMI`.
+const FLAGS_INTERRUPT: u64 = 0x08 | 0x10 | 0x40;
 /// The states of a thread that sleeps, as `sched_switch` tells them; any other may go on running.
 const STATES_ASLEEP: u64 = 0xff;
-
-/// In which of the kernel's contexts something happened: what follows from it on the same CPU happens in the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Context {
-    pub(crate) cpu: usize,
-    /// The thread that was running, whether it has to do with it or not.
-    pub(crate) thread: u32,
-    /// Whether packets were being taken in.
-    pub(crate) softirq: bool,
-}
 
 /// What a record says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +35,8 @@ pub(crate) enum What {
     Waking {
         /// That thread.
         thread: u32,
+        /// The thread that does it; `None`: an interrupt.
+        by: Option<u32>,
     },
     /// A CPU goes from one thread to another.
     Switch {
@@ -61,8 +54,6 @@ pub(crate) enum What {
 pub(crate) struct Event {
     /// When, in nanoseconds of the monotonic clock.
     pub(crate) at_ns: u64,
-    /// Where.
-    pub(crate) context: Context,
     /// What.
     pub(crate) what: What,
 }
@@ -81,12 +72,9 @@ pub(crate) struct Wanted {
 /// Where the fields stand that are read.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    /// Those that every record has.
-    flags: Field,
-    running: Field,
     arrival: (u16, [Field; 3]),
     read: (u16, Field),
-    waking: (u16, Field),
+    waking: (u16, [Field; 3]),
     switch: (u16, [Field; 3]),
 }
 
@@ -101,8 +89,6 @@ impl Decoder {
         let waking = tracefs.event("sched", "sched_waking")?;
         let switch = tracefs.event("sched", "sched_switch")?;
         let decoder = Self {
-            flags: arrival.field("common_flags")?,
-            running: arrival.field("common_pid")?,
             arrival: (
                 arrival.id(),
                 [
@@ -112,7 +98,14 @@ impl Decoder {
                 ],
             ),
             read: (read.id(), read.field("sk")?),
-            waking: (waking.id(), waking.field("pid")?),
+            waking: (
+                waking.id(),
+                [
+                    waking.field("pid")?,
+                    waking.field("common_pid")?,
+                    waking.field("common_flags")?,
+                ],
+            ),
             switch: (
                 switch.id(),
                 [
@@ -135,10 +128,10 @@ impl Decoder {
         Ok((decoder, Wanted::of(&arrival, Some(&of_ports)), during))
     }
 
-    /// What a record of a CPU says, written by a thread of a process; `None` for one of no use.
+    /// What a record says, written while a thread of a process was running; `None` for one of no use.
     pub(crate) fn decode(
         &self,
-        (at_ns, cpu): (u64, usize),
+        at_ns: u64,
         (process, thread): (u32, u32),
         record: &[u8],
     ) -> Option<Event> {
@@ -151,8 +144,12 @@ impl Decoder {
                 to: to.value(record)? as u32,
             }
         } else if id == self.waking.0 {
+            let [woken, running, flags] = self.waking.1;
+            let by = running.value(record)? as u32;
+            let is_by_thread = flags.value(record)? & FLAGS_INTERRUPT == 0;
             What::Waking {
-                thread: self.waking.1.value(record)? as u32,
+                thread: woken.value(record)? as u32,
+                by: is_by_thread.then_some(by),
             }
         } else if id == self.arrival.0 {
             let [socket, cookie, sent] = self.arrival.1;
@@ -170,16 +167,7 @@ impl Decoder {
         } else {
             return None;
         };
-        let context = Context {
-            cpu,
-            thread: self.running.value(record)? as u32,
-            softirq: self.flags.value(record)? & FLAG_SOFTIRQ != 0,
-        };
-        Some(Event {
-            at_ns,
-            context,
-            what,
-        })
+        Some(Event { at_ns, what })
     }
 }
 

@@ -71,7 +71,7 @@ impl Field {
     }
 }
 
-/// A line such as `field:pid_t next_pid;	offset:56;	size:4;	signed:1;`.
+/// A line such as `field:pid_t next_pid; offset:56; size:4; signed:1;`, with tabs between.
 fn parse_field(line: &str) -> Option<(String, Field)> {
     let mut parts = line.trim().split(';').map(str::trim);
     let declared = parts.next()?.strip_prefix("field:")?;

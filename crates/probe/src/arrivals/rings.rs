@@ -36,7 +36,7 @@ const RECORD_SAMPLE: u32 = 9;
 /// The rings of all CPUs.
 pub(crate) struct Rings {
     decoder: Decoder,
-    rings: Vec<Ring>,
+    of_cpus: Vec<Ring>,
     /// Read, and not told yet.
     waiting: Vec<Event>,
     lost: bool,
@@ -44,7 +44,6 @@ pub(crate) struct Rings {
 
 /// The ring of a CPU.
 struct Ring {
-    cpu: usize,
     sampler: Sampler,
     /// What is read during a sample only, into the same ring.
     during: Vec<Counter>,
@@ -65,7 +64,7 @@ impl Rings {
             .map(|cpu| Ring::open(cpu, bytes, always, during));
         Ok(Self {
             decoder,
-            rings: rings.collect::<Result<_, _>>()?,
+            of_cpus: rings.collect::<Result<_, _>>()?,
             waiting: Vec::new(),
             lost: false,
         })
@@ -83,7 +82,7 @@ impl Rings {
     }
 
     fn each_during(&mut self, what: impl Fn(&mut Counter) -> io::Result<()>) -> io::Result<()> {
-        let mut counters = self.rings.iter_mut().flat_map(|ring| &mut ring.during);
+        let mut counters = self.of_cpus.iter_mut().flat_map(|ring| &mut ring.during);
         counters.try_for_each(what)
     }
 
@@ -100,7 +99,7 @@ impl Rings {
         } else {
             now_ns().saturating_sub(HELD_BACK_NS)
         };
-        for ring in &mut self.rings {
+        for ring in &mut self.of_cpus {
             self.lost |= ring.drain(&self.decoder, &mut self.waiting);
         }
         self.waiting.sort_by_key(|event| event.at_ns);
@@ -133,7 +132,6 @@ impl Ring {
         }
         sampler.enable().map_err(failed(always))?;
         Ok(Self {
-            cpu,
             sampler,
             during: others,
         })
@@ -144,7 +142,7 @@ impl Ring {
         let mut lost = false;
         while let Some(record) = self.sampler.next_record() {
             match record.ty() {
-                RECORD_SAMPLE => events.extend(sample(decoder, self.cpu, &record.to_contiguous())),
+                RECORD_SAMPLE => events.extend(sample(decoder, &record.to_contiguous())),
                 RECORD_LOST => lost = true,
                 _ => {}
             }
@@ -209,11 +207,11 @@ fn control<const REQUEST: Opcode>(
 }
 
 /// A record with process, thread, time and raw fields, in the order of `perf_event_open(2)`.
-fn sample(decoder: &Decoder, cpu: usize, record: &[u8]) -> Option<Event> {
+fn sample(decoder: &Decoder, record: &[u8]) -> Option<Event> {
     let number = |at: usize| Some(u32::from_ne_bytes(record.get(at..at + 4)?.try_into().ok()?));
     let (process, thread) = (number(0)?, number(4)?);
     let at_ns = u64::from_ne_bytes(record.get(8..16)?.try_into().ok()?);
     let size = number(16)? as usize;
     let fields = record.get(20..20 + size)?;
-    decoder.decode((at_ns, cpu), (process, thread), fields)
+    decoder.decode(at_ns, (process, thread), fields)
 }
