@@ -11,6 +11,7 @@
 //!   counts. What is left is work of these threads, also on other requests: there a request waits for a thread.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::ArrivalTimes;
 use super::event::{Event, What};
@@ -25,8 +26,9 @@ pub(crate) struct Chain {
     threads: Threads,
     /// By the address in the kernel.
     connections: HashMap<u64, Connection>,
-    /// Until when arrivals are taken; `None` between samples.
-    taking_until_ns: Option<u64>,
+    /// From when until when arrivals are taken; `None` between samples. Those that came before may have been read
+    /// before: that was not traced.
+    taking_ns: Option<RangeInclusive<u64>>,
     pending: usize,
     seen: Vec<ArrivalTimes>,
 }
@@ -52,7 +54,7 @@ impl Chain {
     /// Begins a sample of requests that arrive until a moment.
     pub(crate) fn begin_sample(&mut self, now_ns: u64, until_ns: u64) {
         self.threads.begin(now_ns);
-        self.taking_until_ns = Some(until_ns);
+        self.taking_ns = Some(now_ns..=until_ns);
     }
 
     /// Whether every request of the sample was read so far.
@@ -66,7 +68,7 @@ impl Chain {
         for connection in self.connections.values_mut() {
             connection.arrived_ns = None;
         }
-        self.taking_until_ns = None;
+        self.taking_ns = None;
         Sample {
             seen: std::mem::take(&mut self.seen),
             unread,
@@ -103,9 +105,8 @@ impl Chain {
         let before = before.filter(|connection| connection.cookie == cookie);
         // Data before the server has sent anything again belong to the request that is there.
         let begins = before.is_none_or(|connection| connection.sent != sent);
-        let is_taken = self
-            .taking_until_ns
-            .is_some_and(|until_ns| now_ns <= until_ns);
+        let taking_ns = self.taking_ns.as_ref();
+        let is_taken = taking_ns.is_some_and(|taking_ns| taking_ns.contains(&now_ns));
         let unread_ns = before.and_then(|connection| connection.arrived_ns);
         let arrived_ns = unread_ns.or((begins && is_taken).then_some(now_ns));
         self.make_room();

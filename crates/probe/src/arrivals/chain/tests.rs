@@ -179,6 +179,10 @@ fn between_samples_nothing_is_taken_and_nothing_stays() {
     story.chain.begin_sample(400_000, 500_000);
     story.arrival(600).read(700, SERVER, POLLER);
     assert_eq!(story.end(), (vec![], 0), "after the slice");
+    story.chain.begin_sample(800_000, 900_000);
+    // Told late: it came before the slice, and its reading was not traced.
+    story.arrival(799).arrival(810).read(850, SERVER, POLLER);
+    assert_eq!(story.end(), (vec![(40, 0)], 0), "before the slice");
 }
 
 #[test]
