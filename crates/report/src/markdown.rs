@@ -5,7 +5,7 @@ use weir_record::{StudyResult, SweepOverview, SweepTable, TrialRecord};
 use crate::ReportInput;
 use crate::figures::{Kind, number};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, in_cell, measured, published};
+use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
 
 /// The answer, the settings, the check, the findings and every trial, as Markdown.
@@ -118,7 +118,7 @@ fn sweep(result: &StudyResult) -> Option<String> {
 fn of_cases(sweep: &SweepTable) -> String {
     let mut heads = vec!["case".to_owned()];
     for (at, column) in sweep.columns.iter().enumerate() {
-        heads.push(column_head(column));
+        heads.push(column.title.clone());
         if has_published(sweep, at) {
             heads.push("published".to_owned());
         }

@@ -4,11 +4,6 @@ use weir_record::{Column, Figure, SweepRow, SweepTable};
 
 use crate::figures::Kind;
 
-/// The title of a column; the unit stands in its cells.
-pub(crate) fn column_head(column: &Column) -> String {
-    column.title.clone()
-}
-
 /// Whether anything was published for a column.
 pub(crate) fn has_published(table: &SweepTable, column: usize) -> bool {
     table

@@ -8,7 +8,7 @@ use weir_record::{
 use crate::figures::{Kind, number};
 use crate::grid::{Align, Grid, cut, wrap};
 use crate::standing::Standing;
-use crate::sweep::{column_head, has_published, in_cell, measured, published};
+use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
 
 /// The width that everything here fits into when nothing else is known.
@@ -256,10 +256,9 @@ fn overview(overview: &SweepOverview, width: usize) -> String {
 
 /// One line a case when that fits, else a block a case.
 fn grid_or_blocks(table: &SweepTable, width: usize) -> String {
-    let heads: Vec<String> = table.columns.iter().map(column_head).collect();
     let mut columns = vec![("case", Align::Left)];
-    for (at, head) in heads.iter().enumerate() {
-        columns.push((head, Align::Right));
+    for (at, column) in table.columns.iter().enumerate() {
+        columns.push((column.title.as_str(), Align::Right));
         if has_published(table, at) {
             columns.push(("published", Align::Right));
         }
@@ -298,7 +297,7 @@ fn blocks(table: &SweepTable, width: usize) -> String {
         ]);
         for (at, column) in table.columns.iter().enumerate() {
             grid.row(vec![
-                column_head(column),
+                column.title.clone(),
                 measured(table, row, at),
                 published(row, at),
             ]);

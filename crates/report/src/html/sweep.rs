@@ -2,7 +2,7 @@
 
 use weir_record::{StudyResult, SweepOverview};
 
-use crate::sweep::{column_head, has_published, measured_parts, parts, published};
+use crate::sweep::{has_published, measured_parts, parts, published};
 use crate::words;
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Sweep {
             .iter()
             .enumerate()
             .map(|(at, column)| SweepHead {
-                title: column_head(column),
+                title: column.title.clone(),
                 published: has_published(table, at),
             });
         let mut environment = None;
@@ -98,9 +98,10 @@ impl Overview {
             let cells = cells.map(|(column, figure)| parts(column, figure.as_ref()));
             (row.environment.clone(), cells.collect())
         });
+        let titles = overview.columns.iter();
         Self {
             title: overview.title.clone(),
-            heads: overview.columns.iter().map(column_head).collect(),
+            heads: titles.map(|column| column.title.clone()).collect(),
             rows: rows.collect(),
         }
     }

@@ -86,16 +86,17 @@ final class CheckpointState {
         if (isSomebodyHere) {
             regulator.probe().want(now);
         }
-        double turn = pace.ran(ranNs, now);
-        if (pace.leftNs(turn, now) > 0) {
+        pace.ran(work.turn, ranNs, now);
+        if (pace.leftNs(work.turn, now) > 0) {
             pause(work, locks, at -> {
                 // Whoever stands still finds out, too, that nobody is there any more to stand still for.
                 regime.targets.passed(at);
-                return pace.leftNs(turn, at);
+                return pace.leftNs(work.turn, at);
             });
         } else if (isSomebodyHere && VirtualThreads.isCurrent()) {
             giveWay(locks);
         }
+        pace.goesOn(work.turn);
     }
 
     /**

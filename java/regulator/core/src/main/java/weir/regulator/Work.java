@@ -2,6 +2,7 @@ package weir.regulator;
 
 import java.time.Duration;
 import java.util.Arrays;
+import weir.regulator.pause.Turn;
 
 /**
  * A piece of work that has a beginning and an end, such as a request: where pauses at checkpoints are counted, and how many of
@@ -28,6 +29,8 @@ public final class Work {
     private final boolean pauses;
     private final long began;
     private final long deadline;
+    /** Where it stands among the work that takes turns. */
+    final Turn turn = new Turn();
     /** Where it was last, and where else it has been. */
     Stretch last = Stretch.NOWHERE;
     private Stretch[] stretches = {};

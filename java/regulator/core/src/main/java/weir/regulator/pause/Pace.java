@@ -6,10 +6,9 @@ package weir.regulator.pause;
  *
  * <p>A virtual schedule, as of a cell rate algorithm (ITU-T I.371), with running time in place of cells. A virtual clock goes at
  * the speed of the share k: it is the running time that has been given out. A stretch that ran for d moves the next free moment
- * on by d, and whoever made the stretch stands still until the virtual clock has come there. Twenty threads at k = 0.5 with
- * stretches of 2 ms take turns 4 ms apart: the length of each one's pause follows from how many there are, nobody has to be
- * known by name, a thread that ends its work or waits for a disk owes nothing, and a change of k holds for those at once who
- * stand still already.
+ * on by d, and somebody of those that stand still goes on when the virtual clock has come there: at k = 0.5 with stretches of 2 ms
+ * every 4 ms. Who that is, {@link RoundRobin} says. The length of each one's pause follows from how many there are, a thread that ends
+ * its work or waits for a disk owes nothing, and a change of k holds for those at once who stand still already.
  *
  * <p>Time that is not used is not saved up, but for {@link #TOLERANCE_NS}: timers wake late, and what is lost to that is made up.
  *
@@ -26,9 +25,15 @@ public final class Pace {
     private static final double USE_MEMORY_NS = 250e6;
     /** A pause is slept in parts, so that it ends when it should after a change of the share. */
     private static final long PART_NS = 50_000_000L;
+    /**
+     * Whoever is not the next sleeps for so much longer than until his moment, for each that is before him: most of the time one of them
+     * takes it, having made a short stretch in between.
+     */
+    private static final long BEHIND_NS = 5_000_000L;
     private static final long LONG_AGO = Long.MIN_VALUE / 2;
 
     private final int cpus;
+    private final RoundRobin robin = new RoundRobin();
     private double share = Double.POSITIVE_INFINITY;
     /** Running time that has been given out until {@link #at}, and that has been taken. */
     private double givenNs;
@@ -70,12 +75,11 @@ public final class Pace {
     }
 
     /**
-     * A stretch is over.
+     * A stretch is over: whoever made it stands still until he {@linkplain #goesOn goes on}, which may be at once.
      *
      * @param ranNs how long it ran, pauses left out
-     * @return the turn of whoever made it: {@link #leftNs} says when it comes
      */
-    public synchronized double ran(long ranNs, long now) {
+    public synchronized void ran(Turn turn, long ranNs, long now) {
         use(ranNs, now);
         ranAt = now;
         advance(now);
@@ -84,19 +88,28 @@ public final class Pace {
             possibleNs -= tookNs;
             takenNs = Math.max(takenNs, givenNs - (ranNs + TOLERANCE_NS) * share) + tookNs;
         }
-        return takenNs;
+        robin.stands(turn, ranNs, takenNs);
     }
 
-    /** How long it is until a turn comes, in nanoseconds, as things are now; 0: it is here. */
-    public synchronized long leftNs(double turn, long now) {
+    /** How long to stand still from now on, in nanoseconds, as things are now; 0: not at all. */
+    public synchronized long leftNs(Turn turn, long now) {
         advance(now);
-        double left = share == Double.POSITIVE_INFINITY ? 0 : (turn - givenNs) / share;
+        int before = robin.before(turn);
+        double left = share == Double.POSITIVE_INFINITY ? 0 : (robin.moment(before) - givenNs) / share;
+        if (left > 0) {
+            left += (double) before * BEHIND_NS;
+        }
         long leftNs = Math.max((long) Math.ceil(Math.min(left, Long.MAX_VALUE / 4.0)), heldUntil - now);
         if (leftNs <= 0) {
             return 0;
         }
         pressedAt = now;
         return leftNs;
+    }
+
+    /** Goes on, because nothing is left or for another reason. */
+    public synchronized void goesOn(Turn turn) {
+        robin.goesOn(turn);
     }
 
     /** For how long to sleep until it is asked again how much is left. */

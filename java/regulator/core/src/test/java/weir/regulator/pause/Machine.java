@@ -2,7 +2,9 @@ package weir.regulator.pause;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -30,24 +32,33 @@ final class Machine {
     int seed = 5;
 
     interface Pauses {
-        /** The turn of whoever ran for so long. */
-        double ran(long ranNs, long now);
+        /** Somebody ran for so long. */
+        void ran(Turn turn, long ranNs, long now);
 
-        /** How long it is until that, to be asked again after a part of it. */
-        long leftNs(double turn, long now);
+        /** How long he stands still, to be asked again after a part of it. */
+        long leftNs(Turn turn, long now);
+
+        /** He goes on. */
+        void goesOn(Turn turn);
     }
 
     /** The same pause after each stretch, as somebody would set it by hand. */
     static Pauses sleeping(long sleepNs) {
+        Map<Turn, Long> wakes = new IdentityHashMap<>();
         return new Pauses() {
             @Override
-            public double ran(long ranNs, long now) {
-                return now + sleepNs;
+            public void ran(Turn turn, long ranNs, long now) {
+                wakes.put(turn, now + sleepNs);
             }
 
             @Override
-            public long leftNs(double turn, long now) {
-                return (long) turn - now;
+            public long leftNs(Turn turn, long now) {
+                return wakes.get(turn) - now;
+            }
+
+            @Override
+            public void goesOn(Turn turn) {
+                wakes.remove(turn);
             }
         };
     }
@@ -56,14 +67,19 @@ final class Machine {
     static Pauses regulated(Targets targets, Pace pace) {
         return new Pauses() {
             @Override
-            public double ran(long ranNs, long now) {
+            public void ran(Turn turn, long ranNs, long now) {
                 targets.passed(now);
-                return pace.ran(ranNs, now);
+                pace.ran(turn, ranNs, now);
             }
 
             @Override
-            public long leftNs(double turn, long now) {
+            public long leftNs(Turn turn, long now) {
                 return pace.leftNs(turn, now);
+            }
+
+            @Override
+            public void goesOn(Turn turn) {
+                pace.goesOn(turn);
             }
         };
     }
@@ -81,7 +97,7 @@ final class Machine {
         double leftNs;
         double sinceNs;
         double wakesNs = NEVER;
-        double turn;
+        final Turn turn = new Turn();
 
         Job(boolean light) {
             this.light = light;
@@ -155,7 +171,7 @@ final class Machine {
             return;
         }
         stretches += counts ? 1 : 0;
-        job.turn = pauses.ran(took, (long) now);
+        pauses.ran(job.turn, took, (long) now);
         goOn(job, now);
     }
 
@@ -166,6 +182,7 @@ final class Machine {
             job.wakesNs = now + Pace.partNs(leftNs);
             sleeping.add(job);
         } else {
+            pauses.goesOn(job.turn);
             start(job, now);
         }
     }
