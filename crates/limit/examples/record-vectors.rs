@@ -312,6 +312,18 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
         ..overload(14)
     };
     let stands = "the best throughput, and a server that stands still for 400 ms";
+    let long = Play {
+        arrivals_ns: vec![60 * MS],
+        response_ns: 200 * MS,
+        until: 10_000 * MS,
+        ..overload(15)
+    };
+    let few = "the best throughput, of requests so long that few end in a reading";
+    let from_few = concurrency(Concurrency::Adaptive(Adaptive {
+        start: Some(1.25),
+        min: Some(0.25),
+        ..Adaptive::default()
+    }));
     let promise = "a class with a promise, and one that gets what is left";
     Ok(vec![
         ("adaptive", play(best, with(None, None), &overload(9))?),
@@ -332,6 +344,7 @@ fn adaptive() -> Result<Vec<Named>, Failure> {
             play("p99 within 60 ms", with(None, Some(60)), &overload(12))?,
         ),
         ("standstill", play(stands, with(None, None), &still)?),
+        ("long-requests", play(few, from_few, &long)?),
         ("classes", play(promise, promised(), &both)?),
     ])
 }

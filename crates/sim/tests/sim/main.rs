@@ -9,5 +9,6 @@ mod funnel;
 mod funnel_answers;
 mod known_answers;
 mod network_file;
+mod overload;
 mod played;
 mod trials;

@@ -28,8 +28,10 @@ const CHANGE_MIN: f64 = 0.05;
 const CUT: f64 = 0.8;
 /// Response times above this multiple of the least are evidence of a queue inside the server.
 const QUEUED: f64 = 1.5;
-/// Readings of the CPU over which a level is measured.
+/// Readings of the CPU over which a level is measured, and the least responses in them: of a few long requests, as many begin or end
+/// in a reading as chance has it, and the CPU is as busy as that.
 const READINGS: u32 = 2;
+const READ_RESPONSES: f64 = 12.0;
 /// Responses over which it is measured otherwise, for a change by 1: the deviation of the difference of two such counts is a
 /// quarter of that change; for a change by x, 1/x² times as many.
 const RESPONSES: f64 = 32.0;
@@ -230,7 +232,7 @@ impl Measured {
     /// Whether a change by this part can be judged.
     fn is_enough(&self, change: f64, is_read: bool) -> bool {
         if is_read {
-            return self.windows >= READINGS;
+            return self.windows >= READINGS && self.completed >= READ_RESPONSES;
         }
         let needed = RESPONSES / (change * change).max(1e-4);
         self.completed >= needed.max(RESPONSES_MIN)

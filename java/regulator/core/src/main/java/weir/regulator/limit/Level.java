@@ -38,8 +38,12 @@ final class Level {
 
     /** The measurement of the present limit, while it goes on. */
     static final class Measured {
-        /** Readings of the CPU over which a level is measured. */
+        /**
+         * Readings of the CPU over which a level is measured, and the least responses in them: of a few long requests, as many begin or
+         * end in a reading as chance has it, and the CPU is as busy as that.
+         */
         private static final int READINGS = 2;
+        private static final double READ_RESPONSES = 12.0;
         /**
          * Responses over which it is measured otherwise, for a change by 1: the deviation of the difference of two such counts
          * is a quarter of that change; for a change by x, 1/x² times as many.
@@ -67,7 +71,7 @@ final class Level {
         boolean isEnough(Level before, Level here, double nextChange) {
             boolean isRead = here.isBusy() && (before == null || before.isBusy());
             if (isRead) {
-                return windows >= READINGS;
+                return windows >= READINGS && completed >= READ_RESPONSES;
             }
             double last = before == null ? nextChange : Math.abs(here.limit / before.limit - 1);
             double change = Math.min(last, nextChange);
