@@ -8,5 +8,6 @@ pub(crate) mod load;
 pub(crate) mod search;
 pub(crate) mod simulate;
 pub(crate) mod soak;
+mod spread;
 pub(crate) mod statistics;
 pub(crate) mod tune;

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::bench::load::cost::Pinned;
+use crate::bench::spread::spread;
 use crate::error::{self, TaskError};
 use crate::process::{cargo, output, run};
 use crate::workspace::Workspace;
@@ -177,7 +178,7 @@ fn table(simulators: &[Simulator], rates: &[Vec<f64>]) -> String {
     let mut lines = vec![
         format!("closed network of {USERS} users and 3 stations, one CPU; medians (range)"),
         String::new(),
-        "| simulator | events/s | Weir to it, within a round |".to_owned(),
+        "| simulator | million events/s | Weir to it, within a round |".to_owned(),
         "|---|---|---|".to_owned(),
     ];
     for (simulator, own) in simulators.iter().zip(rates) {
@@ -186,22 +187,14 @@ fn table(simulators: &[Simulator], rates: &[Vec<f64>]) -> String {
             .zip(own)
             .map(|(weir, own)| weir / own)
             .collect();
-        let (low, middle, high) = spread(own);
-        let (least, ratio, most) = spread(&ratios);
         lines.push(format!(
-            "| {} | {middle:.3e} ({low:.3e}–{high:.3e}) | {ratio:.2} ({least:.2}–{most:.2}) |",
-            simulator.name()
+            "| {} | {} | {} |",
+            simulator.name(),
+            spread(own.iter().map(|rate| rate / 1e6).collect(), 2),
+            spread(ratios, 2)
         ));
     }
     lines.join("\n")
-}
-
-/// The smallest, the median and the largest of some values, of which there is one.
-fn spread(values: &[f64]) -> (f64, f64, f64) {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
-    (sorted[0], middle, sorted[sorted.len() - 1])
 }
 
 /// Weir first, then the peers that can be had.

@@ -9,6 +9,5 @@ mod funnel;
 mod funnel_answers;
 mod known_answers;
 mod network_file;
-mod overload;
 mod played;
 mod trials;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::bench::gate::SERVER_CPU;
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Phase, poisson};
-use crate::bench::gate::figures::spread;
+use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Subject};
 use crate::bench::gate::scenario::{self, CLIENTS, Turn};
 use crate::bench::load::cost::cpu_times;
@@ -214,7 +214,7 @@ impl Shares {
 
 /// Medians with the range over all rounds.
 fn table(held: &[Held]) -> String {
-    let of = |figure: fn(&Held) -> f64| spread(held.iter().map(figure).collect());
+    let of = |figure: fn(&Held) -> f64| spread(held.iter().map(figure).collect(), 2);
     format!(
         "`cpu <= {GOAL} %` at twice the capacity\n\n| figure | asked | measured |\n|:--|--:|--:|\n\
          | mean over {JUDGED} s, % | {GOAL} ± 2 | {} |\n\

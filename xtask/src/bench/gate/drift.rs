@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
-use crate::bench::gate::figures::{quantile, spread};
+use crate::bench::gate::figures::quantile;
+use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Peers, Running, free_port};
 use crate::bench::gate::scenario::{CLIENTS, Turn, load};
 use crate::bench::gate::status::status;
@@ -176,7 +177,7 @@ impl Seen {
 
 /// Medians with the range over all rounds.
 fn table(seen: &[Seen], seconds: u32) -> String {
-    let of = |figure: fn(&Seen) -> f64| spread(seen.iter().map(figure).collect());
+    let of = |figure: fn(&Seen) -> f64| spread(seen.iter().map(figure).collect(), 2);
     let share = |part: f64| f64::from(seconds) * part;
     format!(
         "{seconds} s at {:.0} % of the capacity; the last {:.0} s beside {:.0} s from second {:.0} on\n\n\

@@ -8,14 +8,3 @@ pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
         .copied()
         .unwrap_or_default()
 }
-
-/// The median and the range.
-pub(crate) fn spread(mut values: Vec<f64>) -> String {
-    values.sort_by(f64::total_cmp);
-    format!(
-        "{:.2} ({:.2}–{:.2})",
-        quantile(&values, 0.5),
-        quantile(&values, 0.0),
-        quantile(&values, 1.0)
-    )
-}

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, getrlimit};
 
 use crate::bench::gate::SERVER_CPU;
-use crate::bench::gate::figures::spread;
+use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Running, Subject};
 use crate::bench::load::cost::{allow_open_files, resident_mb};
 use crate::error::TaskError;
@@ -41,18 +41,22 @@ pub(crate) fn play(peers: &Peers, rounds: u32) -> Result<String, TaskError> {
             let forward = |all: f64| none + (all - none) * CONNECTIONS as f64 / count as f64;
             // nginx has no queue.
             let queued = match peer {
-                Peer::Nginx => f64::NAN,
-                Peer::Weir | Peer::Haproxy => queued(peer, peers, count)?,
+                Peer::Nginx => None,
+                Peer::Weir | Peer::Haproxy => Some(queued(peer, peers, count)?),
             };
-            let figures = [none, idle, forward(idle), queued, forward(queued)];
+            let figures = [
+                Some(none),
+                Some(idle),
+                Some(forward(idle)),
+                queued,
+                queued.map(forward),
+            ];
             println!("{peer:?}: {figures:.1?}");
             for (column, figure) in columns.iter_mut().zip(figures) {
-                column.push(figure);
+                column.extend(figure);
             }
         }
-        let cells = columns
-            .map(spread)
-            .map(|cell| cell.replace("NaN (NaN–NaN)", "–"));
+        let cells = columns.map(|values| spread(values, 2));
         // Writing to a text does not fail.
         let _ = writeln!(text, "| {peer:?} | {} |", cells.join(" | "));
     }

@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::process::Command;
 
 use crate::bench::gate::SERVER_CPU;
-use crate::bench::gate::figures::spread;
+use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Subject};
 use crate::bench::load::cost::{cpu_times, pinned, resident_mb};
 use crate::bench::load::server::requests_in;
@@ -56,10 +56,10 @@ pub(crate) fn play(peers: &Peers, rounds: u32, seconds: u32) -> Result<String, T
             .zip(haproxy)
             .map(|(one, of)| one.cpu_us / of.cpu_us);
         let cells = [
-            spread(turns.iter().map(|one| one.cpu_us).collect()),
-            spread(ratios.collect()),
-            spread(turns.iter().map(|one| one.resident_mb).collect()),
-            spread(turns.iter().map(|one| one.per_s).collect()),
+            spread(turns.iter().map(|one| one.cpu_us).collect(), 2),
+            spread(ratios.collect(), 2),
+            spread(turns.iter().map(|one| one.resident_mb).collect(), 2),
+            spread(turns.iter().map(|one| one.per_s).collect(), 2),
         ];
         // Writing to a text does not fail.
         let _ = writeln!(text, "| {peer:?} | {} |", cells.join(" | "));

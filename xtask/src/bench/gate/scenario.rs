@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::bench::gate::SERVER_CPU;
 use crate::bench::gate::backend::{Backend, HEAVY, LIGHT, WORK};
 use crate::bench::gate::clients::{Answer, Arrival, Load};
-use crate::bench::gate::figures::{quantile, spread};
+use crate::bench::gate::figures::quantile;
+use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Running, Subject};
 use crate::error::TaskError;
 
@@ -172,7 +173,7 @@ impl Scenario {
         let names = self.figures.iter().map(ToString::to_string).collect();
         let rule = format!("|:--|{}\n", "--:|".repeat(self.figures.len()));
         let rows = subjects.iter().zip(seen).map(|(subject, turns)| {
-            let of = |at: usize| spread(turns.iter().map(|figures| figures[at]).collect());
+            let of = |at: usize| spread(turns.iter().map(|figures| figures[at]).collect(), 2);
             line(&subject.name(), (0..self.figures.len()).map(of).collect())
         });
         let rows: String = rows.collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use crate::bench::load::cost::Cost;
+use crate::bench::spread::spread;
 
 /// One row of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -236,24 +237,6 @@ fn by_tool(measured: &[Measured]) -> Vec<(&'static str, Vec<&Measured>)> {
     tools
 }
 
-/// The median and, where there is more than one figure, the range.
-fn spread(mut figures: Vec<f64>, digits: usize) -> String {
-    figures.sort_by(f64::total_cmp);
-    let (Some(low), Some(high)) = (figures.first(), figures.last()) else {
-        return "–".to_owned();
-    };
-    let middle = figures.len() / 2;
-    let median = if figures.len().is_multiple_of(2) {
-        f64::midpoint(figures[middle - 1], figures[middle])
-    } else {
-        figures[middle]
-    };
-    if figures.len() == 1 {
-        return format!("{median:.digits$}");
-    }
-    format!("{median:.digits$} ({low:.digits$}–{high:.digits$})")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,13 +272,5 @@ mod tests {
                 "| weir | 130 (120–220) | 1.20 (1.10–1.30) | 1923.08 (1136.36–2083.33) | 5769.23 (3409.09–6250.00) | 5.0 (5.0–5.0) |"
             )
         );
-    }
-
-    #[test]
-    fn medians_stand_before_their_range() {
-        assert_eq!(spread(vec![3.0, 1.0, 2.0], 0), "2 (1–3)");
-        assert_eq!(spread(vec![1.0, 2.0], 1), "1.5 (1.0–2.0)");
-        assert_eq!(spread(vec![7.0], 1), "7.0");
-        assert_eq!(spread(Vec::new(), 1), "–");
     }
 }

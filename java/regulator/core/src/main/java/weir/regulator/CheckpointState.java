@@ -8,6 +8,12 @@ import weir.regulator.pause.ProgressJudge;
 
 /** What is known of all the work that passes one checkpoint. */
 final class CheckpointState {
+    /**
+     * On a virtual thread whoever comes first to a class with a promise, after a time without any, is not noticed before those that
+     * work have given way: after each so long, which costs a wake-up.
+     */
+    private static final long UNNOTICED_NS = 5_000_000L;
+
     private final String name;
     private final Regulator regulator;
     private final HeldMonitors monitors = new HeldMonitors();
@@ -93,7 +99,7 @@ final class CheckpointState {
                 regime.targets.passed(at);
                 return pace.leftNs(work.turn, at);
             });
-        } else if (isSomebodyHere && VirtualThreads.isCurrent()) {
+        } else if (VirtualThreads.isCurrent() && work.owesWay(ranNs, isSomebodyHere ? 0 : UNNOTICED_NS)) {
             giveWay(locks);
         }
         pace.goesOn(work.turn);

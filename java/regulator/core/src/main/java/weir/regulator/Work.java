@@ -35,6 +35,8 @@ public final class Work {
     Stretch last = Stretch.NOWHERE;
     private Stretch[] stretches = {};
     private long pausedNs;
+    /** How long it has run since it gave way. */
+    private long inTheWayNs;
 
     Work(Regulator regulator, boolean pauses, long began, long deadlineNs) {
         this.regulator = regulator;
@@ -115,6 +117,16 @@ public final class Work {
 
     void paused(long nanos) {
         pausedNs += nanos;
+    }
+
+    /** Whether it is to give way after another stretch, having run for so long since it last did. */
+    boolean owesWay(long ranNs, long afterNs) {
+        inTheWayNs += ranNs;
+        if (inTheWayNs < afterNs) {
+            return false;
+        }
+        inTheWayNs = 0;
+        return true;
     }
 
     /**
