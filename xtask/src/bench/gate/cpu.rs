@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use crate::bench::gate::SERVER_CPU;
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Phase, poisson};
-use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Subject};
 use crate::bench::gate::scenario::{self, CLIENTS, Turn};
 use crate::bench::load::cost::cpu_times;
+use crate::bench::spread::spread;
 use crate::error::TaskError;
 
 /// The goal, in percent.

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use crate::bench::gate::backend::{Backend, WORK};
 use crate::bench::gate::clients::{Arrival, Phase, poisson};
 use crate::bench::gate::figures::quantile;
-use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Peers, Running, free_port};
 use crate::bench::gate::scenario::{CLIENTS, Turn, load};
 use crate::bench::gate::status::status;
 use crate::bench::gate::{GATE_CPU, SERVER_CPU};
+use crate::bench::spread::spread;
 use crate::error::TaskError;
 
 /// What of the capacity is asked for.

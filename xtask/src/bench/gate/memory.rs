@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, getrlimit};
 
 use crate::bench::gate::SERVER_CPU;
-use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Running, Subject};
 use crate::bench::load::cost::{allow_open_files, resident_mb};
+use crate::bench::spread::spread;
 use crate::error::TaskError;
 
 /// Connections that are asked about.

@@ -9,10 +9,10 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::process::Command;
 
 use crate::bench::gate::SERVER_CPU;
-use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Subject};
 use crate::bench::load::cost::{cpu_times, pinned, resident_mb};
 use crate::bench::load::server::requests_in;
+use crate::bench::spread::spread;
 use crate::error::TaskError;
 
 /// Users at once.

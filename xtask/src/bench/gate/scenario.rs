@@ -9,8 +9,8 @@ use crate::bench::gate::SERVER_CPU;
 use crate::bench::gate::backend::{Backend, HEAVY, LIGHT, WORK};
 use crate::bench::gate::clients::{Answer, Arrival, Load};
 use crate::bench::gate::figures::quantile;
-use crate::bench::spread::spread;
 use crate::bench::gate::peers::{Hold, Peer, Peers, Running, Subject};
+use crate::bench::spread::spread;
 use crate::error::TaskError;
 
 /// An answer that comes later than this is worth nothing.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::bench::gate::clients::Answer;
 use crate::bench::gate::figures::quantile;
-use crate::bench::spread::spread;
 use crate::bench::gate::peers::Subject;
 use crate::bench::gate::rate_cap::subjects;
+use crate::bench::spread::spread;
 
 /// Seconds at the beginning that are told apart, and at the end, in which the load ends, that are left out.
 const EDGE: usize = 2;
@@ -128,7 +128,8 @@ pub(crate) fn table(seen: &[(Subject, Seen)], rate: u32, offered: u32) -> String
             .filter(|(of, _)| *of == subject)
             .map(|(_, seen)| seen)
             .collect();
-        let cell = |figure: fn(&Seen) -> f64| spread(turns.iter().map(|one| figure(one)).collect(), 2);
+        let cell =
+            |figure: fn(&Seen) -> f64| spread(turns.iter().map(|one| figure(one)).collect(), 2);
         // Writing to a text does not fail.
         let _ = writeln!(
             text,
