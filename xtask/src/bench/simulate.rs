@@ -329,11 +329,11 @@ mod tests {
         let rates = [vec![10e6, 5e6, 8e6], vec![4e6, 2e6, 2e6]];
         let table = table(&simulators, &rates);
         assert!(
-            table.contains("| Weir | 8.000e6 (5.000e6–1.000e7) | 1.00 (1.00–1.00) |"),
+            table.contains("| Weir | 8.00 (5.00–10.00) | 1.00 (1.00–1.00) |"),
             "{table}"
         );
         assert!(
-            table.contains("| SSJ 3.3.2 | 2.000e6 (2.000e6–4.000e6) | 2.50 (2.50–4.00) |"),
+            table.contains("| SSJ 3.3.2 | 2.00 (2.00–4.00) | 2.50 (2.50–4.00) |"),
             "{table}"
         );
     }
