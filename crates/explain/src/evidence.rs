@@ -53,7 +53,9 @@ impl Evidence {
             signals.entry(names::CPU.to_owned()).or_insert(cpu.total);
             signals.entry("cpu.steal".to_owned()).or_insert(cpu.steal);
         }
-        let service = record.open.as_ref().map(|open| open.service_time_ms);
+        // A plan may have an open part that sent nothing.
+        let open = record.open.as_ref().filter(|open| open.samples > 0);
+        let service = open.map(|open| open.service_time_ms);
         let mean_s = service.unwrap_or(record.response_time_ms).mean / 1e3;
         let limits = target.into_iter().flat_map(|target| &target.stages);
         let limits = limits.filter_map(|stage| Some((stage.name.clone(), stage.limit?)));
