@@ -1,26 +1,54 @@
-//! The trial that decides: which one a hypothesis asks for, and what its outcome says.
+//! The trials that decide: which ones hypotheses ask for, how a study says them, and what their outcome says.
+
+mod compared;
+mod figures;
+mod judge;
+mod start;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_record::{Level, Levels};
+use weir_stats::Estimate;
 
 use crate::diagnosis::Diagnosis;
-use crate::hypothesis::{Hypothesis, LevelChange, TrialIdea};
-use crate::threshold::MATTERS;
-use crate::words::{number, percent, time};
+use crate::hypothesis::{Change, Hypothesis, LevelChange, TrialIdea};
 
-/// Part of the time that a hypothesis accounts for which has to go for it to be the cause. Half: what held requests up
-/// there may hold some of them up in the next place.
-const GONE: f64 = 0.5;
+pub use figures::TrialFigures;
+pub use start::{ByHand, Started, Starter};
 
-/// A trial that can be run, and what is expected of it.
-#[derive(Debug, Clone, PartialEq)]
+/// A trial that decides on a hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decisive<'d> {
     /// What it decides on.
     pub hypothesis: &'d Hypothesis,
     /// What is done.
     pub idea: &'d TrialIdea,
-    /// The level that is changed.
-    pub change: &'d LevelChange,
+    /// What is different in it.
+    change: &'d Change,
+}
+
+/// A trial that decides, as a case of a study beside one in which everything is as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned<'d> {
+    /// What it decides on.
+    pub decisive: Decisive<'d>,
+    /// The factor that stands for what is different.
+    pub factor: String,
+    /// Its level as it was, and changed.
+    pub levels: [Level; 2],
+    /// All levels that the case sets beside those of the trial that is explained.
+    pub set: Levels,
+}
+
+/// A trial that would decide and that `--run` could not do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotRun {
+    /// The hypothesis.
+    pub hypothesis: String,
+    /// The trial's short name.
+    pub idea: String,
+    /// Why not, and what can be done instead.
+    pub why: String,
 }
 
 /// The response of a case: means over its trials.
@@ -30,6 +58,10 @@ pub struct Response {
     pub throughput_per_s: f64,
     /// Mean time of a request, in milliseconds.
     pub mean_ms: f64,
+    /// 99th percentile of the response time, in milliseconds.
+    pub p99_ms: f64,
+    /// Share of the time in which a garbage collector had stopped the application; null when none was told.
+    pub stopped: Option<f64>,
 }
 
 /// What a decisive trial said.
@@ -42,11 +74,19 @@ pub struct Decision {
     /// The factor that was changed.
     pub factor: String,
     /// Its level as it was, and changed.
-    pub levels: [f64; 2],
+    pub levels: [Level; 2],
     /// The responses as it was, and changed.
     pub responses: [Response; 2],
-    /// Whether the hypothesis held.
-    pub holds: bool,
+    /// How many trials of each there were.
+    pub trials: [usize; 2],
+    /// The figure that decides: `throughput_per_s`, `mean_ms`, `p99_ms`, or `mean_ms` of a class as `mean_ms(LABEL)`.
+    pub figure: String,
+    /// That figure changed, over what it was; null where there is one trial only, which tells nothing of chance.
+    pub ratio: Option<Estimate>,
+    /// Where the ratio has to lie for the hypothesis to hold, in words.
+    pub expected: String,
+    /// Whether the hypothesis held; null when the trials leave it open.
+    pub holds: Option<bool>,
     /// The same in a sentence.
     pub says: String,
     /// Where the trials lie.
@@ -54,62 +94,133 @@ pub struct Decision {
 }
 
 impl<'d> Decisive<'d> {
-    /// The trial for the hypothesis that explains most; `None` when it names none that a study can run.
-    pub fn of(diagnosis: &'d Diagnosis) -> Option<Self> {
-        let hypothesis = diagnosis.hypothesis(diagnosis.first.as_deref()?)?;
-        let mut ideas = hypothesis.would_decide.iter();
-        ideas.find_map(|idea| {
+    /// The trials for the hypotheses that are named; when none is, for all that are supported, the first one's first. Where the
+    /// load tool was the limit nothing else was measured, and nothing else is decided without being named.
+    pub fn all(diagnosis: &'d Diagnosis, named: &[String]) -> Vec<Self> {
+        let first = diagnosis.first.as_deref();
+        let spoilt = first == Some("load-tool");
+        let wanted = |hypothesis: &&Hypothesis| match named {
+            [] => hypothesis.is_supported() && !spoilt,
+            named => named.contains(&hypothesis.id),
+        };
+        let mut hypotheses: Vec<&Hypothesis> = diagnosis.hypotheses.iter().filter(wanted).collect();
+        hypotheses.sort_by_key(|hypothesis| Some(hypothesis.id.as_str()) != first);
+        let with_ideas = hypotheses.into_iter().flat_map(|hypothesis| {
+            let ideas = hypothesis.would_decide.iter();
+            ideas.map(move |idea| (hypothesis, idea))
+        });
+        let decisive = with_ideas.filter_map(|(hypothesis, idea)| {
+            let change = idea.change.as_ref()?;
             Some(Self {
                 hypothesis,
                 idea,
-                change: idea.change.as_ref()?,
+                change,
             })
+        });
+        decisive.collect()
+    }
+
+    /// The case of a study that does it, or why there can be none. `was` is the level of a factor in the trial that is
+    /// explained.
+    pub fn plan(
+        self,
+        was: impl Fn(&str) -> Option<f64>,
+        starter: &Starter<'_>,
+    ) -> Result<Planned<'d>, NotRun> {
+        let planned = match self.change {
+            Change::Level(change) => of_level(change, was),
+            Change::Start(change) => start::levels(*change, starter),
+            Change::Requests => Err(OTHER_REQUESTS.to_owned()),
+        };
+        let (factor, levels, set) = planned.map_err(|why| self.not_run(&why))?;
+        Ok(Planned {
+            decisive: self,
+            factor,
+            levels,
+            set,
         })
     }
 
-    /// The level to set, from the one that was.
-    pub fn level(&self, was: f64) -> f64 {
-        (was * self.change.times).round().max(1.0)
-    }
-
-    /// What the outcome says.
-    pub fn decide(&self, levels: [f64; 2], responses: [Response; 2], run: &str) -> Decision {
-        let [was, changed] = responses;
-        let (holds, why) = if self.idea.id == "fewer-users" {
-            let kept = changed.throughput_per_s / was.throughput_per_s;
-            (
-                kept >= 1.0 - MATTERS,
-                format!("{} of the throughput were kept", percent(kept)),
-            )
-        } else {
-            let fell_ms = was.mean_ms - changed.mean_ms;
-            let expected_ms = self.hypothesis.share.unwrap_or(MATTERS) * was.mean_ms;
-            let why = format!(
-                "requests took {} instead of {}; {} of that were to go",
-                time(changed.mean_ms / 1e3),
-                time(was.mean_ms / 1e3),
-                time(expected_ms / 1e3)
-            );
-            (fell_ms >= GONE * expected_ms, why)
-        };
-        let word = if holds { "holds" } else { "does not hold" };
-        Decision {
-            hypothesis: self.hypothesis.id.clone(),
-            idea: self.idea.id.clone(),
-            factor: self.change.factor.clone(),
-            levels,
-            responses,
-            holds,
-            says: format!(
-                "`{}` {word}: with {} {} instead of {}, {why}.",
-                self.hypothesis.id,
-                self.change.factor,
-                number(levels[1]),
-                number(levels[0])
-            ),
-            run: run.to_owned(),
+    /// The same without a study that could be run again: `why` not, and how a change of the start is made by hand.
+    pub fn without_study(self, why: &str, by_hand: &ByHand) -> NotRun {
+        match self.change {
+            Change::Start(change) => self.not_run(&format!("{why}; {}", by_hand.instead(*change))),
+            Change::Level(_) | Change::Requests => self.not_run(why),
         }
     }
+
+    fn not_run(self, why: &str) -> NotRun {
+        NotRun {
+            hypothesis: self.hypothesis.id.clone(),
+            idea: self.idea.id.clone(),
+            why: why.to_owned(),
+        }
+    }
+}
+
+impl Planned<'_> {
+    /// Whether the server has to be started for it.
+    pub fn starts_server(&self) -> bool {
+        matches!(self.decisive.change, Change::Start(_))
+    }
+
+    /// What the outcome says: of the trials as it was and of those with the change.
+    pub fn decide(
+        &self,
+        was: &[TrialFigures],
+        changed: &[TrialFigures],
+        run: &str,
+    ) -> Result<Decision, NotRun> {
+        let responses = figures::response(was).zip(figures::response(changed));
+        let Some((before, after)) = responses else {
+            let why = "no trial of one of the two cases can be used";
+            return Err(self.decisive.not_run(why));
+        };
+        let Decisive {
+            hypothesis, idea, ..
+        } = self.decisive;
+        let outcome = judge::rule(hypothesis, self.decisive.change, &idea.id).judge(was, changed);
+        let word = match outcome.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => "stays open",
+        };
+        let [level_was, level] = &self.levels;
+        Ok(Decision {
+            hypothesis: hypothesis.id.clone(),
+            idea: idea.id.clone(),
+            factor: self.factor.clone(),
+            levels: self.levels.clone(),
+            responses: [before, after],
+            trials: [was.len(), changed.len()],
+            says: format!(
+                "`{}` {word}: with {} {level} instead of {level_was}, {}.",
+                hypothesis.id, self.factor, outcome.why
+            ),
+            figure: outcome.figure,
+            ratio: outcome.ratio,
+            expected: outcome.expected,
+            holds: outcome.holds,
+            run: run.to_owned(),
+        })
+    }
+}
+
+const OTHER_REQUESTS: &str = "only those who know the application can name a request that makes no garbage, and it is other work as well, \
+     so that only the other classes of requests can be compared; a sweep does it whose second case sets what names the request, such as \
+     `property.HEAVY_PATH = \"/heavy/numeric\"` for the stress application";
+
+/// What a case sets: the factor that stands for it, its level as it was and changed, and all levels.
+type Set = (String, [Level; 2], Levels);
+
+fn of_level(change: &LevelChange, was: impl Fn(&str) -> Option<f64>) -> Result<Set, String> {
+    let factor = &change.factor;
+    let was = was(factor).ok_or_else(|| {
+        format!("the level of `{factor}` in that trial is not known, so it cannot be changed")
+    })?;
+    let changed = Level::Number((was * change.times).round().max(1.0));
+    let set = Levels::from([(factor.clone(), changed.clone())]);
+    Ok((factor.clone(), [Level::Number(was), changed], set))
 }
 
 #[cfg(test)]
@@ -119,74 +230,100 @@ mod tests {
     use crate::diagnosis::diagnose;
     use crate::evidence::made::evidence;
 
-    fn response(throughput_per_s: f64, mean_ms: f64) -> Response {
-        Response {
-            throughput_per_s,
-            mean_ms,
+    fn external() -> Starter<'static> {
+        Starter::Other {
+            why: "Weir did not start this server".to_owned(),
+            by_hand: ByHand::of_server("a"),
         }
     }
 
+    fn ids(decisive: &[Decisive<'_>]) -> Vec<String> {
+        let ids = decisive.iter();
+        ids.map(|one| format!("{}/{}", one.hypothesis.id, one.idea.id))
+            .collect()
+    }
+
+    const FULL: [(&str, f64); 4] = [
+        ("cpu", 0.98),
+        ("target.cpu.user", 1.9),
+        ("target.cpu.system", 0.0),
+        ("target.run-queue-wait", 7.0),
+    ];
+
     #[test]
-    fn a_limit_is_doubled_and_holds_when_half_of_the_wait_goes() {
+    fn all_supported_hypotheses_are_decided_the_first_one_first() {
+        let found = diagnose(&evidence(
+            &[
+                FULL.as_slice(),
+                &[("gc.time", 0.3), ("gc.count", 10.0), ("load.cpus", 1.0)],
+            ]
+            .concat(),
+        ));
+        assert_eq!(
+            ids(&Decisive::all(&found, &[])),
+            [
+                "garbage-collection/no-garbage",
+                "garbage-collection/serial",
+                "garbage-collection/epsilon",
+                "cpu/fewer-users",
+                "scheduler/batch",
+                "scheduler/pinned"
+            ]
+        );
+        let named = Decisive::all(&found, &["locks".to_owned()]);
+        assert_eq!(ids(&named), ["locks/one-user"], "supported or not");
+        assert!(Decisive::all(&diagnose(&evidence(&[])), &[]).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_decided_of_a_run_that_its_load_tool_limited() {
+        let tool = [("load.cpu", 0.95), ("load.cpus", 1.0)];
+        let found = diagnose(&evidence(&[FULL.as_slice(), &tool].concat()));
+        assert_eq!(found.first.as_deref(), Some("load-tool"));
+        assert!(Decisive::all(&found, &[]).is_empty());
+        assert_eq!(Decisive::all(&found, &["cpu".to_owned()]).len(), 1);
+    }
+
+    #[test]
+    fn a_level_is_multiplied_and_one_user_is_one() {
         let small = [
             ("pool.db.waiting", 6.0),
             ("pool.db.occupancy", 2.0),
             ("pool.db.limit", 2.0),
         ];
         let found = diagnose(&evidence(&small));
-        let decisive = Decisive::of(&found).unwrap();
-        assert_eq!(
-            (decisive.idea.id.as_str(), decisive.change.factor.as_str()),
-            ("twice", "pool.db")
-        );
-        assert!((decisive.level(2.0) - 4.0).abs() < 1e-12);
-        let with = |mean_ms| {
-            decisive
-                .decide(
-                    [2.0, 4.0],
-                    [response(100.0, 100.0), response(150.0, mean_ms)],
-                    "r",
-                )
-                .holds
-        };
-        assert!(with(65.0), "35 ms of the 60 went");
-        assert!(!with(90.0));
+        let planned = Decisive::all(&found, &[])[0].plan(|_| Some(2.0), &external());
+        let planned = planned.unwrap();
+        assert_eq!(planned.factor, "pool.db");
+        assert_eq!(planned.levels, [Level::Number(2.0), Level::Number(4.0)]);
+        assert!(!planned.starts_server());
+        let locks = Decisive::all(&found, &["locks".to_owned()]);
+        let planned = locks[0].plan(|_| Some(16.0), &external()).unwrap();
+        assert_eq!(planned.set["users"], Level::Number(1.0));
+        let unknown = locks[0].plan(|_| None, &external()).unwrap_err();
+        assert!(unknown.why.contains("`users`"), "{unknown:?}");
     }
 
     #[test]
-    fn a_cpu_that_is_full_keeps_its_throughput_with_half_the_users() {
-        let full = [
-            ("cpu", 0.98),
-            ("target.cpu.user", 1.9),
-            ("target.cpu.system", 0.0),
-            ("target.run-queue-wait", 7.0),
-        ];
-        let found = diagnose(&evidence(&full));
-        let decisive = Decisive::of(&found).unwrap();
-        assert_eq!(decisive.idea.id, "fewer-users");
-        let with = |rate| {
-            decisive
-                .decide(
-                    [10.0, 5.0],
-                    [response(100.0, 100.0), response(rate, 50.0)],
-                    "r",
-                )
-                .holds
+    fn what_cannot_be_run_says_why_and_what_to_do_instead() {
+        let found = diagnose(&evidence(&FULL));
+        let named = ["garbage-collection", "scheduler"].map(str::to_owned);
+        let why = |id: &str| {
+            let all = Decisive::all(&found, &named);
+            let one = all.into_iter().find(|one| one.idea.id == id).unwrap();
+            one.plan(|_| None, &external()).unwrap_err().why
         };
-        assert!(with(97.0) && !with(60.0));
-    }
-
-    #[test]
-    fn one_user_is_one_and_nothing_supported_asks_for_nothing() {
-        let held = [
-            ("target.cpu.user", 1.0),
-            ("target.cpu.system", 0.0),
-            ("target.run-queue-wait", 0.1),
-            ("locks.contended", 90.0),
-        ];
-        let found = diagnose(&evidence(&held));
-        let decisive = Decisive::of(&found).unwrap();
-        assert!((decisive.level(16.0) - 1.0).abs() < 1e-12);
-        assert_eq!(Decisive::of(&diagnose(&evidence(&[]))), None);
+        assert!(why("no-garbage").contains("property.HEAVY_PATH"));
+        for (id, typed) in [
+            ("serial", "-XX:+UseSerialGC"),
+            ("epsilon", "-XX:+UseEpsilonGC"),
+            ("batch", "chrt --all-tasks --batch --pid 0 PID"),
+            ("pinned", "taskset --all-tasks"),
+        ] {
+            let says = why(id);
+            assert!(says.starts_with("Weir did not start this server"), "{says}");
+            assert!(says.contains(typed), "{says}");
+            assert!(says.contains("`weir explain a last`"), "{says}");
+        }
     }
 }

@@ -124,8 +124,34 @@ pub struct TrialIdea {
     pub id: String,
     /// What to do, and what it would show.
     pub how: String,
-    /// The level to change for it, where it is one that a study can set: `weir explain --run` does so.
-    pub change: Option<LevelChange>,
+    /// What is different in it, where a study could say so: `weir explain --run` does it where it can.
+    pub change: Option<Change>,
+}
+
+/// What is different in a trial that would decide.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// The level of a factor.
+    Level(LevelChange),
+    /// How the server is started.
+    Start(StartChange),
+    /// Other requests, which only those who know the application can name.
+    Requests,
+}
+
+/// How a server is started otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartChange {
+    /// With the Serial collector.
+    Serial,
+    /// Without a collector: the heap is used once.
+    Epsilon,
+    /// Under the policy `SCHED_BATCH`; under the usual one, where that was the policy.
+    Batch,
+    /// On CPUs that the load tool does not use.
+    OwnCpus,
 }
 
 /// A factor that is set to so many times its level.
@@ -186,14 +212,25 @@ impl Hypothesis {
         self
     }
 
-    /// Adds a trial that a study can run: a factor at so many times its level.
+    /// Adds a trial with one difference that a study could name.
+    pub(crate) fn changed(mut self, id: &str, how: &str, change: Change) -> Self {
+        self.would_decide.push(TrialIdea {
+            id: id.to_owned(),
+            how: how.to_owned(),
+            change: Some(change),
+        });
+        self
+    }
+
+    /// Adds a trial with a factor at so many times its level.
     pub(crate) fn trial(self, id: &str, how: &str, (factor, times): (&str, f64)) -> Self {
-        let mut with = self.idea(id, how);
-        if let Some(idea) = with.would_decide.last_mut() {
-            let factor = factor.to_owned();
-            idea.change = Some(LevelChange { factor, times });
-        }
-        with
+        let factor = factor.to_owned();
+        self.changed(id, how, Change::Level(LevelChange { factor, times }))
+    }
+
+    /// Adds a trial with the server started otherwise.
+    pub(crate) fn start(self, id: &str, how: &str, change: StartChange) -> Self {
+        self.changed(id, how, Change::Start(change))
     }
 
     /// Sets the share of the requests' time.

@@ -25,11 +25,15 @@ mod threads;
 mod threshold;
 mod words;
 
-pub use decision::{Decision, Decisive, Response};
+pub use decision::{
+    ByHand, Decision, Decisive, NotRun, Planned, Response, Started, Starter, TrialFigures,
+};
 pub use diagnosis::{Diagnosis, TimePart, diagnose};
 pub use difference::{ChangedTime, DifferenceDiagnosis, diagnose_difference};
 pub use evidence::{Evidence, MachineCpus};
-pub use hypothesis::{Hypothesis, Is, LevelChange, Test, TrialIdea, Unit, Verdict};
+pub use hypothesis::{
+    Change, Hypothesis, Is, LevelChange, StartChange, Test, TrialIdea, Unit, Verdict,
+};
 pub use words::figure as figure_text;
 
 use schemars::JsonSchema;
@@ -49,6 +53,8 @@ pub struct Explanation {
     pub runs: Vec<Diagnosis>,
     /// What makes the second differ from the first; null for one run.
     pub difference: Option<DifferenceDiagnosis>,
-    /// What the trial that decides said, when it was run; null otherwise.
-    pub decision: Option<Decision>,
+    /// What the trials that decide said, when they were run.
+    pub decisions: Vec<Decision>,
+    /// Those that were asked for and could not be run, each with the reason.
+    pub not_run: Vec<NotRun>,
 }

@@ -48,12 +48,24 @@ const CPU_INFO: &str = "/proc/cpuinfo";
 const MEMORY: &str = "/proc/meminfo";
 pub(crate) const ONLINE: &str = "/sys/devices/system/cpu/online";
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+/// Where the files of this process's control group lie inside a container; elsewhere that of all processes, which has no limit.
+const GROUP: &str = "/sys/fs/cgroup";
 const BACKLOG: &str = "/proc/sys/net/core/somaxconn";
 
 /// Reads the facts as they are now.
 pub fn machine_facts() -> MachineFacts {
     let limit = getrlimit(Resource::Nofile).current;
     facts_of(|path| fs::read(path).ok(), limit)
+}
+
+/// Bytes of memory that programs could still take, now: of the machine, and of the control group where that allows less.
+pub fn free_memory_bytes() -> Option<u64> {
+    let available = number_after(&fs::read(MEMORY).ok()?, b"MemAvailable:")? * 1024;
+    let of_group = |name: &str| number(fs::read(format!("{GROUP}/{name}")).ok()?.trim_ascii());
+    let left = of_group("memory.max")
+        .zip(of_group("memory.current"))
+        .map(|(most, now)| most.saturating_sub(now));
+    Some(left.map_or(available, |left| available.min(left)))
 }
 
 /// The facts of the machine whose files these are.
@@ -139,6 +151,8 @@ mod tests {
         let facts = machine_facts();
         assert!(facts.kernel.starts_with("Linux "));
         assert!(facts.cpus.unwrap() >= std::thread::available_parallelism().unwrap().get());
-        assert!(facts.memory_bytes.unwrap() > 1 << 26);
+        let memory = facts.memory_bytes.unwrap();
+        assert!(memory > 1 << 26);
+        assert!((1..memory).contains(&free_memory_bytes().unwrap()));
     }
 }

@@ -3,8 +3,8 @@
 mod sheet;
 
 use weir_explain::{
-    ChangedTime, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Is, Test, Verdict,
-    figure_text,
+    ChangedTime, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Is, NotRun, Test,
+    Verdict, figure_text,
 };
 
 use crate::grid::{Align, Grid, wrap};
@@ -20,17 +20,37 @@ pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
     for run in &explanation.runs {
         text.push_str(&of_run(run, width));
     }
-    if let Some(decision) = &explanation.decision {
+    text.push_str(&decided(explanation, width));
+    text
+}
+
+/// What the trials said that decide, and which of them could not be run.
+fn decided(explanation: &Explanation, width: usize) -> String {
+    let mut text = String::new();
+    if !(explanation.decisions.is_empty() && explanation.not_run.is_empty()) {
         text.push('\n');
+    }
+    for decision in &explanation.decisions {
         text.push_str(&wrap("decided: ", "  ", &decision.says, width));
-        text.push_str(&wrap(
-            "  ",
-            "  ",
-            &format!("trials: {}", decision.run),
-            width,
-        ));
+    }
+    if let Some(decision) = explanation.decisions.first() {
+        let trials = format!("trials: {}", decision.run);
+        text.push_str(&wrap("  ", "  ", &trials, width));
+    }
+    for not_run in &explanation.not_run {
+        text.push_str(&wrap("not run: ", "  ", &why_not(not_run), width));
     }
     text
+}
+
+/// A trial that could not be run, in a sentence.
+fn why_not(not_run: &NotRun) -> String {
+    let NotRun {
+        hypothesis,
+        idea,
+        why,
+    } = not_run;
+    format!("`{idea}` for `{hypothesis}`: {why}.")
 }
 
 fn of_run(run: &Diagnosis, width: usize) -> String {
@@ -157,9 +177,13 @@ fn of_difference(difference: &DifferenceDiagnosis, width: usize) -> String {
     text
 }
 
+/// What stands for a figure that is not known.
+fn unknown() -> String {
+    "–".to_owned()
+}
+
 /// A hypothesis, its time in both runs, its part, its verdict.
 fn row(changed: &ChangedTime) -> Vec<String> {
-    let unknown = || "–".to_owned();
     let ms = |time: Option<f64>| time.map_or_else(unknown, |ms| format!("{ms:.1} ms"));
     let part = changed
         .part
@@ -178,8 +202,10 @@ fn row(changed: &ChangedTime) -> Vec<String> {
 pub(crate) mod tests {
     use std::collections::BTreeMap;
 
-    use weir_explain::{EXPLAIN_SCHEMA, Evidence, diagnose, diagnose_difference};
-    use weir_record::{WATCH_SCHEMA, WatchResult};
+    use weir_explain::{
+        Decision, EXPLAIN_SCHEMA, Evidence, Response, diagnose, diagnose_difference,
+    };
+    use weir_record::{Level, WATCH_SCHEMA, WatchResult};
 
     use super::*;
 
@@ -215,8 +241,52 @@ pub(crate) mod tests {
             weir: "0".to_owned(),
             runs,
             difference: Some(difference),
-            decision: None,
+            decisions: Vec::new(),
+            not_run: Vec::new(),
         }
+    }
+
+    /// A run of which one hypothesis was decided, by one trial of each case, and one could not be.
+    pub(crate) fn decided() -> Explanation {
+        let response = |mean_ms| Response {
+            throughput_per_s: 100.0,
+            mean_ms,
+            p99_ms: 400.0,
+            stopped: None,
+        };
+        Explanation {
+            runs: vec![diagnosis("slow", 12.0)],
+            difference: None,
+            decisions: vec![Decision {
+                hypothesis: "scheduler".to_owned(),
+                idea: "batch".to_owned(),
+                factor: "start.scheduling".to_owned(),
+                levels: ["other", "batch"].map(|word| Level::Text(word.to_owned())),
+                responses: [response(160.0), response(150.0)],
+                trials: [1, 1],
+                figure: "mean_ms".to_owned(),
+                ratio: None,
+                expected: "a change of 10 % at least".to_owned(),
+                holds: None,
+                says: "`scheduler` stays open: it was one trial.".to_owned(),
+                run: "weir-runs/explain-batch".to_owned(),
+            }],
+            not_run: vec![NotRun {
+                hypothesis: "scheduler".to_owned(),
+                idea: "pinned".to_owned(),
+                why: "it had the CPUs 0 to itself already".to_owned(),
+            }],
+            ..explanation()
+        }
+    }
+
+    #[test]
+    fn what_was_decided_and_what_was_not_run_stands_at_the_end() {
+        let text = explanation_text(&decided(), 100);
+        let end = "\ndecided: `scheduler` stays open: it was one trial.\n  trials: weir-runs/explain-batch\n\
+                   not run: `pinned` for `scheduler`: it had the CPUs 0 to itself already.\n";
+        assert!(text.ends_with(end), "{text}");
+        assert!(!explanation_text(&explanation(), 100).contains("decided"));
     }
 
     #[test]

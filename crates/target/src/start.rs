@@ -134,7 +134,8 @@ impl StartLevels {
     }
 
     /// The program and its first words, up to where the server's own options begin: the policy, the Java, the options of the
-    /// virtual machine. `java` and `options` are the target's, later options win; `javas` are those that are installed, by release.
+    /// virtual machine. `java` and `options` are the target's; later options win, and a level of the collector takes the place of
+    /// theirs. `javas` are those that are installed, by release.
     pub(crate) fn command(
         &self,
         java: &Path,
@@ -159,7 +160,11 @@ impl StartLevels {
             }
             None => Command::new(java),
         };
-        command.args(options).args(self.options());
+        // A virtual machine that is told two collectors does not start.
+        let kept = options
+            .iter()
+            .filter(|option| self.collector.is_none() || !chooses_collector(option));
+        command.args(kept).args(self.options());
         Ok(command)
     }
 
@@ -180,6 +185,16 @@ impl StartLevels {
         }
         options
     }
+}
+
+/// Whether an option of a virtual machine chooses its collector, or unchooses one.
+fn chooses_collector(option: &str) -> bool {
+    const CHOICES: [&str; 6] = ["Serial", "Parallel", "G1", "Z", "Shenandoah", "Epsilon"];
+    let named = option
+        .strip_prefix("-XX:")
+        .and_then(|rest| rest.strip_prefix(['+', '-']))
+        .and_then(|rest| rest.strip_prefix("Use")?.strip_suffix("GC"));
+    named.is_some_and(|name| CHOICES.contains(&name))
 }
 
 fn wrong(name: &str, level: &str, wanted: &str) -> TargetError {
@@ -266,6 +281,23 @@ mod tests {
                 "-Xmx12g"
             ]
         );
+    }
+
+    #[test]
+    fn the_collector_of_a_level_takes_the_place_of_that_of_the_options() {
+        let options = ["-XX:+UseG1GC", "-XX:MaxGCPauseMillis=50"].map(str::to_owned);
+        let words = |levels: &[(&str, &str)]| {
+            let levels = parse(levels).unwrap();
+            let command = levels.command(Path::new("java"), &javas(), &options);
+            let command = command.unwrap();
+            let words = command.get_args();
+            words
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(words(&[]), options);
+        let serial = words(&[("start.collector", "serial")]);
+        assert_eq!(serial, ["-XX:MaxGCPauseMillis=50", "-XX:+UseSerialGC"]);
     }
 
     #[test]

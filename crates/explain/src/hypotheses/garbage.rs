@@ -1,7 +1,7 @@
 //! The garbage collector stops the application, or takes its CPU.
 
 use crate::evidence::Evidence;
-use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of, any_of};
+use crate::hypothesis::{Change, Hypothesis, StartChange, Test, Unit, Verdict, all_of, any_of};
 use crate::threads::collectors;
 use crate::threshold::{
     MATTERS, MATTERS_BECAUSE, PAUSE_OF_P99, PAUSE_OF_P99_BECAUSE, PAUSES_SEEN, SATURATED,
@@ -57,8 +57,9 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
     .test(of_cpu)
     .test(Test::figure("mean pause", pause_s, Unit::Seconds).from(&["gc.time", "gc.count"]))
     .test(Test::figure("collections", evidence.signal("gc.count"), Unit::PerSecond).from(&["gc.count"]))
-    .idea("no-garbage", "a load without garbage (a request that allocates next to nothing) at the same rate: if the time stays, it was not the collector")
-    .idea("serial", "the same run with `-XX:+UseSerialGC`, or `-XX:+UseEpsilonGC` with a heap that lasts for the window: if the time goes, it was the collector")
+    .changed("no-garbage", "a load without garbage (a request that allocates next to nothing) at the same rate: if the time stays, it was not the collector", Change::Requests)
+    .start("serial", "the same run with `-XX:+UseSerialGC`: if the time goes with the pauses, it was the collector", StartChange::Serial)
+    .start("epsilon", "the same run with `-XX:+UseEpsilonGC` and a heap that lasts for the window: if the time goes, it was the collector", StartChange::Epsilon)
     .verdict(verdict, says)
 }
 

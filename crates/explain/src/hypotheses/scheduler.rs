@@ -4,7 +4,7 @@ mod arrival;
 
 use crate::evidence::Evidence;
 use crate::hypotheses::waiting_test;
-use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
+use crate::hypothesis::{Hypothesis, StartChange, Test, Unit, Verdict, any_of};
 use crate::threads::{longest_waiting, request_wait};
 use crate::words::{percent, time};
 
@@ -76,8 +76,8 @@ pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
         hypothesis = hypothesis.test(test);
     }
     hypothesis
-        .idea("batch", "the same run with the server under SCHED_BATCH (`chrt --batch 0`): longer slices, fewer switches; a change of the response time shows that the scheduler has a part in it")
-        .idea("pinned", "the same run with the server's threads pinned to CPUs of their own (`taskset`)")
+        .start("batch", "the same run with the server under SCHED_BATCH (`chrt --batch 0`): longer slices, fewer switches; a change of the response time shows that the scheduler has a part in it", StartChange::Batch)
+        .start("pinned", "the same run with the server's threads on CPUs of their own (`taskset`)", StartChange::OwnCpus)
         .verdict(verdict, says(evidence))
 }
 

@@ -1,8 +1,8 @@
 //! The same as a page.
 
-use weir_explain::{Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis};
+use weir_explain::{Decision, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Response};
 
-use super::{found, head, row, share, threshold, verdict};
+use super::{found, head, row, share, threshold, unknown, verdict, why_not};
 use crate::sheet::{Sheet, SheetTable};
 
 /// The whole explanation as a page.
@@ -15,6 +15,10 @@ pub fn explanation_sheet(explanation: &Explanation) -> Sheet {
     };
     let difference = explanation.difference.as_ref().map(of_difference);
     let of_runs = explanation.runs.iter().flat_map(of_run);
+    let not_run = explanation
+        .not_run
+        .iter()
+        .map(|one| format!("Not run: {}", why_not(one)));
     Sheet {
         title,
         lead: explanation
@@ -23,13 +27,19 @@ pub fn explanation_sheet(explanation: &Explanation) -> Sheet {
             .map(head)
             .chain(
                 explanation
-                    .decision
+                    .decisions
                     .iter()
                     .map(|decision| decision.says.clone()),
             )
             .collect(),
-        tables: difference.into_iter().chain(of_runs).collect(),
-        notes: explanation.runs.iter().flat_map(ideas).collect(),
+        tables: difference
+            .into_iter()
+            .chain(decisions(&explanation.decisions))
+            .chain(of_runs)
+            .collect(),
+        notes: not_run
+            .chain(explanation.runs.iter().flat_map(ideas))
+            .collect(),
         made_by: format!("weir explain · Weir {}", explanation.weir),
         ..Sheet::default()
     }
@@ -49,9 +59,56 @@ fn of_difference(difference: &DifferenceDiagnosis) -> SheetTable {
     }
 }
 
+/// What the trials said that decide, with the figures that it rests on.
+fn decisions(decisions: &[Decision]) -> Option<SheetTable> {
+    let rows = decisions.iter().map(|decision| {
+        let [was, changed] = &decision.levels;
+        let [before, after] = decision.responses.map(|response| {
+            let Response {
+                throughput_per_s,
+                mean_ms,
+                p99_ms,
+                ..
+            } = response;
+            format!("{throughput_per_s:.1} /s, {mean_ms:.1} ms, {p99_ms:.1} ms")
+        });
+        let ratio = decision.ratio.map_or_else(unknown, |ratio| {
+            format!("{:.2} ({:.2} to {:.2})", ratio.value, ratio.low, ratio.high)
+        });
+        let holds = match decision.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => "open",
+        };
+        vec![
+            decision.hypothesis.clone(),
+            format!("{} {was} → {changed}", decision.factor),
+            before,
+            after,
+            format!("{}: {ratio}", decision.figure),
+            decision.expected.clone(),
+            holds.to_owned(),
+        ]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    (!rows.is_empty()).then(|| SheetTable {
+        title: "What the trials decided (requests/s, mean, 99th percentile)".to_owned(),
+        head: words(&[
+            "hypothesis",
+            "changed",
+            "as it was",
+            "then",
+            "then over as it was",
+            "asked for",
+            "the hypothesis",
+        ]),
+        rows,
+    })
+}
+
 fn of_run(run: &Diagnosis) -> Vec<SheetTable> {
     let verdicts = run.hypotheses.iter().map(|hypothesis| {
-        let of_time = hypothesis.share.map_or_else(|| "–".to_owned(), share);
+        let of_time = hypothesis.share.map_or_else(unknown, share);
         let claim = hypothesis.claim.clone();
         vec![
             claim,
@@ -94,7 +151,7 @@ fn tests(hypothesis: &Hypothesis) -> Vec<Vec<String>> {
             vec![
                 format!("{}: {}", hypothesis.id, test.what),
                 found(test),
-                threshold(test).unwrap_or_else(|| "–".to_owned()),
+                threshold(test).unwrap_or_else(unknown),
                 test.because.clone(),
                 test.from.join(", "),
             ]
@@ -125,7 +182,7 @@ fn words(words: &[&str]) -> Vec<String> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
-    use crate::explanation::tests::explanation;
+    use crate::explanation::tests::{decided, explanation};
     use crate::sheet_html;
 
     use super::*;
@@ -145,8 +202,23 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_what_was_decided_and_why_something_was_not_run() {
+        let page = sheet_html(&explanation_sheet(&decided())).unwrap();
+        for part in [
+            "`scheduler` stays open",
+            "start.scheduling other → batch",
+            "100.0 /s, 150.0 ms, 400.0 ms",
+            "a change of 10 % at least",
+            "Not run: `pinned` for `scheduler`: it had the CPUs 0",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
     fn rows_are_as_long_as_their_heads() {
-        for table in explanation_sheet(&explanation()).tables {
+        let tables = [explanation(), decided()].map(|one| explanation_sheet(&one).tables);
+        for table in tables.concat() {
             assert!(
                 table.rows.iter().all(|row| row.len() == table.head.len()),
                 "{}",

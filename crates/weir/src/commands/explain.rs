@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use weir_explain::{EXPLAIN_SCHEMA, Explanation, diagnose, diagnose_difference};
 
+use self::decide::{Asked, Decided};
 use crate::error::ExpectedError;
 use crate::{output, stored};
 
@@ -34,10 +35,16 @@ pub(crate) struct ExplainArguments {
     /// flight].
     #[arg(long, value_name = "N", conflicts_with = "jtl")]
     trial: Vec<u32>,
-    /// Run the trial that decides on the first hypothesis, where its study can: as it was and with one level changed, three times
-    /// each.
+    /// Run the trials that decide on the supported hypotheses, with the study of RUN: as it was, and with one thing changed for each
+    /// (a limit, the users, the collector, the scheduling policy), in turns. What cannot be run is told with the reason.
     #[arg(long = "run", conflicts_with_all = ["jtl", "other"])]
-    run_trial: bool,
+    run_trials: bool,
+    /// Decide on this hypothesis only, supported or not; may be given several times.
+    #[arg(long, value_name = "NAME", requires = "run_trials")]
+    hypothesis: Vec<String>,
+    /// How often each case is run; more trials make the intervals shorter.
+    #[arg(long, value_name = "NUMBER", requires = "run_trials", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=50))]
+    replicates: u32,
     /// Write the explanation as a page to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "jtl")]
     html: Option<PathBuf>,
@@ -107,19 +114,31 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
         [first, second] => Some(diagnose_difference(first, second)),
         _ => None,
     };
-    let decision = match runs.as_slice() {
-        [diagnosis] if arguments.run_trial => decide::run(&arguments.runs, named[0], diagnosis)?,
-        _ => None,
+    let decided = match runs.as_slice() {
+        [diagnosis] if arguments.run_trials => {
+            let asked = Asked {
+                runs: &arguments.runs,
+                named: named[0],
+                hypotheses: &arguments.hypothesis,
+                replicates: arguments.replicates,
+            };
+            decide::run(&asked, diagnosis)?
+        }
+        _ => Decided::default(),
     };
     let explanation = Explanation {
         schema: EXPLAIN_SCHEMA.to_owned(),
         weir: env!("CARGO_PKG_VERSION").to_owned(),
         runs,
         difference,
-        decision,
+        decisions: decided.decisions,
+        not_run: decided.not_run,
     };
     tell(arguments, &explanation)?;
-    Ok(0)
+    match decided.cut_short {
+        Some(error) => Err(error),
+        None => Ok(0),
+    }
 }
 
 fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), ExpectedError> {

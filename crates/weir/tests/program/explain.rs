@@ -90,6 +90,16 @@ fn a_load_is_explained_from_its_file_and_beside_another() {
         stages["verdict"], "not-measured",
         "no page of metrics was read"
     );
+    // A load without a study cannot be sent again; what can be typed instead is said.
+    let words = ["explain", "a.json", "--run", "--hypothesis", "scheduler"];
+    place
+        .weir(&[&words[..], &["--json", "why.json"]].concat())
+        .ends(0)
+        .prints(&["not run: `batch` for `scheduler`: this run is a load without a study"]);
+    let not_run = explanation(&place, "why.json")["not_run"].clone();
+    let why = |at: usize| not_run[at]["why"].as_str().unwrap().to_owned();
+    assert!(why(0).contains("chrt --all-tasks --batch"), "{not_run}");
+    assert!(why(1).contains("`weir explain a.json last`"), "{not_run}");
 }
 
 #[test]
@@ -141,6 +151,11 @@ fn what_is_asked_wrongly_is_said() {
         (
             &["explain", "recorded", "--trial", "1", "--trial", "2"],
             "--trial is given 2 times",
+        ),
+        (&["explain", "recorded", "--hypothesis", "cpu"], "--run"),
+        (
+            &["explain", "recorded", "--run", "--hypothesis", "luck"],
+            "--hypothesis luck: there is no such hypothesis; there are load-tool, network",
         ),
         (
             &["explain", "recorded", "--jtl", "a.jtl"],

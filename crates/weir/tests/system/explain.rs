@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Place, assert_valid, repository_file, skipped};
+use crate::support::{Place, assert_valid, json_file, names_in, repository_file, skipped};
 use serde_json::Value;
 
 /// How long a short case may take on a busy machine.
@@ -81,4 +81,92 @@ fn requests_that_wait_for_a_monitor_are_found() {
         assert_eq!(locks["verdict"], "supported", "{locks:#}");
     }
     assert!(hypothesis(&run, "garbage-collection")["verdict"] != "not-measured");
+}
+
+const TOMCAT: &str = r#"
+schema = "weir/study/1"
+question = "What does a load of light requests take?"
+[target.tomcat]
+app = "stress"
+ready = "/light"
+java-options = ["-Xmx128m"]
+[load]
+url = "/light"
+requests = 1500
+[sweep]
+design = "cases"
+[[sweep.case]]
+name = "light"
+set = { users = 8 }
+"#;
+
+#[test]
+fn a_policy_of_the_scheduler_is_tried_on_a_tomcat() {
+    if skipped("a_policy_of_the_scheduler_is_tried_on_a_tomcat") {
+        return;
+    }
+    let place = Place::new();
+    place.write("light.toml", TOMCAT);
+    place
+        .start(&["sweep", "light.toml"])
+        .done(CASE)
+        .ends_one_of(&[0, 4]);
+    let words = [
+        "explain",
+        "last",
+        "--run",
+        "--hypothesis",
+        "scheduler",
+        "--replicates",
+        "2",
+        "--json",
+        "why.json",
+    ];
+    let done = place.start(&words).done(CASE);
+    done.ends(0);
+    let why = json_file(&place.path("why.json"));
+    assert_valid("docs/schemas/explain.schema.json", &why);
+    let runs = names_in(&place.path("weir-runs"));
+    let decided = runs.iter().find(|run| run.starts_with("explain-batch"));
+    let decided = format!("weir-runs/{}/result.json", decided.unwrap());
+    let trials = json_file(&place.path(&decided))["trials"].clone();
+    let policies = |case: &str| -> Vec<Value> {
+        let own = trials.as_array().unwrap().iter();
+        let own = own.filter(|trial| trial["case"] == case && trial["valid"] == true);
+        own.map(|trial| {
+            assert_eq!(trial["levels"]["start.each"], "trial");
+            trial["levels"]["start.scheduling"].clone()
+        })
+        .collect()
+    };
+    let (was, batch) = (policies("as it was"), policies("batch"));
+    assert!(was.iter().all(Value::is_null), "{was:?}");
+    assert!(batch.iter().all(|policy| policy == "batch"), "{batch:?}");
+    let not_run = why["not_run"].as_array().unwrap();
+    let pinned = not_run.iter().find(|one| one["idea"] == "pinned").unwrap();
+    assert!(pinned["why"].as_str().unwrap().contains("cpu"), "{pinned}");
+    // A machine that is busy otherwise spoils trials; with any of each case there is a decision.
+    let decision = &why["decisions"][0];
+    if was.is_empty() || batch.is_empty() {
+        assert!(decision.is_null(), "{decision}");
+        return;
+    }
+    assert_eq!(
+        decision["trials"],
+        serde_json::json!([was.len(), batch.len()])
+    );
+    assert_eq!(decision["levels"], serde_json::json!(["other", "batch"]));
+    let says = decision["says"].as_str().unwrap();
+    assert!(
+        says.contains("start.scheduling batch instead of other"),
+        "{says}"
+    );
+    if was.len() > 1 && batch.len() > 1 {
+        let ratio = &decision["ratio"];
+        let end = |name: &str| ratio[name].as_f64().unwrap();
+        assert!(
+            end("low") <= end("value") && end("value") <= end("high"),
+            "{ratio}"
+        );
+    }
 }

@@ -1,149 +1,249 @@
-//! `weir explain RUN --run`: the trial that decides on the first hypothesis, run with the study of the run.
+//! `weir explain RUN --run`: the trials that decide, run with the study of the run.
 //!
-//! Two cases, as it was and with one level changed, in turns, three times each: what changes is the level and not the hour.
+//! One case as it was and one for each trial that decides, with one thing changed, in turns and in a random order: what changes
+//! is that one thing and not the hour. Where one of them changes how the server is started, the server is started for every trial,
+//! so that none runs on a virtual machine that is warmer than the others'.
+
+mod starter;
+mod study;
 
 use std::path::Path;
 
-use toml::{Table, Value};
-use weir_explain::{Decision, Decisive, Diagnosis, Response};
-use weir_record::{Level, RunDirectory, StudyResult, TrialRecord};
+use weir_explain::{ByHand, Decision, Decisive, Diagnosis, NotRun, Planned, Starter, TrialFigures};
+use weir_record::{RunDirectory, StudyResult, TrialRecord};
 
 use crate::commands::studies::{self, StudyArguments};
 use crate::error::ExpectedError;
 use crate::job::Job;
 use crate::{output, stored};
 
-/// How often each case is run.
-const REPLICATES: i64 = 3;
-const AS_IT_WAS: &str = "as it was";
-const CHANGED: &str = "changed";
+/// What is asked for.
+pub(super) struct Asked<'a> {
+    /// Where runs lie.
+    pub(super) runs: &'a Path,
+    /// The run as it was typed.
+    pub(super) named: &'a str,
+    /// The hypotheses; none: those that are supported.
+    pub(super) hypotheses: &'a [String],
+    /// How often each case is run.
+    pub(super) replicates: u32,
+}
 
-/// Runs the trial and says what it decides; `None`, with the reason told, when there is none that can be run.
-pub(super) fn run(
-    runs: &Path,
-    named: &str,
-    diagnosis: &Diagnosis,
-) -> Result<Option<Decision>, ExpectedError> {
-    let Some(decisive) = Decisive::of(diagnosis) else {
+/// What came of it.
+#[derive(Default)]
+pub(super) struct Decided {
+    pub(super) decisions: Vec<Decision>,
+    pub(super) not_run: Vec<NotRun>,
+    /// What ended the trials before their time; what they had measured stands in the decisions.
+    pub(super) cut_short: Option<ExpectedError>,
+}
+
+/// Runs the trials and says what they decide.
+pub(super) fn run(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Decided, ExpectedError> {
+    check_names(asked.hypotheses, diagnosis)?;
+    let decisive = Decisive::all(diagnosis, asked.hypotheses);
+    if decisive.is_empty() {
         output::talk(
-            "--run: the first hypothesis names no trial that a study can run (twice a limit, fewer users); what would \
-             decide stands with it",
+            "--run: no hypothesis that is supported names a trial that Weir could run; what would decide stands with each, and \
+             `--hypothesis NAME` decides on one that is not supported",
         );
-        return Ok(None);
-    };
-    let directory = stored::find(runs, named)?;
-    if directory.single_path().is_file() || directory.watch_path().is_file() {
-        return Err(ExpectedError::Input(format!(
-            "{}: --run repeats a trial of a study, and this run has none; it was one load or a watch",
-            directory.path().display()
-        )));
+        return Ok(Decided::default());
     }
-    let result = directory.result().map_err(stored::failed)?;
-    let trial = result
-        .trials
-        .iter()
-        .find(|trial| Some(trial.id) == diagnosis.trial);
-    let trial =
-        trial.ok_or_else(|| ExpectedError::Input(format!("{named}: the trial is not stored")))?;
-    let factor = &decisive.change.factor;
-    let was = level(trial, &result, factor).ok_or_else(|| {
-        ExpectedError::Input(format!(
-            "{named}: the level of `{factor}` in trial {} is not known",
-            trial.id
-        ))
-    })?;
-    let levels = [was, decisive.level(was)];
-    output::talk(&format!(
-        "deciding on `{}`: {factor} {was} and {}",
-        decisive.hypothesis.id, levels[1]
-    ));
-    let study = study_of(&directory, trial, factor, levels)?;
-    let job = Job::again(&directory, &format!("explain-{}", decisive.idea.id), study)?;
-    studies::run(&job, &StudyArguments::below(runs), false)?;
-    let decided = stored::find(runs, "last")?;
-    let trials = decided.result().map_err(stored::failed)?.trials;
-    let responses = [AS_IT_WAS, CHANGED].map(|case| response(&trials, case));
-    let [Some(before), Some(after)] = responses else {
-        return Err(ExpectedError::Invalid(
-            "--run: no trial of one of the two cases can be used".to_owned(),
-        ));
-    };
-    let place = decided.path().display().to_string();
-    Ok(Some(decisive.decide(levels, [before, after], &place)))
-}
-
-/// The level of a factor in a trial: as it was set, else as it was read, else as the server was found.
-fn level(trial: &TrialRecord, result: &StudyResult, factor: &str) -> Option<f64> {
-    let read = || trial.signals.get(&format!("{factor}.limit")).copied();
-    let found = || result.target.stage(factor)?.limit;
-    trial.level(factor).or_else(read).or_else(found)
-}
-
-/// The study of a run, with the trial's levels in two cases instead of its own question.
-fn study_of(
-    directory: &RunDirectory,
-    trial: &TrialRecord,
-    factor: &str,
-    levels: [f64; 2],
-) -> Result<String, ExpectedError> {
-    let manifest = directory.manifest().map_err(stored::failed)?;
-    let wrong = |why: &dyn std::fmt::Display| {
-        ExpectedError::Input(format!(
-            "{}: its study cannot be read again: {why}",
-            directory.path().display()
-        ))
-    };
-    let mut study: Table = manifest.study.parse().map_err(|error| wrong(&error))?;
-    study.remove("find");
-    study.remove("sweep");
-    let case = |name: &str, to: f64| {
-        let others = trial.levels.iter().filter(|(name, _)| *name != factor);
-        let set = others.map(|(name, level)| (name.clone(), value(level)));
-        let set: Table = set.chain([(factor.to_owned(), number(to))]).collect();
-        Value::Table(Table::from_iter([
-            ("name".to_owned(), Value::from(name)),
-            ("set".to_owned(), Value::Table(set)),
-        ]))
-    };
-    let sweep = Table::from_iter([
-        ("design".to_owned(), Value::from("cases")),
-        ("replicates".to_owned(), Value::from(REPLICATES)),
-        (
-            "case".to_owned(),
-            Value::Array(vec![case(AS_IT_WAS, levels[0]), case(CHANGED, levels[1])]),
-        ),
-    ]);
-    study.insert("sweep".to_owned(), Value::Table(sweep));
-    toml::to_string(&study).map_err(|error| wrong(&error))
-}
-
-fn value(level: &Level) -> Value {
-    match level {
-        Level::Number(level) => number(*level),
-        Level::Text(text) => Value::from(text.as_str()),
+    if let Some(why) = without_study(asked)? {
+        let by_hand = ByHand::of_server(asked.named);
+        let not_run = decisive
+            .into_iter()
+            .map(|one| one.without_study(&why, &by_hand));
+        return Ok(Decided {
+            not_run: not_run.collect(),
+            ..Decided::default()
+        });
     }
-}
-
-/// Whole numbers as such: users are.
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 {
-        Value::from(value as i64)
-    } else {
-        Value::from(value)
+    let source = Source::read(asked, diagnosis)?;
+    let (planned, not_run) = source.plan(decisive)?;
+    if planned.is_empty() {
+        return Ok(Decided {
+            not_run,
+            ..Decided::default()
+        });
     }
-}
-
-/// The means over the valid trials of a case.
-fn response(trials: &[TrialRecord], case: &str) -> Option<Response> {
-    let of_case: Vec<&TrialRecord> = trials
-        .iter()
-        .filter(|trial| trial.valid && trial.case.as_deref() == Some(case))
-        .collect();
-    let count = of_case.len() as f64;
-    let mean =
-        |of: fn(&TrialRecord) -> f64| of_case.iter().map(|trial| of(trial)).sum::<f64>() / count;
-    (count > 0.0).then(|| Response {
-        throughput_per_s: mean(|trial| trial.throughput_per_s),
-        mean_ms: mean(|trial| trial.response_time_ms.mean),
+    let (decisions, failed, cut_short) = source.decide(asked, &planned)?;
+    Ok(Decided {
+        decisions,
+        not_run: not_run.into_iter().chain(failed).collect(),
+        cut_short,
     })
+}
+
+fn check_names(named: &[String], diagnosis: &Diagnosis) -> Result<(), ExpectedError> {
+    let unknown = named.iter().find(|id| diagnosis.hypothesis(id).is_none());
+    let Some(unknown) = unknown else {
+        return Ok(());
+    };
+    let known = diagnosis
+        .hypotheses
+        .iter()
+        .map(|hypothesis| hypothesis.id.as_str());
+    Err(ExpectedError::Input(format!(
+        "--hypothesis {unknown}: there is no such hypothesis; there are {}",
+        known.collect::<Vec<_>>().join(", ")
+    )))
+}
+
+/// Why the load of a run cannot be sent once more; `None` when it is a study's.
+fn without_study(asked: &Asked<'_>) -> Result<Option<String>, ExpectedError> {
+    if Path::new(asked.named).is_file() {
+        return Ok(Some(ONE_LOAD.to_owned()));
+    }
+    let directory = stored::find(asked.runs, asked.named)?;
+    if directory.watch_path().is_file() {
+        return Ok(Some(
+            "this run is a watch, which has sent nothing that could be sent again".to_owned(),
+        ));
+    }
+    let is_one_load = directory.single_path().is_file()
+        || directory
+            .manifest()
+            .map_err(stored::failed)?
+            .study
+            .is_empty();
+    Ok(is_one_load.then(|| ONE_LOAD.to_owned()))
+}
+
+const ONE_LOAD: &str = "this run is a load without a study (`weir run`, or taken in), and only a study's trials can be run again";
+
+/// The run whose trial is explained.
+struct Source {
+    directory: RunDirectory,
+    job: Job,
+    result: Option<StudyResult>,
+    trial: TrialRecord,
+}
+
+impl Source {
+    fn read(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Self, ExpectedError> {
+        let directory = stored::find(asked.runs, asked.named)?;
+        // A study that was interrupted has its trials.
+        let result = directory.result_path().is_file();
+        let result = result.then(|| directory.result()).transpose();
+        let result = result.map_err(stored::failed)?;
+        let trials = match &result {
+            Some(result) => result.trials.clone(),
+            None => directory.records().map_err(stored::failed)?,
+        };
+        let mut trials = trials.into_iter();
+        let trial = trials.find(|trial| Some(trial.id) == diagnosis.trial);
+        let trial = trial.ok_or_else(|| {
+            ExpectedError::Input(format!("{}: the trial is not stored", asked.named))
+        })?;
+        let manifest = directory.manifest().map_err(stored::failed)?;
+        Ok(Self {
+            job: Job::again(&directory, &directory.id(), manifest.study)?,
+            directory,
+            result,
+            trial,
+        })
+    }
+
+    /// The cases that can be run, and the trials that cannot.
+    fn plan<'d>(
+        &self,
+        decisive: Vec<Decisive<'d>>,
+    ) -> Result<(Vec<Planned<'d>>, Vec<NotRun>), ExpectedError> {
+        let cpus = studies::divide_cpus(&self.job)?;
+        let starter: Starter<'_> = starter::of(&self.job, &self.directory.id(), &self.trial, &cpus);
+        let (mut planned, mut not_run) = (Vec::new(), Vec::new());
+        for one in decisive {
+            match one.plan(|factor| self.level(factor), &starter) {
+                Ok(case) => planned.push(case),
+                Err(why) => not_run.push(why),
+            }
+        }
+        Ok((planned, not_run))
+    }
+
+    /// The level of a factor: as it was set, else as it was read, else as the server was found.
+    fn level(&self, factor: &str) -> Option<f64> {
+        let read = || self.trial.signals.get(&format!("{factor}.limit")).copied();
+        let found = || self.result.as_ref()?.target.stage(factor)?.limit;
+        self.trial.level(factor).or_else(read).or_else(found)
+    }
+
+    /// Runs the cases, and says what each of them decides; those of which no trial can be used are not run.
+    fn decide(
+        &self,
+        asked: &Asked<'_>,
+        planned: &[Planned<'_>],
+    ) -> Result<(Vec<Decision>, Vec<NotRun>, Option<ExpectedError>), ExpectedError> {
+        let cases = study::Cases {
+            study: &self.job.text,
+            trial: &self.trial,
+            planned,
+            replicates: asked.replicates,
+        };
+        let text = cases.text().map_err(|why| {
+            let path = self.directory.path().display();
+            ExpectedError::Input(format!("{path}: its study cannot be run again: {why}"))
+        })?;
+        let ids: Vec<&str> = planned
+            .iter()
+            .map(|case| case.decisive.idea.id.as_str())
+            .collect();
+        let name = format!("explain-{}", ids.join("-"));
+        let job = Job::again(&self.directory, &name, text)?;
+        tell(&job, planned, asked.replicates);
+        let cut_short = studies::run(&job, &StudyArguments::below(asked.runs), false).err();
+        let Some(made) = made_by(&job, asked.runs) else {
+            let error = cut_short.unwrap_or(ExpectedError::Interrupted);
+            return Err(error);
+        };
+        let trials = made.records().map_err(stored::failed)?;
+        let place = made.path().display().to_string();
+        let (mut decisions, mut not_run) = (Vec::new(), Vec::new());
+        for case in planned {
+            let was = of_case(&trials, study::AS_IT_WAS);
+            let changed = of_case(&trials, &case.decisive.idea.id);
+            match case.decide(&was, &changed, &place) {
+                Ok(decision) => decisions.push(decision),
+                Err(why) => not_run.push(why),
+            }
+        }
+        Ok((decisions, not_run, cut_short))
+    }
+}
+
+/// The run that a job has just made; `None` when it ended before there was one.
+fn made_by(job: &Job, runs: &Path) -> Option<RunDirectory> {
+    let newest = RunDirectory::find(runs, "last").ok()?;
+    let study = newest.manifest().ok()?.study;
+    (study == job.text).then_some(newest)
+}
+
+/// The figures of the valid trials of a case.
+fn of_case(trials: &[TrialRecord], case: &str) -> Vec<TrialFigures> {
+    let own = trials
+        .iter()
+        .filter(|trial| trial.valid && trial.case.as_deref() == Some(case));
+    own.map(TrialFigures::of).collect()
+}
+
+/// Says what is going to be run, and how long it takes.
+fn tell(job: &Job, planned: &[Planned<'_>], replicates: u32) {
+    for case in planned {
+        let [was, changed] = &case.levels;
+        output::talk(&format!(
+            "to decide on `{}`: {} {changed} instead of {was}",
+            case.decisive.hypothesis.id, case.factor
+        ));
+    }
+    let starts = if planned.iter().any(Planned::starts_server) {
+        "; the server is started for every trial"
+    } else {
+        ""
+    };
+    let expected_s = weir_study::plan_of_trials(&job.study.ask, None).expected_s;
+    output::talk(&format!(
+        "{} cases, {replicates} times each, in turns: about {expected_s:.0} s of load{starts}",
+        planned.len() + 1
+    ));
 }

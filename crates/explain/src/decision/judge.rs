@@ -1,0 +1,314 @@
+//! What the figures of the trials say: as it was, and with one thing changed.
+//!
+//! Every rule compares a ratio, changed over as it was, with a threshold, and takes the whole interval: an interval that reaches
+//! over the threshold leaves the hypothesis open. Trials of the two cases run in turns in a random order; their noise may differ
+//! (Welch), and is about normal on the logarithmic scale.
+
+use weir_stats::{Margin, Verdict};
+
+use super::compared::{Compared, Outcome, in_ms, in_requests};
+use super::figures::{TrialFigures, mean, stopped};
+use crate::hypothesis::{Change, Hypothesis, StartChange};
+use crate::threshold::{FAILURES, MATTERS};
+use crate::words::{number, percent};
+
+/// Part of the time that a hypothesis accounts for which has to go for it to be the cause. Half: what held requests up
+/// there may hold some of them up in the next place.
+const GONE: f64 = 0.5;
+/// A part of the time that is claimed is never so large that nothing would be left.
+const CLAIMED_MAX: f64 = 0.95;
+/// Chance of an error that is allowed for all claims of one decision together.
+const ERROR: f64 = 0.05;
+
+/// What would be seen if the hypothesis held.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rule {
+    /// The throughput stays.
+    Kept,
+    /// Half of the claimed share of a time goes.
+    Falls {
+        /// Whether of the 99th percentile, not of the mean.
+        of_p99: bool,
+        claimed: f64,
+        /// Whether the change is one of the collector, which may stop the application as long as the one before.
+        collector: bool,
+    },
+    /// Some time changes, for all requests or for a class of them.
+    Changes,
+}
+
+/// The rule for a trial of a hypothesis.
+pub(super) fn rule(hypothesis: &Hypothesis, change: &Change, idea: &str) -> Rule {
+    let share = hypothesis.share.unwrap_or(MATTERS);
+    // Where the share of the time is small and the pauses are what the slowest requests meet, those are what has to change.
+    let pauses = hypothesis
+        .tests
+        .iter()
+        .find(|test| test.speaks() && test.from.iter().any(|from| from.ends_with("p99")));
+    let of_p99 = pauses.and_then(|test| test.figure);
+    let of_p99 = of_p99.filter(|_| share < MATTERS);
+    match change {
+        Change::Level(_) if idea == "fewer-users" => Rule::Kept,
+        Change::Start(StartChange::Batch) => Rule::Changes,
+        Change::Level(_) | Change::Start(_) | Change::Requests => Rule::Falls {
+            of_p99: of_p99.is_some(),
+            claimed: of_p99.unwrap_or(share).clamp(MATTERS, CLAIMED_MAX),
+            collector: matches!(
+                change,
+                Change::Start(StartChange::Serial | StartChange::Epsilon)
+            ),
+        },
+    }
+}
+
+impl Rule {
+    /// What the trials as it was and those with the change say.
+    pub(super) fn judge(self, was: &[TrialFigures], changed: &[TrialFigures]) -> Outcome {
+        let cases = [was, changed];
+        let mut outcome = match self {
+            Self::Kept => kept(cases),
+            Self::Falls {
+                of_p99,
+                claimed,
+                collector,
+            } => {
+                let fallen = falls(cases, of_p99, claimed);
+                if collector {
+                    with_pauses(fallen, cases)
+                } else {
+                    fallen
+                }
+            }
+            Self::Changes => changes(cases),
+        };
+        let failed =
+            |trials: &[TrialFigures]| mean(trials.iter().map(|trial| trial.failed)).unwrap_or(0.0);
+        if failed(changed) > failed(was) + FAILURES {
+            outcome.holds = None;
+            outcome.why = format!(
+                "{} of the requests failed, so that their times tell nothing",
+                percent(failed(changed))
+            );
+        }
+        outcome
+    }
+}
+
+fn kept(cases: [&[TrialFigures]; 2]) -> Outcome {
+    let of = |trial: &TrialFigures| Some(trial.throughput_per_s);
+    let compared = Compared::new("throughput_per_s", "there were", cases, of, in_requests);
+    let ratio = compared.estimate(1.0 - ERROR);
+    let least = 1.0 - MATTERS;
+    let holds = ratio.and_then(|ratio| beyond(ratio.low >= least, ratio.high < least));
+    compared.outcome(ratio, holds, format!("{} times at least", number(least)))
+}
+
+fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64) -> Outcome {
+    let compared = if of_p99 {
+        let of = |trial: &TrialFigures| Some(trial.p99_ms);
+        Compared::new("p99_ms", "the 99th percentile was", cases, of, in_ms)
+    } else {
+        Compared::mean_time(None, cases)
+    };
+    let ratio = compared.estimate(1.0 - ERROR);
+    let most = 1.0 - GONE * claimed;
+    let holds = ratio.and_then(|ratio| beyond(ratio.high <= most, ratio.low > most));
+    compared.outcome(ratio, holds, format!("{} times at most", number(most)))
+}
+
+/// A collector that stops the application as long as the one before takes nothing away, so that a time that stays says nothing.
+fn with_pauses(fallen: Outcome, [was, changed]: [&[TrialFigures]; 2]) -> Outcome {
+    let Some((before, after)) = stopped(was).zip(stopped(changed)) else {
+        return fallen;
+    };
+    let remains = after > before * (1.0 - GONE);
+    if fallen.holds == Some(true) || !remains {
+        return fallen;
+    }
+    Outcome {
+        holds: None,
+        why: format!(
+            "{}; but this collector too stopped the application {} of the time ({} before), so that what was to go did not",
+            fallen.why,
+            percent(after),
+            percent(before)
+        ),
+        ..fallen
+    }
+}
+
+/// The mean of all requests and of each class: a change of any of them counts, none of them when all are shown to stay. The
+/// allowed error is divided among them (Bonferroni).
+fn changes(cases: [&[TrialFigures]; 2]) -> Outcome {
+    let [was, _] = cases;
+    let labels: Vec<&String> = was
+        .first()
+        .map_or_else(Vec::new, |trial| trial.class_means_ms.keys().collect());
+    let of_classes = labels.iter().filter(|_| labels.len() > 1);
+    let compared: Vec<Compared> = std::iter::once(Compared::mean_time(None, cases))
+        .chain(of_classes.map(|label| Compared::mean_time(Some(label), cases)))
+        .collect();
+    let level = ERROR / compared.len() as f64;
+    let verdict = |one: &Compared| -> Option<Verdict> {
+        let margin = Margin::new(MATTERS).ok()?;
+        Some(one.ratio.as_ref()?.equivalence(margin, level).ok()?.verdict)
+    };
+    let verdicts: Vec<Option<Verdict>> = compared.iter().map(verdict).collect();
+    let differs = |at: usize| verdicts[at] == Some(Verdict::Different);
+    let holds = if (0..compared.len()).any(differs) {
+        Some(true)
+    } else {
+        let all_same = verdicts.iter().all(|one| *one == Some(Verdict::Same));
+        all_same.then_some(false)
+    };
+    // What is told is the one that changed most, of those that are shown to have changed where there are some.
+    let size = |one: &Compared| one.ratio.as_ref().map_or(0.0, |ratio| ratio.log.abs());
+    let told = compared
+        .into_iter()
+        .enumerate()
+        .max_by(|(a, one), (b, other)| {
+            let by_verdict = differs(*a).cmp(&differs(*b));
+            by_verdict.then(size(one).total_cmp(&size(other)))
+        });
+    let (_, told) = told.expect("there is the mean of all requests");
+    let ratio = told.estimate(1.0 - level);
+    told.outcome(
+        ratio,
+        holds,
+        format!("a change of {} at least", percent(MATTERS)),
+    )
+}
+
+/// `Some(true)` and `Some(false)` where the whole interval lies on one side, `None` where it reaches over the threshold.
+fn beyond(for_it: bool, against_it: bool) -> Option<bool> {
+    match (for_it, against_it) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn trial(mean_ms: f64) -> TrialFigures {
+        TrialFigures {
+            throughput_per_s: 1e4 / mean_ms,
+            mean_ms,
+            p99_ms: 3.0 * mean_ms,
+            class_means_ms: BTreeMap::new(),
+            stopped: None,
+            failed: 0.0,
+        }
+    }
+
+    /// Three trials around a mean time, 2 % apart.
+    fn three(mean_ms: f64) -> Vec<TrialFigures> {
+        [0.98, 1.0, 1.02].map(|part| trial(part * mean_ms)).to_vec()
+    }
+
+    fn with(trials: Vec<TrialFigures>, change: impl Fn(&mut TrialFigures)) -> Vec<TrialFigures> {
+        let mut trials = trials;
+        trials.iter_mut().for_each(change);
+        trials
+    }
+
+    const FALLS: Rule = Rule::Falls {
+        of_p99: false,
+        claimed: 0.4,
+        collector: false,
+    };
+
+    #[test]
+    fn half_of_the_claimed_time_has_to_go_with_the_whole_interval() {
+        let judged = |mean_ms| FALLS.judge(&three(100.0), &three(mean_ms)).holds;
+        assert_eq!(judged(65.0), Some(true));
+        assert_eq!(judged(95.0), Some(false));
+        assert_eq!(judged(80.0), None, "the threshold itself");
+        let open = FALLS.judge(&three(100.0), &three(79.0));
+        assert!(open.why.contains("--replicates"), "{}", open.why);
+        let one = FALLS.judge(&three(100.0)[..1], &three(50.0)[..1]);
+        assert_eq!((one.holds, one.ratio), (None, None));
+        assert!(one.why.contains("with one trial of a case"), "{}", one.why);
+    }
+
+    #[test]
+    fn a_full_cpu_keeps_its_throughput() {
+        let judged = |rate: f64| {
+            let half = with(three(50.0), |trial| trial.throughput_per_s *= rate / 200.0);
+            Rule::Kept.judge(&three(100.0), &half).holds
+        };
+        assert_eq!((judged(98.0), judged(60.0)), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn a_collector_that_stops_as_long_takes_nothing_away() {
+        let rule = Rule::Falls {
+            of_p99: false,
+            claimed: 0.4,
+            collector: true,
+        };
+        let stopped = |mean_ms, share| with(three(mean_ms), |trial| trial.stopped = Some(share));
+        let judged = |mean_ms, share| rule.judge(&stopped(100.0, 0.4), &stopped(mean_ms, share));
+        assert_eq!(judged(99.0, 0.01).holds, Some(false));
+        assert_eq!(
+            judged(60.0, 0.35).holds,
+            Some(true),
+            "the time went all the same"
+        );
+        let same = judged(99.0, 0.35);
+        assert_eq!(same.holds, None);
+        assert!(
+            same.why.contains("35 % of the time (40 % before)"),
+            "{}",
+            same.why
+        );
+        let none = rule.judge(&stopped(100.0, 0.4), &three(99.0));
+        assert_eq!(none.holds, Some(false), "no collector, no figure of one");
+    }
+
+    #[test]
+    fn requests_that_fail_decide_nothing() {
+        let failing = with(three(10.0), |trial| trial.failed = 0.2);
+        let judged = FALLS.judge(&three(100.0), &failing);
+        assert_eq!(judged.holds, None);
+        assert!(
+            judged.why.starts_with("20 % of the requests failed"),
+            "{}",
+            judged.why
+        );
+    }
+
+    #[test]
+    fn a_policy_has_a_part_when_a_class_changes_and_none_when_all_stay() {
+        let classes = |light, heavy| {
+            with(three(100.0), |trial| {
+                let part = trial.mean_ms / 100.0;
+                let means = [("light", light), ("heavy", heavy)];
+                trial.class_means_ms = means
+                    .map(|(label, mean)| (label.to_owned(), part * mean))
+                    .into();
+            })
+        };
+        let judged =
+            |light, heavy| Rule::Changes.judge(&classes(20.0, 400.0), &classes(light, heavy));
+        let light = judged(40.0, 380.0);
+        assert_eq!(
+            (light.holds, light.figure.as_str()),
+            (Some(true), "mean_ms(light)")
+        );
+        // Three comparisons of three trials each with 2 % of noise: a tenth is far enough to be told from nothing.
+        assert_eq!(judged(20.2, 401.0).holds, Some(false));
+        assert_eq!(judged(21.6, 400.0).holds, None);
+        let one = [classes(20.0, 1.0), classes(90.0, 1.0)].map(|trials| {
+            with(trials, |trial| {
+                trial.class_means_ms.remove("heavy");
+            })
+        });
+        let only = Rule::Changes.judge(&one[0], &one[1]);
+        assert_eq!(only.figure, "mean_ms", "one class is all requests");
+    }
+}
