@@ -128,7 +128,7 @@ fn with_pauses(fallen: Outcome, [was, changed]: [&[TrialFigures]; 2]) -> Outcome
     Outcome {
         holds: None,
         why: format!(
-            "{}; but this collector too stopped the application {} of the time ({} before), so that what was to go did not",
+            "{}; but this collector too stopped the application {} of the time ({} before), so that a time that stays says nothing",
             fallen.why,
             percent(after),
             percent(before)

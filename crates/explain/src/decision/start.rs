@@ -10,6 +10,7 @@ const COLLECTOR: &str = "start.collector";
 const HEAP: &str = "start.heap";
 const SCHEDULING: &str = "start.scheduling";
 const CPUS: &str = "start.cpus";
+const HEAVY: &str = "start.heavy";
 
 /// Options of a virtual machine that choose a collector, and the word of a study for it, where it has one.
 const CHOOSES: [(&str, &str); 5] = [
@@ -153,11 +154,18 @@ impl Started<'_> {
         if was == "epsilon" {
             return Err("it had no collector".to_owned());
         }
-        let gib = (self.free_memory_bytes / GIB / HEAP_OF_FREE).min(HEAP_MAX_GIB);
+        // A second server is started with the same heap.
+        let servers = if self.levels.contains_key(HEAVY) {
+            2
+        } else {
+            1
+        };
+        let part = HEAP_OF_FREE * servers;
+        let gib = (self.free_memory_bytes / GIB / part).min(HEAP_MAX_GIB);
         if gib < HEAP_MIN_GIB {
             return Err(format!(
                 "a heap that is used once takes {} GiB of free memory, and there are {:.1}",
-                HEAP_MIN_GIB * HEAP_OF_FREE,
+                HEAP_MIN_GIB * part,
                 self.free_memory_bytes as f64 / GIB as f64
             ));
         }
@@ -286,6 +294,10 @@ mod tests {
             let (_, _, set) = made.changed(StartChange::Epsilon).unwrap();
             assert_eq!(set[HEAP], Level::Text(heap.to_owned()));
         }
+        let mut two = Made::new(&[(HEAVY, "idle")], &[], APART);
+        two.free_gib = 20;
+        let (_, _, set) = two.changed(StartChange::Epsilon).unwrap();
+        assert_eq!(set[HEAP], Level::Text("5g".to_owned()), "each of them");
         made.free_gib = 3;
         let says = made.changed(StartChange::Epsilon).unwrap_err();
         assert!(says.contains("4 GiB") && says.contains("3.0"), "{says}");

@@ -89,10 +89,10 @@ question = "What does a load of light requests take?"
 [target.tomcat]
 app = "stress"
 ready = "/light"
-java-options = ["-Xmx128m"]
+java-options = ["-Xmx128m", "-XX:TieredStopAtLevel=1"]
 [load]
 url = "/light"
-requests = 1500
+requests = 300
 [sweep]
 design = "cases"
 [[sweep.case]]
@@ -144,7 +144,7 @@ fn a_policy_of_the_scheduler_is_tried_on_a_tomcat() {
     assert!(batch.iter().all(|policy| policy == "batch"), "{batch:?}");
     let not_run = why["not_run"].as_array().unwrap();
     let pinned = not_run.iter().find(|one| one["idea"] == "pinned").unwrap();
-    assert!(pinned["why"].as_str().unwrap().contains("cpu"), "{pinned}");
+    assert!(pinned["why"].as_str().unwrap().contains("CPU"), "{pinned}");
     // A machine that is busy otherwise spoils trials; with any of each case there is a decision.
     let decision = &why["decisions"][0];
     if was.is_empty() || batch.is_empty() {

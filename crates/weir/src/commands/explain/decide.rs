@@ -67,12 +67,9 @@ pub(super) fn run(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Decided, E
             ..Decided::default()
         });
     }
-    let (decisions, failed, cut_short) = source.decide(asked, &planned)?;
-    Ok(Decided {
-        decisions,
-        not_run: not_run.into_iter().chain(failed).collect(),
-        cut_short,
-    })
+    let mut decided = source.decide(asked, &planned)?;
+    decided.not_run.splice(0..0, not_run);
+    Ok(decided)
 }
 
 fn check_names(named: &[String], diagnosis: &Diagnosis) -> Result<(), ExpectedError> {
@@ -170,11 +167,7 @@ impl Source {
     }
 
     /// Runs the cases, and says what each of them decides; those of which no trial can be used are not run.
-    fn decide(
-        &self,
-        asked: &Asked<'_>,
-        planned: &[Planned<'_>],
-    ) -> Result<(Vec<Decision>, Vec<NotRun>, Option<ExpectedError>), ExpectedError> {
+    fn decide(&self, asked: &Asked<'_>, planned: &[Planned<'_>]) -> Result<Decided, ExpectedError> {
         let cases = study::Cases {
             study: &self.job.text,
             trial: &self.trial,
@@ -194,21 +187,23 @@ impl Source {
         tell(&job, planned, asked.replicates);
         let cut_short = studies::run(&job, &StudyArguments::below(asked.runs), false).err();
         let Some(made) = made_by(&job, asked.runs) else {
-            let error = cut_short.unwrap_or(ExpectedError::Interrupted);
-            return Err(error);
+            return Err(cut_short.unwrap_or(ExpectedError::Interrupted));
         };
         let trials = made.records().map_err(stored::failed)?;
         let place = made.path().display().to_string();
-        let (mut decisions, mut not_run) = (Vec::new(), Vec::new());
+        let mut decided = Decided {
+            cut_short,
+            ..Decided::default()
+        };
         for case in planned {
             let was = of_case(&trials, study::AS_IT_WAS);
             let changed = of_case(&trials, &case.decisive.idea.id);
             match case.decide(&was, &changed, &place) {
-                Ok(decision) => decisions.push(decision),
-                Err(why) => not_run.push(why),
+                Ok(decision) => decided.decisions.push(decision),
+                Err(why) => decided.not_run.push(why),
             }
         }
-        Ok((decisions, not_run, cut_short))
+        Ok(decided)
     }
 }
 

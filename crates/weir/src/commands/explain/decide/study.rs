@@ -11,7 +11,7 @@ const EACH: &str = "start.each";
 /// Longest window of trials that each begin with a start, in seconds: a heap that is used once has to last for it.
 const SHORT_WINDOW_S: f64 = 10.0;
 /// Warm-up after a start where the study names none: a virtual machine compiles during its first seconds what runs often.
-const WARM_UP: &str = "10 s";
+const WARM_UP: &str = "15 s";
 
 /// What the cases are made of.
 pub(super) struct Cases<'a> {
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(case.set[EACH], Level::Text("trial".to_owned()));
             assert_eq!(case.window.unwrap().as_secs(), 10);
         }
-        assert_eq!(study.load.first_warm_up.unwrap().as_secs(), 10);
+        assert_eq!(study.load.first_warm_up.unwrap().as_secs(), 15);
     }
 
     #[test]
