@@ -216,7 +216,7 @@ type Set = (String, [Level; 2], Levels);
 fn of_level(change: &LevelChange, was: impl Fn(&str) -> Option<f64>) -> Result<Set, String> {
     let factor = &change.factor;
     let was = was(factor).ok_or_else(|| {
-        format!("the level of `{factor}` in that trial is not known, so it cannot be changed")
+        format!("the level of `{factor}` in that trial is not known, or Weir cannot set it in this server")
     })?;
     let changed = Level::Number((was * change.times).round().max(1.0));
     let set = Levels::from([(factor.clone(), changed.clone())]);

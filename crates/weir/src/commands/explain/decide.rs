@@ -159,10 +159,18 @@ impl Source {
         Ok((planned, not_run))
     }
 
-    /// The level of a factor: as it was set, else as it was read, else as the server was found.
+    /// The level of a factor: as it was set, else as it was read, else as the server was found; `None` too for a stage that
+    /// cannot be set.
     fn level(&self, factor: &str) -> Option<f64> {
+        let stage = self
+            .result
+            .as_ref()
+            .and_then(|result| result.target.stage(factor));
+        if stage.is_some_and(|stage| !stage.settable) {
+            return None;
+        }
         let read = || self.trial.signals.get(&format!("{factor}.limit")).copied();
-        let found = || self.result.as_ref()?.target.stage(factor)?.limit;
+        let found = || stage?.limit;
         self.trial.level(factor).or_else(read).or_else(found)
     }
 
