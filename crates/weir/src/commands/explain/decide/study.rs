@@ -103,6 +103,7 @@ mod tests {
     const STUDY: &str = r#"
         schema = "weir/study/1"
         [target.tomcat]
+        app = "stress"
         cpus = "0"
         [load]
         url = "/light"
