@@ -193,7 +193,7 @@ name = "Batch"
 set = { start.scheduling = "batch", start.heap = "200m" }
 [[sweep.environment]]
 name = "Heavy apart"
-set = { start.collector = "serial", start.heavy = "idle" }
+set = { start.collector = "serial", start.heavy = "batch" }
 cases = ["off"]
 [[sweep.case]]
 name = "off"
