@@ -53,7 +53,7 @@ impl FarMachine {
         batch.file("/proc/stat");
         let read = connection.read(&batch)?;
         let text = |path: &str| read.file(path).map(|text| String::from_utf8_lossy(text));
-        let cpus = text(machine::ONLINE).and_then(|list| list.trim().parse().ok());
+        let cpus = text(machine::ONLINE).and_then(|list| machine::cpus_in(&list).ok());
         let (Some(cpus), Some(_)) = (cpus, text("/proc/stat")) else {
             return Err(unfit("there is no /proc or /sys as Linux has them"));
         };

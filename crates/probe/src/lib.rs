@@ -63,7 +63,7 @@ pub use error::ProbeError;
 pub use far_machine::{FarMachine, FarProcess};
 pub use httpd::HttpdSource;
 pub use listeners::{listening_ports, processes_listening, servers_listening, user_listening};
-pub use machine::{MachineFacts, free_memory_bytes, machine_facts};
+pub use machine::{MachineFacts, free_memory_bytes, machine_facts, online_cpus};
 pub use reading::{Reading, SignalName};
 pub use source::{
     MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,

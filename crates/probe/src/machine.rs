@@ -1,10 +1,10 @@
 //! What the machine is, stored with each trial so that a figure can be judged later.
 
-use std::fs;
+use std::{fs, io};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use weir_units::CpuSet;
+use weir_units::{CpuSet, CpuSetError};
 
 use crate::kernel_text::{lines, number, number_after};
 
@@ -58,6 +58,19 @@ pub fn machine_facts() -> MachineFacts {
     facts_of(|path| fs::read(path).ok(), limit)
 }
 
+/// The CPUs of this machine that are online.
+///
+/// # Errors
+/// The kernel's list cannot be read.
+pub fn online_cpus() -> io::Result<CpuSet> {
+    cpus_in(&fs::read_to_string(ONLINE)?).map_err(io::Error::other)
+}
+
+/// The CPUs in the text of [`ONLINE`].
+pub(crate) fn cpus_in(online: &str) -> Result<CpuSet, CpuSetError> {
+    online.trim().parse()
+}
+
 /// Bytes of memory that programs could still take, now: of the machine, and of the control group where that allows less.
 pub fn free_memory_bytes() -> Option<u64> {
     let available = number_after(&fs::read(MEMORY).ok()?, b"MemAvailable:")? * 1024;
@@ -84,7 +97,7 @@ pub(crate) fn facts_of(
     MachineFacts {
         cpu_model: cpu_model(&cpu_info),
         cpus: online
-            .and_then(|list| list.parse::<CpuSet>().ok())
+            .and_then(|list| cpus_in(&list).ok())
             .map(|set| set.count()),
         cpu_mhz: mean_mhz(&cpu_info),
         memory_bytes: memory_kib.map(|kib| kib * 1024),

@@ -22,20 +22,20 @@
 mod entry;
 mod files;
 mod live;
+mod lock;
 mod process;
 mod replay;
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{FlockOperation, flock};
-
 use entry::{Entry, Header, Owner};
 pub(crate) use files::{real_path, replace};
 pub use live::LiveSetting;
+use lock::Locked;
 use process::ProcessIdentity;
 pub use replay::{Leftover, Restored, restore_abandoned};
 
@@ -79,7 +79,7 @@ struct Open {
     /// The journal's directory: entries and copies of files.
     directory: PathBuf,
     /// The entries. Its lock says that this Weir runs.
-    file: File,
+    file: Locked,
     entries: Vec<Entry>,
 }
 
@@ -233,9 +233,7 @@ impl Open {
         let (unready, directory) = new_directory(state, &owner)?;
         let path = unready.join(ENTRIES);
         let file = File::create_new(&path).map_err(JournalError::new("write", &path))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(io::Error::from)
-            .map_err(JournalError::new("lock", &path))?;
+        let file = Locked::new(file).map_err(JournalError::new("lock", &path))?;
         let mut open = Self {
             directory: directory.clone(),
             file,
@@ -257,8 +255,7 @@ impl Open {
 
     fn write_line(&mut self, line: &str) -> Result<(), JournalError> {
         self.file
-            .write_all(line.as_bytes())
-            .and_then(|()| self.file.sync_data())
+            .append(line)
             .map_err(JournalError::new("write", &self.directory.join(ENTRIES)))
     }
 

@@ -4,7 +4,6 @@
 //! behind; two readers do not disturb each other.
 
 use std::ffi::CString;
-use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
@@ -12,10 +11,10 @@ use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use rustix::ioctl::{IntegerSetter, Opcode, ioctl, opcode};
 use rustix::time::{ClockId, clock_gettime};
-use weir_units::CpuSet;
 
 use super::error::TraceError;
 use super::event::{Decoder, Event, Wanted};
+use crate::machine;
 
 /// Memory of all rings together at most, and of each.
 const RINGS_MAX: usize = 64 << 20;
@@ -56,7 +55,8 @@ impl Rings {
         always: &Wanted,
         during: &[Wanted],
     ) -> Result<Self, TraceError> {
-        let cpus = online()?;
+        let cpus = machine::online_cpus()
+            .map_err(|error| TraceError::of_reading(machine::ONLINE, error))?;
         let count = cpus.iter().count().max(1);
         let bytes = (RINGS_MAX / count).clamp(RING_MIN, RING_MAX);
         let rings = cpus
@@ -155,15 +155,6 @@ impl Ring {
 pub(crate) fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-fn online() -> Result<CpuSet, TraceError> {
-    const FILE: &str = "/sys/devices/system/cpu/online";
-    let unreadable = |source| TraceError::of_reading(FILE, source);
-    let text = fs::read_to_string(FILE).map_err(unreadable)?;
-    text.trim()
-        .parse()
-        .map_err(|error| unreadable(io::Error::other(format!("{error}"))))
 }
 
 /// A tracepoint on a CPU, off; every time that it is passed makes a record with process, thread, time and its fields.

@@ -4,10 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-
 use super::entry::{self, Entry};
 use super::files::{self, PutBack};
+use super::lock::Locked;
 use super::{ENTRIES, JOURNAL, JournalError, LiveSetting, MARK};
 
 /// What was put back, and what was not.
@@ -68,32 +67,29 @@ fn restore(journal: &Path, leftover: Leftover) -> Restored {
     let mut restored = Restored::default();
     let failed = |why: String| format!("{}: {why}", journal.display());
     let path = journal.join(ENTRIES);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        // Somebody else has just put it back.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return restored,
+    let locked = match File::open(&path).and_then(Locked::new) {
+        Ok(locked) => locked,
+        // Somebody else has just put it back; or its Weir runs, or another one is restoring it.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::WouldBlock
+            ) =>
+        {
+            return restored;
+        }
         Err(error) => {
             restored.failed.push(failed(error.to_string()));
             return restored;
         }
     };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        // Its Weir runs, or another one is restoring it.
-        Err(rustix::io::Errno::WOULDBLOCK) => return restored,
-        Err(error) => {
-            restored.failed.push(failed(error.to_string()));
-            return restored;
-        }
-    }
     let text = fs::read_to_string(&path).map_err(|error| error.to_string());
     match text.and_then(|text| entry::read(&text)) {
-        Ok((_, entries)) => put_back(journal, &entries, leftover),
-        Err(why) => {
-            restored.failed.push(failed(why));
-            restored
-        }
+        Ok((_, entries)) => restored = put_back(journal, &entries, leftover),
+        Err(why) => restored.failed.push(failed(why)),
     }
+    drop(locked);
+    restored
 }
 
 /// Undoes the entries, last first, and removes the journal if nothing is left to do.

@@ -262,7 +262,7 @@ fn a_sweep_starts_the_server_for_each_environment_and_sets_its_regulator() {
                 .as_f64()
                 .unwrap_or(0.0)
         };
-        // Nothing is as fast as was promised, so that heavy requests keep their twentieth of one thread only.
+        // Nothing is as fast as was promised, so that heavy requests keep the least share only.
         assert!(
             heavy("on") < 0.5 * heavy("off"),
             "{environment}: {trials:#?}"

@@ -21,7 +21,8 @@ pub(super) fn check(shared: &SharedArguments) -> Result<(), ExpectedError> {
             can_be_written(option, file)?;
         }
     }
-    let online = online();
+    // Where the kernel does not say which CPUs there are, it is learnt when they are asked for.
+    let online = weir_probe::online_cpus().ok();
     let sets = [
         ("--load-cpus", &shared.load_cpus),
         ("--target-cpus", &shared.target_cpus),
@@ -62,12 +63,6 @@ fn can_be_written(option: &str, file: &Path) -> Result<(), ExpectedError> {
         drop(std::fs::remove_file(file));
     }
     Ok(())
-}
-
-/// The CPUs of this machine, where the kernel says which.
-fn online() -> Option<CpuSet> {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
-    text.trim().parse().ok()
 }
 
 fn are_there(option: &str, asked_for: &CpuSet, online: &CpuSet) -> Result<(), ExpectedError> {

@@ -20,7 +20,7 @@ public final class ResponseTarget extends Target {
     private static final int GRACE_PARTS = 25;
 
     /** Late answers that are aimed at, as a part of those that are allowed: resting at all of them would break it half of the time. */
-    private static final double AIM = 0.8;
+    private static final double AIM = 0.5;
 
     private final Kept kept;
     private final Steering steering;

@@ -16,8 +16,7 @@ package weir.regulator.pause;
  * <p>After an overload, answers to requests that came before the share went down say nothing about it, and do not count. Otherwise
  * what has piled up would hold others down long after.
  *
- * <p>If answers are still late when others hardly run, they are not the cause, and to starve them mends nothing: they get a fair
- * part for a time, and then it is tried again.
+ * <p>If answers are still late when others hardly run, it is asked whether those are to blame at all ({@link Blame}).
  */
 final class Steering {
     private static final double NS_PER_S = 1e9;
@@ -41,11 +40,10 @@ final class Steering {
     private static final double DOUBLES_S = 1.5;
     private static final double RISE_OF_ONE = 0.1;
     private static final double NEAR = 0.7;
-    /** So long at the least share without success, until it counts as not to be mended; then so long at a fair one. */
-    private static final double HOPELESS_S = 3;
-    private static final double RELIEF_S = 10;
     /** Threads for each CPU that are fair. */
     private static final double FAIR = 0.25;
+    /** Threads for each CPU with which it begins after an overload of which nothing more is known. */
+    private static final double FIRST = 0.1;
 
     private final double allowed;
     private final int cpus;
@@ -55,9 +53,7 @@ final class Steering {
     private double debtS;
     /** How long it has risen. */
     private double sinceLossS;
-    private double hopelessS;
-    private double reliefS;
-    private boolean impossible;
+    private final Blame blame = new Blame();
     /** Requests that came before do not count. */
     private long countsFrom = Long.MIN_VALUE;
     private long windowBegan = -1;
@@ -83,7 +79,7 @@ final class Steering {
 
     /** Whether too many are late though others hardly run. */
     boolean isImpossible() {
-        return impossible;
+        return blame.isImpossible();
     }
 
     /**
@@ -120,26 +116,21 @@ final class Steering {
     private void judge(double seconds, double used, boolean pressed, long now) {
         double overdrawnS = seconds * ((double) late / answers - allowed) / (allowed * (1 - allowed));
         debtS = Math.min(Math.max(debtS + overdrawnS, 0), DEBT_MAX_S);
-        if (reliefS > 0) {
-            relieve(seconds, now);
+        if (debtS == 0) {
+            blame.inOrder();
+        }
+        if (blame.isFair()) {
+            blame(seconds, now);
         } else if (overdrawnS > 0) {
             lose(overdrawnS, seconds, pressed ? share : Math.min(share, used), now);
         } else if (debtS == 0) {
-            impossible = false;
-            hopelessS = 0;
             rise(seconds, pressed);
         }
     }
 
     private void lose(double overdrawnS, double seconds, double from, long now) {
         if (share <= Target.SHARE_MIN) {
-            hopelessS += seconds;
-            if (hopelessS >= HOPELESS_S) {
-                impossible = true;
-                hopelessS = 0;
-                reliefS = RELIEF_S;
-                share = Math.max(FAIR * cpus, Target.SHARE_MIN);
-            }
+            blame(seconds, now);
             return;
         }
         boolean isOverloaded = late > answers * (1 + allowed) / 2 && late * LOSS_OF_ONE > LOSS_MAX;
@@ -149,13 +140,17 @@ final class Steering {
         // Without a limit, or in an overload, more than there are CPUs do not run at a time but wait for each other.
         double most = isOverloaded || share == Double.POSITIVE_INFINITY ? Math.min(from, cpus) : from;
         double wrong = Math.max(most, Target.SHARE_MIN);
-        // A small loss says little about where it goes wrong.
-        wrongAt = wrongAt == Double.POSITIVE_INFINITY ? wrong : wrongAt * Math.pow(wrong / wrongAt, Math.min(loss / LOSS, 1));
         share = Math.max(wrong * Math.exp(-loss), Target.SHARE_MIN);
         sinceLossS = 0;
         if (isOverloaded) {
+            // It was far too much: where it begins to be too much is to be found from below.
+            share = wrongAt == Double.POSITIVE_INFINITY ? Math.max(FIRST * cpus, Target.SHARE_MIN) : share;
+            wrongAt = share / NEAR;
             settle(now);
+            return;
         }
+        // A small loss says little about where it goes wrong.
+        wrongAt = wrongAt == Double.POSITIVE_INFINITY ? wrong : wrongAt * Math.pow(wrong / wrongAt, Math.min(loss / LOSS, 1));
     }
 
     private void rise(double seconds, boolean pressed) {
@@ -171,15 +166,14 @@ final class Steering {
         countsFrom = now + Math.min(Math.max(longestNs, SETTLE_MIN_NS), SETTLE_MAX_NS);
     }
 
-    /** Others have a fair part, and then it is tried once more whether it helps to hold them. */
-    private void relieve(double seconds, long now) {
-        reliefS -= seconds;
-        if (reliefS <= 0) {
-            wrongAt = share;
+    /** Others hardly run, or have a fair part to see whether that makes a difference. */
+    private void blame(double seconds, long now) {
+        boolean wasFair = blame.isFair();
+        blame.late(seconds, answers, late);
+        if (blame.isFair() != wasFair) {
+            share = blame.isFair() ? Math.max(FAIR * cpus, Target.SHARE_MIN) : Target.SHARE_MIN;
+            wrongAt = share / NEAR;
             sinceLossS = 0;
-            share = debtS == 0 ? share : Target.SHARE_MIN;
-            // One more window without success is enough.
-            hopelessS = HOPELESS_S;
             settle(now);
         }
     }

@@ -20,7 +20,7 @@ public abstract class Target {
      * The least share that others keep, in threads that run at a time: who runs hardly ever still ends one day, and shows when
      * there is room again.
      */
-    static final double SHARE_MIN = 0.1;
+    static final double SHARE_MIN = 0.02;
 
     /** A request of the class ended after so long; {@code completed} is false if it failed. */
     abstract void answered(long afterNs, boolean completed, long now);

@@ -99,16 +99,37 @@ class SteeringTest {
         return steering.share();
     }
 
-    @Test
-    void anOverloadIsEndedAtOnceAndForgottenSoon() {
+    /** One who has just got through an overload, as when twenty run beside the class for the first time. */
+    private Steering overloaded() {
         Steering steering = new Steering(0.01, 1);
         for (int answer = 0; answer < 2000; answer++) {
             now += MS / 2;
             steering.answered(false, 300 * MS, WANTED, false, now);
         }
-        assertTrue(steering.share() <= 0.25, "share " + steering.share());
-        double after = afterCalm(steering, 6);
+        return steering;
+    }
+
+    @Test
+    void anOverloadIsEndedAtOnceAndForgottenSoon() {
+        Steering steering = overloaded();
+        assertTrue(steering.share() <= 0.1, "share " + steering.share());
+        double after = afterCalm(steering, 8);
         assertTrue(after >= 0.5, "share " + after);
+    }
+
+    /** What an overload says is only that it was far too much. */
+    @Test
+    void afterAnOverloadTheShareIsFoundFromBelow() {
+        Played all = new Played();
+        for (int turn = 0; turn < 20; turn++) {
+            Steering steering = overloaded();
+            Played one = play(steering, 2500, 8, 40, SteeringTest::crowded);
+            all.answers += one.answers;
+            all.late += one.late;
+            all.shares += one.shares;
+        }
+        assertTrue(all.latePart() <= 0.0065, all.toString());
+        assertTrue(all.meanShare() >= 0.4 * 0.5, all.toString());
     }
 
     @Test
@@ -135,6 +156,14 @@ class SteeringTest {
         afterCalm(steering, 20);
         assertFalse(steering.isImpossible(), "nothing has been late for long");
         assertTrue(steering.share() >= 0.5, "share " + steering.share());
+    }
+
+    @Test
+    void whoIsToBlameIsHeldThoughThatDoesNotSuffice() {
+        Steering steering = new Steering(0.01, 1);
+        Played played = play(steering, 1000, 120, 1, share -> share < 0.1 ? 0.03 : 0.1);
+        assertTrue(steering.isImpossible(), played.toString());
+        assertTrue(played.latePart() <= 0.04, played.toString());
     }
 
     @Test
