@@ -15,10 +15,12 @@ const MBEAN: &str = "weir.regulator:type=Regulator,*";
 #[derive(Debug, Default)]
 pub(crate) struct RegulatorSettings {
     set: BTreeMap<String, String>,
+    /// All settings as they were before the first was set.
+    found: Option<BTreeMap<String, String>>,
 }
 
 impl RegulatorSettings {
-    /// Sets what these levels say and takes back what was set before and is not among them.
+    /// Sets what these levels say; what was set before and is not among them becomes as it was found.
     pub(crate) fn set(
         &mut self,
         client: &mut Jolokia,
@@ -35,18 +37,24 @@ impl RegulatorSettings {
             return Ok(());
         }
         let mbean = find(client)?;
+        let found = match &self.found {
+            Some(found) => found,
+            None => self.found.insert(settings(client, &mbean)?),
+        };
         // Last first, so that a promise goes before the class that it is made to.
         for setting in self.set.keys().rev() {
-            if !wanted.contains_key(setting) {
-                client.exec(&mbean, "unset(java.lang.String)", vec![json!(setting)])?;
+            if wanted.contains_key(setting) {
+                continue;
+            }
+            match found.get(setting) {
+                Some(value) => set(client, &mbean, setting, value)?,
+                None => {
+                    client.exec(&mbean, "unset(java.lang.String)", vec![json!(setting)])?;
+                }
             }
         }
         for (setting, value) in &wanted {
-            client.exec(
-                &mbean,
-                "set(java.lang.String,java.lang.String)",
-                vec![json!(setting), json!(value)],
-            )?;
+            set(client, &mbean, setting, value)?;
         }
         self.set = wanted;
         Ok(())
@@ -54,8 +62,31 @@ impl RegulatorSettings {
 
     /// The server was started anew and knows nothing of what was set.
     pub(crate) fn forget(&mut self) {
-        self.set.clear();
+        *self = Self::default();
     }
+}
+
+fn set(
+    client: &mut Jolokia,
+    mbean: &ObjectName,
+    setting: &str,
+    value: &str,
+) -> Result<(), TargetError> {
+    let operation = "set(java.lang.String,java.lang.String)";
+    client.exec(mbean, operation, vec![json!(setting), json!(value)])?;
+    Ok(())
+}
+
+/// What is set now.
+fn settings(
+    client: &mut Jolokia,
+    mbean: &ObjectName,
+) -> Result<BTreeMap<String, String>, TargetError> {
+    let mut read = client.read(mbean, &["Settings"])?;
+    let settings = read.remove("Settings").unwrap_or_default();
+    serde_json::from_value(settings).map_err(|error| TargetError::Jmx {
+        says: format!("the settings of {mbean} cannot be read: {error}"),
+    })
 }
 
 fn find(client: &mut Jolokia) -> Result<ObjectName, TargetError> {

@@ -8,6 +8,8 @@
 )]
 
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -70,7 +72,15 @@ fn start(shelf: &Shelf, line: &Package, kind: PoolKind, place: &Path) -> Box<Tom
             own_configuration: false,
             java: PathBuf::from("java"),
             javas: BTreeMap::new(),
-            java_options: vec!["-Xmx256m".to_owned()],
+            java_options: [
+                "-Xmx256m",
+                "-Dweir.regulator.on=false",
+                "-Dweir.regulator.class.seldom.urls=/light",
+                "-Dweir.regulator.class.seldom.rate=0.01",
+                "-Dweir.regulator.class.seldom.max-wait=0 ms",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             base: place.join("base"),
             app: Some(weir_apps::build(stress, shelf.cache(), &GO_ON, &mut |_| {}).unwrap()),
             ready: "/stress?searchTime=0&updateTime=0&duration=0&bit=64".to_owned(),
@@ -194,6 +204,7 @@ fn the_whole_life(line: &Package, kind: PoolKind) {
     let refused = server.apply(&limits(&[("pool.other", 4.0)])).unwrap_err();
     assert!(refused.to_string().contains("pool.db"), "{refused}");
 
+    its_regulator_is_set_and_put_back(server.as_mut());
     as_if_somebody_else_had_started_it(&shelf, server.as_ref(), place.path());
 
     server.check_alive().unwrap();
@@ -205,6 +216,28 @@ fn the_whole_life(line: &Package, kind: PoolKind) {
             "{pid} still runs"
         );
     }
+}
+
+/// The server was started with one that is off and would hardly let anything in.
+fn its_regulator_is_set_and_put_back(server: &mut dyn Server) {
+    let address = server.address();
+    let two = || [status_of(address, "/light"), status_of(address, "/light")];
+    assert_eq!(two(), [200, 200]);
+    let on = BTreeMap::from([("regulator.on".to_owned(), "true".to_owned())]);
+    server.regulate(&on).unwrap();
+    assert_eq!(two(), [200, 429]);
+    server.regulate(&BTreeMap::new()).unwrap();
+    assert_eq!(two(), [200, 200], "off, as it was found");
+}
+
+fn status_of(address: SocketAddr, path: &str) -> u16 {
+    let mut connection = TcpStream::connect(address).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: tested\r\nConnection: close\r\n\r\n");
+    connection.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    let status = answer.split(' ').nth(1).map(str::parse);
+    status.and_then(Result::ok).expect("an answer")
 }
 
 /// The same server as one that runs already, of which only port and process are known.
