@@ -77,7 +77,7 @@ final class WakeProbe {
     }
 
     private void hand(long due, ThreadPoolExecutor worker) {
-        Runnable arrival = () -> lateness.add(time.now() - due);
+        Runnable arrival = () -> lateness.add(due, time.now() - due);
         if (isVirtual) {
             VirtualThreads.start(arrival);
         } else {

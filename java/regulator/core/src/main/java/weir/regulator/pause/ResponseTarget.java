@@ -10,8 +10,8 @@ import weir.regulator.limit.Promise;
  *
  * <p>Answers count only while others run: that the class is slow by itself is no reason to hold anybody back.
  *
- * <p>A filter sees a request when its thread runs. What it waited before that is not visible to it, but is measured beside
- * ({@link Lateness}): one of the last such waits is added to each answer.
+ * <p>A filter sees a request when its thread runs. What it waited before that is not visible to it, but is measured beside, and added
+ * to each answer ({@link Backlog}).
  */
 public final class ResponseTarget extends Target {
     private static final long ACTIVE_NS = 200_000_000L;
@@ -26,6 +26,7 @@ public final class ResponseTarget extends Target {
     private final Steering steering;
     private final Pace pace;
     private final Lateness lateness;
+    private final Backlog backlog = new Backlog();
 
     /** Keeps a promise by the pace of others. */
     public ResponseTarget(Promise promise, Pace pace, Lateness lateness, int cpus) {
@@ -41,7 +42,7 @@ public final class ResponseTarget extends Target {
             return;
         }
         boolean active = pace.isActive(ACTIVE_NS, now);
-        long unseen = active ? lateness.next() : 0;
+        long unseen = active ? backlog.waitedNs(now - afterNs, lateness) : 0;
         boolean inTime = kept.answered(afterNs + unseen);
         if (active) {
             boolean pressed = pace.isPressed(PRESSED_NS, now);
