@@ -143,6 +143,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/pause/ProgressJudge.java"
     "core/src/main/java/weir/regulator/pause/ResponseTarget.java"
     "core/src/main/java/weir/regulator/pause/RoundRobin.java"
+    "core/src/main/java/weir/regulator/pause/Running.java"
     "core/src/main/java/weir/regulator/pause/SignTest.java"
     "core/src/main/java/weir/regulator/pause/Steering.java"
     "core/src/main/java/weir/regulator/pause/Target.java"

@@ -102,7 +102,7 @@ final class CheckpointState {
         } else if (VirtualThreads.isCurrent() && work.owesWay(ranNs, isSomebodyHere ? 0 : UNNOTICED_NS)) {
             giveWay(locks);
         }
-        pace.goesOn(work.turn);
+        pace.goesOn(work.turn, time().now());
     }
 
     /**

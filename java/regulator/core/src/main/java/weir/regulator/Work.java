@@ -142,7 +142,7 @@ public final class Work {
     }
 
     /** The work of a thread, until it is closed. */
-    public static final class Bound implements AutoCloseable {
+    public final class Bound implements AutoCloseable {
         private final Work before;
 
         private Bound(Work before) {
@@ -156,6 +156,9 @@ public final class Work {
         /** The thread goes on with what it worked on before. */
         @Override
         public void close() {
+            if (last != Stretch.NOWHERE) {
+                regulator.pace().leaves(turn);
+            }
             if (before == null) {
                 CURRENT.remove();
             } else {

@@ -10,6 +10,10 @@ package weir.regulator.pause;
  * every 4 ms. Who that is, {@link RoundRobin} says. The length of each one's pause follows from how many there are, a thread that ends
  * its work or waits for a disk owes nothing, and a change of k holds for those at once who stand still already.
  *
+ * <p>However late the schedule is, no more threads run than the next whole number above the share: whoever has gone on and waits for a
+ * CPU moves the schedule only when he comes back. In a moment in which many requests want the CPU, such as the end of a collection of
+ * garbage, others would go on in his place, one after the other, and all of them would run beside those requests.
+ *
  * <p>Time that is not used is not saved up, but for {@link #TOLERANCE_NS}: timers wake late, and what is lost to that is made up.
  *
  * <p>Stretches are as long as the clock says. Where more threads want to run than there are CPUs, most of that is waiting, and all of
@@ -30,10 +34,13 @@ public final class Pace {
      * takes it, having made a short stretch in between.
      */
     private static final long BEHIND_NS = 5_000_000L;
+    /** How soon the next one looks again whether somebody who runs has come back. */
+    private static final long LOOK_NS = 1_000_000L;
     private static final long LONG_AGO = Long.MIN_VALUE / 2;
 
     private final int cpus;
     private final RoundRobin robin = new RoundRobin();
+    private final Running running = new Running();
     private double share = Double.POSITIVE_INFINITY;
     /** Running time that has been given out until {@link #at}, and that has been taken. */
     private double givenNs;
@@ -88,6 +95,7 @@ public final class Pace {
             possibleNs -= tookNs;
             takenNs = Math.max(takenNs, givenNs - (ranNs + TOLERANCE_NS) * share) + tookNs;
         }
+        running.stops(turn);
         robin.stands(turn, ranNs, takenNs);
     }
 
@@ -96,6 +104,9 @@ public final class Pace {
         advance(now);
         int before = robin.before(turn);
         double left = share == Double.POSITIVE_INFINITY ? 0 : (robin.moment(before) - givenNs) / share;
+        if (left <= 0 && running.count(now) > share) {
+            left = LOOK_NS;
+        }
         if (left > 0) {
             left += (double) before * BEHIND_NS;
         }
@@ -108,8 +119,14 @@ public final class Pace {
     }
 
     /** Goes on, because nothing is left or for another reason. */
-    public synchronized void goesOn(Turn turn) {
+    public synchronized void goesOn(Turn turn, long now) {
         robin.goesOn(turn);
+        running.goesOn(turn, now);
+    }
+
+    /** Nobody works on it any more, for now or for ever. */
+    public synchronized void leaves(Turn turn) {
+        running.stops(turn);
     }
 
     /** For how long to sleep until it is asked again how much is left. */

@@ -20,10 +20,10 @@ public final class ResponseTarget extends Target {
     private static final int GRACE_PARTS = 25;
 
     /**
-     * Late answers that are aimed at, as a part of those that are allowed: resting at all of them would break it half of the time. And
-     * clients had two to four times as many late ones as could be seen here, on a Tomcat with one CPU (E4).
+     * Late answers that are aimed at, as a part of those that are allowed: clients had two to four times as many late ones as could be
+     * seen here, on a Tomcat with one CPU (E4).
      */
-    private static final double AIM = 0.33;
+    private static final double AIM = 0.25;
 
     private final Kept kept;
     private final Steering steering;

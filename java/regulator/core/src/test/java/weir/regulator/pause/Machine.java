@@ -39,7 +39,7 @@ final class Machine {
         long leftNs(Turn turn, long now);
 
         /** He goes on. */
-        void goesOn(Turn turn);
+        void goesOn(Turn turn, long now);
     }
 
     /** The same pause after each stretch, as somebody would set it by hand. */
@@ -57,7 +57,7 @@ final class Machine {
             }
 
             @Override
-            public void goesOn(Turn turn) {
+            public void goesOn(Turn turn, long now) {
                 wakes.remove(turn);
             }
         };
@@ -78,8 +78,8 @@ final class Machine {
             }
 
             @Override
-            public void goesOn(Turn turn) {
-                pace.goesOn(turn);
+            public void goesOn(Turn turn, long now) {
+                pace.goesOn(turn, now);
             }
         };
     }
@@ -182,7 +182,7 @@ final class Machine {
             job.wakesNs = now + Pace.partNs(leftNs);
             sleeping.add(job);
         } else {
-            pauses.goesOn(job.turn);
+            pauses.goesOn(job.turn, (long) now);
             start(job, now);
         }
     }

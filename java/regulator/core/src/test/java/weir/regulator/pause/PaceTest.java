@@ -40,7 +40,7 @@ class PaceTest {
             long left = pace.leftNs(thread.turn, now);
             thread.stands = left > 0;
             if (!thread.stands) {
-                pace.goesOn(thread.turn);
+                pace.goesOn(thread.turn, now);
             }
             thread.next = now + (thread.stands ? Pace.partNs(left) : 2 * MS);
             order.add(thread);
@@ -52,7 +52,7 @@ class PaceTest {
     private static long ranAlone(Pace pace, Turn turn, long ranNs, long now) {
         pace.ran(turn, ranNs, now);
         long left = pace.leftNs(turn, now);
-        pace.goesOn(turn);
+        pace.goesOn(turn, now);
         return left;
     }
 
@@ -106,12 +106,39 @@ class PaceTest {
         int turns = 0;
         while (pace.leftNs(first, now) < pace.leftNs(second, now)) {
             now += pace.leftNs(first, now);
-            pace.goesOn(first);
+            pace.goesOn(first, now);
             now += MS;
             pace.ran(first, MS, now);
             turns++;
         }
         assertEquals(RoundRobin.QUANTUM_NS / MS, turns + 1);
+    }
+
+    /** The first one waits for a CPU, for longer than its stretch and the pause after it take: the second one's moment has come. */
+    @Test
+    void nobodyTakesThePlaceOfOneThatWaitsForACpu() {
+        Pace pace = new Pace(1);
+        pace.setShare(0.5, 0);
+        Turn first = new Turn();
+        Turn second = new Turn();
+        pace.ran(first, MS, 2 * MS);
+        pace.ran(second, MS, 2 * MS);
+        long now = 2 * MS + pace.leftNs(first, 2 * MS);
+        pace.goesOn(first, now);
+        assertTrue(pace.leftNs(second, now + 40 * MS) > 0);
+        pace.leaves(first);
+        assertEquals(0, pace.leftNs(second, now + 40 * MS));
+    }
+
+    @Test
+    void whoStaysAwayForLongHoldsNobodyUp() {
+        Pace pace = new Pace(1);
+        pace.setShare(0.5, 0);
+        Turn second = new Turn();
+        pace.goesOn(new Turn(), 0);
+        pace.ran(second, MS, 2 * MS);
+        assertTrue(pace.leftNs(second, Running.AWAY_NS - 1) > 0);
+        assertEquals(0, pace.leftNs(second, Running.AWAY_NS));
     }
 
     @Test
