@@ -177,8 +177,8 @@ fn ask(port: u16, cpu: usize, over: &AtomicBool) {
     }
 }
 
-/// Makes the thread one of SCHED_IDLE. When such a one wakes up, it waits for as long as another one runs whose time slice is
-/// not over; under a lower priority (nice), and under SCHED_BATCH on Linux 6.18, most of those that have slept go first.
+/// Makes the thread one of `SCHED_IDLE`. When such a one wakes up, it waits for as long as another one runs whose time slice is
+/// not over; under a lower priority (nice), and under `SCHED_BATCH` on Linux 6.18, most of those that have slept go first.
 fn never_preempt() {
     let thread = gettid().as_raw_nonzero().to_string();
     let mut chrt = Command::new("chrt");
