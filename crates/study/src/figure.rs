@@ -165,6 +165,20 @@ impl Figure {
         }
     }
 
+    /// Its value in each trial of one case; `None` where it was not read. A class of which no sample ended in one of them had none a
+    /// second there, if the others have it.
+    pub(crate) fn read_each(&self, trials: &[&TrialRecord]) -> Vec<Option<Measured>> {
+        let mut read: Vec<_> = trials.iter().map(|trial| self.read(trial)).collect();
+        if matches!(self, Self::Throughput(Some(_))) && read.iter().any(Option::is_some) {
+            let none = Measured {
+                value: 0.0,
+                interval: None,
+            };
+            read.iter_mut().for_each(|each| *each = each.or(Some(none)));
+        }
+        read
+    }
+
     /// Its value in a trial; `None` where it was not read.
     pub(crate) fn read(&self, trial: &TrialRecord) -> Option<Measured> {
         match self {
@@ -320,6 +334,30 @@ mod tests {
             assert_eq!(Figure::named(short), Figure::named(long), "{short}");
             assert_eq!(Figure::named(short).to_string(), long);
             assert_eq!(Figure::named(short).unit(), unit, "{short}");
+        }
+    }
+
+    #[test]
+    fn a_class_that_only_some_trials_of_a_case_have_had_no_throughput_in_the_others() {
+        let without = crate::findings::made::trial(1, 100.0, &[]);
+        let mut with = without.clone();
+        with.classes
+            .insert("heavy".to_owned(), heavy(&with, 4.0));
+        let read = |name: &str, trials: &[&TrialRecord]| -> Vec<Option<f64>> {
+            let read = Figure::named(name).read_each(trials);
+            read.iter().map(|each| Some(each.as_ref()?.value)).collect()
+        };
+        let both = [&without, &with];
+        assert_eq!(read("throughput(heavy)", &both), [Some(0.0), Some(4.0)]);
+        assert_eq!(read("throughput(heavy)", &[&without]), [None]);
+        assert_eq!(read("p99(heavy)", &both)[0], None);
+    }
+
+    fn heavy(trial: &TrialRecord, throughput_per_s: f64) -> ClassRecord {
+        ClassRecord {
+            throughput_per_s,
+            response_time_ms: trial.response_time_ms.clone(),
+            errors: trial.errors.clone(),
         }
     }
 

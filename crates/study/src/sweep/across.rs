@@ -4,7 +4,7 @@ use weir_record::{Level, PictureLine, SweepPicture, TrialRecord};
 
 use super::Case;
 use super::comparison::rounded;
-use super::table::{cell, middle, of_case};
+use super::table::{cell, of_case};
 use crate::figure::Figure;
 use crate::spec::{Across, PictureSpec, SpreadSpec};
 
@@ -92,10 +92,7 @@ fn ends(
     let values: Vec<f64> = in_environments
         .filter_map(|case| {
             let own = of_case(case, trials);
-            let read = own
-                .iter()
-                .filter_map(|trial| Some(figure.read(trial)?.value));
-            middle(&read.collect::<Vec<_>>(), across.statistic)
+            Some(cell(figure, &own, across.statistic)?.value)
         })
         .collect();
     Some(Ends {

@@ -4,7 +4,7 @@ use weir_record::{Column, Figure as Cell, Statistic, SweepRow, SweepTable, Trial
 use weir_stats::{Estimate, Method, mean_of_independent};
 
 use super::Case;
-use crate::figure::Figure;
+use crate::figure::{Figure, Measured};
 use crate::spec::{Across, ColumnSpec};
 
 /// Confidence of the intervals over replicates.
@@ -120,21 +120,19 @@ pub(super) fn multiples(
 ) -> Vec<f64> {
     let references = of_case(below, trials);
     let own = of_case(case, trials);
-    let multiple = |trial: &&TrialRecord| {
+    let multiple = |(trial, read): (&&TrialRecord, Option<Measured>)| {
         let before = references.iter().rfind(|other| other.id <= trial.id);
         let base = figure.read(before.or(references.first())?)?.value;
-        let multiple = figure.read(trial)?.value / base;
+        let multiple = read?.value / base;
         multiple.is_finite().then_some(multiple)
     };
-    own.iter().filter_map(multiple).collect()
+    let read = figure.read_each(&own);
+    own.iter().zip(read).filter_map(multiple).collect()
 }
 
 /// A figure over the trials that have it; its interval is that between them, or that within the trial when there is one.
 pub(super) fn cell(figure: &Figure, trials: &[&TrialRecord], statistic: Statistic) -> Option<Cell> {
-    let read: Vec<_> = trials
-        .iter()
-        .filter_map(|trial| figure.read(trial))
-        .collect();
+    let read: Vec<_> = figure.read_each(trials).into_iter().flatten().collect();
     let values: Vec<f64> = read.iter().map(|measured| measured.value).collect();
     over_trials(&values, read.first()?.interval, statistic)
 }

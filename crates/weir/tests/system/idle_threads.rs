@@ -18,6 +18,7 @@ fn short() -> String {
     let study = repository_file("studies/e3-idle-threads.toml");
     let (head, _) = study.split_once("[[sweep.case]]").unwrap();
     let columns = study.find("[[sweep.column]]").unwrap();
+    let pictures = study.find("[[sweep.picture]]").unwrap();
     let changed = [
         ("java = 21", "java = 17"),
         ("-Xms1g -Xmx1g", "-Xmx256m"),
@@ -34,7 +35,7 @@ fn short() -> String {
         "[[sweep.case]]\nname = \"none\"\nset = {{ rate = 40 }}\n\
          [[sweep.case]]\nname = \"some\"\nset = {{ rate = 40, native.idle = {IDLE} }}\n"
     );
-    format!("{head}{cases}{}", &study[columns..])
+    format!("{head}{cases}{}", &study[columns..pictures])
 }
 
 #[test]

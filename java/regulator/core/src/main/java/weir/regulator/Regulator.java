@@ -149,9 +149,16 @@ public final class Regulator {
     }
 
     private void readCpu() {
-        double busy = cpu.read(time.now());
+        CpuLoad.Reading read = cpu.read(time.now());
+        if (read == null) {
+            return;
+        }
+        if (!Double.isNaN(read.machine)) {
+            entrance.readCpu(read.machine);
+        }
+        double busy = read.atLeast();
         if (!Double.isNaN(busy)) {
-            entrance.readCpu(busy);
+            regime.targets.busy(busy);
         }
     }
 

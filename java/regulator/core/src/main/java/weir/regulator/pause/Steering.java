@@ -13,6 +13,9 @@ package weir.regulator.pause;
  * <p>It rises slowly where it last went wrong, faster the longer that was, and fast below seven tenths of that; and no more than
  * what was counted can carry: in a class of few requests it says little that nothing was late for a while.
  *
+ * <p>It does not rise where the CPUs are nearly full: a collection of garbage that runs beside the requests, or a compiler, would find
+ * them full, and what piles up in such a moment would hardly drain. Answers say that too late: they are in time until it happens.
+ *
  * <p>After an overload, answers to requests that came before the share went down say nothing about it, and do not count. Otherwise
  * what has piled up would hold others down long after.
  *
@@ -31,8 +34,12 @@ final class Steering {
     private static final double LOSS_MAX = Math.log(2);
     /** Where more answers are late than halfway from those that are allowed to all. */
     private static final double LOSS_MAX_OVERLOADED = Math.log(4);
-    /** What has to be saved up, at most, in seconds' worth. */
+    /**
+     * What has to be saved up, at most, in seconds' worth: where others hardly run, or after an overload, which says little about what
+     * would do; and so much more where they have a fair part: they can afford to wait.
+     */
     private static final double DEBT_MAX_S = 2;
+    private static final double DEBT_MAX_FAIR_S = 8;
     /** On the logarithm, a second: near where it went wrong, and below; and for each late answer that was allowed and did not come. */
     private static final double RISE = 0.25;
     private static final double RISE_FAST = 1.5;
@@ -40,19 +47,28 @@ final class Steering {
     private static final double DOUBLES_S = 1.5;
     private static final double RISE_OF_ONE = 0.1;
     private static final double NEAR = 0.7;
+    /** Part of the CPUs' time in use above which others get no more of it; and above which they get less. */
+    private static final double BUSY = 0.8;
+    private static final double FULL = 0.87;
+    /** The newest reading counts for so much. */
+    private static final double BUSY_NEWEST = 0.5;
     /** Threads for each CPU that are fair. */
     private static final double FAIR = 0.25;
-    /** Threads for each CPU with which it begins after an overload of which nothing more is known. */
+    /** Threads for each CPU with which it begins. */
     private static final double FIRST = 0.1;
 
     private final double allowed;
     private final int cpus;
-    private double share = Double.POSITIVE_INFINITY;
+    private double share;
     /** Where it last went wrong. */
-    private double wrongAt = Double.POSITIVE_INFINITY;
+    private double wrongAt;
     private double debtS;
+    /** Since nothing was overdrawn. */
+    private boolean wasOverloaded;
     /** How long it has risen. */
     private double sinceLossS;
+    /** Part of the CPUs' time in use of late. */
+    private double busy;
     private final Blame blame = new Blame();
     /** Requests that came before do not count. */
     private long countsFrom = Long.MIN_VALUE;
@@ -62,7 +78,8 @@ final class Steering {
     private long longestNs;
 
     /**
-     * Others run as they like until too many are late.
+     * Others begin with little, before anything is known: what twenty of them make at once each collection of garbage has to go
+     * through long after.
      *
      * @param allowed part of the answers that may be late
      * @param cpus how many threads can run at a time
@@ -70,6 +87,8 @@ final class Steering {
     Steering(double allowed, int cpus) {
         this.allowed = allowed;
         this.cpus = cpus;
+        this.share = Math.max(FIRST * cpus, Target.SHARE_MIN);
+        this.wrongAt = share / NEAR;
     }
 
     /** Threads of others that may run at a time, on average. */
@@ -80,6 +99,11 @@ final class Steering {
     /** Whether too many are late though others hardly run. */
     boolean isImpossible() {
         return blame.isImpossible();
+    }
+
+    /** This part of the CPUs' time was in use since the last reading. */
+    void busy(double part) {
+        busy += (part - busy) * BUSY_NEWEST;
     }
 
     /**
@@ -115,8 +139,10 @@ final class Steering {
 
     private void judge(double seconds, double used, boolean pressed, long now) {
         double overdrawnS = seconds * ((double) late / answers - allowed) / (allowed * (1 - allowed));
-        debtS = Math.min(Math.max(debtS + overdrawnS, 0), DEBT_MAX_S);
+        wasOverloaded |= isOverloaded();
+        debtS = Math.min(Math.max(debtS + overdrawnS, 0), mostDebtS());
         if (debtS == 0) {
+            wasOverloaded = false;
             blame.inOrder();
         }
         if (blame.isFair()) {
@@ -128,34 +154,46 @@ final class Steering {
         }
     }
 
+    private double mostDebtS() {
+        return wasOverloaded ? DEBT_MAX_S : DEBT_MAX_S + DEBT_MAX_FAIR_S * Math.min(share / (FAIR * cpus), 1);
+    }
+
+    private boolean isOverloaded() {
+        return late > answers * (1 + allowed) / 2 && late * LOSS_OF_ONE > LOSS_MAX;
+    }
+
     private void lose(double overdrawnS, double seconds, double from, long now) {
         if (share <= Target.SHARE_MIN) {
             blame(seconds, now);
             return;
         }
-        boolean isOverloaded = late > answers * (1 + allowed) / 2 && late * LOSS_OF_ONE > LOSS_MAX;
+        boolean isOverloaded = isOverloaded();
         double loss = isOverloaded
                 ? LOSS_MAX_OVERLOADED
                 : Math.min(Math.min(LOSS * overdrawnS, LOSS_OF_ONE * late), LOSS_MAX);
-        // Without a limit, or in an overload, more than there are CPUs do not run at a time but wait for each other.
-        double most = isOverloaded || share == Double.POSITIVE_INFINITY ? Math.min(from, cpus) : from;
+        // In an overload more than there are CPUs do not run at a time but wait for each other.
+        double most = isOverloaded ? Math.min(from, cpus) : from;
         double wrong = Math.max(most, Target.SHARE_MIN);
         share = Math.max(wrong * Math.exp(-loss), Target.SHARE_MIN);
         sinceLossS = 0;
         if (isOverloaded) {
             // It was far too much: where it begins to be too much is to be found from below.
-            share = wrongAt == Double.POSITIVE_INFINITY ? Math.max(FIRST * cpus, Target.SHARE_MIN) : share;
             wrongAt = share / NEAR;
             settle(now);
             return;
         }
         // A small loss says little about where it goes wrong.
-        wrongAt = wrongAt == Double.POSITIVE_INFINITY ? wrong : wrongAt * Math.pow(wrong / wrongAt, Math.min(loss / LOSS, 1));
+        wrongAt *= Math.pow(wrong / wrongAt, Math.min(loss / LOSS, 1));
     }
 
     private void rise(double seconds, boolean pressed) {
         sinceLossS += seconds;
-        if (pressed) {
+        if (!pressed) {
+            return;
+        }
+        if (busy > FULL) {
+            share = Math.max(share * Math.exp(-RISE * seconds), Math.min(share, FAIR * cpus));
+        } else if (busy <= BUSY) {
             double slow = Math.min(RISE * Math.pow(2, sinceLossS / DOUBLES_S), RISE_FAST);
             double rise = (share < NEAR * wrongAt ? RISE_FAST : slow) * seconds;
             share *= Math.exp(Math.min(rise, RISE_OF_ONE * allowed * answers));

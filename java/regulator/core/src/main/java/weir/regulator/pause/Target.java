@@ -20,13 +20,18 @@ public abstract class Target {
      * The least share that others keep, in threads that run at a time: who runs hardly ever still ends one day, and shows when
      * there is room again.
      */
-    static final double SHARE_MIN = 0.02;
+    static final double SHARE_MIN = 0.04;
 
     /** A request of the class ended after so long; {@code completed} is false if it failed. */
     abstract void answered(long afterNs, boolean completed, long now);
 
     /** Others have run, or time has passed. */
     abstract void passed(long now);
+
+    /** This part of the CPUs' time was in use since the last reading. */
+    void busy(double part) {
+        // Who needs it says so.
+    }
 
     /** Threads of others that may run at a time, on average; infinite: as they like. */
     abstract double share();

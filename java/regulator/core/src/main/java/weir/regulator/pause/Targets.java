@@ -2,6 +2,7 @@ package weir.regulator.pause;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /** All promises that pauses keep, each of one class: others run as much as the strictest of them leaves over. */
 public final class Targets {
@@ -61,6 +62,11 @@ public final class Targets {
             }
         }
         pace.setShare(share(now), now);
+    }
+
+    /** This part of the CPUs' time was in use since the last reading. */
+    public synchronized void busy(double part) {
+        targets.stream().filter(Objects::nonNull).forEach(target -> target.busy(part));
     }
 
     private boolean isHere(int index, long now) {

@@ -113,7 +113,7 @@ class SteeringTest {
     void anOverloadIsEndedAtOnceAndForgottenSoon() {
         Steering steering = overloaded();
         assertTrue(steering.share() <= 0.1, "share " + steering.share());
-        double after = afterCalm(steering, 8);
+        double after = afterCalm(steering, 10);
         assertTrue(after >= 0.5, "share " + after);
     }
 
@@ -128,8 +128,8 @@ class SteeringTest {
             all.late += one.late;
             all.shares += one.shares;
         }
-        assertTrue(all.latePart() <= 0.0065, all.toString());
-        assertTrue(all.meanShare() >= 0.4 * 0.5, all.toString());
+        assertTrue(all.latePart() <= 0.0075, all.toString());
+        assertTrue(all.meanShare() >= 0.35 * 0.5, all.toString());
     }
 
     @Test
@@ -164,6 +164,40 @@ class SteeringTest {
         Played played = play(steering, 1000, 120, 1, share -> share < 0.1 ? 0.03 : 0.1);
         assertTrue(steering.isImpossible(), played.toString());
         assertTrue(played.latePart() <= 0.04, played.toString());
+    }
+
+    /** Answers are in time until something happens that finds the CPUs full. */
+    @Test
+    void whereTheCpusAreFullOthersGetNoMore() {
+        Steering steering = overloaded();
+        for (int reading = 0; reading < 40; reading++) {
+            steering.busy(0.84);
+        }
+        for (int second = 0; second < 10; second++) {
+            steering.busy(0.84);
+            play(steering, 2500, 1, 1, share -> 0);
+        }
+        double full = steering.share();
+        assertTrue(full <= 0.1, "share " + full);
+        steering.busy(0.5);
+        steering.busy(0.5);
+        double room = afterCalm(steering, 3);
+        assertTrue(room >= 0.5 && room < WANTED, "share " + room);
+        for (int second = 0; second < 40; second++) {
+            steering.busy(1);
+            play(steering, 2500, 1, 1, share -> 0);
+        }
+        double less = steering.share();
+        assertTrue(less >= 0.2 && less <= 0.3, "share " + less);
+    }
+
+    /** Bursts of an eighth of a second, which cost what is aimed at in 48 s. */
+    @Test
+    void aLongBurstIsPaidBack() {
+        Steering steering = new Steering(0.0025, 1);
+        play(steering, 2500, 60, 300, share -> 0.01 * share);
+        Played rest = play(steering, 2500, 1200, 300, share -> 0.01 * share);
+        assertTrue(rest.latePart() <= 0.016, rest.toString());
     }
 
     @Test
