@@ -184,7 +184,7 @@
   const legendOf = (readout, chart, inks) => {
     readout.replaceChildren();
     chart.series.forEach((series, at) => {
-      if (chart.series.length < 2 && !series.curve) return;
+      if (!series.name || (chart.series.length < 2 && !series.curve)) return;
       const key = make("span", undefined, readout);
       key.className = "line-key";
       key.style.borderTopColor = inks.series[at];

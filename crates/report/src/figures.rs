@@ -46,8 +46,12 @@ impl Kind {
             _ if name.starts_with("errors.share") => Self::Share,
             _ if name.contains("_ms") => Self::Milliseconds,
             _ if name.contains("_per_s") => Self::PerSecond,
-            _ if matches!(last, "entries" | "refused") => Self::PerSecond,
-            _ if last == "wait" || name.starts_with("response.") => Self::Seconds,
+            _ if matches!(last, "entries" | "refused" | "ceiling" | "context-switches") => {
+                Self::PerSecond
+            }
+            _ if matches!(last, "wait" | "pause" | "mean") || name.starts_with("response.") => {
+                Self::Seconds
+            }
             _ if name.starts_with("load.lateness") => Self::Seconds,
             _ if name.starts_with("load.start-delay") || name.starts_with("service.") => {
                 Self::Seconds

@@ -174,7 +174,9 @@ impl Figure {
                 value: 0.0,
                 interval: None,
             };
-            read.iter_mut().for_each(|each| *each = each.or(Some(none)));
+            for each in &mut read {
+                *each = each.or(Some(none));
+            }
         }
         read
     }
@@ -341,8 +343,7 @@ mod tests {
     fn a_class_that_only_some_trials_of_a_case_have_had_no_throughput_in_the_others() {
         let without = crate::findings::made::trial(1, 100.0, &[]);
         let mut with = without.clone();
-        with.classes
-            .insert("heavy".to_owned(), heavy(&with, 4.0));
+        with.classes.insert("heavy".to_owned(), heavy(&with, 4.0));
         let read = |name: &str, trials: &[&TrialRecord]| -> Vec<Option<f64>> {
             let read = Figure::named(name).read_each(trials);
             read.iter().map(|each| Some(each.as_ref()?.value)).collect()
@@ -356,7 +357,7 @@ mod tests {
     fn heavy(trial: &TrialRecord, throughput_per_s: f64) -> ClassRecord {
         ClassRecord {
             throughput_per_s,
-            response_time_ms: trial.response_time_ms.clone(),
+            response_time_ms: trial.response_time_ms,
             errors: trial.errors.clone(),
         }
     }

@@ -67,6 +67,8 @@ fn point(environment: &str, x: f64, figure: &Figure, kind: Kind, scale: f64) -> 
             "{environment} at {}: {}",
             number(x),
             kind.with_estimate(figure.value, figure.interval.as_ref())
-        )),
+        ))
+        .trim_start()
+        .to_owned(),
     }
 }

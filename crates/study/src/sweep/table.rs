@@ -1,6 +1,8 @@
 //! The table of a sweep: a row per case, a column per figure.
 
-use weir_record::{Column, Figure as Cell, Statistic, SweepRow, SweepTable, TrialRecord};
+use weir_record::{
+    Column, Figure as Cell, Level, Levels, Statistic, SweepRow, SweepTable, TrialRecord,
+};
 use weir_stats::{Estimate, Method, mean_of_independent};
 
 use super::Case;
@@ -87,11 +89,27 @@ fn row(
     SweepRow {
         case: case.short().to_owned(),
         environment: case.environment.clone(),
-        levels: case.levels.clone(),
+        levels: set(case, &own),
         trials: own.iter().map(|trial| trial.id).collect(),
         cells: cells.collect(),
         published: wanted.iter().map(published).collect(),
     }
+}
+
+/// The levels of a case, each as it was set where all trials agree; where they followed from what others had measured and differ, as
+/// it is written.
+fn set(case: &Case, own: &[&TrialRecord]) -> Levels {
+    let level = |(factor, written): (&String, &Level)| {
+        let mut set = own.iter().filter_map(|trial| trial.levels.get(factor));
+        let first = set.next().unwrap_or(written);
+        let agreed = if set.all(|other| other == first) {
+            first
+        } else {
+            written
+        };
+        (factor.clone(), agreed.clone())
+    };
+    case.levels.iter().map(level).collect()
 }
 
 /// The multiples of what the study's reference case had in the same environment.
@@ -184,5 +202,30 @@ fn around_median(median: f64, values: &[f64]) -> Estimate {
         confidence: 1.0 - 0.5f64.powf(values.len() as f64 - 1.0),
         count: values.len() as u64,
         method: Method::OrderStatistics,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::made::trial;
+
+    #[test]
+    fn a_row_shows_levels_as_they_were_set_where_all_trials_agree() {
+        let written = Level::Text("{0.8 * throughput / cpu of first}".to_owned());
+        let case = Case {
+            levels: Levels::from([("rate".to_owned(), written.clone())]),
+            ..Case::default()
+        };
+        let at = |rate: f64| {
+            let mut trial = trial(1, rate, &[]);
+            trial.levels.insert("rate".to_owned(), Level::Number(rate));
+            trial
+        };
+        let (slow, fast) = (at(384.0), at(390.0));
+        let shown = |own: &[&TrialRecord]| set(&case, own)["rate"].clone();
+        assert_eq!(shown(&[&slow, &slow]), Level::Number(384.0));
+        assert_eq!(shown(&[&slow, &fast]), written);
+        assert_eq!(shown(&[]), written);
     }
 }

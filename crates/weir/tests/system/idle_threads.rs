@@ -26,6 +26,7 @@ fn short() -> String {
         ("window = \"15 s\"", "window = \"5 s\""),
         ("\nwarm-up = \"5 s\"", "\nwarm-up = \"1 s\""),
         ("first-warm-up = \"10 s\"", "first-warm-up = \"2 s\""),
+        ("replicates = 3", "replicates = 1"),
     ];
     let head = changed.iter().fold(head.to_owned(), |head, (from, to)| {
         assert!(head.contains(from), "{from}");
