@@ -5,7 +5,7 @@ use weir_record::{Column, Figure as Cell, Level, OverviewRow, SweepOverview, Tri
 
 use super::Case;
 use super::follow::measured;
-use super::table::{TIMES, cell, multiples, of_case, over_trials};
+use super::table::{TIMES, beside, cell, multiples, of_case, over_trials};
 use crate::figure::Figure;
 use crate::spec::{Across, ChoiceSpec, Derived, OverviewColumnSpec, Shown};
 
@@ -141,19 +141,13 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The best of a choice's cases that keep its bounds; `None` where none does or one of the bounds is not known.
+    /// The best of a choice's cases that keep its bounds; `None` where none does.
     fn chosen(&self, choice: &ChoiceSpec) -> Option<&'a Case> {
         let figure = choice.figure();
         let sign = figure.more_is_better();
-        let bounds: Option<Vec<Requirement>> = choice
-            .subject_to
-            .iter()
-            .map(|bound| self.bound(bound))
-            .collect();
-        let bounds = bounds?;
-        let keeps = |case: &str| {
-            let mut bounds = bounds.iter();
-            bounds.all(|bound| self.is_kept(bound, case).unwrap_or(false))
+        let keeps = |name: &str| {
+            let mut bounds = choice.subject_to.iter();
+            bounds.all(|bound| self.is_kept(bound, name))
         };
         let candidates = choice.among.iter().filter(|name| keeps(name));
         let valued =
@@ -162,18 +156,31 @@ impl<'a> Place<'a> {
         self.case(best)
     }
 
-    /// A bound with its formulas worked out.
-    fn bound(&self, text: &str) -> Option<Requirement> {
-        let worked_out = match Derived::parse(text).ok()? {
-            Some(derived) => derived.text(|case, figure| self.measured(case, figure))?,
-            None => text.to_owned(),
+    /// Whether more than half of a case's trials keep a bound, each beside what the bound's cases had in its block: a case that is run
+    /// in one block only is not judged by what others were like.
+    fn is_kept(&self, bound: &str, name: &str) -> bool {
+        let Some(case) = self.case(name) else {
+            return false;
         };
-        worked_out.parse().ok()
+        let own = of_case(case, self.trials);
+        let kept = own
+            .iter()
+            .filter(|trial| self.keeps(trial, bound).unwrap_or(false));
+        2 * kept.count() > own.len()
     }
 
-    fn is_kept(&self, bound: &Requirement, case: &str) -> Option<bool> {
-        let figure = Figure::of(bound)?;
-        let value = self.measured(case, &figure)?;
+    /// Whether a trial keeps a bound, whose formulas are worked out by the trials beside it; `None` when something was not read.
+    fn keeps(&self, trial: &TrialRecord, bound: &str) -> Option<bool> {
+        let worked_out = match Derived::parse(bound).ok()? {
+            Some(derived) => derived.text(|name, figure| {
+                let references = of_case(self.case(name)?, self.trials);
+                Some(figure.read(beside(&references, trial)?)?.value)
+            })?,
+            None => bound.to_owned(),
+        };
+        let bound: Requirement = worked_out.parse().ok()?;
+        let figure = Figure::of(&bound)?;
+        let value = figure.read(trial)?.value;
         Some(bound.met_by(value * figure.to_base()))
     }
 

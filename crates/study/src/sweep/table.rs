@@ -139,13 +139,21 @@ pub(super) fn multiples(
     let references = of_case(below, trials);
     let own = of_case(case, trials);
     let multiple = |(trial, read): (&&TrialRecord, Option<Measured>)| {
-        let before = references.iter().rfind(|other| other.id <= trial.id);
-        let base = figure.read(before.or(references.first())?)?.value;
+        let base = figure.read(beside(&references, trial)?)?.value;
         let multiple = read?.value / base;
         multiple.is_finite().then_some(multiple)
     };
     let read = figure.read_each(&own);
     own.iter().zip(read).filter_map(multiple).collect()
+}
+
+/// Of the trials of a reference case the last before a trial, which is that of its block; the first one when all came later.
+pub(super) fn beside<'t>(
+    references: &[&'t TrialRecord],
+    trial: &TrialRecord,
+) -> Option<&'t TrialRecord> {
+    let before = references.iter().rfind(|other| other.id <= trial.id);
+    before.or(references.first()).copied()
 }
 
 /// A figure over the trials that have it; its interval is that between them, or that within the trial when there is one.
