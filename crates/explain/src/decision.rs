@@ -79,7 +79,8 @@ pub struct Decision {
     pub responses: [Response; 2],
     /// How many trials of each there were.
     pub trials: [usize; 2],
-    /// The figure that decides: `throughput_per_s`, `mean_ms`, `p99_ms`, or `mean_ms` of a class as `mean_ms(LABEL)`.
+    /// The figure that decides: `throughput_per_s`, `mean_ms`, `p99_ms`, `mean_ms` of a class as `mean_ms(LABEL)`, or
+    /// `unaccounted_ms`: what is neither work nor a wait that is counted.
     pub figure: String,
     /// That figure changed, over what it was; null where there is one trial only, which tells nothing of chance.
     pub ratio: Option<Estimate>,

@@ -10,6 +10,7 @@ use crate::hypotheses::{
 };
 use crate::hypothesis::{Hypothesis, Verdict};
 use crate::threads::{request_cpu, request_wait};
+use crate::threshold::MATTERS;
 use crate::words::percent;
 
 /// What the figures of one run say of every hypothesis.
@@ -99,7 +100,7 @@ impl Diagnosis {
 
 /// The one that explains most. A load tool that was the limit comes before all, since nothing else was measured then.
 /// Waiting for a CPU is what a full CPU and a neighbour look like, and a full CPU what a collector looks like: the
-/// narrower explanation comes first.
+/// narrower explanation comes first, unless it accounts for less than a tenth of the time, as a few percent of steal do.
 fn first(hypotheses: &[Hypothesis]) -> Option<&Hypothesis> {
     let breadth = |hypothesis: &Hypothesis| match hypothesis.id.as_str() {
         "load-tool" => 0,
@@ -112,8 +113,12 @@ fn first(hypotheses: &[Hypothesis]) -> Option<&Hypothesis> {
         .filter(|hypothesis| hypothesis.is_supported());
     supported.min_by(|a, b| {
         let share = |hypothesis: &Hypothesis| hypothesis.share.unwrap_or(0.0);
-        let by_breadth = breadth(a).cmp(&breadth(b));
-        by_breadth.then(share(b).total_cmp(&share(a)))
+        let is_small =
+            |hypothesis: &Hypothesis| hypothesis.share.is_some_and(|share| share < MATTERS);
+        let by_size = is_small(a).cmp(&is_small(b));
+        by_size
+            .then(breadth(a).cmp(&breadth(b)))
+            .then(share(b).total_cmp(&share(a)))
     })
 }
 
@@ -235,6 +240,25 @@ mod tests {
         assert_eq!(
             with(&[("target.blocked", 5.0), ("cpu", 0.5)]).as_deref(),
             Some("disk")
+        );
+    }
+
+    #[test]
+    fn what_takes_little_of_the_time_is_not_the_first_answer() {
+        assert_eq!(
+            with(&[("cpu.steal", 0.06)]).as_deref(),
+            Some("cpu"),
+            "6 % of steal make 1 % of the time"
+        );
+        let pauses = [("gc.time", 0.02), ("gc.count", 0.1)];
+        let found = diagnose(&evidence(&[WORKING.as_slice(), &pauses].concat()));
+        assert_eq!(found.first.as_deref(), Some("cpu"));
+        assert!(
+            found
+                .summary
+                .ends_with("Also supported: garbage-collection, scheduler."),
+            "{}",
+            found.summary
         );
     }
 

@@ -11,6 +11,11 @@ use crate::words::{percent, time};
 /// The smallest change of the mean response time that there is something to explain of: `weir compare`'s own margin.
 const DIFFERENCE_MIN: f64 = 0.05;
 
+/// Hypotheses whose time is the most that it can be, and counts only where the slower run supports them: retransmission timers may be
+/// somebody else's, a stage may be full because of what is behind it, time that nothing accounts for need not be a lock, and the kernel's own
+/// work looks like a neighbour.
+const AT_MOST: [&str; 4] = ["network", "limit", "locks", "neighbour"];
+
 /// Why two runs differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DifferenceDiagnosis {
@@ -57,11 +62,15 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
         .map(|hypothesis| {
             let time_ms = [first, second].map(|run| time_of(run, &hypothesis.id));
             // Time that may be somebody else's explains nothing.
-            let part = part(time_ms, grew_ms).filter(|_| !is_open(slower, &hypothesis.id));
+            let in_slower = slower.hypothesis(&hypothesis.id).map(|found| found.verdict);
+            let part = part(time_ms, grew_ms)
+                .filter(|_| in_slower.is_some_and(|found| found != Verdict::NotMeasured));
+            let counts =
+                !AT_MOST.contains(&hypothesis.id.as_str()) || in_slower == Some(Verdict::Supported);
             let verdict = match (matters, part) {
                 (Some(false), _) => Verdict::NotSupported,
                 (_, None) => Verdict::NotMeasured,
-                (_, Some(part)) if part >= MATTERS => Verdict::Supported,
+                (_, Some(part)) if part >= MATTERS && counts => Verdict::Supported,
                 _ => Verdict::NotSupported,
             };
             ChangedTime {
@@ -72,6 +81,19 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
             }
         })
         .collect();
+    let spoilt = [(first, "first"), (second, "second")]
+        .into_iter()
+        .find(|(run, _)| run.first.as_deref() == Some("load-tool"));
+    if let Some((_, which)) = spoilt.filter(|_| matters == Some(true)) {
+        return DifferenceDiagnosis {
+            response_mean_grew_ms: grew_ms,
+            first: Some("load-tool".to_owned()),
+            summary: format!(
+                "The load tool was the limit in the {which} run: its times are the load tool's, and tell nothing of the server."
+            ),
+            hypotheses: only_load_tool(hypotheses),
+        };
+    }
     let largest = hypotheses
         .iter()
         .filter(|changed| changed.verdict == Verdict::Supported)
@@ -83,6 +105,19 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
         hypotheses,
         summary,
     }
+}
+
+/// Where a load tool was the limit nothing else was measured.
+fn only_load_tool(hypotheses: Vec<ChangedTime>) -> Vec<ChangedTime> {
+    let judged = hypotheses.into_iter().map(|mut changed| {
+        changed.verdict = if changed.id == "load-tool" {
+            Verdict::Supported
+        } else {
+            Verdict::NotMeasured
+        };
+        changed
+    });
+    judged.collect()
 }
 
 /// The broad hypotheses contain the narrow ones' time, and come after them.
@@ -98,11 +133,6 @@ fn rank(changed: &ChangedTime) -> f64 {
 fn time_of(run: &Diagnosis, id: &str) -> Option<f64> {
     let hypothesis = run.hypothesis(id)?;
     Some(hypothesis.share? * run.response_mean_ms?)
-}
-
-fn is_open(run: &Diagnosis, id: &str) -> bool {
-    run.hypothesis(id)
-        .is_none_or(|hypothesis| hypothesis.verdict == Verdict::NotMeasured)
 }
 
 fn part([first, second]: [Option<f64>; 2], grew_ms: Option<f64>) -> Option<f64> {
@@ -175,6 +205,68 @@ mod tests {
         assert_eq!(
             scheduler.map(|changed| changed.verdict),
             Some(Verdict::NotSupported)
+        );
+    }
+
+    /// A server whose requests hardly work: they stand somewhere.
+    fn standing_with<'a>(more: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
+        let standing = [
+            ("target.cpu.user", 0.5),
+            ("target.cpu.system", 0.0),
+            ("target.run-queue-wait", 0.1),
+        ];
+        [standing.as_slice(), more].concat()
+    }
+
+    #[test]
+    fn what_was_not_there_before_explains_what_came() {
+        // Before, the requests' time is work and waiting for the pool, which is not full.
+        let before = standing_with(&[
+            ("pool.db.waiting", 0.4),
+            ("pool.db.occupancy", 2.0),
+            ("pool.db.limit", 10.0),
+            ("locks.contended", 0.0),
+        ]);
+        let locked = standing_with(&[("locks.contended", 90.0), ("pool.db.waiting", 0.4)]);
+        let found = diagnose_difference(&run(0.01, &before), &run(0.1, &locked));
+        assert_eq!(found.first.as_deref(), Some("locks"), "{found:#?}");
+        let small = standing_with(&[
+            ("pool.db.waiting", 9.0),
+            ("pool.db.occupancy", 2.0),
+            ("pool.db.limit", 2.0),
+            ("locks.contended", 0.0),
+        ]);
+        let found = diagnose_difference(&run(0.01, &before), &run(0.1, &small));
+        assert_eq!(found.first.as_deref(), Some("limit"), "{found:#?}");
+    }
+
+    #[test]
+    fn time_that_is_the_most_it_can_be_counts_only_where_it_is_supported() {
+        let quiet = [("tcp.retransmissions", 0.0), ("tcp.syn-retries", 0.0)];
+        let others = [("tcp.retransmissions", 20.0), ("tcp.syn-retries", 0.0)];
+        let quick = |mean_s: f64, signals: &[(&str, f64)]| {
+            let mut made = evidence(signals);
+            made.mean_s = Some(mean_s);
+            made.in_flight = Some(mean_s * 100.0);
+            made.p99_s = Some(0.15);
+            diagnose(&made)
+        };
+        let found = diagnose_difference(&quick(0.1, &quiet), &quick(0.12, &others));
+        assert_eq!(
+            found.first, None,
+            "no request took as long as a timer: {found:#?}"
+        );
+    }
+
+    #[test]
+    fn a_load_tool_that_was_the_limit_is_the_whole_answer() {
+        let spoilt = [BEFORE.as_slice(), &[("load.cpu", 0.97), ("load.cpus", 1.0)]].concat();
+        let found = diagnose_difference(&run(0.1, &BEFORE), &run(0.3, &spoilt));
+        assert_eq!(found.first.as_deref(), Some("load-tool"));
+        assert!(
+            found.summary.contains("in the second run"),
+            "{}",
+            found.summary
         );
     }
 

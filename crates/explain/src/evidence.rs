@@ -24,6 +24,9 @@ pub struct Evidence {
     pub start_delay_s: Option<f64>,
     /// Requests in flight on average.
     pub in_flight: Option<f64>,
+    /// Most requests that can come while the server answers none: users who are not waiting for an answer; infinite for an open
+    /// workload, which waits for nobody.
+    pub elsewhere: f64,
     /// Samples that failed.
     pub errors: Option<Errors>,
     /// Response times of each class of requests.
@@ -72,6 +75,7 @@ impl Evidence {
                 .as_ref()
                 .map(|open| open.start_delay_ms.mean / 1e3),
             in_flight: None,
+            elsewhere: f64::INFINITY,
             errors: Some(record.errors.clone()),
             classes: record
                 .classes
@@ -86,6 +90,9 @@ impl Evidence {
             limits: limits.collect(),
         };
         evidence.in_flight = evidence.requests_in_flight(record);
+        if let (None, Some(in_flight)) = (&record.open, evidence.in_flight) {
+            evidence.elsewhere = (f64::from(record.population) - in_flight).max(0.0);
+        }
         evidence.load_on_target =
             evidence.load_on_target(target.map(|target| target.cpu_scope), machine);
         evidence
@@ -112,6 +119,7 @@ impl Evidence {
             p99_s: None,
             start_delay_s: None,
             in_flight: in_flight.filter(|n| *n > 0.0),
+            elsewhere: f64::INFINITY,
             errors: None,
             classes: BTreeMap::new(),
             cpus: signals.get(names::TARGET_CPUS).copied(),
@@ -249,6 +257,7 @@ pub(crate) mod made {
             p99_s: Some(0.3),
             start_delay_s: None,
             in_flight: Some(10.0),
+            elsewhere: f64::INFINITY,
             errors: Some(Errors::default()),
             classes: BTreeMap::new(),
             cpus: Some(2.0),

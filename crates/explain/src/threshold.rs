@@ -35,12 +35,12 @@ pub(crate) const P99_HAS_TIMER_BECAUSE: &str = "a lost segment of a short exchan
 pub(crate) const FAILURES: f64 = 0.01;
 pub(crate) const FAILURES_BECAUSE: &str = "one connection in a hundred that fails is no accident";
 
-/// Share of time with pauses from which on the 99th percentile sees them.
+/// Share of the requests that meet a pause from which on the 99th percentile sees them.
 pub(crate) const PAUSES_SEEN: f64 = 0.01;
 /// A mean pause of this share of the 99th percentile is most of it.
 pub(crate) const PAUSE_OF_P99: f64 = 0.5;
-pub(crate) const PAUSE_OF_P99_BECAUSE: &str = "requests that meet a pause then have the 99th percentile's time; it counts when pauses take 1 % of the time, so that \
-     one request in a hundred meets one";
+pub(crate) const PAUSE_OF_P99_BECAUSE: &str = "requests that meet a pause then have the 99th percentile's time; it counts when one request in a hundred meets one: those in flight \
+     when it begins, and those that come while it lasts";
 
 /// A stage is full when this share of its places is taken on average.
 pub(crate) const FULL: f64 = 0.95;

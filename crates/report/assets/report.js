@@ -19,6 +19,7 @@
   // Colour and dash together tell series apart, so that neither is needed alone.
   const COLOURS = 8;
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [12, 4], [1, 4], [8, 2, 2, 2]];
+  const dashOf = (at) => DASHES[(at + Math.floor(at / COLOURS)) % DASHES.length];
   const AXIS_WIDTH = 58;
 
   // What is drawn now; also for whoever wants to look into a chart from the console.
@@ -181,15 +182,27 @@
     return best && best.point;
   };
 
+  // A piece of a line as it is drawn.
+  const lineKey = (ink, dash) => {
+    const key = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    key.setAttribute("class", "line-key");
+    key.setAttribute("viewBox", "0 0 34 4");
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("d", "M0 2H34");
+    line.setAttribute("stroke", ink);
+    line.setAttribute("stroke-dasharray", dash.join(" "));
+    key.append(line);
+    return key;
+  };
+
   const legendOf = (readout, chart, inks) => {
     readout.replaceChildren();
     chart.series.forEach((series, at) => {
       if (!series.name || (chart.series.length < 2 && !series.curve)) return;
-      const key = make("span", undefined, readout);
-      key.className = "line-key";
-      key.style.borderTopColor = inks.series[at];
-      key.style.borderTopStyle = at ? "dashed" : "solid";
-      make("span", `${series.name}${series.curve && chart.fitted ? ", fitted" : ""}   `, readout);
+      const entry = make("span", undefined, readout);
+      entry.className = "entry";
+      entry.append(lineKey(inks.series[at], dashOf(at)));
+      make("span", `${series.name}${series.curve && chart.fitted ? ", fitted" : ""}`, entry);
     });
   };
 
@@ -215,7 +228,7 @@
       scales: { x: { time: false, range: [0, chart.x_max] }, y: { range: [0, chart.y_max] } },
       axes: axes(chart.x_title),
       series: [{}].concat(chart.series.map((series, at) => ({
-        label: series.name, stroke: inks.series[at], width: 2, dash: DASHES[(at + Math.floor(at / COLOURS)) % DASHES.length], spanGaps: true, pxAlign: 0, points: { show: false },
+        label: series.name, stroke: inks.series[at], width: 2, dash: dashOf(at), spanGaps: true, pxAlign: 0, points: { show: false },
       }))),
       hooks: {
         drawClear: [(plot) => drawAnswer(plot, chart, inks)],

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use weir_record::TrialRecord;
 
 use super::Response;
+use crate::evidence::Evidence;
+use crate::hypotheses::locks::rest;
 
 /// The figures of a trial that decisions rest on.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,10 @@ pub struct TrialFigures {
     pub class_means_ms: BTreeMap<String, f64>,
     /// Share of the time in which a garbage collector had stopped the application.
     pub stopped: Option<f64>,
+    /// Mean time of a request, in milliseconds, that is neither work nor a wait that is counted; where that can be told.
+    pub unaccounted_ms: Option<f64>,
+    /// Busy share of the CPUs that the server may use.
+    pub cpu: Option<f64>,
     /// Share of the samples that failed.
     pub failed: f64,
 }
@@ -27,6 +33,8 @@ impl TrialFigures {
     /// Those of a record.
     pub fn of(record: &TrialRecord) -> Self {
         let classes = record.classes.iter();
+        let evidence = Evidence::of_trial("", record, None, None);
+        let unaccounted = rest(&evidence).zip(evidence.mean_s);
         Self {
             throughput_per_s: record.throughput_per_s,
             mean_ms: record.response_time_ms.mean,
@@ -35,6 +43,8 @@ impl TrialFigures {
                 .map(|(label, class)| (label.clone(), class.response_time_ms.mean))
                 .collect(),
             stopped: record.signals.get("gc.time").copied(),
+            unaccounted_ms: unaccounted.map(|(share, mean_s)| share * mean_s * 1e3),
+            cpu: record.cpu.map(|cpu| cpu.total),
             failed: record.errors.share,
         }
     }

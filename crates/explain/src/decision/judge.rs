@@ -9,7 +9,7 @@ use weir_stats::{Margin, Verdict};
 use super::compared::{Compared, Outcome, in_ms, in_requests};
 use super::figures::{TrialFigures, mean, stopped};
 use crate::hypothesis::{Change, Hypothesis, StartChange};
-use crate::threshold::{FAILURES, MATTERS};
+use crate::threshold::{FAILURES, MATTERS, SATURATED};
 use crate::words::{number, percent};
 
 /// Part of the time that a hypothesis accounts for which has to go for it to be the cause. Half: what held requests up
@@ -23,8 +23,10 @@ const ERROR: f64 = 0.05;
 /// What would be seen if the hypothesis held.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
-    /// The throughput stays.
+    /// The throughput stays, and the CPUs stay full.
     Kept,
+    /// Half of the time goes that nothing else accounts for.
+    UnaccountedFalls,
     /// Half of the claimed share of a time goes.
     Falls {
         /// Whether of the 99th percentile, not of the mean.
@@ -49,6 +51,7 @@ pub(super) fn rule(hypothesis: &Hypothesis, change: &Change, idea: &str) -> Rule
     let of_p99 = of_p99.filter(|_| share < MATTERS);
     match change {
         Change::Level(_) if idea == "fewer-users" => Rule::Kept,
+        Change::Level(_) if idea == "one-user" => Rule::UnaccountedFalls,
         Change::Start(StartChange::Batch) => Rule::Changes,
         Change::Level(_) | Change::Start(_) | Change::Requests => Rule::Falls {
             of_p99: of_p99.is_some(),
@@ -67,6 +70,7 @@ impl Rule {
         let cases = [was, changed];
         let mut outcome = match self {
             Self::Kept => kept(cases),
+            Self::UnaccountedFalls => unaccounted_falls(cases),
             Self::Falls {
                 of_p99,
                 claimed,
@@ -100,7 +104,69 @@ fn kept(cases: [&[TrialFigures]; 2]) -> Outcome {
     let ratio = compared.estimate(1.0 - ERROR);
     let least = 1.0 - MATTERS;
     let holds = ratio.and_then(|ratio| beyond(ratio.low >= least, ratio.high < least));
-    compared.outcome(ratio, holds, format!("{} times at least", number(least)))
+    let outcome = compared.outcome(ratio, holds, format!("{} times at least", number(least)));
+    still_full(outcome, cases)
+}
+
+/// Whatever is full keeps its throughput with half the users, a pool as well: only where the CPUs stay full it is they.
+fn still_full(kept: Outcome, [_, changed]: [&[TrialFigures]; 2]) -> Outcome {
+    if kept.holds != Some(true) {
+        return kept;
+    }
+    let busy = mean(changed.iter().filter_map(|trial| trial.cpu));
+    let (holds, told) = match busy {
+        Some(busy) if busy >= SATURATED * (1.0 - MATTERS) => return kept,
+        Some(busy) => (
+            Some(false),
+            format!("the CPUs were {} busy then: something else is full", percent(busy)),
+        ),
+        None => (
+            None,
+            "how busy the CPUs were then was not read, so that it can be something else that is full".to_owned(),
+        ),
+    };
+    Outcome {
+        holds,
+        why: format!("{}; but {told}", kept.why),
+        ..kept
+    }
+}
+
+/// With one user a full CPU's queue goes as well as a lock's, so the whole time tells nothing.
+fn unaccounted_falls(cases: [&[TrialFigures]; 2]) -> Outcome {
+    let [was, _] = cases;
+    // Nothing left over has no logarithm: a thousandth of the whole time is as good as nothing.
+    let of = |trial: &TrialFigures| {
+        let least = trial.mean_ms / 1e3;
+        trial.unaccounted_ms.map(|left| left.max(least))
+    };
+    let what = "time that is neither work nor a wait that is counted came to";
+    let compared = Compared::new("unaccounted_ms", what, cases, of, in_ms);
+    let ratio = compared.estimate(1.0 - ERROR);
+    let most = 1.0 - GONE;
+    let holds = ratio.and_then(|ratio| beyond(ratio.high <= most, ratio.low > most));
+    let outcome = compared.outcome(ratio, holds, format!("{} times at most", number(most)));
+    let share = mean(
+        was.iter()
+            .filter_map(|trial| Some(trial.unaccounted_ms? / trial.mean_ms)),
+    );
+    match share {
+        Some(share) if share < MATTERS => Outcome {
+            holds: Some(false),
+            why: format!(
+                "only {} of the time was neither work nor a wait that is counted before, so that locks cannot take a tenth of it",
+                percent(share)
+            ),
+            ..outcome
+        },
+        Some(_) => outcome,
+        None => Outcome {
+            holds: None,
+            why: "how much of the time is neither work nor a wait that is counted was not recorded"
+                .to_owned(),
+            ..outcome
+        },
+    }
 }
 
 fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64) -> Outcome {
@@ -201,6 +267,8 @@ mod tests {
             p99_ms: 3.0 * mean_ms,
             class_means_ms: BTreeMap::new(),
             stopped: None,
+            unaccounted_ms: Some(0.6 * mean_ms),
+            cpu: Some(0.97),
             failed: 0.0,
         }
     }
@@ -242,6 +310,38 @@ mod tests {
             Rule::Kept.judge(&three(100.0), &half).holds
         };
         assert_eq!((judged(98.0), judged(60.0)), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn what_keeps_its_throughput_with_idle_cpus_is_not_the_cpu() {
+        let judged = |cpu| {
+            let half = with(three(50.0), |trial| {
+                trial.throughput_per_s /= 2.0;
+                trial.cpu = cpu;
+            });
+            Rule::Kept.judge(&three(100.0), &half)
+        };
+        let pool = judged(Some(0.05));
+        assert_eq!(pool.holds, Some(false));
+        assert!(pool.why.contains("5.0 % busy"), "{}", pool.why);
+        assert_eq!(judged(Some(0.9)).holds, Some(true));
+        assert_eq!(judged(None).holds, None);
+    }
+
+    #[test]
+    fn a_queue_for_the_cpu_that_goes_with_the_users_is_no_lock() {
+        let left = |mean_ms, left| with(three(mean_ms), |trial| trial.unaccounted_ms = left);
+        let judged =
+            |before, after| Rule::UnaccountedFalls.judge(&left(80.0, before), &left(10.0, after));
+        let alone = Rule::UnaccountedFalls.judge(&three(100.0), &three(10.0));
+        assert_eq!(alone.holds, Some(true), "{alone:?}");
+        assert_eq!(alone.figure, "unaccounted_ms");
+        let full = judged(Some(1.0), Some(0.0));
+        assert_eq!(full.holds, Some(false));
+        assert!(full.why.starts_with("only 1."), "{}", full.why);
+        let untold = judged(None, None);
+        assert_eq!(untold.holds, None);
+        assert!(untold.why.contains("was not recorded"), "{}", untold.why);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use weir_record::STEAL_MAX;
 
 use crate::evidence::Evidence;
-use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of, any_of};
+use crate::hypothesis::{Hypothesis, Test, Unit, all_of, any_of};
 use crate::threshold::{BUSY, SLOW_CLOCK, SLOW_CLOCK_BECAUSE, STEAL_BECAUSE};
-use crate::words::percent;
+use crate::words::{capital, percent};
 
 pub(crate) fn clock(evidence: &Evidence) -> Hypothesis {
     let steal = evidence.signal("cpu.steal");
@@ -64,7 +64,7 @@ pub(crate) fn clock(evidence: &Evidence) -> Hypothesis {
         "steal-and-frequency",
         "The CPUs are slower than they seem: other virtual machines, or a low frequency",
     )
-    .share(share.filter(|_| verdict == Verdict::Supported))
+    .share(share)
     .test(stolen)
     .test(slow)
     .idea(
@@ -74,17 +74,11 @@ pub(crate) fn clock(evidence: &Evidence) -> Hypothesis {
     .verdict(verdict, says)
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::made::evidence;
+    use crate::hypothesis::Verdict;
 
     fn verdict(signals: &[(&str, f64)]) -> Verdict {
         clock(&evidence(signals)).verdict

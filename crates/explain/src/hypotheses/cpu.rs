@@ -59,17 +59,26 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
 }
 
 /// Whether the CPUs are what holds requests that have their place already: they are full, and with the server's own
-/// work, or the requests wait for them. CPUs that others fill while the server needs none hold nobody.
-pub(crate) fn holds(evidence: &Evidence) -> bool {
-    let full = evidence.signal("cpu").is_some_and(|cpu| cpu >= SATURATED);
-    let own = own_part(evidence).is_none_or(|own| own >= OWN);
+/// work, or the requests wait for them. CPUs that others fill while the server needs none hold nobody. `None`: they are full, and
+/// whether for the server was not recorded.
+pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
+    if evidence.signal("cpu").is_none_or(|cpu| cpu < SATURATED) {
+        return Some(false);
+    }
+    let own = own_part(evidence).map(|own| own >= OWN);
     let waits = evidence.share_of_requests(request_wait(evidence));
-    full && (own || waits.is_some_and(|waits| waits >= MATTERS))
+    match (own, waits.map(|waits| waits >= MATTERS)) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (None, _) => None,
+        (Some(false), _) => Some(false),
+    }
 }
 
-/// The requests' part of the busy time of the target's CPUs.
+/// The requests' part of the busy time of the target's CPUs. What other virtual machines took is no busy time: `cpu` is a share of
+/// what they left.
 fn own_part(evidence: &Evidence) -> Option<f64> {
-    let busy_cpus = evidence.signal("cpu")? * evidence.cpus?;
+    let left = 1.0 - evidence.signal("cpu.steal").unwrap_or(0.0);
+    let busy_cpus = evidence.signal("cpu")? * evidence.cpus? * left;
     (busy_cpus > 0.0).then(|| request_cpu(evidence).map(|own| (own / busy_cpus).min(1.0)))?
 }
 
@@ -95,6 +104,18 @@ mod tests {
             "a neighbour's"
         );
         assert_eq!(with(0.6, 1.1).verdict, Verdict::NotSupported);
+    }
+
+    #[test]
+    fn what_other_virtual_machines_took_is_not_somebody_elses_work_here() {
+        // Nine tenths of two CPUs, of which others took more than half.
+        let stolen = super::cpu(&evidence(&[
+            ("cpu", 0.98),
+            ("cpu.steal", 0.55),
+            ("target.cpu.user", 0.85),
+            ("target.cpu.system", 0.0),
+        ]));
+        assert_eq!(stolen.verdict, Verdict::Supported, "{stolen:#?}");
     }
 
     #[test]

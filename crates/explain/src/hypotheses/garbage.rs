@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Change, Hypothesis, StartChange, Test, Unit, Verdict, all_of, any_of};
-use crate::threads::collectors;
+use crate::threads::{collectors, request_cpu, request_wait};
 use crate::threshold::{
     MATTERS, MATTERS_BECAUSE, PAUSE_OF_P99, PAUSE_OF_P99_BECAUSE, PAUSES_SEEN, SATURATED,
 };
@@ -20,13 +20,14 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
         (MATTERS, MATTERS_BECAUSE),
     )
     .from(&["gc.time"]);
+    let meet = meet_a_pause(evidence, pause_s);
     let of_p99 = Test::at_least(
-        "mean pause as a share of the 99th percentile",
-        pause_of_p99(evidence, stopped, pause_s),
+        "mean pause as a share of the 99th percentile, where one request in a hundred meets one",
+        pause_of_p99(evidence, stopped, pause_s, meet),
         Unit::Share,
         (PAUSE_OF_P99, PAUSE_OF_P99_BECAUSE),
     )
-    .from(&["gc.time", "gc.count", "response_time_ms.p99"]);
+    .from(&["gc.time", "gc.count", "response_time_ms.p99", "throughput"]);
     let of_cpu = Test::at_least(
         "the collector's threads' share of the server's CPU time",
         cpu_share(evidence),
@@ -47,14 +48,26 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
         ]),
     };
     let says = says(evidence, stopped, pause_s, &of_cpu);
+    // On full CPUs the requests wait for the collector in proportion to what it takes of them.
+    let for_its_cpu = of_cpu
+        .figure
+        .filter(|_| of_cpu.speaks() && full == Some(true));
+    let for_its_cpu = for_its_cpu
+        .zip(at_cpu(evidence))
+        .map(|(part, time)| part * time);
+    let share = stopped.map(|stopped| stopped.max(for_its_cpu.unwrap_or(0.0)));
     Hypothesis::new(
         "garbage-collection",
         "The garbage collector stops the application, or takes its CPU",
     )
-    .share(stopped)
+    .share(share)
     .test(of_time)
     .test(of_p99)
     .test(of_cpu)
+    .test(
+        Test::figure("share of the requests that meet a pause", meet, Unit::Share)
+            .from(&["gc.count", "throughput", "response_time_ms.mean"]),
+    )
     .test(Test::figure("mean pause", pause_s, Unit::Seconds).from(&["gc.time", "gc.count"]))
     .test(Test::figure("collections", evidence.signal("gc.count"), Unit::PerSecond).from(&["gc.count"]))
     .changed("no-garbage", "a load without garbage (a request that allocates next to nothing) at the same rate: if the time stays, it was not the collector", Change::Requests)
@@ -63,10 +76,30 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
     .verdict(verdict, says)
 }
 
-/// Only when pauses are frequent enough for one request in a hundred to meet one.
-fn pause_of_p99(evidence: &Evidence, stopped: Option<f64>, pause_s: Option<f64>) -> Option<f64> {
+/// Only when enough requests meet a pause for the 99th percentile to be one of them.
+fn pause_of_p99(
+    evidence: &Evidence,
+    stopped: Option<f64>,
+    pause_s: Option<f64>,
+    meet: Option<f64>,
+) -> Option<f64> {
     let share = pause_s.unwrap_or(0.0) / evidence.p99_s?;
-    Some(if stopped? >= PAUSES_SEEN { share } else { 0.0 })
+    let seen = meet.or(stopped)? >= PAUSES_SEEN;
+    Some(if seen { share } else { 0.0 })
+}
+
+/// Share of the requests that meet a pause: those in flight when it begins, and those that come while it lasts, of users who are not
+/// waiting for an answer.
+fn meet_a_pause(evidence: &Evidence, pause_s: Option<f64>) -> Option<f64> {
+    let (rate, in_flight) = (evidence.throughput_per_s?, evidence.in_flight?);
+    let pauses = evidence.signal("gc.count")?;
+    let coming = (rate * pause_s.unwrap_or(0.0)).min(evidence.elsewhere);
+    Some((pauses * (in_flight + coming) / rate).min(1.0))
+}
+
+/// Share of the requests' time that they spend on a CPU or waiting for one.
+fn at_cpu(evidence: &Evidence) -> Option<f64> {
+    evidence.share_of_requests(Some(request_cpu(evidence)? + request_wait(evidence)?))
 }
 
 fn cpu_share(evidence: &Evidence) -> Option<f64> {
@@ -137,6 +170,26 @@ mod tests {
         assert_eq!(
             verdict(&[("gc.time", 0.02), ("gc.count", 2.0)]),
             Verdict::NotSupported
+        );
+    }
+
+    /// Eight users who do not think, answered after 2 ms: at most eight of 4,000 requests meet the one pause of a second.
+    #[test]
+    fn pauses_that_few_requests_meet_are_not_the_99th_percentile() {
+        let with = |elsewhere| {
+            let mut made = evidence(&[("gc.time", 0.012), ("gc.count", 1.0)]);
+            made.throughput_per_s = Some(4000.0);
+            made.mean_s = Some(0.002);
+            made.in_flight = Some(8.0);
+            made.p99_s = Some(0.005);
+            made.elsewhere = elsewhere;
+            garbage(&made).verdict
+        };
+        assert_eq!(with(0.0), Verdict::NotSupported);
+        assert_eq!(
+            with(f64::INFINITY),
+            Verdict::Supported,
+            "48 more come meanwhile at a constant rate"
         );
     }
 

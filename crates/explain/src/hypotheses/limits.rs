@@ -16,6 +16,14 @@ struct Stage {
     waiting: Option<f64>,
 }
 
+/// What holds the requests that have a place in a full stage.
+#[derive(Debug, Clone, Copy)]
+enum Behind<'w> {
+    Known(&'w str),
+    /// The CPUs are full; whether with the server's work was not recorded.
+    FullCpus,
+}
+
 /// `behind` is whether something inside the server was found that holds up requests which have their place already: a
 /// stage in front of it is full then because of that.
 pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
@@ -34,7 +42,8 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
             .iter()
             .any(|stage| all_of(&[stage.waits.speaks_for, stage.full.speaks_for]).is_none());
     let verdict = match innermost {
-        Some(_) if cpu_full => Verdict::NotSupported,
+        Some(_) if cpu_full == Some(true) => Verdict::NotSupported,
+        Some(_) if cpu_full.is_none() => Verdict::NotMeasured,
         Some(stage) if behind.is_some() && !stage.name.starts_with("pool.") => {
             Verdict::NotSupported
         }
@@ -47,9 +56,21 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
         verdict,
         &stages,
         innermost,
-        if cpu_full { Some("the CPU") } else { behind },
+        match cpu_full {
+            Some(true) => Some(Behind::Known("the CPU")),
+            None => Some(Behind::FullCpus),
+            Some(false) => behind.map(Behind::Known),
+        },
     );
-    let share = innermost.and_then(|stage| evidence.share_of_requests(stage.waiting));
+    // Where none is full, what waits all the same: two runs are compared by it.
+    let most = innermost.or_else(|| {
+        let waiting = |stage: &&Stage| stage.waiting.unwrap_or(0.0);
+        stages
+            .iter()
+            .filter(|stage| stage.waiting.is_some())
+            .max_by(|a, b| waiting(a).total_cmp(&waiting(b)))
+    });
+    let share = most.and_then(|stage| evidence.share_of_requests(stage.waiting));
     let twice = innermost.map(|stage| stage.name.clone());
     let mut hypothesis = Hypothesis::new(
         "limit",
@@ -101,7 +122,7 @@ fn says(
     verdict: Verdict,
     stages: &[Stage],
     innermost: Option<&Stage>,
-    behind: Option<&str>,
+    behind: Option<Behind<'_>>,
 ) -> String {
     if stages.is_empty() {
         return "The server's stages were not recorded: it tells no figures of its threads and pools, or none were read."
@@ -133,7 +154,10 @@ fn says(
         stage.name
     );
     match behind.filter(|_| verdict != Verdict::Supported) {
-        Some(behind) => format!(
+        Some(Behind::FullCpus) => format!(
+            "{what}; but the CPUs were full as well, and whether it is they that hold those that have a place was not recorded: name the server's process."
+        ),
+        Some(Behind::Known(behind)) => format!(
             "{what}; but {behind} is what holds those that have a place: a higher limit would only move the queue there."
         ),
         None => format!("{what}."),
@@ -170,11 +194,28 @@ mod tests {
 
     #[test]
     fn a_stage_in_front_of_full_cpus_is_not_the_cause() {
-        let full = evidence(&[STARVED.as_slice(), &[("cpu", 0.98)]].concat());
+        let own = [
+            ("cpu", 0.98),
+            ("target.cpu.user", 1.8),
+            ("target.cpu.system", 0.1),
+        ];
+        let full = evidence(&[STARVED.as_slice(), &own].concat());
         let found = limits(&full, None);
         assert_eq!(found.verdict, Verdict::NotSupported);
         assert!(
             found.says.contains("but the CPU is what holds"),
+            "{}",
+            found.says
+        );
+    }
+
+    #[test]
+    fn full_cpus_of_nobody_knows_whom_leave_it_open() {
+        let full = evidence(&[STARVED.as_slice(), &[("cpu", 0.98)]].concat());
+        let found = limits(&full, None);
+        assert_eq!(found.verdict, Verdict::NotMeasured);
+        assert!(
+            found.says.ends_with("name the server's process."),
             "{}",
             found.says
         );

@@ -4,7 +4,7 @@ use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::{request_cpu, request_wait};
 use crate::threshold::{CONTENDED, CONTENDED_BECAUSE, MATTERS, MATTERS_BECAUSE};
-use crate::words::{number, percent};
+use crate::words::{capital, number, percent};
 
 pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
     let rest = rest(evidence);
@@ -38,7 +38,7 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         rest
     };
     Hypothesis::new("locks", "Requests wait for each other: locks, and safepoints that are no collections")
-        .share(share.filter(|_| verdict != Verdict::NotSupported))
+        .share(share)
         .test(unaccounted)
         .test(contended)
         .test(safepoints)
@@ -79,10 +79,22 @@ fn safepoints(evidence: &Evidence) -> Option<f64> {
 }
 
 fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Test) -> String {
+    let stopped = safepoints
+        .figure
+        .filter(|_| safepoints.speaks())
+        .map(|share| {
+            format!(
+                "safepoints other than collections took {} of the time",
+                percent(share)
+            )
+        });
     let Some(rest) = unaccounted.figure else {
-        return "How much of the requests' time is left for locks cannot be told: it takes the response times of a load, \
-                and the CPU time and waits of the server's process."
-            .to_owned();
+        let untold = "How much of the requests' time is left for locks cannot be told: it takes the response times of a load, \
+                and the CPU time and waits of the server's process.";
+        return match stopped {
+            Some(stopped) => format!("{}. {untold}", capital(&stopped)),
+            None => untold.to_owned(),
+        };
     };
     let rest = format!(
         "{} of the requests' time is neither work nor a wait that is counted",
@@ -94,15 +106,6 @@ fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Tes
             number(per_request)
         )
     });
-    let stopped = safepoints
-        .figure
-        .filter(|_| safepoints.speaks())
-        .map(|share| {
-            format!(
-                "safepoints other than collections took {} of the time",
-                percent(share)
-            )
-        });
     let open = (verdict == Verdict::NotMeasured).then(|| match contended.figure {
         Some(_) => "it can be other locks (java.util.concurrent), which nothing counts, or something behind the server".to_owned(),
         None => "locks are counted of HotSpot virtual machines only; it can also be something behind the server".to_owned(),
@@ -163,6 +166,21 @@ mod tests {
         assert_eq!(
             with(&[("target.blocked", 8.5)]).verdict,
             Verdict::NotSupported
+        );
+    }
+
+    #[test]
+    fn safepoints_are_told_where_no_requests_are_known() {
+        let mut watch = evidence(&[("safepoints.time", 0.3), ("gc.time", 0.05)]);
+        watch.in_flight = None;
+        let found = locks(&watch);
+        assert_eq!(found.verdict, Verdict::Supported);
+        assert!(
+            found
+                .says
+                .starts_with("Safepoints other than collections took 25 % of the time."),
+            "{}",
+            found.says
         );
     }
 

@@ -27,8 +27,8 @@ pub(crate) struct Page<'a> {
     status: &'static str,
     tone: &'static str,
     summary: String,
-    /// What follows the summary's first sentence.
-    more: String,
+    /// The sentences that follow the summary's first one.
+    more: Vec<String>,
     facts: Vec<Fact>,
     fitted: Option<Fitted>,
     limited_by: Option<&'a str>,
@@ -152,14 +152,14 @@ impl<'a> Page<'a> {
         data: String,
     ) -> Self {
         let result = input.result;
-        let (summary, more) = first_sentence(&result.summary);
+        let mut sentences = sentences(&result.summary).into_iter().map(words::unbroken);
         let (funnels, funnels_left_out) = funnels(result);
         Self {
             question: &result.question,
             status: words::status(result.status),
             tone: tone(result),
-            summary: words::unbroken(summary),
-            more: words::unbroken(more),
+            summary: sentences.next().unwrap_or_default(),
+            more: sentences.collect(),
             facts: facts(result),
             fitted: fitted(result),
             limited_by: result
@@ -168,7 +168,7 @@ impl<'a> Page<'a> {
                 .and_then(|answer| answer.limited_by.as_deref()),
             settings: settings(result),
             check: result.held.as_ref().map(|held| check(result, held)),
-            shapes: if charts.is_empty() {
+            shapes: if charts.is_empty() || has_pictures(result) {
                 Vec::new()
             } else {
                 curves::shapes(result)
@@ -199,13 +199,25 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The first sentence and the rest: the one is the page's heading.
-fn first_sentence(text: &str) -> (&str, &str) {
-    let end = text.match_indices(". ").find(|(at, _)| {
-        let next = text[at + 2..].chars().next();
+/// Whether its charts are pictures of cases, whose points are no single trials.
+fn has_pictures(result: &StudyResult) -> bool {
+    let table = result.table.as_ref();
+    table.is_some_and(|table| !table.pictures.is_empty())
+}
+
+/// The sentences of a text: each begins with a capital. The first one is the page's heading.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut rest = text;
+    while let Some((at, _)) = rest.match_indices(". ").find(|(at, _)| {
+        let next = rest[at + 2..].chars().next();
         next.is_some_and(char::is_uppercase)
-    });
-    end.map_or((text, ""), |(at, _)| (&text[..=at], &text[at + 2..]))
+    }) {
+        sentences.push(&rest[..=at]);
+        rest = &rest[at + 2..];
+    }
+    sentences.push(rest);
+    sentences
 }
 
 /// Which of three tones the status has; its word stands beside it.

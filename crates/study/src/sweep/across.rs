@@ -59,7 +59,7 @@ fn sentence(
     });
     let told: Vec<String> = told.collect();
     Some(format!(
-        "{} by environment: {}.",
+        "Spread of {} over the environments: {}.",
         spread.signal,
         told.join("; ")
     ))

@@ -92,7 +92,7 @@ pub(super) fn sentences(across: &Across, cases: &[Case], trials: &[TrialRecord])
         });
         let chosen: Vec<String> = chosen.collect();
         format!(
-            "{} by {}: {}.",
+            "Chosen as {} by {}: {}.",
             choice.name,
             choice.figure(),
             chosen.join("; ")

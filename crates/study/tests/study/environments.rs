@@ -173,7 +173,7 @@ fn tables_pictures_and_spreads_know_their_environments() {
     let levels: Vec<f64> = lines[1].points.iter().map(|(x, _)| *x).collect();
     assert_eq!(levels, [1.0, 500.0]);
     assert!(
-        outcome.summary.contains("throughput by environment: full: 110 to 250 /s, 140 /s apart in 2 environments; alone: ")
+        outcome.summary.contains("Spread of throughput over the environments: full: 110 to 250 /s, 140 /s apart in 2 environments; alone: ")
             && outcome.summary.contains("times smaller."),
         "{}",
         outcome.summary
@@ -257,7 +257,7 @@ fn each_environment_chooses_the_best_case_that_keeps_the_bounds() {
     );
     assert!(
         outcome.summary.contains(
-            "the most by throughput_per_s: slow: 20 users; fast: 40 users; alone only: 40 users."
+            "Chosen as the most by throughput_per_s: slow: 20 users; fast: 40 users; alone only: 40 users."
         ),
         "{}",
         outcome.summary

@@ -18,6 +18,7 @@ final class IdleFlows implements AutoCloseable {
     private static final int THREADS_OF_A_FLOW = 100;
     private static final int LOOK_MS = 5;
     private static final int PEAK_S = 60;
+    private static final int FURTHER_ROUNDS = 10;
 
     private final DefaultCamelContext context = new DefaultCamelContext();
     private final Settings settings;
@@ -77,8 +78,9 @@ final class IdleFlows implements AutoCloseable {
     }
 
     /**
-     * Starts one flow after the other and gives them this many messages or more together, so that every thread works. Threads that wake
-     * up every second take CPU time from the flows behind them, which would not become ready if all were started first.
+     * Starts one flow after the other and gives them this many messages or more together, so that every thread works. One whose messages
+     * have failed, as the provider may refuse one of a hundred that come at once, gets further ones. Threads that wake up every second
+     * take CPU time from the flows behind them, which would not become ready if all were started first.
      *
      * @return how many messages they were
      */
@@ -88,19 +90,28 @@ final class IdleFlows implements AutoCloseable {
         for (int flow = 0; flow < flows; flow++) {
             int threadsOfIt = Math.min(THREADS_OF_A_FLOW, threads - flow * THREADS_OF_A_FLOW);
             start(flow, threadsOfIt);
-            int own = Math.max(threadsOfIt, messages / flows);
-            long until = worked.get() + own;
-            for (int sent = 0; sent < own; sent++) {
-                template.sendBody(queue(flow), message);
+            int expected = haveWorked.size() + threadsOfIt;
+            send(template, flow, message, Math.max(threadsOfIt, messages / flows));
+            for (int round = 0; haveWorked.size() < expected; round++) {
+                if (round == FURTHER_ROUNDS) {
+                    throw new IllegalStateException((expected - haveWorked.size()) + " of the " + threadsOfIt + " threads of flow "
+                            + flow + " had no message that succeeded, after " + round + " rounds more");
+                }
+                send(template, flow, message, threadsOfIt);
             }
-            while (worked.get() < until) {
-                Thread.sleep(LOOK_MS);
-            }
-        }
-        if (haveWorked.size() < threads) {
-            throw new IllegalStateException("only " + haveWorked.size() + " of " + threads + " idle threads have worked");
         }
         return worked.get();
+    }
+
+    /** Returns when this many messages of a flow have been worked on. */
+    private void send(ProducerTemplate template, int flow, byte[] message, int messages) throws InterruptedException {
+        long until = worked.get() + messages;
+        for (int sent = 0; sent < messages; sent++) {
+            template.sendBody(queue(flow), message);
+        }
+        while (worked.get() < until) {
+            Thread.sleep(LOOK_MS);
+        }
     }
 
     @Override
