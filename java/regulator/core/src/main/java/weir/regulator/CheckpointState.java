@@ -62,17 +62,13 @@ final class CheckpointState {
         return (work == null ? Work.ofThread(regulator) : work).at(this);
     }
 
-    /** A piece of work has come here for the first time: what it has run for already counts. */
-    void begin(Stretch stretch, Object[] locks, long now) {
-        Work work = stretch.work;
-        Regime regime = regime();
-        if (regime.isPaced) {
-            long ran = work.hasEnd() ? Math.max(0, now - work.began() - work.pausedNs()) : 0;
-            takeTurn(work, locks, regime, ran, now);
-        }
+    /** A piece of work has come to a checkpoint for the first time: what it has run for already counts. */
+    void begin(Work work, Object[] locks, Regime regime, long now) {
+        long ran = work.hasEnd() ? Math.max(0, now - work.began() - work.pausedNs()) : 0;
+        takeTurn(work, locks, regime, ran, now);
     }
 
-    /** A stretch is over that took so long, collections of garbage left out. */
+    /** A stretch is over that took so long, collections of garbage left out; where promises decide, since the last turn. */
     void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long now) {
         stretches.increment();
         if (regime.isPaced) {
@@ -92,17 +88,21 @@ final class CheckpointState {
         if (isSomebodyHere) {
             regulator.probe().want(now);
         }
-        pace.ran(work.turn, ranNs, now);
-        if (pace.leftNs(work.turn, now) > 0) {
-            pause(work, locks, at -> {
-                // Whoever stands still finds out, too, that nobody is there any more to stand still for.
-                regime.targets.passed(at);
-                return pace.leftNs(work.turn, at);
-            });
-        } else if (VirtualThreads.isCurrent() && work.owesWay(ranNs, isSomebodyHere ? 0 : UNNOTICED_NS)) {
-            giveWay(locks);
+        try {
+            pace.ran(work.turn, ranNs, now);
+            if (pace.leftNs(work.turn, now) > 0) {
+                pause(work, locks, at -> {
+                    // Whoever stands still finds out, too, that nobody is there any more, or nothing promised, to stand still for.
+                    regime().targets.passed(at);
+                    return pace.leftNs(work.turn, at);
+                });
+            } else if (VirtualThreads.isCurrent() && work.owesWay(ranNs, isSomebodyHere ? 0 : UNNOTICED_NS)) {
+                giveWay(locks);
+            }
+        } finally {
+            // Also if something is thrown: others would stand behind it for ever.
+            pace.goesOn(work.turn, time().now());
         }
-        pace.goesOn(work.turn, time().now());
     }
 
     /**

@@ -51,22 +51,34 @@ final class ConcurrencyText {
                         take("max", Quantity::limit, null),
                         take("start", Quantity::limit, null));
             case "aimd":
-                return new Aimd(
-                        take("start", Quantity::limit, 20.0),
-                        take("min", Quantity::limit, 20.0),
-                        take("max", Quantity::limit, 200.0),
-                        take("back-off", Quantity::share, 0.9),
-                        take("timeout", Quantity::nanos, 5_000_000_000L));
+                return aimd(take("max", Quantity::limit, 200.0));
             case "vegas":
-                return new Vegas(take("start", Quantity::limit, 20.0), take("max", Quantity::limit, 1000.0));
+                return vegas(take("max", Quantity::limit, 1000.0));
             case "gradient2":
-                return new Gradient2(
-                        take("start", Quantity::limit, 20.0),
-                        take("min", Quantity::limit, 20.0),
-                        take("max", Quantity::limit, 200.0));
+                return gradient2(take("max", Quantity::limit, 200.0));
             default:
                 return fixed(name);
         }
+    }
+
+    /** What is not said of limits is at most the largest. */
+    private Concurrency aimd(double max) {
+        double usual = Math.min(20.0, max);
+        return new Aimd(
+                take("start", Quantity::limit, usual),
+                take("min", Quantity::limit, usual),
+                max,
+                take("back-off", Quantity::share, 0.9),
+                take("timeout", Quantity::nanos, 5_000_000_000L));
+    }
+
+    private Concurrency vegas(double max) {
+        return new Vegas(take("start", Quantity::limit, Math.min(20.0, max)), max);
+    }
+
+    private Concurrency gradient2(double max) {
+        double usual = Math.min(20.0, max);
+        return new Gradient2(take("start", Quantity::limit, usual), take("min", Quantity::limit, usual), max);
     }
 
     private Concurrency fixed(String number) {

@@ -50,7 +50,7 @@ final class Entrance {
         }
     }
 
-    /** The index of a class; if its name has just been taken out of the rules, of the one for all others. */
+    /** The index of a class; if its name has just been taken out of the rules, of the one for all others, which is the last. */
     private int index(String className) {
         return indices.getOrDefault(className, indices.size() - 1);
     }

@@ -24,16 +24,16 @@ final class Metrics {
 
     List<Metric> all() {
         gauge("on", "", Map.of(), () -> regulator.isOn() ? 1 : 0);
-        gauge("requests.active", "requests", Map.of(), regulator::inFlight);
-        gauge("requests.limit", "requests", Map.of(), regulator::limit);
+        // Names of their own: whoever adds up a name over its tags, or wants the same tags for all of a name, would be misled.
+        gauge("total.active", "requests", Map.of(), regulator::inFlight);
+        gauge("total.limit", "requests", Map.of(), regulator::limit);
         gauge("pace.share", "threads", Map.of(), regulator.pace()::share);
         gauge("pace.used", "threads", Map.of(), () -> regulator.pace().used(regulator.time().now()));
         gauge("wait.unseen.max", "seconds", Map.of(), () -> regulator.lateness().mostNs() / 1e9);
-        List<ClassSettings> classes = regulator.settings().classes();
-        for (ClassSettings of : classes) {
+        for (ClassSettings of : regulator.settings().classes()) {
             ofClass(of.name);
             if (of.promise != null) {
-                ofPromise(of.name, classes.indexOf(of));
+                ofPromise(of.name);
             }
         }
         regulator.checkpoints().values().forEach(this::ofCheckpoint);
@@ -58,12 +58,19 @@ final class Metrics {
         }
     }
 
-    private void ofPromise(String name, int classIndex) {
+    private void ofPromise(String name) {
         Map<String, String> tags = Map.of("class", name);
-        gauge("promise.measured", "", tags, () -> regulator.regime().targets.measured(classIndex));
-        gauge("promise.kept", "", tags, () -> regulator.regime().targets.state(classIndex) == Target.State.KEPT ? 1 : 0);
-        gauge("promise.impossible", "", tags,
-                () -> regulator.regime().targets.state(classIndex) == Target.State.IMPOSSIBLE ? 1 : 0);
+        gauge("promise.measured", "", tags, () -> {
+            Regime regime = regulator.regime();
+            return regime.targets.measured(regime.indexOf(name));
+        });
+        gauge("promise.kept", "", tags, () -> state(name) == Target.State.KEPT ? 1 : 0);
+        gauge("promise.impossible", "", tags, () -> state(name) == Target.State.IMPOSSIBLE ? 1 : 0);
+    }
+
+    private Target.State state(String name) {
+        Regime regime = regulator.regime();
+        return regime.targets.state(regime.indexOf(name));
     }
 
     private void ofCheckpoint(CheckpointState of) {

@@ -1,5 +1,6 @@
 package weir.regulator;
 
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import weir.regulator.limit.Promise;
@@ -31,5 +32,17 @@ final class PromiseText {
         }
         throw new IllegalArgumentException(
                 "'" + text + "' is no promise; write p99 <= 50 ms, or throughput >= 95 % of alone");
+    }
+
+    @Override
+    public boolean equals(Object object) {
+        return object instanceof PromiseText
+                && Objects.equals(((PromiseText) object).response, response)
+                && Double.compare(((PromiseText) object).throughput, throughput) == 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(response, throughput);
     }
 }

@@ -42,7 +42,7 @@ public final class Regulator {
         this.pauser = new Pauser(time);
         this.probe = new WakeProbe(time, lateness);
         this.entrance = new Entrance(settings.rules(), time);
-        this.regime = new Regime(settings, pace, lateness);
+        this.regime = Regime.off(pace, lateness).follow(settings, time.now());
         this.on = settings.isOn();
     }
 
@@ -64,16 +64,25 @@ public final class Regulator {
         }
     }
 
-    /** Holds these settings from now on; requests in flight and what has been learnt stay. */
+    /**
+     * Holds these settings from now on. Requests in flight stay, and so does what has been learnt for each promise, cap and rule of
+     * pauses that is as it was.
+     */
     public synchronized void apply(Settings settings) {
         entrance.setRules(settings.rules());
-        pace.setShare(Double.POSITIVE_INFINITY, time.now());
-        regime = new Regime(settings, pace, lateness);
+        Regime before = regime;
+        Regime next = before.follow(settings, time.now());
+        regime = next;
         for (CheckpointState checkpoint : checkpoints.values()) {
             checkpoint.setRules(settings.pauses());
         }
-        told.clear();
+        told.keySet().removeIf(name -> next.target(name) != before.target(name));
         on = settings.isOn();
+    }
+
+    /** Changes one setting, and no other that somebody else changes at the same time; null takes it out. */
+    synchronized void set(String name, String value) {
+        apply(settings().with(name, value));
     }
 
     /** What is held. */
@@ -104,7 +113,7 @@ public final class Regulator {
                 under.targets.began(classIndex, permit.admitted());
             }
             long deadlineNs = under.settings.classes().get(classIndex).deadlineNs;
-            work = new Work(this, under.pauses(classIndex), permit.arrived(), deadlineNs);
+            work = new Work(this, under.pauses(classIndex), permit.arrived(), permit.admitted(), deadlineNs);
         }
         return new Entry(this, under, classIndex, permit, work);
     }

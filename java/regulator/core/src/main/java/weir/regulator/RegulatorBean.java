@@ -103,7 +103,7 @@ public final class RegulatorBean implements RegulatorMXBean, AutoCloseable {
 
     @Override
     public void set(String setting, String value) {
-        regulator.apply(regulator.settings().with(setting, value));
+        regulator.set(setting, value);
     }
 
     @Override

@@ -20,7 +20,8 @@ public interface RegulatorMXBean {
     Map<String, Double> getMetrics();
 
     /**
-     * Changes one setting while requests run, such as {@code promise.light} to {@code p99 <= 50 ms}.
+     * Changes one setting while requests run, such as {@code promise.light} to {@code p99 <= 50 ms}. What has been learnt for
+     * others stays.
      *
      * @throws IllegalArgumentException that says what is wrong with it; then nothing has changed
      */

@@ -2,6 +2,7 @@ package weir.regulator;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,16 +48,23 @@ public final class Settings {
         double beta = reader.take("pause.beta", Quantity::share, usual.beta);
         this.pauses = reader.make("pause.min", () -> new PauseRules(stretchMin, pauseMin, pauseMax, alpha, beta), usual);
         this.classes = classes(reader);
+        for (ClassSettings of : classes) {
+            reader.run("promise." + of.name, () -> checkPromise(of.promise));
+        }
         Rate rate = reader.take("rate", text -> Rate.perSecond(Quantity.number(text)), null);
         Concurrency concurrency = reader.take("concurrency", ConcurrencyText::parse, null);
         long maxWait = reader.take("max-wait", Quantity::nanos, Rules.MAX_WAIT_DEFAULT_NS);
         int maxQueue = reader.take("max-queue", Quantity::count, Rules.MAX_QUEUE_DEFAULT);
         this.patterns = new UrlPatterns(classes.size() - 1);
+        Map<String, String> owners = new HashMap<>();
         for (int index = 0; index < classes.size(); index++) {
             int of = index;
-            String key = "class." + classes.get(index).name + ".urls";
+            String name = classes.get(index).name;
             for (String pattern : classes.get(index).urls) {
-                reader.run(key, () -> patterns.add(pattern, of));
+                reader.run("class." + name + ".urls", () -> {
+                    patterns.add(pattern, of);
+                    checkOwner(pattern, name, owners.putIfAbsent(pattern, name));
+                });
             }
         }
         reader.finish();
@@ -133,12 +141,28 @@ public final class Settings {
     private static List<ClassSettings> classes(SettingsReader reader) {
         List<ClassSettings> classes = new ArrayList<>();
         for (String name : reader.classNames()) {
-            classes.add(new ClassSettings(name, reader));
+            if (!name.equals(OTHER)) {
+                classes.add(new ClassSettings(name, reader));
+            }
         }
-        if (classes.stream().noneMatch(of -> of.name.equals(OTHER))) {
-            classes.add(new ClassSettings(OTHER, reader));
-        }
+        // Last, wherever it was named: what no pattern matches goes there.
+        classes.add(new ClassSettings(OTHER, reader));
         return Collections.unmodifiableList(classes);
+    }
+
+    private static void checkOwner(String pattern, String name, String owner) {
+        if (owner != null && !owner.equals(name)) {
+            throw new IllegalArgumentException(
+                    "'" + pattern + "' is a pattern of the class '" + owner + "', too; a request is of one class");
+        }
+    }
+
+    /** Admission lets fewer in until answers are in time: it knows nothing of a throughput. */
+    private void checkPromise(PromiseText promise) {
+        if (promise != null && promise.response == null && !promiseBy.isByPauses()) {
+            throw new IllegalArgumentException(
+                    "it is pauses that keep a promise of throughput; write promise-by = pauses or both, or promise a response time");
+        }
     }
 
     /**

@@ -38,33 +38,67 @@ final class Stretch {
             return;
         }
         long now = checkpoint.time().now();
+        Regime regime = checkpoint.regime();
         if (!began) {
-            // What came before has no beginning that is known, but for the work's own.
-            began = true;
-            checkpoint.begin(this, locks, now);
-            begin(checkpoint.time().now());
+            begin(locks, regime, now);
             return;
         }
-        Regime regime = checkpoint.regime();
         adjustStride(now, regime.stretchMinNs);
-        long took = now - since;
-        if (took < regime.stretchMinNs || (done <= 0 && !regime.isPaced)) {
+        // Turns are taken for the time since the last one, wherever that was; progress is made between two ticks of one checkpoint.
+        long from = regime.isPaced ? work.ranSince() : since;
+        if (now - from < regime.stretchMinNs || (done <= 0 && !regime.isPaced)) {
             return;
         }
         long collected = GarbageCollections.totalNs();
-        took = Math.max(0, took - (collected - collectedSince));
+        long collectedFrom = regime.isPaced ? work.collectedSince() : collectedSince;
+        long took = Math.max(0, now - from - (collected - collectedFrom));
         if (took >= regime.stretchMinNs) {
             checkpoint.stretch(this, locks, regime, took, now);
         }
-        begin(checkpoint.time().now());
+        goOn(now, collected);
     }
 
-    private void begin(long now) {
+    /** What came before has no beginning that is known, but for the work's own, and its last turn at another checkpoint. */
+    private void begin(Object[] locks, Regime regime, long now) {
+        if (!work.hasPassed()) {
+            if (regime.isPaced) {
+                checkpoint.begin(work, locks, regime, now);
+            }
+            begin(checkpoint.time().now(), GarbageCollections.totalNs());
+            work.goesOn(since, collectedSince);
+            return;
+        }
+        long collected = GarbageCollections.totalNs();
+        long ran = Math.max(0, now - work.ranSince() - (collected - work.collectedSince()));
+        if (regime.isPaced && ran >= regime.stretchMinNs) {
+            checkpoint.stretch(this, locks, regime, ran, now);
+            goOn(now, collected);
+        } else {
+            begin(now, collected);
+        }
+    }
+
+    /** Goes on after what was here from this moment on. */
+    private void goOn(long stoodSince, long collectedUntil) {
+        begin(checkpoint.time().now(), GarbageCollections.totalNs());
+        work.goesOn(since, collectedSince);
+        work.stoodStill(this, since - stoodSince, collectedSince - collectedUntil);
+    }
+
+    private void begin(long now, long collected) {
+        began = true;
         since = now;
         lookedAt = now;
-        collectedSince = GarbageCollections.totalNs();
+        collectedSince = collected;
         done = 0;
         countdown = stride;
+    }
+
+    /** The work has stood still elsewhere for so long, of which so much was spent in collections of garbage. */
+    void leaveOut(long nanos, long collectedNs) {
+        since += nanos;
+        lookedAt += nanos;
+        collectedSince += collectedNs;
     }
 
     private void adjustStride(long now, long stretchMinNs) {

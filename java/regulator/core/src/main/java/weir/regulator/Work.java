@@ -27,6 +27,7 @@ public final class Work {
 
     private final Regulator regulator;
     private final boolean pauses;
+    /** When it could begin to run: it may have waited before. */
     private final long began;
     private final long deadline;
     /** Where it stands among the work that takes turns. */
@@ -35,14 +36,23 @@ public final class Work {
     Stretch last = Stretch.NOWHERE;
     private Stretch[] stretches = {};
     private long pausedNs;
+    /** Its last turn, at whatever checkpoint. */
+    private long ranSince;
+    private long collectedSince;
+    private boolean hasPassed;
     /** How long it has run since it gave way. */
     private long inTheWayNs;
 
     Work(Regulator regulator, boolean pauses, long began, long deadlineNs) {
+        this(regulator, pauses, began, began, deadlineNs);
+    }
+
+    /** Work that came at a moment, from which its deadline counts, and had to wait until it began. */
+    Work(Regulator regulator, boolean pauses, long came, long began, long deadlineNs) {
         this.regulator = regulator;
         this.pauses = pauses;
         this.began = began;
-        long deadline = began + deadlineNs;
+        long deadline = came + deadlineNs;
         this.deadline = deadline < 0 ? Long.MAX_VALUE : deadline;
     }
 
@@ -117,6 +127,37 @@ public final class Work {
 
     void paused(long nanos) {
         pausedNs += nanos;
+    }
+
+    /** Whether it has come to a checkpoint before. */
+    boolean hasPassed() {
+        return hasPassed;
+    }
+
+    /** Since when it has run without having taken a turn for that, once it has passed a checkpoint. */
+    long ranSince() {
+        return ranSince;
+    }
+
+    /** For how long garbage had been collected then. */
+    long collectedSince() {
+        return collectedSince;
+    }
+
+    /** It has taken its turn for what it ran, and goes on. */
+    void goesOn(long now, long collectedNs) {
+        hasPassed = true;
+        ranSince = now;
+        collectedSince = collectedNs;
+    }
+
+    /** It has stood still at the checkpoint of one stretch: to the others that is no time that they took. */
+    void stoodStill(Stretch at, long nanos, long collectedNs) {
+        for (Stretch stretch : stretches) {
+            if (stretch != at) {
+                stretch.leaveOut(nanos, collectedNs);
+            }
+        }
     }
 
     /** Whether it is to give way after another stretch, having run for so long since it last did. */

@@ -3,7 +3,8 @@
  * checkpoints so that the promises are kept.
  *
  * <p>{@link weir.regulator.Regulator} is the whole; a servlet filter (of its own module) sends requests through it, and long work
- * calls {@link weir.regulator.Checkpoint#tick}. Nothing here starts a thread or needs another library; the Java platform's own
- * {@link java.lang.System.Logger} and JMX tell what it does.
+ * calls {@link weir.regulator.Checkpoint#tick}. Nothing here needs another library; the Java platform's own {@link
+ * java.lang.System.Logger} and JMX tell what it does. It starts no threads but two daemons that measure, while others work beside a
+ * class with a promise, what requests wait before they are seen, and end a second later.
  */
 package weir.regulator;

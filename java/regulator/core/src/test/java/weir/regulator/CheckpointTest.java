@@ -1,15 +1,21 @@
 package weir.regulator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.locks.StampedLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import weir.regulator.limit.Kind;
 
 /** Checkpoints in a time that the test makes. */
@@ -68,6 +74,18 @@ class CheckpointTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, -1e9})
+    void progressThatIsNoNumberCountsAsNone(double progress) {
+        Regulator regulator = regulator();
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        work(checkpoint, 501, 3 * MS);
+        checkpoint.tick(progress);
+        assertTrue(work(checkpoint, 100, 9 * MS) > 0, "it is blind");
+        double usual = metric(regulator, "weir.regulator.checkpoint.progress.usual{checkpoint=report}");
+        assertTrue(usual > 1000 / 9.9 && usual < 1000 / 3.0, usual + " per second");
+    }
+
     @Test
     void offNothingIsDone() {
         Regulator regulator = regulator("on", "false");
@@ -113,6 +131,166 @@ class CheckpointTest {
         }
     }
 
+    /** For how long work stands still that runs for 400 ms, with a checkpoint after every 2 ms: these in turn. */
+    private long paused(String... checkpoints) throws InterruptedException {
+        Regulator regulator = regulator("class.light.urls", "/light", "promise.light", "p99 <= 50 ms");
+        regulator.enter("/light");
+        long before = time.now();
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            for (int stretch = 0; stretch < 200; stretch++) {
+                time.pass(2 * MS);
+                regulator.checkpoint(checkpoints[stretch % checkpoints.length]).tick(1);
+            }
+        }
+        return time.now() - before - 400 * MS;
+    }
+
+    @Test
+    void pausesAtOneCheckpointAreNoRunningTimeAtAnother() throws InterruptedException {
+        long one = paused("parse");
+        assertEquals(one, paused("parse", "write"), 0.1 * one + MS);
+        assertEquals(one, paused("parse", "parse", "walk", "write", "write"), 0.1 * one + MS);
+    }
+
+    @Test
+    void pausesAtOneCheckpointAreNoSlowProgressAtAnother() {
+        Regulator regulator = regulator();
+        Checkpoint even = regulator.checkpoint("even");
+        Checkpoint slow = regulator.checkpoint("slow");
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            for (int round = 0; round < 600; round++) {
+                work(even, 1, 3 * MS);
+                time.pass(3 * MS + random.nextLong(MS / 3));
+                slow.tick(round < 500 ? 1 : 0.25);
+            }
+        }
+        assertTrue(metric(regulator, "weir.regulator.checkpoint.paused{checkpoint=slow}") > 1, "it does not pause");
+        double usual = metric(regulator, "weir.regulator.checkpoint.progress.usual{checkpoint=even}");
+        assertEquals(1000 / 6.3, usual, 0.02 * usual);
+    }
+
+    /** At a rate of one a second the second request waits for that long, and nobody runs. */
+    @Test
+    void whatWorkWaitedForAdmissionIsNoRunningTime() throws InterruptedException {
+        Regulator regulator = regulator(
+                "class.light.urls", "/light", "promise.light", "p99 <= 50 ms",
+                "class.heavy.urls", "/heavy", "class.heavy.rate", "1", "class.heavy.max-wait", "5 s");
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        regulator.enter("/light");
+        for (int request = 0; request < 3; request++) {
+            Entry heavy = regulator.enter("/heavy");
+            try (Work.Bound bound = heavy.work().bind()) {
+                long before = time.now();
+                checkpoint.tick(0);
+                assertEquals(before, time.now(), "request " + request + ": nothing has run");
+                assertTrue(heavy.work().mayPauseNs(before) > 58_000 * MS, "nothing is kept back for what has not run");
+            }
+            heavy.finish(Kind.COMPLETED);
+        }
+    }
+
+    /** The test's time, in which something happens when somebody next stands still. */
+    private final class Happening implements Time {
+        private Runnable next = () -> {};
+
+        @Override
+        public long now() {
+            return time.now();
+        }
+
+        @Override
+        public void park(long nanos) {
+            Runnable happens = next;
+            next = () -> {};
+            happens.run();
+            time.park(nanos);
+        }
+    }
+
+    private static final Map<String, String> PROMISED = Map.of("class.light.urls", "/light", "promise.light", "p99 <= 50 ms");
+
+    /** Two pieces of work, of which the first is killed while it stands still, or not; gives for how long the second stands still. */
+    private long pausedAfter(boolean isKilled) throws InterruptedException {
+        Happening happening = new Happening();
+        Regulator regulator = new Regulator(Settings.of(PROMISED), happening);
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        regulator.enter("/light");
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            work(checkpoint, 10, 2 * MS);
+            happening.next = () -> {
+                if (isKilled) {
+                    throw new IllegalStateException("killed");
+                }
+            };
+            work(checkpoint, 1, 2 * MS);
+        } catch (IllegalStateException e) {
+            assertEquals("killed", e.getMessage());
+        }
+        time.pass(1000 * MS);
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            return work(checkpoint, 100, 2 * MS);
+        }
+    }
+
+    @Test
+    void nobodyStandsBehindWorkThatWasKilled() throws InterruptedException {
+        long usual = pausedAfter(false);
+        assertEquals(usual, pausedAfter(true), 0.1 * usual + MS);
+    }
+
+    /** For how long work stands still while this setting changes, after it has begun to. */
+    private long pausedWhile(String name, String value) throws InterruptedException {
+        Happening happening = new Happening();
+        Regulator regulator = new Regulator(Settings.of(PROMISED), happening);
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        regulator.enter("/light");
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            work(checkpoint, 10, 2 * MS);
+            happening.next = () -> regulator.set(name, value);
+            return work(checkpoint, 10, 20 * MS);
+        }
+    }
+
+    @Test
+    void whoeverStandsStillGoesOnWhenThereIsNothingMoreToStandStillForAndNotBefore() throws InterruptedException {
+        long usual = pausedWhile("class.light.urls", "/light");
+        assertEquals(usual, pausedWhile("class.light.max-queue", "10"), 0.1 * usual + MS);
+        assertEquals(usual, pausedWhile("class.heavy.urls", "/heavy"), 0.1 * usual + MS);
+        assertTrue(pausedWhile("promise.light", null) <= 60 * MS, "nothing is promised");
+        assertTrue(pausedWhile("on", "false") <= 60 * MS, "it is off");
+    }
+
+    @Test
+    void whatWasLearntStaysWhenOtherSettingsChange() throws InterruptedException {
+        Regulator regulator = regulator("class.light.urls", "/light", "promise.light", "p99 <= 10 ms");
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        double first = metric(regulator, "weir.regulator.pace.share");
+        assertEquals(Double.POSITIVE_INFINITY, first, "nobody has come");
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            for (int request = 0; request < 100; request++) {
+                Entry light = regulator.enter("/light");
+                time.pass(20 * MS);
+                light.finish(Kind.COMPLETED);
+                work(checkpoint, 1, MS);
+            }
+        }
+        double share = metric(regulator, "weir.regulator.pace.share");
+        double measured = metric(regulator, "weir.regulator.promise.measured{class=light}");
+        assertTrue(share < 1 && measured == 0, share + ", " + measured);
+        Entry late = regulator.enter("/light");
+        regulator.set("class.heavy.max-queue", "10");
+        assertEquals(share, metric(regulator, "weir.regulator.pace.share"));
+        assertEquals(measured, metric(regulator, "weir.regulator.promise.measured{class=light}"));
+        regulator.set("on", "false");
+        assertEquals(Double.POSITIVE_INFINITY, metric(regulator, "weir.regulator.pace.share"));
+        late.finish(Kind.COMPLETED);
+        assertEquals(measured, metric(regulator, "weir.regulator.promise.measured{class=light}"), "it was off");
+        regulator.set("on", "true");
+        assertEquals(share, metric(regulator, "weir.regulator.pace.share"));
+        regulator.set("promise.light", "p99 <= 11 ms");
+        assertEquals(1, metric(regulator, "weir.regulator.promise.measured{class=light}"), "another promise");
+    }
+
     @Test
     void lightWorkNeverPauses() throws InterruptedException {
         Regulator regulator = regulator("class.light.urls", "/light", "promise.light", "p99 <= 1 ms");
@@ -124,6 +302,21 @@ class CheckpointTest {
             }
             light.finish(Kind.COMPLETED);
         }
+    }
+
+    /** Where admission keeps the promise, others pause by their progress. */
+    @Test
+    void lightWorkNeverPausesWhateverKeepsItsPromise() throws InterruptedException {
+        Regulator regulator = regulator(
+                "class.light.urls", "/light", "promise.light", "p99 <= 1 s", "promise-by", "admission");
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        work(checkpoint, 501, 3 * MS);
+        Entry light = regulator.enter("/light");
+        try (Work.Bound bound = light.work().bind()) {
+            assertEquals(0, work(checkpoint, 100, 9 * MS));
+        }
+        light.finish(Kind.COMPLETED);
+        assertTrue(work(checkpoint, 100, 9 * MS) > 0, "others do");
     }
 
     @Test
@@ -154,6 +347,43 @@ class CheckpointTest {
         synchronized (monitor) {
             assertEquals(0, work(checkpoint.guarded(monitor), 100, 9 * MS));
         }
+    }
+
+    @Test
+    void nobodyPausesWithALockOfReadersAndWriters() {
+        Checkpoint checkpoint = regulator().checkpoint("report");
+        work(checkpoint, 501, 3 * MS);
+        ReentrantReadWriteLock both = new ReentrantReadWriteLock();
+        both.readLock().lock();
+        assertEquals(0, work(checkpoint.guarded(both), 100, 9 * MS));
+        both.readLock().unlock();
+        both.writeLock().lock();
+        assertEquals(0, work(checkpoint.guarded(both.writeLock()), 100, 9 * MS));
+        both.writeLock().unlock();
+        StampedLock stamped = new StampedLock();
+        long read = stamped.readLock();
+        assertEquals(0, work(checkpoint.guarded(stamped), 100, 9 * MS));
+        stamped.unlock(read);
+        long written = stamped.writeLock();
+        assertEquals(0, work(checkpoint.guarded(stamped), 100, 9 * MS));
+        stamped.unlock(written);
+        Checkpoint free = checkpoint.guarded(both).guarded(both.writeLock()).guarded(stamped);
+        assertTrue(work(free, 100, 30 * MS) > 0, "none is held");
+    }
+
+    @Test
+    void aLockThatCannotSayWhetherItIsHeldIsRefused() {
+        Checkpoint checkpoint = regulator().checkpoint("report");
+        ReentrantReadWriteLock both = new ReentrantReadWriteLock();
+        StampedLock stamped = new StampedLock();
+        for (Object lock : List.of(both.readLock(), stamped.asReadLock(), stamped.asWriteLock(), stamped.asReadWriteLock())) {
+            IllegalArgumentException error =
+                    assertThrows(IllegalArgumentException.class, () -> checkpoint.guarded(lock));
+            assertTrue(error.getMessage().startsWith("a " + lock.getClass().getName() + " cannot say"), error.getMessage());
+        }
+        IllegalArgumentException error =
+                assertThrows(IllegalArgumentException.class, () -> checkpoint.guarded(both.readLock()));
+        assertTrue(error.getMessage().endsWith("name the ReentrantReadWriteLock that it is of"), error.getMessage());
     }
 
     @Test

@@ -2,13 +2,16 @@ package weir.regulator;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
@@ -117,6 +120,58 @@ class RegulatorTest {
         assertEquals(1, regulator.seen("heavy").abandoned);
         runs.finish(Kind.COMPLETED);
         assertEquals(0, regulator.inFlight());
+    }
+
+    @Test
+    void aClassThatIsAddedGetsNoRequestsOfOthers() throws InterruptedException {
+        Regulator regulator = regulator(Map.of("class.other.rate", "1000"));
+        regulator.apply(regulator.settings().with("class.light.urls", "/light"));
+        regulator.enter("/else").finish(Kind.COMPLETED);
+        assertEquals(1, regulator.seen("other").finished);
+        assertEquals(0, regulator.seen("light").arrived);
+    }
+
+    @Test
+    void noneOfTheChangesMadeAtOneTimeIsLost() throws InterruptedException {
+        Regulator regulator = regulator(Map.of());
+        AtomicInteger lost = new AtomicInteger();
+        try (RegulatorBean bean = RegulatorBean.register(regulator, "changed")) {
+            List<Thread> threads = new ArrayList<>();
+            for (int index = 0; index < 4; index++) {
+                String setting = "class.of" + index + ".rate";
+                threads.add(new Thread(() -> {
+                    for (int rate = 1; rate <= 300; rate++) {
+                        bean.set(setting, Integer.toString(rate));
+                        boolean isThere = Integer.toString(rate).equals(bean.getSettings().get(setting));
+                        lost.addAndGet(isThere ? 0 : 1);
+                    }
+                }));
+            }
+            threads.forEach(Thread::start);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        assertEquals(0, lost.get());
+        assertEquals(5, regulator.settings().classes().size());
+    }
+
+    /** As Prometheus wants it. */
+    @Test
+    void eachMetricHasTheSameTagsWhereverItOccurs() throws InterruptedException {
+        Regulator regulator = regulator(Map.of("class.light.urls", "/light", "promise.light", "p99 <= 50 ms", "concurrency", "7"));
+        regulator.checkpoint("report");
+        regulator.enter("/light");
+        Map<String, Set<String>> tags = new HashMap<>();
+        Map<String, Double> values = new HashMap<>();
+        for (Metric metric : regulator.metrics()) {
+            Set<String> before = tags.putIfAbsent(metric.name(), metric.tags().keySet());
+            assertTrue(before == null || before.equals(metric.tags().keySet()), metric + " beside one with the tags " + before);
+            assertNull(values.put(metric.toString(), metric.value()), metric + " occurs twice");
+        }
+        assertEquals(1, values.get("weir.regulator.total.active"));
+        assertEquals(7, values.get("weir.regulator.total.limit"));
+        assertEquals(1, values.get("weir.regulator.requests.active{class=light}"));
     }
 
     @Test

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import weir.regulator.limit.Adaptive;
 import weir.regulator.limit.Aimd;
 import weir.regulator.limit.Fixed;
@@ -57,11 +59,64 @@ class SettingsTest {
     }
 
     @Test
+    void whatCanNeverBeHeldIsSaid() {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("class.light.urls", "/light, /both, /light");
+        values.put("class.light.concurrency", "aimd min=50 max=10");
+        values.put("promise.light", "p99 <= 0 ms");
+        values.put("class.heavy.urls", "/heavy/*, /both");
+        values.put("class.heavy.concurrency", "gradient2 min=30 max=20");
+        values.put("class.other.urls", "/heavy/*");
+        values.put("class.other.concurrency", "adaptive p99=0ms");
+        SettingsException error = assertThrows(SettingsException.class, () -> Settings.of(values));
+        List<String> lines = error.getMessage().lines().sorted().toList();
+        assertEquals(6, lines.size(), error.getMessage());
+        assertEquals("class.heavy.concurrency: the least limit, 30.0, is above the largest, 20.0", lines.get(0));
+        assertTrue(lines.get(1).startsWith("class.heavy.urls: '/both' is a pattern of the class 'light', too"), lines.get(1));
+        assertEquals("class.light.concurrency: the least limit, 50.0, is above the largest, 10.0", lines.get(2));
+        assertTrue(lines.get(3).startsWith("class.other.concurrency: a p99 of 0 ns"), lines.get(3));
+        assertTrue(lines.get(4).startsWith("class.other.urls: '/heavy/*' is a pattern of the class 'heavy', too"), lines.get(4));
+        assertTrue(lines.get(5).startsWith("promise.light: nobody answers within 0 ns"), lines.get(5));
+        assertEquals(new Aimd(10, 10, 10, 0.9, 5_000_000_000L), ConcurrencyText.parse("aimd max=10"));
+    }
+
+    @Test
+    void admissionAloneKeepsNoPromiseOfThroughput() {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("class.light.urls", "/light");
+        values.put("promise.light", "throughput >= 95 % of alone");
+        Settings settings = Settings.of(values);
+        SettingsException error = assertThrows(SettingsException.class, () -> settings.with("promise-by", "admission"));
+        assertTrue(error.getMessage().startsWith("promise.light: it is pauses that keep"), error.getMessage());
+        assertEquals(PromiseBy.BOTH, settings.with("promise-by", "both").promiseBy());
+        Settings inTime = settings.with("promise.light", "p99 <= 50 ms");
+        assertEquals(PromiseBy.ADMISSION, inTime.with("promise-by", "admission").promiseBy());
+    }
+
+    @Test
     void oneValueIsChangedAndTakenOut() {
         Settings settings = Settings.of(Map.of("class.heavy.urls", "/heavy"));
         assertEquals("5", settings.with("class.heavy.concurrency", "5").values().get("class.heavy.concurrency"));
         assertEquals(Map.of(), settings.with("class.heavy.urls", null).values());
         assertThrows(SettingsException.class, () -> settings.with("rate", "0"));
+    }
+
+    /** System properties and the parameters of a filter come in any order. */
+    @ParameterizedTest
+    @ValueSource(strings = {"class.other.rate", "promise.other", "class.other.urls"})
+    void whatNoPatternMatchesIsOfTheClassOtherWhereverThatIsNamed(String first) {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put(first, "");
+        values.put("class.other.rate", "5");
+        values.put("class.other.urls", "/else");
+        values.put("promise.other", "p99 <= 1 s");
+        values.put("class.light.urls", "/light");
+        values.put("promise.light", "p99 <= 50 ms");
+        Settings settings = Settings.of(values);
+        assertEquals("light", settings.classes().get(settings.classOf("/light")).name);
+        for (String path : List.of("/", "/else", "/else/more")) {
+            assertEquals(Settings.OTHER, settings.classes().get(settings.classOf(path)).name, path);
+        }
     }
 
     @Test

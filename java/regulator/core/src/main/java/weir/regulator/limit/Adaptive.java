@@ -27,19 +27,21 @@ public final class Adaptive extends Concurrency {
      * @param min the least limit; null: 2, and with a goal for the CPU 0.05
      * @param max the largest; null: 1,000
      * @param start the limit at first; null: 8, within the bounds
+     * @throws IllegalArgumentException if a goal or a limit is out of its range, or the least limit above the largest
      */
     public Adaptive(Double cpu, Long p99Ns, Double min, Double max, Double start) {
         if (cpu != null && !(cpu > 0 && cpu < 1)) {
             throw new IllegalArgumentException(cpu + " is not a share above 0 and below 1");
+        }
+        if (p99Ns != null && p99Ns <= 0) {
+            throw new IllegalArgumentException("a p99 of " + p99Ns + " ns is not above 0");
         }
         this.cpu = cpu;
         this.p99Ns = p99Ns;
         this.max = max == null ? MAX : checkLimit(max);
         double least = Math.min(cpu == null ? MIN : MIN_WITH_CPU_GOAL, this.max);
         this.min = min == null ? least : checkLimit(min);
-        if (this.min > this.max) {
-            throw new IllegalArgumentException("the least limit, " + this.min + ", is above the largest, " + this.max);
-        }
+        checkBounds(this.min, this.max);
         double first = start == null ? START : checkLimit(start);
         this.start = Math.max(Math.min(first, this.max), this.min);
     }

@@ -21,8 +21,10 @@ public final class Aimd extends Concurrency {
      * @param max the largest
      * @param backOff by which the limit is multiplied; from 0.5 up to 1
      * @param timeoutNs responses that take longer, in nanoseconds, count as failed
+     * @throws IllegalArgumentException if the least limit is above the largest
      */
     public Aimd(double start, double min, double max, double backOff, long timeoutNs) {
+        checkBounds(min, max);
         this.start = start;
         this.min = min;
         this.max = max;

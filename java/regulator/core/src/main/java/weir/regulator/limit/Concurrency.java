@@ -36,4 +36,10 @@ public abstract class Concurrency {
         }
         return limit;
     }
+
+    static void checkBounds(double min, double max) {
+        if (min > max) {
+            throw new IllegalArgumentException("the least limit, " + min + ", is above the largest, " + max);
+        }
+    }
 }

@@ -17,8 +17,10 @@ public final class Gradient2 extends Concurrency {
      * @param start the limit at first
      * @param min the least
      * @param max the largest
+     * @throws IllegalArgumentException if the least is above the largest
      */
     public Gradient2(double start, double min, double max) {
+        checkBounds(min, max);
         this.start = start;
         this.min = min;
         this.max = max;

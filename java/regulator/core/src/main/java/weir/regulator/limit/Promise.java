@@ -14,11 +14,15 @@ public final class Promise {
      * A promise.
      *
      * @param share the share, above 0 and below 1: 0.99 for a p99
-     * @param withinNs the time, in nanoseconds
+     * @param withinNs the time, in nanoseconds, above 0
+     * @throws IllegalArgumentException if either is out of its range
      */
     public Promise(double share, long withinNs) {
         if (!(share > 0 && share < 1)) {
             throw new IllegalArgumentException(share + " is not a share above 0 and below 1");
+        }
+        if (withinNs <= 0) {
+            throw new IllegalArgumentException("nobody answers within " + withinNs + " ns; promise a time above 0");
         }
         this.share = share;
         this.withinNs = withinNs;

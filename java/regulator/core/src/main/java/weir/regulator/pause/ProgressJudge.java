@@ -75,11 +75,14 @@ public final class ProgressJudge {
     /**
      * A stretch is over.
      *
-     * @param done progress in it, above 0
+     * @param done progress in it; a stretch is not judged in which it is not above 0 or not finite
      * @param tookNs how long it took, without pauses and collections of garbage
-     * @return for how long whoever made it is to pause; 0: not at all
+     * @return for how many nanoseconds whoever made it is to pause; 0: not at all
      */
     public synchronized long judge(double done, long tookNs) {
+        if (!(done > 0 && done < Double.POSITIVE_INFINITY)) {
+            return 0;
+        }
         double tookS = tookNs / 1_000_000_000L + tookNs % 1_000_000_000L / 1e9;
         boolean isSlow = tookS * meanDone > done * meanS;
         boolean isCalibrated = stretches >= CALIBRATION;

@@ -22,6 +22,12 @@ public abstract class Target {
      */
     static final double SHARE_MIN = 0.04;
 
+    /** Requests of the class that have been admitted and are not over, and when the last one came or ended. */
+    int inFlight;
+    long lastSeen = Long.MIN_VALUE / 2;
+    /** Those in force that it is one of, or null. */
+    Targets heldBy;
+
     /** A request of the class ended after so long; {@code completed} is false if it failed. */
     abstract void answered(long afterNs, boolean completed, long now);
 
@@ -31,6 +37,11 @@ public abstract class Target {
     /** This part of the CPUs' time was in use since the last reading. */
     void busy(double part) {
         // Who needs it says so.
+    }
+
+    /** It is kept again after a time in which it was not: what was being measured then says nothing. */
+    void resume() {
+        // Who measures by the time says so.
     }
 
     /** Threads of others that may run at a time, on average; infinite: as they like. */

@@ -1,10 +1,13 @@
 package weir.regulator.pause;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/** All promises that pauses keep, each of one class: others run as much as the strictest of them leaves over. */
+/**
+ * All promises that pauses keep, each of one class: others run as much as the strictest of them leaves over.
+ *
+ * <p>Those that are not in force, because the settings have changed or are off, say nothing to the pace.
+ */
 public final class Targets {
     /**
      * So long after its last request a class with a promise counts as gone, and others run as they like. What has been found is
@@ -14,83 +17,139 @@ public final class Targets {
 
     private final Pace pace;
     private final List<Target> targets;
-    private final long[] lastSeen;
-    private final int[] inFlight;
+    /** Guards all targets: one may be of those that were in force and of those that are. */
+    private final Object lock;
+    private boolean isInForce;
 
-    /** Of each class in order its target, or null. */
+    /** Of each class in order its target, or null; in force at once. */
     public Targets(List<Target> targets, Pace pace) {
+        this(targets, pace, new Object());
+        isInForce = true;
+        targets.stream().filter(Objects::nonNull).forEach(target -> target.heldBy = this);
+    }
+
+    private Targets(List<Target> targets, Pace pace, Object lock) {
         this.targets = targets;
         this.pace = pace;
-        this.inFlight = new int[targets.size()];
-        this.lastSeen = new long[targets.size()];
-        Arrays.fill(lastSeen, Long.MIN_VALUE / 2);
+        this.lock = lock;
+    }
+
+    /**
+     * Those that follow these, which are no longer in force. Targets that are among both go on with what they have found, and so do
+     * those who stand still for them.
+     *
+     * @param targets of each class in order its target, or null
+     * @param inForce whether they are to be kept; otherwise nobody stands still for them
+     */
+    public Targets follow(List<Target> targets, boolean inForce, long now) {
+        synchronized (lock) {
+            Targets next = new Targets(targets, pace, lock);
+            if (!isInForce) {
+                targets.stream().filter(Objects::nonNull).forEach(Target::resume);
+            }
+            isInForce = false;
+            hold(null);
+            next.isInForce = inForce;
+            next.hold(inForce ? next : null);
+            pace.setShare(inForce ? next.share(now) : Double.POSITIVE_INFINITY, now);
+            return next;
+        }
+    }
+
+    private void hold(Targets by) {
+        targets.stream().filter(Objects::nonNull).forEach(target -> target.heldBy = by);
     }
 
     /** Whether anything was promised. */
     public boolean isEmpty() {
-        return targets.stream().allMatch(target -> target == null);
+        return targets.stream().allMatch(Objects::isNull);
     }
 
-    /** Whether a class was promised something: then its own work never pauses. */
+    /** Whether a class was promised something that pauses keep. */
     public boolean isPromised(int index) {
-        return index < targets.size() && targets.get(index) != null;
+        return target(index) != null;
+    }
+
+    /** The target of a class, or null. */
+    public Target target(int index) {
+        return index >= 0 && index < targets.size() ? targets.get(index) : null;
     }
 
     /** A request of a class is admitted. */
-    public synchronized void began(int index, long now) {
-        if (isPromised(index)) {
-            inFlight[index]++;
-            lastSeen[index] = now;
+    public void began(int index, long now) {
+        synchronized (lock) {
+            if (isPromised(index)) {
+                targets.get(index).inFlight++;
+                targets.get(index).lastSeen = now;
+            }
         }
     }
 
     /** A request of a class has ended after so long, its wait for admission included. */
-    public synchronized void answered(int index, long afterNs, boolean completed, long now) {
-        if (isPromised(index)) {
-            inFlight[index]--;
-            lastSeen[index] = now;
-            targets.get(index).answered(afterNs, completed, now);
-            pace.setShare(share(now), now);
+    public void answered(int index, long afterNs, boolean completed, long now) {
+        synchronized (lock) {
+            if (isPromised(index)) {
+                Target target = targets.get(index);
+                target.inFlight--;
+                target.lastSeen = now;
+                if (target.heldBy != null) {
+                    target.answered(afterNs, completed, now);
+                    target.heldBy.steer(now);
+                }
+            }
         }
     }
 
     /** Others have run until now. */
-    public synchronized void passed(long now) {
-        for (int index = 0; index < lastSeen.length; index++) {
-            if (isPromised(index) && isHere(index, now)) {
-                targets.get(index).passed(now);
+    public void passed(long now) {
+        synchronized (lock) {
+            if (!isInForce) {
+                return;
             }
+            for (Target target : targets) {
+                if (target != null && isHere(target, now)) {
+                    target.passed(now);
+                }
+            }
+            steer(now);
         }
+    }
+
+    private void steer(long now) {
         pace.setShare(share(now), now);
     }
 
     /** This part of the CPUs' time was in use since the last reading. */
-    public synchronized void busy(double part) {
-        targets.stream().filter(Objects::nonNull).forEach(target -> target.busy(part));
+    public void busy(double part) {
+        synchronized (lock) {
+            targets.stream().filter(Objects::nonNull).forEach(target -> target.busy(part));
+        }
     }
 
-    private boolean isHere(int index, long now) {
-        return inFlight[index] > 0 || now - lastSeen[index] < GONE_NS;
+    private static boolean isHere(Target target, long now) {
+        return target.inFlight > 0 || now - target.lastSeen < GONE_NS;
     }
 
     private double share(long now) {
         double share = Double.POSITIVE_INFINITY;
-        for (int index = 0; index < lastSeen.length; index++) {
-            if (isPromised(index) && isHere(index, now)) {
-                share = Math.min(share, targets.get(index).share());
+        for (Target target : targets) {
+            if (target != null && isHere(target, now)) {
+                share = Math.min(share, target.share());
             }
         }
         return share;
     }
 
     /** Whether requests of a class with a promise have come of late. */
-    public synchronized boolean isSomebodyHere(long now) {
-        for (int index = 0; index < lastSeen.length; index++) {
-            if (isPromised(index) && isHere(index, now)) {
-                return true;
+    public boolean isSomebodyHere(long now) {
+        synchronized (lock) {
+            for (Target target : targets) {
+                if (target != null && isHere(target, now)) {
+                    return true;
+                }
             }
+            return false;
         }
-        return false;
     }
 
     /** How long a stretch of others should be at most, in nanoseconds. */
@@ -103,12 +162,16 @@ public final class Targets {
     }
 
     /** How a class's promise stands; null without one. */
-    public synchronized Target.State state(int index) {
-        return isPromised(index) ? targets.get(index).state() : null;
+    public Target.State state(int index) {
+        synchronized (lock) {
+            return isPromised(index) ? targets.get(index).state() : null;
+        }
     }
 
     /** What was measured of what was promised; NaN without a promise. */
-    public synchronized double measured(int index) {
-        return isPromised(index) ? targets.get(index).measured() : Double.NaN;
+    public double measured(int index) {
+        synchronized (lock) {
+            return isPromised(index) ? targets.get(index).measured() : Double.NaN;
+        }
     }
 }

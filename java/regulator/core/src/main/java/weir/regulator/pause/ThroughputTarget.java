@@ -103,6 +103,13 @@ public final class ThroughputTarget extends Target {
         }
     }
 
+    @Override
+    void resume() {
+        windowBegan = -1;
+        completed = 0;
+        phase = Phase.BESIDE;
+    }
+
     /** Holds others for two windows, when it is time. */
     private void probe(long now) {
         if (now >= nextProbe && pace.isActive(WINDOW_NS, now)) {

@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import weir.regulator.limit.Vectors;
 
 class ProgressJudgeTest {
@@ -91,6 +93,17 @@ class ProgressJudgeTest {
             slow++;
         }
         return slow;
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -1, 0})
+    void aStretchWithoutProgressThatIsANumberIsNotJudged(double done) {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        for (int stretch = 0; stretch < 1000; stretch++) {
+            judge.judge(1, 3 * MS);
+            assertEquals(0, judge.judge(done, 3 * MS));
+        }
+        assertEquals(1e9 / (3 * MS), judge.usualPerSecond(), 1e-6);
     }
 
     @Test
