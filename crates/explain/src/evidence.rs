@@ -151,6 +151,12 @@ impl Evidence {
         self.sum("target.cpu.user", "target.cpu.system")
     }
 
+    /// CPUs that were busy, on average. What other virtual machines took is no busy time: `cpu` is a share of what they left.
+    pub(crate) fn busy_cpus(&self) -> Option<f64> {
+        let left = 1.0 - self.signal("cpu.steal").unwrap_or(0.0);
+        Some(self.signal("cpu")? * self.cpus? * left)
+    }
+
     /// So many on average, as a share of the requests in flight: by Little's law the share of their time.
     pub(crate) fn share_of_requests(&self, present: Option<f64>) -> Option<f64> {
         let in_flight = self.in_flight?;

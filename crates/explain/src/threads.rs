@@ -51,6 +51,11 @@ pub(crate) fn request_wait(evidence: &Evidence) -> Option<f64> {
     Some((all - background(evidence).wait).max(0.0))
 }
 
+/// Threads that answer requests and have a CPU or wait for one, on average.
+pub(crate) fn request_at_cpu(evidence: &Evidence) -> Option<f64> {
+    Some(request_cpu(evidence)? + request_wait(evidence)?)
+}
+
 /// The groups that waited most for a CPU, with the seconds per second of each.
 pub(crate) fn longest_waiting(evidence: &Evidence) -> Vec<(String, f64)> {
     let mut groups: Vec<(String, f64)> = evidence

@@ -74,11 +74,9 @@ pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
     }
 }
 
-/// The requests' part of the busy time of the target's CPUs. What other virtual machines took is no busy time: `cpu` is a share of
-/// what they left.
+/// The requests' part of the busy time of the target's CPUs.
 fn own_part(evidence: &Evidence) -> Option<f64> {
-    let left = 1.0 - evidence.signal("cpu.steal").unwrap_or(0.0);
-    let busy_cpus = evidence.signal("cpu")? * evidence.cpus? * left;
+    let busy_cpus = evidence.busy_cpus()?;
     (busy_cpus > 0.0).then(|| request_cpu(evidence).map(|own| (own / busy_cpus).min(1.0)))?
 }
 

@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Change, Hypothesis, StartChange, Test, Unit, Verdict, all_of, any_of};
-use crate::threads::{collectors, request_cpu, request_wait};
+use crate::threads::{collectors, request_at_cpu};
 use crate::threshold::{
     MATTERS, MATTERS_BECAUSE, PAUSE_OF_P99, PAUSE_OF_P99_BECAUSE, PAUSES_SEEN, SATURATED,
 };
@@ -53,7 +53,7 @@ pub(crate) fn garbage(evidence: &Evidence) -> Hypothesis {
         .figure
         .filter(|_| of_cpu.speaks() && full == Some(true));
     let for_its_cpu = for_its_cpu
-        .zip(at_cpu(evidence))
+        .zip(evidence.share_of_requests(request_at_cpu(evidence)))
         .map(|(part, time)| part * time);
     let share = stopped.map(|stopped| stopped.max(for_its_cpu.unwrap_or(0.0)));
     Hypothesis::new(
@@ -95,11 +95,6 @@ fn meet_a_pause(evidence: &Evidence, pause_s: Option<f64>) -> Option<f64> {
     let pauses = evidence.signal("gc.count")?;
     let coming = (rate * pause_s.unwrap_or(0.0)).min(evidence.elsewhere);
     Some((pauses * (in_flight + coming) / rate).min(1.0))
-}
-
-/// Share of the requests' time that they spend on a CPU or waiting for one.
-fn at_cpu(evidence: &Evidence) -> Option<f64> {
-    evidence.share_of_requests(Some(request_cpu(evidence)? + request_wait(evidence)?))
 }
 
 fn cpu_share(evidence: &Evidence) -> Option<f64> {

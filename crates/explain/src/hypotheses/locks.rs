@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
-use crate::threads::{request_cpu, request_wait};
+use crate::threads::request_at_cpu;
 use crate::threshold::{CONTENDED, CONTENDED_BECAUSE, MATTERS, MATTERS_BECAUSE};
 use crate::words::{capital, number, percent};
 
@@ -59,7 +59,7 @@ fn verdict([blocked, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
 
 /// Share of the requests' time that no other figure accounts for.
 pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
-    let working = request_cpu(evidence)? + request_wait(evidence)?;
+    let at_cpu = request_at_cpu(evidence)?;
     let stages = evidence.stages();
     let queued: f64 = stages
         .iter()
@@ -68,7 +68,7 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         .filter_map(|stage| evidence.waiting(stage))
         .sum();
     let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
-    let known = evidence.share_of_requests(Some(working + queued + on_disk))?;
+    let known = evidence.share_of_requests(Some(at_cpu + queued + on_disk))?;
     let stopped = evidence.signal("gc.time").unwrap_or(0.0);
     Some((1.0 - known - stopped).max(0.0))
 }

@@ -69,8 +69,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
 /// that it used counts as used there, so that nobody is blamed for the load's own work.
 fn foreign(evidence: &Evidence) -> Option<f64> {
     let cpus = evidence.cpus?;
-    let left = 1.0 - evidence.signal("cpu.steal").unwrap_or(0.0);
-    let busy = evidence.signal("cpu")? * cpus * left;
+    let busy = evidence.busy_cpus()?;
     let load = match evidence.load_on_target {
         Some(false) => 0.0,
         Some(true) | None => evidence.signal("load.cpu").unwrap_or(0.0),
