@@ -32,6 +32,8 @@ final class MadeSlow {
     private static final int COMPUTED = 2_000_000;
     private static final long HELD_MS = 5;
     private static final int WRITTEN_BYTES = 4096;
+    /** Blocks that a request makes durable, one after the other. */
+    private static final int COMMITS = 8;
 
     private final Object lock = new Object();
     private final Semaphore places;
@@ -139,8 +141,11 @@ final class MadeSlow {
     private static int store() throws IOException {
         Path file = Files.createTempFile(Path.of(""), "made-slow", ".data");
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            int written = channel.write(ByteBuffer.allocate(WRITTEN_BYTES));
-            channel.force(true);
+            int written = 0;
+            for (int commit = 0; commit < COMMITS; commit++) {
+                written += channel.write(ByteBuffer.allocate(WRITTEN_BYTES));
+                channel.force(true);
+            }
             return written;
         } finally {
             Files.delete(file);

@@ -38,6 +38,18 @@ pub struct Planned<'d> {
     pub levels: [Level; 2],
     /// All levels that the case sets beside those of the trial that is explained.
     pub set: Levels,
+    /// The class of requests whose time counts, where the others do other work.
+    judged_by: Option<String>,
+}
+
+/// Requests that make no garbage, as somebody names them who knows the application.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GarbageFree {
+    /// The levels that make them so.
+    pub set: Levels,
+    /// A class of requests that stay as they were: its time counts. `None`: there is one class only, and all count, though they are
+    /// others.
+    pub judged_by: Option<String>,
 }
 
 /// A trial that would decide and that `--run` could not do.
@@ -122,23 +134,28 @@ impl<'d> Decisive<'d> {
     }
 
     /// The case of a study that does it, or why there can be none. `was` is the level of a factor in the trial that is
-    /// explained.
+    /// explained; `garbage_free` are requests without garbage, where they are known.
     pub fn plan(
         self,
         was: impl Fn(&str) -> Option<f64>,
         starter: &Starter<'_>,
+        garbage_free: &GarbageFree,
     ) -> Result<Planned<'d>, NotRun> {
         let planned = match self.change {
             Change::Level(change) => of_level(change, was),
             Change::Start(change) => start::levels(*change, starter),
-            Change::Requests => Err(OTHER_REQUESTS.to_owned()),
+            Change::Requests => of_requests(garbage_free, was),
         };
+        let judged_by = matches!(self.change, Change::Requests)
+            .then(|| garbage_free.judged_by.clone())
+            .flatten();
         let (factor, levels, set) = planned.map_err(|why| self.not_run(&why))?;
         Ok(Planned {
             decisive: self,
             factor,
             levels,
             set,
+            judged_by,
         })
     }
 
@@ -180,7 +197,13 @@ impl Planned<'_> {
         let Decisive {
             hypothesis, idea, ..
         } = self.decisive;
-        let outcome = judge::rule(hypothesis, self.decisive.change, &idea.id).judge(was, changed);
+        let outcome = judge::rule(
+            hypothesis,
+            self.decisive.change,
+            &idea.id,
+            self.judged_by.as_deref(),
+        )
+        .judge(was, changed);
         let word = match outcome.holds {
             Some(true) => "holds",
             Some(false) => "does not hold",
@@ -207,12 +230,28 @@ impl Planned<'_> {
     }
 }
 
-const OTHER_REQUESTS: &str = "only those who know the application can name a request that makes no garbage, and it is other work as well, \
-     so that only the other classes of requests can be compared; a sweep does it whose second case sets what names the request, such as \
-     `property.HEAVY_PATH = \"/heavy/numeric\"` for the stress application";
+const OTHER_REQUESTS: &str = "only those who know the application can name a request that makes no garbage: name it by what a study sets, \
+     such as `--garbage-free property.HEAVY_PATH=/heavy/numeric` for the stress application, and with `--judged-by light` the class of \
+     requests that stay as they are";
 
 /// What a case sets: the factor that stands for it, its level as it was and changed, and all levels.
 type Set = (String, [Level; 2], Levels);
+
+fn of_requests(
+    garbage_free: &GarbageFree,
+    was: impl Fn(&str) -> Option<f64>,
+) -> Result<Set, String> {
+    let (factor, changed) = garbage_free
+        .set
+        .first_key_value()
+        .ok_or_else(|| OTHER_REQUESTS.to_owned())?;
+    let was = was(factor).map_or_else(|| Level::Text("what it was".to_owned()), Level::Number);
+    Ok((
+        factor.clone(),
+        [was, changed.clone()],
+        garbage_free.set.clone(),
+    ))
+}
 
 fn of_level(change: &LevelChange, was: impl Fn(&str) -> Option<f64>) -> Result<Set, String> {
     let factor = &change.factor;
@@ -256,7 +295,7 @@ mod tests {
         let found = diagnose(&evidence(
             &[
                 FULL.as_slice(),
-                &[("gc.time", 0.3), ("gc.count", 10.0), ("load.cpus", 1.0)],
+                &[("gc.time", 0.5), ("gc.count", 10.0), ("load.cpus", 1.0)],
             ]
             .concat(),
         ));
@@ -293,16 +332,62 @@ mod tests {
             ("pool.db.limit", 2.0),
         ];
         let found = diagnose(&evidence(&small));
-        let planned = Decisive::all(&found, &[])[0].plan(|_| Some(2.0), &external());
+        let planned =
+            Decisive::all(&found, &[])[0].plan(|_| Some(2.0), &external(), &GarbageFree::default());
         let planned = planned.unwrap();
         assert_eq!(planned.factor, "pool.db");
         assert_eq!(planned.levels, [Level::Number(2.0), Level::Number(4.0)]);
         assert!(!planned.starts_server());
         let locks = Decisive::all(&found, &["locks".to_owned()]);
-        let planned = locks[0].plan(|_| Some(16.0), &external()).unwrap();
+        let planned = locks[0]
+            .plan(|_| Some(16.0), &external(), &GarbageFree::default())
+            .unwrap();
         assert_eq!(planned.set["users"], Level::Number(1.0));
-        let unknown = locks[0].plan(|_| None, &external()).unwrap_err();
+        let unknown = locks[0]
+            .plan(|_| None, &external(), &GarbageFree::default())
+            .unwrap_err();
         assert!(unknown.why.contains("`users`"), "{unknown:?}");
+    }
+
+    #[test]
+    fn requests_without_garbage_are_those_that_somebody_names() {
+        let found = diagnose(&evidence(&[("gc.time", 0.3), ("gc.count", 10.0)]));
+        let decisive = Decisive::all(&found, &[]);
+        let numeric = Level::Text("/heavy/numeric".to_owned());
+        let garbage_free = GarbageFree {
+            set: Levels::from([("property.HEAVY_PATH".to_owned(), numeric.clone())]),
+            judged_by: Some("light".to_owned()),
+        };
+        let planned = decisive[0]
+            .plan(|_| None, &external(), &garbage_free)
+            .unwrap();
+        assert_eq!(planned.decisive.idea.id, "no-garbage");
+        assert_eq!(planned.levels[1], numeric);
+        assert_eq!(planned.set, garbage_free.set);
+        assert!(!planned.starts_server());
+        let trial = |light_ms: f64, stopped: f64| {
+            [0.98, 1.0, 1.02].map(|part| TrialFigures {
+                throughput_per_s: 100.0,
+                mean_ms: part * 50.0,
+                p99_ms: 100.0,
+                class_means_ms: [("light".to_owned(), part * light_ms)].into(),
+                stopped: Some(stopped),
+                unaccounted_ms: None,
+                cpu: None,
+                failed: 0.0,
+            })
+        };
+        let decided = planned.decide(&trial(20.0, 0.3), &trial(20.0, 0.0), "r");
+        let decided = decided.unwrap();
+        assert_eq!(decided.figure, "mean_ms(light)");
+        assert_eq!(decided.holds, Some(false), "{}", decided.says);
+        assert!(
+            decided
+                .says
+                .contains("/heavy/numeric instead of what it was"),
+            "{}",
+            decided.says
+        );
     }
 
     #[test]
@@ -312,9 +397,12 @@ mod tests {
         let why = |id: &str| {
             let all = Decisive::all(&found, &named);
             let one = all.into_iter().find(|one| one.idea.id == id).unwrap();
-            one.plan(|_| None, &external()).unwrap_err().why
+            let garbage_free = GarbageFree::default();
+            one.plan(|_| None, &external(), &garbage_free)
+                .unwrap_err()
+                .why
         };
-        assert!(why("no-garbage").contains("property.HEAVY_PATH"));
+        assert!(why("no-garbage").contains("--garbage-free property.HEAVY_PATH"));
         for (id, typed) in [
             ("serial", "-XX:+UseSerialGC"),
             ("epsilon", "-XX:+UseEpsilonGC"),

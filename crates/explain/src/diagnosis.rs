@@ -5,12 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
 use crate::hypotheses::{
-    clock::clock, cpu::cpu, disk::disk, garbage::garbage, limits::limits, load_tool::load_tool,
-    locks, neighbour::neighbour, network::network, scheduler::scheduler,
+    clock::clock,
+    cpu,
+    disk::disk,
+    garbage::garbage,
+    limits::limits,
+    load_tool::load_tool,
+    locks,
+    neighbour::neighbour,
+    network::{accepting, network},
+    scheduler::scheduler,
 };
 use crate::hypothesis::{Hypothesis, Verdict};
+use crate::rank::{Candidate, explains_most};
 use crate::threads::{request_cpu, request_wait};
-use crate::threshold::MATTERS;
 use crate::words::percent;
 
 /// What the figures of one run say of every hypothesis.
@@ -68,12 +76,12 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         locks,
         garbage,
         disk,
-        cpu(evidence),
+        cpu::cpu(evidence),
         neighbour,
         scheduler(evidence),
         clock(evidence),
     ];
-    let first = first(&hypotheses).map(|hypothesis| hypothesis.id.clone());
+    let first = first(&hypotheses, evidence);
     let summary = summary(&hypotheses, first.as_deref());
     Diagnosis {
         run: evidence.name.clone(),
@@ -98,28 +106,16 @@ impl Diagnosis {
     }
 }
 
-/// The one that explains most. A load tool that was the limit comes before all, since nothing else was measured then.
-/// Waiting for a CPU is what a full CPU and a neighbour look like, and a full CPU what a collector looks like: the
-/// narrower explanation comes first, unless it accounts for less than a tenth of the time, as a few percent of steal do.
-fn first(hypotheses: &[Hypothesis]) -> Option<&Hypothesis> {
-    let breadth = |hypothesis: &Hypothesis| match hypothesis.id.as_str() {
-        "load-tool" => 0,
-        "cpu" => 2,
-        "scheduler" => 3,
-        _ => 1,
-    };
-    let supported = hypotheses
-        .iter()
-        .filter(|hypothesis| hypothesis.is_supported());
-    supported.min_by(|a, b| {
-        let share = |hypothesis: &Hypothesis| hypothesis.share.unwrap_or(0.0);
-        let is_small =
-            |hypothesis: &Hypothesis| hypothesis.share.is_some_and(|share| share < MATTERS);
-        let by_size = is_small(a).cmp(&is_small(b));
-        by_size
-            .then(breadth(a).cmp(&breadth(b)))
-            .then(share(b).total_cmp(&share(a)))
-    })
+/// The one that explains most.
+fn first(hypotheses: &[Hypothesis], evidence: &Evidence) -> Option<String> {
+    let supported = hypotheses.iter().filter(|found| found.is_supported());
+    let candidates: Vec<Candidate<'_>> = supported
+        .map(|found| Candidate {
+            id: &found.id,
+            share: found.share,
+        })
+        .collect();
+    explains_most(&candidates, cpu::bounds_the_rest(evidence)).map(str::to_owned)
 }
 
 fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
@@ -147,9 +143,13 @@ fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
     let share = first.share.map_or_else(String::new, |share| {
         format!(" ({} of the requests' time)", percent(share))
     });
-    let others: Vec<&str> = of(Verdict::Supported)
+    let with_share = |found: &Hypothesis| match found.share {
+        Some(share) => format!("{} ({})", found.id, percent(share)),
+        None => found.id.clone(),
+    };
+    let others: Vec<String> = of(Verdict::Supported)
         .filter(|found| found.id != first.id)
-        .map(|found| found.id.as_str())
+        .map(with_share)
         .collect();
     let others = if others.is_empty() {
         String::new()
@@ -184,6 +184,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         share,
     });
     let ends = [
+        part("waiting to be accepted", accepting(evidence)),
         part("waiting for a CPU", request_wait(evidence)),
         part(
             "asleep in the kernel for storage",
@@ -230,17 +231,21 @@ mod tests {
             Some("cpu"),
             "not the waits in front of it"
         );
-        assert_eq!(
-            with(&[("gc.time", 0.3), ("gc.count", 10.0)]).as_deref(),
-            Some("garbage-collection")
-        );
+        let collecting = [
+            ("gc.time", 0.6),
+            ("gc.count", 10.0),
+            ("target.run-queue-wait", 1.0),
+        ];
+        assert_eq!(with(&collecting).as_deref(), Some("garbage-collection"));
         let starved = [("target.cpu.user", 0.7), ("target.cpu.system", 0.0)];
         assert_eq!(with(&starved).as_deref(), Some("neighbour"));
         assert_eq!(with(&[("load.cpu", 0.95)]).as_deref(), Some("load-tool"));
-        assert_eq!(
-            with(&[("target.blocked", 5.0), ("cpu", 0.5)]).as_deref(),
-            Some("disk")
-        );
+        let storing = [
+            ("target.blocked", 5.0),
+            ("cpu", 0.5),
+            ("target.run-queue-wait", 0.5),
+        ];
+        assert_eq!(with(&storing).as_deref(), Some("disk"));
     }
 
     #[test]
@@ -256,9 +261,31 @@ mod tests {
         assert!(
             found
                 .summary
-                .ends_with("Also supported: garbage-collection, scheduler."),
+                .ends_with("Also supported: garbage-collection (2.0 %), scheduler (70 %)."),
             "{}",
             found.summary
+        );
+    }
+
+    /// Eight of ten requests wait for a monitor while two compute on full CPUs: without the monitor they would wait for the CPUs.
+    #[test]
+    fn where_the_servers_own_work_fills_the_cpus_nothing_else_makes_requests_faster() {
+        let locked = [
+            ("target.run-queue-wait", 0.1),
+            ("locks.contended", 90.0),
+            ("cpu", 0.99),
+        ];
+        let locked = [WORKING.as_slice(), &locked].concat();
+        let with_elsewhere = |elsewhere| {
+            let mut made = evidence(&locked);
+            made.elsewhere = elsewhere;
+            diagnose(&made).first
+        };
+        assert_eq!(with_elsewhere(0.0).as_deref(), Some("cpu"));
+        assert_eq!(
+            with_elsewhere(f64::INFINITY).as_deref(),
+            Some("locks"),
+            "requests that come whatever the server does wait less without it"
         );
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
 use crate::hypothesis::Verdict;
+use crate::rank::{Candidate, explains_most};
 use crate::threshold::MATTERS;
 use crate::words::{percent, time};
 
@@ -94,10 +95,19 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
             hypotheses: only_load_tool(hypotheses),
         };
     }
+    let supported = hypotheses
+        .iter()
+        .filter(|changed| changed.verdict == Verdict::Supported);
+    let candidates: Vec<Candidate<'_>> = supported
+        .map(|changed| Candidate {
+            id: &changed.id,
+            share: changed.part,
+        })
+        .collect();
+    let largest = explains_most(&candidates, false);
     let largest = hypotheses
         .iter()
-        .filter(|changed| changed.verdict == Verdict::Supported)
-        .max_by(|a, b| rank(a).total_cmp(&rank(b)));
+        .find(|changed| Some(changed.id.as_str()) == largest);
     let summary = summary(grew_ms, matters, largest);
     DifferenceDiagnosis {
         response_mean_grew_ms: grew_ms,
@@ -118,16 +128,6 @@ fn only_load_tool(hypotheses: Vec<ChangedTime>) -> Vec<ChangedTime> {
         changed
     });
     judged.collect()
-}
-
-/// The broad hypotheses contain the narrow ones' time, and come after them.
-fn rank(changed: &ChangedTime) -> f64 {
-    let part = changed.part.unwrap_or(0.0).min(1.0);
-    match changed.id.as_str() {
-        "cpu" => part - 1.0,
-        "scheduler" => part - 2.0,
-        _ => part,
-    }
 }
 
 fn time_of(run: &Diagnosis, id: &str) -> Option<f64> {

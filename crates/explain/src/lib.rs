@@ -21,12 +21,14 @@ mod difference;
 mod evidence;
 mod hypotheses;
 mod hypothesis;
+mod rank;
 mod threads;
 mod threshold;
 mod words;
 
 pub use decision::{
-    ByHand, Decision, Decisive, NotRun, Planned, Response, Started, Starter, TrialFigures,
+    ByHand, Decision, Decisive, GarbageFree, NotRun, Planned, Response, Started, Starter,
+    TrialFigures,
 };
 pub use diagnosis::{Diagnosis, TimePart, diagnose};
 pub use difference::{ChangedTime, DifferenceDiagnosis, diagnose_difference};

@@ -73,6 +73,7 @@ pub(crate) const BUSY: f64 = 0.5;
 pub(crate) const LOAD_CPU: f64 = 0.8;
 pub(crate) const LOAD_CPU_BECAUSE: &str =
     "above 80 % the queue in front of the load tool's own CPU is measured; the trial is invalid";
+pub(crate) const LOAD_WAIT_BECAUSE: &str = "an answer counts when its thread has read it: from a tenth on what was measured is the load tool's own wait as well";
 /// Share of late wake-ups.
 pub(crate) const LATE: f64 = 0.01;
 pub(crate) const LATE_BECAUSE: &str =

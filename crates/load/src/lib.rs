@@ -83,4 +83,4 @@ pub use groups::open::ArrivalCounts;
 pub use running::{LoadSummary, RunningLoad};
 pub use samples::{SampleObserver, SampleSink};
 pub use settings::{Length, LoadSettings};
-pub use start::start;
+pub use start::{THREADS, start};

@@ -22,6 +22,8 @@ use crate::samples::{Batches, RowWriter, SampleSink, Written, batches};
 use crate::settings::LoadSettings;
 use crate::work::Work;
 
+/// What the threads that send the load are called, without their number.
+pub const THREADS: &str = "weir-load";
 /// Reports that wait to be put together, for each runtime.
 const REPORTS_MAX: usize = 16;
 
@@ -151,7 +153,7 @@ impl Cores {
             cores.begins.push(begin_in);
             cores
                 .threads
-                .push(spawn(&format!("weir-load-{index}"), move || {
+                .push(spawn(&format!("{THREADS}-{index}"), move || {
                     match cpus.as_ref().map_or(Ok(()), keep_to) {
                         Ok(()) => run_core(setup, ready, &begin),
                         Err(error) => {

@@ -154,6 +154,8 @@ const CATALOGUE: &[Signal] = &[
     signal("load.tcp.retransmissions", "/s", "Segments that the load tool's side sent again, the same."),
     signal("load.cpu", "{cpu}", "CPU seconds per second of the load tool, watching included: Weir's own process, and JMeter when that sends the load."),
     signal("load.memory.rss", "By", "Resident memory of the load tool: Weir's own process, and JMeter when that sends the load."),
+    signal("load.run-queue-wait", "1", "Seconds per second that the threads that send the load were ready to run and waited for a CPU, summed over them; absent when JMeter sends the load."),
+    signal("load.time-slices", "/s", "How often these threads were put on a CPU."),
     signal("load.sockets", "{socket}", "Sockets that Weir's own process has open, of any kind; absent when JMeter sends the load."),
     signal("watch.cpu", "{cpu}", "CPU seconds per second of the threads that watch; the cost of all these signals, but for what the kernel spends on making records of tracepoints."),
 ];

@@ -27,6 +27,7 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
         ("target", name) if name.starts_with("target.storage") => "/proc/PID/io",
         ("census", name) if is_of_groups(name) => "/proc/PID/task/*/schedstat, comm",
         ("target", _) => "/proc/PID/stat",
+        ("load", "load.run-queue-wait" | "load.time-slices") => "/proc/self/task/*/schedstat",
         ("load", _) => "/proc/self",
         ("watch", _) => "clock_gettime",
         _ => return None,

@@ -1,6 +1,8 @@
 //! The load tool: CPU, memory, sockets of this process, and of those that send the load for it. A
 //! trial in which it was the limit is not one.
 
+mod senders;
+
 use std::os::fd::{BorrowedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -14,6 +16,8 @@ use crate::reading::{Reading, put};
 use crate::target::family::{Family, Spent};
 use crate::target::process::ProcessUnits;
 use crate::watcher::WatchedGate;
+
+use self::senders::Senders;
 
 /// Largest table of descriptors that is gone through each second: about a millisecond.
 const TABLE_EACH_SECOND: u64 = 2048;
@@ -29,16 +33,23 @@ pub(crate) struct OwnProcess {
     descriptors: Descriptors,
     /// Other processes that are part of the load tool.
     others: Option<Family>,
+    senders: Option<Senders>,
     /// Whether they send the load, and not this process.
     others_send: bool,
 }
 
 impl OwnProcess {
-    /// This process with those that send the load for it, and the gateway through which it goes.
-    pub(crate) fn new(senders: &[u32], gate: Option<WatchedGate>) -> Self {
+    /// This process with those that send the load for it, and the gateway through which it goes; `threads` is what those threads of this
+    /// process are called that send it.
+    pub(crate) fn new(
+        senders: &[u32],
+        threads: Option<&'static str>,
+        gate: Option<WatchedGate>,
+    ) -> Self {
         let gate = gate.map(|gate| gate.pid);
         let others: Vec<u32> = senders.iter().copied().chain(gate).collect();
         Self {
+            senders: threads.filter(|_| senders.is_empty()).map(Senders::new),
             others: (!others.is_empty()).then(|| Family::new(&others, ProcessUnits::here())),
             others_send: !senders.is_empty(),
             memory: KeptFile::new("/proc/self/statm"),
@@ -75,6 +86,9 @@ impl OwnProcess {
         }
         if self.others_send {
             return;
+        }
+        if let Some(senders) = &mut self.senders {
+            senders.sample(now, files, reading);
         }
         let sockets = self.descriptors.sockets(files);
         put(
@@ -191,7 +205,7 @@ mod tests {
 
     #[test]
     fn this_process_uses_what_its_clock_says() {
-        let mut own = OwnProcess::new(&[], None);
+        let mut own = OwnProcess::new(&[], None, None);
         let mut files = Files::here();
         let start = Instant::now();
         let before = cpu_time(ClockId::ProcessCPUTime);
@@ -226,10 +240,10 @@ mod tests {
             .unwrap();
         let start = Instant::now();
         let mut files = Files::here();
-        let mut own = OwnProcess::new(&[child.id()], None);
+        let mut own = OwnProcess::new(&[child.id()], None, None);
         let alone = || {
             let mut alone = Reading::new();
-            OwnProcess::new(&[], None).sample(start, None, &mut Files::here(), &mut alone);
+            OwnProcess::new(&[], None, None).sample(start, None, &mut Files::here(), &mut alone);
             alone["load.memory.rss"]
         };
         // Other tests of this program take memory and give it back meanwhile.
@@ -255,7 +269,12 @@ mod tests {
             .map(|_| std::fs::File::open("/proc/self/stat").unwrap())
             .collect();
         let mut reading = Reading::new();
-        OwnProcess::new(&[], None).sample(Instant::now(), None, &mut Files::here(), &mut reading);
+        OwnProcess::new(&[], None, None).sample(
+            Instant::now(),
+            None,
+            &mut Files::here(),
+            &mut reading,
+        );
         assert!(reading["load.sockets"] >= 2.0 * pairs.len() as f64);
         let (sockets, others) = go_through(1024);
         assert!(sockets >= 2 * pairs.len() as u64);

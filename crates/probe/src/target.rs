@@ -1,11 +1,11 @@
 //! The target's processes: their CPU, memory, threads, waiting for a CPU, context switches.
 
 pub(crate) mod family;
-mod groups;
+pub(crate) mod groups;
 pub(crate) mod process;
-mod rotation;
+pub(crate) mod rotation;
 mod storage;
-mod threads;
+pub(crate) mod threads;
 
 use std::time::Instant;
 

@@ -48,6 +48,8 @@ pub struct WatchPlan {
     pub machine: WatchedMachine,
     /// Whether this process is watched too, as the load tool.
     pub own_process: bool,
+    /// What those threads of this process are called that send the load, without their number.
+    pub load_threads: Option<&'static str>,
     /// Processes that send the load for this one, and count as the load tool with it.
     pub load_pids: Vec<u32>,
     /// A gateway between load tool and target.
@@ -145,7 +147,7 @@ impl Watcher {
             sources: readers(plan.sources),
             own: plan
                 .own_process
-                .then(|| OwnProcess::new(&plan.load_pids, plan.gate)),
+                .then(|| OwnProcess::new(&plan.load_pids, plan.load_threads, plan.gate)),
             own_network: (plan.own_process && !is_same_network).then(LoadCounters::of_load),
             arrivals,
             arrived: Arrivals::NotWatched,

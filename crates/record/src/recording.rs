@@ -57,6 +57,10 @@ pub mod names {
     pub const LOAD_CPU: &str = "load.cpu";
     /// CPUs that the load tool may use; one figure of the trial.
     pub const LOAD_CPUS: &str = "load.cpus";
+    /// Threads that send the load and wait for a CPU, on average.
+    pub const LOAD_WAIT: &str = "load.run-queue-wait";
+    /// How often they were put on a CPU, per second.
+    pub const LOAD_SLICES: &str = "load.time-slices";
     /// CPUs that the target may use.
     pub const TARGET_CPUS: &str = "target.cpus";
     /// Share of the second in which a JMeter that sends the load stood still for its garbage collector.

@@ -320,6 +320,7 @@ fn watch_plan(watched: Watched, cpus: &CpuPlan) -> WatchPlan {
         sources,
         machine: watched.machine,
         own_process: true,
+        load_threads: Some(weir_load::THREADS),
         load_pids: Vec::new(),
         gate: watched.gate,
         arrivals: true,

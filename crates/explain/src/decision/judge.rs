@@ -21,7 +21,7 @@ const CLAIMED_MAX: f64 = 0.95;
 const ERROR: f64 = 0.05;
 
 /// What would be seen if the hypothesis held.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Rule {
     /// The throughput stays, and the CPUs stay full.
     Kept,
@@ -32,15 +32,22 @@ pub(super) enum Rule {
         /// Whether of the 99th percentile, not of the mean.
         of_p99: bool,
         claimed: f64,
-        /// Whether the change is one of the collector, which may stop the application as long as the one before.
+        /// Whether the application has to be stopped for a shorter time for it, which the change may have failed to bring about.
         collector: bool,
+        /// The class of requests whose time is meant, where the others do other work; `None`: all.
+        class: Option<String>,
     },
     /// Some time changes, for all requests or for a class of them.
     Changes,
 }
 
-/// The rule for a trial of a hypothesis.
-pub(super) fn rule(hypothesis: &Hypothesis, change: &Change, idea: &str) -> Rule {
+/// The rule for a trial of a hypothesis; `class`: of what kind of requests the time counts.
+pub(super) fn rule(
+    hypothesis: &Hypothesis,
+    change: &Change,
+    idea: &str,
+    class: Option<&str>,
+) -> Rule {
     let share = hypothesis.share.unwrap_or(MATTERS);
     // Where the share of the time is small and the pauses are what the slowest requests meet, those are what has to change.
     let pauses = hypothesis
@@ -48,7 +55,8 @@ pub(super) fn rule(hypothesis: &Hypothesis, change: &Change, idea: &str) -> Rule
         .iter()
         .find(|test| test.speaks() && test.from.iter().any(|from| from.ends_with("p99")));
     let of_p99 = pauses.and_then(|test| test.figure);
-    let of_p99 = of_p99.filter(|_| share < MATTERS);
+    // Of a class only the mean is known.
+    let of_p99 = of_p99.filter(|_| share < MATTERS && class.is_none());
     match change {
         Change::Level(_) if idea == "fewer-users" => Rule::Kept,
         Change::Level(_) if idea == "one-user" => Rule::UnaccountedFalls,
@@ -58,8 +66,9 @@ pub(super) fn rule(hypothesis: &Hypothesis, change: &Change, idea: &str) -> Rule
             claimed: of_p99.unwrap_or(share).clamp(MATTERS, CLAIMED_MAX),
             collector: matches!(
                 change,
-                Change::Start(StartChange::Serial | StartChange::Epsilon)
+                Change::Start(StartChange::Serial | StartChange::Epsilon) | Change::Requests
             ),
+            class: class.map(str::to_owned),
         },
     }
 }
@@ -75,8 +84,9 @@ impl Rule {
                 of_p99,
                 claimed,
                 collector,
+                class,
             } => {
-                let fallen = falls(cases, of_p99, claimed);
+                let fallen = falls(cases, of_p99, claimed, class.as_deref());
                 if collector {
                     with_pauses(fallen, cases)
                 } else {
@@ -169,12 +179,12 @@ fn unaccounted_falls(cases: [&[TrialFigures]; 2]) -> Outcome {
     }
 }
 
-fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64) -> Outcome {
+fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64, class: Option<&str>) -> Outcome {
     let compared = if of_p99 {
         let of = |trial: &TrialFigures| Some(trial.p99_ms);
         Compared::new("p99_ms", "the 99th percentile was", cases, of, in_ms)
     } else {
-        Compared::mean_time(None, cases)
+        Compared::mean_time(class, cases)
     };
     let ratio = compared.estimate(1.0 - ERROR);
     let most = 1.0 - GONE * claimed;
@@ -182,7 +192,7 @@ fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64) -> Outcome {
     compared.outcome(ratio, holds, format!("{} times at most", number(most)))
 }
 
-/// A collector that stops the application as long as the one before takes nothing away, so that a time that stays says nothing.
+/// Where the application is stopped for as long as before, nothing was taken away, so that a time that stays says nothing.
 fn with_pauses(fallen: Outcome, [was, changed]: [&[TrialFigures]; 2]) -> Outcome {
     let Some((before, after)) = stopped(was).zip(stopped(changed)) else {
         return fallen;
@@ -194,7 +204,7 @@ fn with_pauses(fallen: Outcome, [was, changed]: [&[TrialFigures]; 2]) -> Outcome
     Outcome {
         holds: None,
         why: format!(
-            "{}; but this collector too stopped the application {} of the time ({} before), so that a time that stays says nothing",
+            "{}; but the application was still stopped for {} of the time ({} before), so that a time that stays says nothing",
             fallen.why,
             percent(after),
             percent(before)
@@ -288,6 +298,7 @@ mod tests {
         of_p99: false,
         claimed: 0.4,
         collector: false,
+        class: None,
     };
 
     #[test]
@@ -350,9 +361,13 @@ mod tests {
             of_p99: false,
             claimed: 0.4,
             collector: true,
+            class: None,
         };
         let stopped = |mean_ms, share| with(three(mean_ms), |trial| trial.stopped = Some(share));
-        let judged = |mean_ms, share| rule.judge(&stopped(100.0, 0.4), &stopped(mean_ms, share));
+        let judged = |mean_ms, share| {
+            rule.clone()
+                .judge(&stopped(100.0, 0.4), &stopped(mean_ms, share))
+        };
         assert_eq!(judged(99.0, 0.01).holds, Some(false));
         assert_eq!(
             judged(60.0, 0.35).holds,
@@ -366,8 +381,40 @@ mod tests {
             "{}",
             same.why
         );
-        let none = rule.judge(&stopped(100.0, 0.4), &three(99.0));
+        let none = rule.clone().judge(&stopped(100.0, 0.4), &three(99.0));
         assert_eq!(none.holds, Some(false), "no collector, no figure of one");
+    }
+
+    /// The long requests do other work then, whatever becomes of their time.
+    #[test]
+    fn without_garbage_the_class_counts_whose_work_stays() {
+        let trials = |light: f64, heavy: f64, share| {
+            with(three(100.0), |trial| {
+                let part = trial.mean_ms / 100.0;
+                trial.mean_ms = part * (light + heavy) / 2.0;
+                trial.class_means_ms = [("light", part * light), ("heavy", part * heavy)]
+                    .map(|(l, m)| (l.to_owned(), m))
+                    .into();
+                trial.stopped = Some(share);
+            })
+        };
+        let rule = Rule::Falls {
+            of_p99: false,
+            claimed: 0.4,
+            collector: true,
+            class: Some("light".to_owned()),
+        };
+        let judged = |light, share| {
+            let before = trials(50.0, 150.0, 0.4);
+            rule.clone().judge(&before, &trials(light, 20.0, share))
+        };
+        let stays = judged(49.0, 0.01);
+        assert_eq!(
+            (stays.holds, stays.figure.as_str()),
+            (Some(false), "mean_ms(light)")
+        );
+        assert_eq!(judged(20.0, 0.01).holds, Some(true));
+        assert_eq!(judged(49.0, 0.4).holds, None, "there was as much garbage");
     }
 
     #[test]

@@ -74,6 +74,21 @@ pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
     }
 }
 
+/// Whether nothing that leaves the CPUs alone can make requests a tenth faster. Without any other wait, the server's own work would fill what
+/// was idle: of the CPUs' time the part U, the idle part I, the throughput can grow (U + I) / U times at most (utilization law), and where
+/// so many users each wait for an answer and think for Z, the response time R = N / X - Z falls by I / (U + I) × (1 + Z / R) of itself at
+/// most: the asymptotic bounds of Denning and Buzen, *The operational analysis of queueing network models*, 1978. Users of an open workload
+/// do not wait for answers, and there is no such bound.
+pub(crate) fn bounds_the_rest(evidence: &Evidence) -> bool {
+    let gain = || {
+        let busy = evidence.signal("cpu")?;
+        let (own, idle) = (busy * own_part(evidence)?, 1.0 - busy);
+        let thinking = evidence.elsewhere / evidence.in_flight?;
+        Some(idle / (own + idle) * (1.0 + thinking))
+    };
+    cpu(evidence).is_supported() && gain().is_some_and(|gain| gain < MATTERS)
+}
+
 /// The requests' part of the busy time of the target's CPUs.
 fn own_part(evidence: &Evidence) -> Option<f64> {
     let busy_cpus = evidence.busy_cpus()?;
@@ -114,6 +129,27 @@ mod tests {
             ("target.cpu.system", 0.0),
         ]));
         assert_eq!(stolen.verdict, Verdict::Supported, "{stolen:#?}");
+    }
+
+    #[test]
+    fn other_waits_do_not_matter_where_users_wait_for_full_cpus() {
+        let bounds = |cpu, own, elsewhere| {
+            let mut made = evidence(&[
+                ("cpu", cpu),
+                ("target.cpu.user", own),
+                ("target.cpu.system", 0.0),
+            ]);
+            made.elsewhere = elsewhere;
+            bounds_the_rest(&made)
+        };
+        // Ten in flight, and nobody thinks: 8 % are idle.
+        assert!(bounds(0.92, 1.84, 0.0));
+        assert!(!bounds(0.92, 1.0, 0.0), "8 % beside 50 % of its own");
+        // Fifty think, so that 5 % more throughput are 30 % of the response time.
+        assert!(!bounds(0.95, 1.9, 50.0));
+        assert!(bounds(0.99, 1.98, 50.0));
+        assert!(!bounds(0.99, 1.98, f64::INFINITY), "an open workload");
+        assert!(!bounds(0.8, 1.6, 0.0), "not full");
     }
 
     #[test]

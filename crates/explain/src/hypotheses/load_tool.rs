@@ -4,7 +4,9 @@ use weir_record::names;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
-use crate::threshold::{LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, MATTERS, MATTERS_BECAUSE};
+use crate::threshold::{
+    LATE, LATE_BECAUSE, LOAD_CPU, LOAD_CPU_BECAUSE, LOAD_WAIT_BECAUSE, MATTERS, MATTERS_BECAUSE,
+};
 use crate::words::percent;
 
 pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
@@ -22,6 +24,13 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         (LATE, LATE_BECAUSE),
     )
     .from(&[names::LATE_SHARE]);
+    let waits = Test::at_least(
+        "mean wait of the threads that send the load each time they wanted a CPU, as a share of the mean response time",
+        wait_share(evidence),
+        Unit::Share,
+        (MATTERS, LOAD_WAIT_BECAUSE),
+    )
+    .from(&[names::LOAD_WAIT, names::LOAD_SLICES, "response_time_ms.mean"]);
     let stopped = Test::at_least(
         "share of the time in which the load tool's own collector had stopped it",
         evidence.signal(names::LOAD_GC_PAUSE),
@@ -46,13 +55,14 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
             told.map_or(Some(false), |_| Some(true)),
             used.speaks_for,
             late.speaks_for.or(Some(false)),
+            waits.speaks_for.or(Some(false)),
             stopped.speaks_for.or(Some(false)),
         ]),
     };
     let says = match (evidence.trial, told) {
         (None, _) => "There was no load tool: this is a watch.".to_owned(),
         (_, Some(told)) => format!("The run's own check says: {told}."),
-        _ => says(&used, &late),
+        _ => says(&used, &late, &waits),
     };
     Hypothesis::new(
         "load-tool",
@@ -60,6 +70,7 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     )
     .test(used)
     .test(late)
+    .test(waits)
     .test(stopped)
     .test(delayed)
     .idea(
@@ -80,12 +91,27 @@ fn cpu_share(evidence: &Evidence) -> Option<f64> {
     Some(evidence.signal(names::LOAD_CPU)? / cpus)
 }
 
-fn says(used: &Test, late: &Test) -> String {
+/// An answer counts when its thread has read it, so that a request has at least one of these waits in its time.
+fn wait_share(evidence: &Evidence) -> Option<f64> {
+    let slices = evidence
+        .signal(names::LOAD_SLICES)
+        .filter(|slices| *slices > 0.0)?;
+    Some(evidence.signal(names::LOAD_WAIT)? / slices / evidence.mean_s?)
+}
+
+fn says(used: &Test, late: &Test, waits: &Test) -> String {
+    let waited = waits.figure.filter(|_| waits.speaks());
     let parts = [
         used.figure
             .map(|used| format!("it used {} of its CPUs", percent(used))),
         late.figure
             .map(|late| format!("{} of its starts were late", percent(late))),
+        waited.map(|share| {
+            format!(
+                "each time its threads wanted a CPU they waited for {} of a response time",
+                percent(share)
+            )
+        }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
@@ -121,6 +147,31 @@ mod tests {
         ];
         assert_eq!(verdict(&late), Verdict::Supported);
         assert_eq!(verdict(&[]), Verdict::NotMeasured);
+    }
+
+    /// Six neighbours on its CPU: it uses little of it, and nobody who does not think can be late.
+    #[test]
+    fn a_load_tool_that_waits_for_its_cpu_is_the_limit() {
+        let starved = |waited| {
+            let mut made = evidence(&[
+                ("load.cpu", 0.14),
+                ("load.cpus", 1.0),
+                ("load.run-queue-wait", waited),
+                ("load.time-slices", 50.0),
+            ]);
+            made.mean_s = Some(0.02);
+            load_tool(&made)
+        };
+        let found = starved(0.8);
+        assert_eq!(found.verdict, Verdict::Supported, "16 of 20 ms");
+        assert!(
+            found
+                .says
+                .ends_with("they waited for 80 % of a response time."),
+            "{}",
+            found.says
+        );
+        assert_eq!(starved(0.05).verdict, Verdict::NotSupported, "1 of 20 ms");
     }
 
     #[test]

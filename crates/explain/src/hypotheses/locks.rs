@@ -1,6 +1,7 @@
 //! Requests wait for each other: locks, and safepoints that are no collections.
 
 use crate::evidence::Evidence;
+use crate::hypotheses::network::accepting;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::request_at_cpu;
 use crate::threshold::{CONTENDED, CONTENDED_BECAUSE, MATTERS, MATTERS_BECAUSE};
@@ -68,7 +69,8 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         .filter_map(|stage| evidence.waiting(stage))
         .sum();
     let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
-    let known = evidence.share_of_requests(Some(at_cpu + queued + on_disk))?;
+    let at_the_door = accepting(evidence).unwrap_or(0.0);
+    let known = evidence.share_of_requests(Some(at_cpu + queued + on_disk + at_the_door))?;
     let stopped = evidence.signal("gc.time").unwrap_or(0.0);
     Some((1.0 - known - stopped).max(0.0))
 }

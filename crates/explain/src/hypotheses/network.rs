@@ -22,9 +22,20 @@ const LOST: [&str; 6] = [
 pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
     let again = SentAgain::of(evidence);
     let waiting = again.map(SentAgain::waiting);
-    let share = evidence.share_of_requests(waiting);
+    let at_the_door = accepting(evidence);
+    let both = match (waiting, at_the_door) {
+        (None, None) => None,
+        (timers, door) => Some(timers.unwrap_or(0.0) + door.unwrap_or(0.0)),
+    };
+    let share = evidence.share_of_requests(both);
     let in_timers = waiting_test(evidence, "in retransmission timers", waiting)
         .from(&["tcp.retransmissions", "tcp.syn-retries"]);
+    let not_accepted = waiting_test(
+        evidence,
+        "on connections that wait to be accepted",
+        at_the_door,
+    )
+    .from(&["tcp.PORT.accept-queue"]);
     let per_request = Test::at_least(
         "segments sent again",
         evidence.per_request(again.map(SentAgain::all)),
@@ -58,6 +69,7 @@ pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
     let verdict = any_of(&[
         all_of(&[in_timers.speaks_for, p99.speaks_for.or(Some(true))]),
         seen.or(in_timers.speaks_for),
+        not_accepted.speaks_for.or(Some(false)),
         refused_at_the_door.speaks_for.or(Some(false)),
         failed.speaks_for.or(Some(false)),
     ]);
@@ -65,8 +77,7 @@ pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
         verdict,
         evidence,
         again,
-        share,
-        [&refused_at_the_door, &failed],
+        [&not_accepted, &refused_at_the_door, &failed],
     );
     Hypothesis::new("network", "The network loses packets, or connections find no place at the server's door")
         .share(share)
@@ -74,6 +85,7 @@ pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
         .test(per_request)
         .test(p99)
         .test(share_of_segments(evidence))
+        .test(not_accepted)
         .test(refused_at_the_door)
         .test(overflows(evidence))
         .test(failed)
@@ -114,6 +126,17 @@ impl SentAgain {
     fn waiting(self) -> f64 {
         self.data * RETRANSMISSION_S + self.syn * SYN_S
     }
+}
+
+/// Connections that wait to be accepted, on average; those that wait at a gateway in front are not the server's.
+pub(crate) fn accepting(evidence: &Evidence) -> Option<f64> {
+    let of_server = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+    let queues = evidence.named("tcp.", ".accept-queue");
+    let waiting: Vec<f64> = queues
+        .filter(|(port, _)| of_server(port))
+        .map(|(_, waiting)| waiting)
+        .collect();
+    (!waiting.is_empty()).then(|| waiting.iter().sum())
 }
 
 fn share_of_segments(evidence: &Evidence) -> Test {
@@ -158,8 +181,7 @@ fn says(
     verdict: Verdict,
     evidence: &Evidence,
     again: Option<SentAgain>,
-    share: Option<f64>,
-    [dropped, failed]: [&Test; 2],
+    [not_accepted, dropped, failed]: [&Test; 3],
 ) -> String {
     let Some(again) = again else {
         return "What was sent again on the network was not recorded: the server's machine was not watched.".to_owned();
@@ -169,10 +191,17 @@ fn says(
         number(again.all()),
         number(again.syn)
     );
-    let mut parts = vec![match share {
+    let timers = evidence.share_of_requests(Some(again.waiting()));
+    let mut parts = vec![match timers {
         Some(share) => format!("{rates}: at most {} of the requests' time", percent(share)),
         None => rates,
     }];
+    if not_accepted.speaks() {
+        parts.push(format!(
+            "{} connections waited to be accepted, on average",
+            number(accepting(evidence).unwrap_or_default())
+        ));
+    }
     if dropped.speaks() {
         parts.push(format!(
             "a listener dropped {} connections/s, because its accept queue was full",
@@ -236,6 +265,27 @@ mod tests {
             Verdict::NotSupported,
             "no request took as long as a timer"
         );
+    }
+
+    #[test]
+    fn connections_that_wait_to_be_accepted_are_in_the_response_time() {
+        let door = with(&[
+            ("tcp.8080.accept-queue", 3.0),
+            ("tcp.8080.accept-queue.limit", 100.0),
+        ]);
+        assert!(door.is_supported(), "{door:#?}");
+        assert!(
+            (door.share.unwrap_or_default() - 0.302).abs() < 1e-9,
+            "{door:#?}"
+        );
+        assert!(
+            door.says
+                .ends_with("3.00 connections waited to be accepted, on average."),
+            "{}",
+            door.says
+        );
+        assert!(!with(&[("tcp.gate.accept-queue", 3.0)]).is_supported());
+        assert!(!with(&[("tcp.8080.accept-queue", 0.2)]).is_supported());
     }
 
     #[test]

@@ -190,6 +190,25 @@ jvm_threads_live_threads 75.0
         check(&[&pages[0], &pages[1]], &expected);
     }
 
+    /// The Java client of Prometheus on ZGC: what runs beside the application does not stop it.
+    #[test]
+    fn collections_beside_the_application_are_no_pauses() {
+        let page = |paused_s: f64, pauses: u32, beside_s: f64, cycles: u32| {
+            format!(
+                r#"jvm_gc_collection_seconds_sum{{gc="ZGC Minor Cycles"}} {beside_s}
+jvm_gc_collection_seconds_sum{{gc="ZGC Minor Pauses"}} {paused_s}
+jvm_gc_collection_seconds_count{{gc="ZGC Minor Cycles"}} {cycles}
+jvm_gc_collection_seconds_count{{gc="ZGC Minor Pauses"}} {pauses}
+"#
+            )
+        };
+        let pages = [page(0.25, 6, 3.0, 2), page(0.5, 12, 4.5, 4)];
+        check(
+            &[&pages[0], &pages[1]],
+            &[("gc.count", 3.0), ("gc.time", 0.125)],
+        );
+    }
+
     /// Open Liberty 25 with mpMetrics 5.1, names and labels as scraped.
     #[test]
     fn liberty() {

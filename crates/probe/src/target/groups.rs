@@ -115,7 +115,7 @@ fn to_tell(spent: &BTreeMap<&str, Spent>, told: &[String]) -> Vec<String> {
 }
 
 /// What the threads of this one's group are called.
-fn name((pid, tid): ThreadId, scratch: &mut Scratch) -> Option<String> {
+pub(crate) fn name((pid, tid): ThreadId, scratch: &mut Scratch) -> Option<String> {
     let file = std::fs::File::open(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
     let name = scratch.start(&file)?.trim_ascii_end();
     Some(group(&String::from_utf8_lossy(name)))

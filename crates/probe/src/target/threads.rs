@@ -168,7 +168,7 @@ impl Threads {
 }
 
 /// Nanoseconds on a CPU, nanoseconds runnable but not running, times put on a CPU.
-fn scheduled(text: &[u8]) -> Option<[u64; 3]> {
+pub(crate) fn scheduled(text: &[u8]) -> Option<[u64; 3]> {
     let mut numbers = words(text).map(number);
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }

@@ -7,7 +7,8 @@ mod taken_in;
 use std::path::PathBuf;
 
 use clap::Args;
-use weir_explain::{EXPLAIN_SCHEMA, Explanation, diagnose, diagnose_difference};
+use weir_explain::{EXPLAIN_SCHEMA, Explanation, GarbageFree, diagnose, diagnose_difference};
+use weir_record::Level;
 
 use self::decide::{Asked, Decided};
 use crate::error::ExpectedError;
@@ -42,6 +43,13 @@ pub(crate) struct ExplainArguments {
     /// Decide on this hypothesis only, supported or not; may be given several times.
     #[arg(long, value_name = "NAME", requires = "run_trials")]
     hypothesis: Vec<String>,
+    /// What makes the load one that allocates next to nothing, as a study sets it, such as `property.HEAVY_PATH=/heavy/numeric`: the
+    /// trial `no-garbage`. May be given several times.
+    #[arg(long, value_name = "FACTOR=LEVEL", requires = "run_trials", value_parser = factor_and_level)]
+    garbage_free: Vec<(String, Level)>,
+    /// The class of requests by whose time that trial is judged: one whose own requests stay as they were.
+    #[arg(long, value_name = "CLASS", requires = "garbage_free")]
+    judged_by: Option<String>,
     /// How often each case is run; more trials make the intervals shorter.
     #[arg(long, value_name = "NUMBER", requires = "run_trials", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=50))]
     replicates: u32,
@@ -121,6 +129,10 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
                 named: named[0],
                 hypotheses: &arguments.hypothesis,
                 replicates: arguments.replicates,
+                garbage_free: &GarbageFree {
+                    set: arguments.garbage_free.iter().cloned().collect(),
+                    judged_by: arguments.judged_by.clone(),
+                },
             };
             decide::run(&asked, diagnosis)?
         }
@@ -139,6 +151,19 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
         Some(error) => Err(error),
         None => Ok(0),
     }
+}
+
+/// `FACTOR=LEVEL`; what reads as a number is one.
+fn factor_and_level(text: &str) -> Result<(String, Level), String> {
+    let (factor, level) = text
+        .split_once('=')
+        .filter(|(factor, _)| !factor.is_empty())
+        .ok_or_else(|| {
+            "expected FACTOR=LEVEL, such as property.HEAVY_PATH=/heavy/numeric".to_owned()
+        })?;
+    let number = level.parse().ok().filter(|number: &f64| number.is_finite());
+    let level = number.map_or_else(|| Level::Text(level.to_owned()), Level::Number);
+    Ok((factor.to_owned(), level))
 }
 
 fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), ExpectedError> {

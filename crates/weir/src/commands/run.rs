@@ -142,6 +142,7 @@ fn watch_plan(shared: &SharedArguments, named: &[hosts::NamedHost]) -> WatchPlan
         target_cpus: shared.target_cpus.clone(),
         ports,
         own_process: true,
+        load_threads: Some(weir_load::THREADS),
         arrivals: true,
         ..WatchPlan::default()
     }

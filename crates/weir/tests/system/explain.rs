@@ -9,13 +9,8 @@ use serde_json::Value;
 /// How long a short case may take on a busy machine.
 const CASE: Duration = Duration::from_secs(120);
 
-/// What is said of a case of `bench/explain`, with a window that is too short for anything but this.
-fn explained(case: &str) -> Value {
-    let place = Place::new();
-    place.write(
-        "MadeSlow.java",
-        &repository_file("bench/explain/MadeSlow.java"),
-    );
+/// The study of a case of `bench/explain`, with a window that is too short for anything but this.
+fn short_study(case: &str) -> String {
     let study = repository_file(&format!("bench/explain/{case}.toml"));
     let short = study
         .lines()
@@ -25,16 +20,30 @@ fn explained(case: &str) -> Value {
             _ => line,
         })
         .collect::<Vec<_>>();
-    place.write("case.toml", &short.join("\n"));
-    let done = place.start(&["sweep", "case.toml"]).done(CASE);
-    // A machine that is busy otherwise spoils the trial, which is explained all the same.
-    done.ends_one_of(&[0, 4]);
+    short.join("\n")
+}
+
+/// What is said of such a case.
+fn explained(case: &str) -> Value {
+    let place = Place::new();
+    place.write(
+        "MadeSlow.java",
+        &repository_file("bench/explain/MadeSlow.java"),
+    );
+    place.write("case.toml", &short_study(case));
+    sweep(&place, "case.toml");
     place
         .weir(&["explain", "last", "--json", "why.json"])
         .ends(0);
     let why: Value = serde_json::from_str(&place.read("why.json")).unwrap();
     assert_valid("docs/schemas/explain.schema.json", &why);
     why["runs"][0].clone()
+}
+
+/// A machine that is busy otherwise spoils the trial, which is explained all the same.
+fn sweep(place: &Place, study: &str) {
+    let done = place.start(&["sweep", study]).done(CASE);
+    done.ends_one_of(&[0, 4]);
 }
 
 fn hypothesis<'r>(run: &'r Value, id: &str) -> &'r Value {
@@ -64,6 +73,53 @@ fn a_pool_that_is_too_small_is_found() {
     let busy = figure(hypothesis(&run, "cpu"), "busy share");
     if busy < 0.9 {
         assert_eq!(limit["verdict"], "supported", "{limit:#}");
+    }
+}
+
+#[test]
+fn a_pool_that_was_made_smaller_is_the_difference_and_twice_of_it_decides() {
+    if skipped("two runs of a server with pools of two sizes") {
+        return;
+    }
+    let place = Place::new();
+    let study = short_study("pool");
+    assert!(study.contains("\"pool.db\" = 2 "), "{study}");
+    place.write("small.toml", &study);
+    place.write(
+        "large.toml",
+        &study.replace("\"pool.db\" = 2 ", "\"pool.db\" = 20 "),
+    );
+    sweep(&place, "large.toml");
+    sweep(&place, "small.toml");
+    let runs = names_in(&place.path("weir-runs"));
+    let run = |of: &str| {
+        let run = runs.iter().find(|run| run.starts_with(of));
+        run.unwrap().as_str()
+    };
+    let words = ["explain", run("large"), run("small"), "--json", "why.json"];
+    place.weir(&words).ends(0);
+    let why = json_file(&place.path("why.json"));
+    assert_valid("docs/schemas/explain.schema.json", &why);
+    if figure(hypothesis(&why["runs"][1], "cpu"), "busy share") >= 0.9 {
+        return;
+    }
+    let difference = &why["difference"];
+    assert_eq!(difference["first"], "limit", "{difference:#}");
+    assert!(
+        difference["response_mean_grew_ms"].as_f64().unwrap() > 50.0,
+        "{difference:#}"
+    );
+    let decide = ["explain", run("small"), "--run", "--hypothesis", "limit"];
+    let more = ["--replicates", "2", "--json", "why.json"];
+    place
+        .start(&[&decide[..], &more].concat())
+        .done(CASE)
+        .ends(0);
+    let decision = json_file(&place.path("why.json"))["decisions"][0].clone();
+    assert_eq!(decision["levels"], serde_json::json!([2.0, 4.0]));
+    // Trials that others spoil do not count.
+    if decision["trials"] == serde_json::json!([2, 2]) {
+        assert_eq!(decision["holds"], true, "{decision:#}");
     }
 }
 
@@ -107,10 +163,7 @@ fn a_policy_of_the_scheduler_is_tried_on_a_tomcat() {
     }
     let place = Place::new();
     place.write("light.toml", TOMCAT);
-    place
-        .start(&["sweep", "light.toml"])
-        .done(CASE)
-        .ends_one_of(&[0, 4]);
+    sweep(&place, "light.toml");
     let words = [
         "explain",
         "last",

@@ -149,13 +149,14 @@ const KNOWN: &[Row] = &[
     Row("pg_stat_activity_count state=active", Nothing, "database.occupancy", Level),
     Row("pg_settings_max_connections", Nothing, "database.limit", Level),
 
-    // Garbage collection: Micrometer, the Java client of Prometheus, MicroProfile, Go, Node, Python.
+    // Garbage collection: Micrometer, the Java client of Prometheus, MicroProfile, Go, Node, Python. The beans of ZGC and Shenandoah called
+    // `... Cycles` count collections that run beside the application, and those called `... Pauses` the standstills.
     Row("jvm_gc_pause_seconds_sum", Nothing, "gc.time", Growth),
     Row("jvm_gc_pause_seconds_count", Nothing, "gc.count", Growth),
-    Row("jvm_gc_collection_seconds_sum", Nothing, "gc.time", Growth),
-    Row("jvm_gc_collection_seconds_count", Nothing, "gc.count", Growth),
-    Row("gc_time_seconds", Nothing, "gc.time", Growth),
-    Row("gc_total", Nothing, "gc.count", Growth),
+    Row("jvm_gc_collection_seconds_sum", Less("jvm_gc_collection_seconds_sum gc=*Cycles"), "gc.time", Growth),
+    Row("jvm_gc_collection_seconds_count", Less("jvm_gc_collection_seconds_count gc=*Cycles"), "gc.count", Growth),
+    Row("gc_time_seconds", Less("gc_time_seconds name=*Cycles"), "gc.time", Growth),
+    Row("gc_total", Less("gc_total name=*Cycles"), "gc.count", Growth),
     Row("go_gc_duration_seconds_sum", Nothing, "gc.time", Growth),
     Row("go_gc_duration_seconds_count", Nothing, "gc.count", Growth),
     Row("nodejs_gc_duration_seconds_sum", Nothing, "gc.time", Growth),

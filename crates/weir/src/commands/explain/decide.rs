@@ -9,7 +9,9 @@ mod study;
 
 use std::path::Path;
 
-use weir_explain::{ByHand, Decision, Decisive, Diagnosis, NotRun, Planned, Starter, TrialFigures};
+use weir_explain::{
+    ByHand, Decision, Decisive, Diagnosis, GarbageFree, NotRun, Planned, Starter, TrialFigures,
+};
 use weir_record::{RunDirectory, StudyResult, TrialRecord};
 
 use crate::commands::studies::{self, StudyArguments};
@@ -27,6 +29,8 @@ pub(super) struct Asked<'a> {
     pub(super) hypotheses: &'a [String],
     /// How often each case is run.
     pub(super) replicates: u32,
+    /// What makes the load one without garbage.
+    pub(super) garbage_free: &'a GarbageFree,
 }
 
 /// What came of it.
@@ -60,7 +64,8 @@ pub(super) fn run(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Decided, E
         });
     }
     let source = Source::read(asked, diagnosis)?;
-    let (planned, not_run) = source.plan(decisive)?;
+    source.check_class(asked.garbage_free)?;
+    let (planned, not_run) = source.plan(decisive, asked.garbage_free)?;
     if planned.is_empty() {
         return Ok(Decided {
             not_run,
@@ -142,16 +147,43 @@ impl Source {
         })
     }
 
+    /// Whether it is clear whose time tells what a load without garbage changes.
+    fn check_class(&self, garbage_free: &GarbageFree) -> Result<(), ExpectedError> {
+        if garbage_free.set.is_empty() {
+            return Ok(());
+        }
+        let classes = &self.trial.classes;
+        let wrong = match &garbage_free.judged_by {
+            Some(class) if !classes.contains_key(class) => {
+                format!(
+                    "--judged-by {class}: trial {} has no such class",
+                    self.trial.id
+                )
+            }
+            None if classes.len() > 1 => {
+                "--garbage-free: name the class of requests that stay as they are with --judged-by"
+                    .to_owned()
+            }
+            _ => return Ok(()),
+        };
+        let known: Vec<&str> = classes.keys().map(String::as_str).collect();
+        Err(ExpectedError::Input(format!(
+            "{wrong}; there are {}",
+            known.join(", ")
+        )))
+    }
+
     /// The cases that can be run, and the trials that cannot.
     fn plan<'d>(
         &self,
         decisive: Vec<Decisive<'d>>,
+        garbage_free: &GarbageFree,
     ) -> Result<(Vec<Planned<'d>>, Vec<NotRun>), ExpectedError> {
         let cpus = studies::divide_cpus(&self.job)?;
         let starter: Starter<'_> = starter::of(&self.job, &self.directory.id(), &self.trial, &cpus);
         let (mut planned, mut not_run) = (Vec::new(), Vec::new());
         for one in decisive {
-            match one.plan(|factor| self.level(factor), &starter) {
+            match one.plan(|factor| self.level(factor), &starter, garbage_free) {
                 Ok(case) => planned.push(case),
                 Err(why) => not_run.push(why),
             }

@@ -15,6 +15,7 @@ final class ClassSettings {
     final Concurrency concurrency;
     final Long maxWaitNs;
     final Integer maxQueue;
+    final Integer priority;
     /** Within which its requests are to be over, pauses included. */
     final long deadlineNs;
     final PromiseText promise;
@@ -27,6 +28,7 @@ final class ClassSettings {
         this.concurrency = reader.take(key + "concurrency", ConcurrencyText::parse, null);
         this.maxWaitNs = reader.take(key + "max-wait", Quantity::nanos, null);
         this.maxQueue = reader.take(key + "max-queue", Quantity::count, null);
+        this.priority = reader.take(key + "priority", Quantity::count, null);
         this.deadlineNs = reader.take(key + "deadline", Quantity::nanos, DEADLINE_DEFAULT_NS);
         this.promise = reader.take("promise." + name, PromiseText::parse, null);
     }

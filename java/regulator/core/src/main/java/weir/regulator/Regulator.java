@@ -128,7 +128,7 @@ public final class Regulator {
         }
     }
 
-    /** Says it when a promise begins to be broken or to be kept again. */
+    /** Says it when it turns out that pauses do not keep a promise, and when they do again. */
     private void tell(Regime under, int classIndex) {
         ClassSettings of = under.settings.classes().get(classIndex);
         Target.State state = under.targets.state(classIndex);
@@ -139,7 +139,7 @@ public final class Regulator {
         if (state == Target.State.IMPOSSIBLE) {
             LOGGER.log(
                     Level.WARNING,
-                    "the promise to {0} cannot be kept: others hardly run any more; the class is too slow by itself",
+                    "the promise to {0} cannot be kept: its answers are late though all other work is held to the least share",
                     of.name);
         } else if (before == Target.State.IMPOSSIBLE) {
             LOGGER.log(Level.INFO, "the promise to {0} can be kept again", of.name);

@@ -174,8 +174,15 @@ public final class Settings {
         if (concurrency == null && !promiseBy.isByAdmission()) {
             concurrency = Fixed.UNLIMITED;
         }
-        boolean first = of.promise != null;
+        boolean isPromised = of.promise != null;
+        int priority = of.priority == null ? ClassRules.usualPriority(isPromised) : of.priority;
         return new ClassRules(
-                of.name, of.rate, concurrency, first ? of.promise.response : null, of.maxWaitNs, of.maxQueue, first);
+                of.name,
+                of.rate,
+                concurrency,
+                isPromised ? of.promise.response : null,
+                of.maxWaitNs,
+                of.maxQueue,
+                priority);
     }
 }

@@ -7,12 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -75,7 +81,7 @@ class RegulatorTest {
         Regulator regulator = regulator(
                 Map.of("class.heavy.urls", "/heavy", "class.heavy.concurrency", "1", "class.heavy.max-wait", "50 ms"));
         Entry runs = regulator.enter("/heavy");
-        List<Why> whys = java.util.Collections.synchronizedList(new ArrayList<>());
+        List<Why> whys = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();
         for (int index = 0; index < 5; index++) {
             threads.add(new Thread(() -> whys.add(why(regulator))));
@@ -172,6 +178,70 @@ class RegulatorTest {
         assertEquals(1, values.get("weir.regulator.total.active"));
         assertEquals(7, values.get("weir.regulator.total.limit"));
         assertEquals(1, values.get("weir.regulator.requests.active{class=light}"));
+    }
+
+    /** Light requests that take twice as long as was promised, whoever runs beside. */
+    @Test
+    void aPromiseThatCannotBeKeptIsSaid() throws InterruptedException {
+        TestTime time = new TestTime();
+        Regulator regulator = new Regulator(
+                Settings.of(Map.of("class.light.urls", "/light", "class.heavy.urls", "/heavy", "promise.light", "p99 <= 10 ms")), time);
+        List<String> said = Collections.synchronizedList(new ArrayList<>());
+        Logger log = Logger.getLogger("weir.regulator");
+        Handler listens = listener(said);
+        log.addHandler(listens);
+        log.setUseParentHandlers(false);
+        try (Work.Bound heavy = regulator.begin(Duration.ofHours(1)).bind()) {
+            answerLight(regulator, time, 20, 30);
+            assertEquals(1, impossible(regulator));
+            assertEquals(1, said.size(), said.toString());
+            assertTrue(said.get(0).startsWith("WARNING the promise to light cannot be kept"), said.toString());
+            answerLight(regulator, time, 1, 60);
+            assertEquals(0, impossible(regulator));
+            assertEquals("INFO the promise to light can be kept again", said.get(said.size() - 1));
+        } finally {
+            log.setUseParentHandlers(true);
+            log.removeHandler(listens);
+        }
+    }
+
+    /** Light requests one after the other, while this thread works, too. */
+    private static void answerLight(Regulator regulator, TestTime time, long eachMs, int seconds) throws InterruptedException {
+        Checkpoint work = regulator.checkpoint("work");
+        long end = time.now() + seconds * 1_000_000_000L;
+        while (time.now() < end) {
+            Entry light = regulator.enter("/light");
+            time.pass(eachMs * 1_000_000);
+            light.finish(Kind.COMPLETED);
+            time.pass(1_000_000);
+            work.tick(1);
+        }
+    }
+
+    private static double impossible(Regulator regulator) {
+        return regulator.metrics().stream()
+                .filter(metric -> metric.name().equals("weir.regulator.promise.impossible"))
+                .mapToDouble(Metric::value)
+                .sum();
+    }
+
+    private static Handler listener(List<String> said) {
+        return new Handler() {
+            @Override
+            public void publish(LogRecord told) {
+                said.add(told.getLevel() + " " + new SimpleFormatter().formatMessage(told));
+            }
+
+            @Override
+            public void flush() {
+                // Nothing is kept back.
+            }
+
+            @Override
+            public void close() {
+                // Nothing is open.
+            }
+        };
     }
 
     @Test

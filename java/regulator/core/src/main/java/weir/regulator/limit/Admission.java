@@ -336,7 +336,7 @@ public final class Admission {
         }
         int ahead = 0;
         for (ServiceClass other : classes) {
-            if (other.rank <= of.rank) {
+            if (other.priority <= of.priority) {
                 ahead += other.line.length();
             }
         }

@@ -11,19 +11,19 @@ public final class ClassRules {
      * without a promise beside one with a promise.
      */
     public final Concurrency concurrency;
-    /** What its clients may rely on, or null. Those with a promise go first, and those without get what is left. */
+    /** What its clients may rely on, or null. Those without get what is left. */
     public final Promise promise;
     /** How long a request of this class waits, in nanoseconds; null: as all. */
     public final Long maxWaitNs;
     /** How many requests of this class wait; null: as many as there is room for. */
     public final Integer maxQueue;
-    /** Whether its requests go before those of other classes, as those of a class with a promise do. */
-    public final boolean first;
+    /** Of requests that wait, those of a class with a lower number go first. */
+    public final int priority;
 
-    /** Rules of a class that goes first if it has a promise. */
+    /** Rules of a class with the usual priority: those with a promise go first. */
     public ClassRules(
             String name, Rate rate, Concurrency concurrency, Promise promise, Long maxWaitNs, Integer maxQueue) {
-        this(name, rate, concurrency, promise, maxWaitNs, maxQueue, promise != null);
+        this(name, rate, concurrency, promise, maxWaitNs, maxQueue, usualPriority(promise != null));
     }
 
     /** Rules of a class. */
@@ -34,14 +34,19 @@ public final class ClassRules {
             Promise promise,
             Long maxWaitNs,
             Integer maxQueue,
-            boolean first) {
+            int priority) {
         this.name = name;
         this.rate = rate;
         this.concurrency = concurrency;
         this.promise = promise;
         this.maxWaitNs = maxWaitNs;
         this.maxQueue = maxQueue;
-        this.first = first;
+        this.priority = priority;
+    }
+
+    /** The priority of a class for which none is set. */
+    public static int usualPriority(boolean isPromised) {
+        return isPromised ? 0 : 1;
     }
 
     /** A class of this name without rules. */

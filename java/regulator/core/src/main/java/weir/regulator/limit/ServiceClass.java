@@ -15,7 +15,7 @@ final class ServiceClass {
     final MeanResponse response = new MeanResponse();
     final Cap cap;
     /** Lower ones go first. */
-    int rank;
+    int priority;
     /** Null without a cap on the rate. */
     Gcra rate;
     /** Null without a promise. */
@@ -34,7 +34,7 @@ final class ServiceClass {
 
     /** Other rules for those who come; those who wait go on waiting under them. */
     void setRules(ClassRules of, Rules rules, long now) {
-        rank = of.first ? 0 : 1;
+        priority = of.priority;
         rate = Gcra.replaced(rate, of.rate, now);
         if (promise == null || !promise.promise().equals(of.promise)) {
             promise = of.promise == null ? null : new Kept(of.promise);

@@ -36,7 +36,7 @@ final class Succession {
     }
 
     /**
-     * The one who goes on next, if there is room, or null: first those of classes that go first, then in order of arrival; of a
+     * The one who goes on next, if there is room, or null: first those of the class with the lowest number, then in order of arrival; of a
      * class whose queue stands, the one who came last.
      */
     private Permit next(long now) {
@@ -44,15 +44,15 @@ final class Succession {
             return null;
         }
         Permit next = null;
-        int rank = Integer.MAX_VALUE;
+        int priority = Integer.MAX_VALUE;
         for (ServiceClass of : admission.classes()) {
             Permit head = of.standing.newestFirst() ? of.line.newest() : of.line.oldest();
             if (head == null || !of.isOpen(now)) {
                 continue;
             }
-            if (next == null || of.rank < rank || (of.rank == rank && head.arrived < next.arrived)) {
+            if (next == null || of.priority < priority || (of.priority == priority && head.arrived < next.arrived)) {
                 next = head;
-                rank = of.rank;
+                priority = of.priority;
             }
         }
         return next;

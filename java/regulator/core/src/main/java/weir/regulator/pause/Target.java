@@ -12,7 +12,7 @@ public abstract class Target {
         KEPT,
         /** It is not, and others still run that can be made to pause. */
         REGAINED,
-        /** It is not, and others hardly run any more: the class, or the server, is too slow by itself. */
+        /** It is not, though others were held to the least share: that is not enough, or they are not the cause. */
         IMPOSSIBLE
     }
 

@@ -37,16 +37,21 @@ class AdmissionTest {
     }
 
     @Test
-    void classesThatGoFirstAreServedFirst() {
-        ClassRules heavy = new ClassRules("heavy", null, null, null, null, null, false);
-        ClassRules light = new ClassRules("light", null, null, null, null, null, true);
-        Admission admission = new Admission(new Rules(null, new Fixed(1), 200 * MS, 10, List.of(heavy, light)), 0);
+    void classesOfALowerPriorityWait() {
+        ClassRules batch = new ClassRules("batch", null, null, null, null, null, 2);
+        ClassRules heavy = new ClassRules("heavy", null, null, null, null, null, 1);
+        ClassRules light = new ClassRules("light", null, null, null, null, null, 0);
+        Admission admission = new Admission(new Rules(null, new Fixed(1), 200 * MS, 10, List.of(batch, heavy, light)), 0);
         Permit runs = admission.arrive(0, 0);
-        Permit heavyWaits = admission.arrive(0, MS);
-        Permit lightWaits = admission.arrive(1, 2 * MS);
-        admission.finish(runs, 3 * MS, Kind.COMPLETED, 3 * MS);
-        assertEquals(Permit.State.GRANTED, lightWaits.state());
-        assertEquals(Permit.State.WAITING, heavyWaits.state());
+        Permit[] wait = {admission.arrive(0, MS), admission.arrive(1, 2 * MS), admission.arrive(2, 3 * MS)};
+        for (int next = 2; next >= 0; next--) {
+            admission.finish(runs, 4 * MS, Kind.COMPLETED, 4 * MS);
+            for (int of = 0; of <= 2; of++) {
+                boolean waits = of < next;
+                assertEquals(waits, wait[of].state() == Permit.State.WAITING, of + " after " + next);
+            }
+            runs = wait[next];
+        }
     }
 
     @Test

@@ -14,7 +14,7 @@ final class Endings extends HttpServlet {
 
     /** Lets {@code /held} go on. */
     final transient CountDownLatch go = new CountDownLatch(1);
-    /** {@code /held} and {@code /endless} have come. */
+    /** {@code /held}, {@code /endless} or {@code /async-endless} has come. */
     final transient CountDownLatch here = new CountDownLatch(1);
 
     @Override
@@ -51,6 +51,9 @@ final class Endings extends HttpServlet {
                 break;
             case "/endless":
                 endless(response);
+                break;
+            case "/async-endless":
+                asyncEndless(request);
                 break;
             default:
                 response.sendError(HttpServletResponse.SC_NOT_FOUND);
@@ -94,6 +97,27 @@ final class Endings extends HttpServlet {
             go.await();
         } catch (InterruptedException e) {
             throw new IOException(e);
+        }
+    }
+
+    /** The same from another thread. */
+    private void asyncEndless(HttpServletRequest request) {
+        AsyncContext context = request.startAsync();
+        context.setTimeout(60_000);
+        context.start(() -> {
+            try {
+                endless((HttpServletResponse) context.getResponse());
+            } catch (IOException gone) {
+                complete(context);
+            }
+        });
+    }
+
+    private static void complete(AsyncContext context) {
+        try {
+            context.complete();
+        } catch (IllegalStateException e) {
+            // The container has ended it already.
         }
     }
 
