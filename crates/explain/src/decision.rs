@@ -43,13 +43,12 @@ pub struct Planned<'d> {
 }
 
 /// Requests that make no garbage, as somebody names them who knows the application.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GarbageFree {
     /// The levels that make them so.
     pub set: Levels,
-    /// A class of requests that stay as they were: its time counts. `None`: there is one class only, and all count, though they are
-    /// others.
-    pub judged_by: Option<String>,
+    /// A class of requests that stay as they were: its time counts, since the others do other work.
+    pub judged_by: String,
 }
 
 /// A trial that would decide and that `--run` could not do.
@@ -133,22 +132,27 @@ impl<'d> Decisive<'d> {
         decisive.collect()
     }
 
+    /// Whether it is a trial with other requests.
+    pub fn changes_requests(&self) -> bool {
+        matches!(self.change, Change::Requests)
+    }
+
     /// The case of a study that does it, or why there can be none. `was` is the level of a factor in the trial that is
     /// explained; `garbage_free` are requests without garbage, where they are known.
     pub fn plan(
         self,
         was: impl Fn(&str) -> Option<f64>,
         starter: &Starter<'_>,
-        garbage_free: &GarbageFree,
+        garbage_free: Option<&GarbageFree>,
     ) -> Result<Planned<'d>, NotRun> {
         let planned = match self.change {
             Change::Level(change) => of_level(change, was),
             Change::Start(change) => start::levels(*change, starter),
             Change::Requests => of_requests(garbage_free, was),
         };
-        let judged_by = matches!(self.change, Change::Requests)
-            .then(|| garbage_free.judged_by.clone())
-            .flatten();
+        let judged_by = garbage_free
+            .filter(|_| matches!(self.change, Change::Requests))
+            .map(|garbage_free| garbage_free.judged_by.clone());
         let (factor, levels, set) = planned.map_err(|why| self.not_run(&why))?;
         Ok(Planned {
             decisive: self,
@@ -231,25 +235,25 @@ impl Planned<'_> {
 }
 
 const OTHER_REQUESTS: &str = "only those who know the application can name a request that makes no garbage: name it by what a study sets, \
-     such as `--garbage-free property.HEAVY_PATH=/heavy/numeric` for the stress application, and with `--judged-by light` the class of \
+     such as `--garbage-free property.HEAVY_PATH=/heavy/numeric` for the stress application, with `--judged-by light` for the class of \
      requests that stay as they are";
 
 /// What a case sets: the factor that stands for it, its level as it was and changed, and all levels.
 type Set = (String, [Level; 2], Levels);
 
 fn of_requests(
-    garbage_free: &GarbageFree,
+    garbage_free: Option<&GarbageFree>,
     was: impl Fn(&str) -> Option<f64>,
 ) -> Result<Set, String> {
-    let (factor, changed) = garbage_free
-        .set
-        .first_key_value()
+    let set = garbage_free.map(|garbage_free| &garbage_free.set);
+    let (factor, changed) = set
+        .and_then(Levels::first_key_value)
         .ok_or_else(|| OTHER_REQUESTS.to_owned())?;
     let was = was(factor).map_or_else(|| Level::Text("what it was".to_owned()), Level::Number);
     Ok((
         factor.clone(),
         [was, changed.clone()],
-        garbage_free.set.clone(),
+        set.cloned().unwrap_or_default(),
     ))
 }
 
@@ -332,20 +336,15 @@ mod tests {
             ("pool.db.limit", 2.0),
         ];
         let found = diagnose(&evidence(&small));
-        let planned =
-            Decisive::all(&found, &[])[0].plan(|_| Some(2.0), &external(), &GarbageFree::default());
+        let planned = Decisive::all(&found, &[])[0].plan(|_| Some(2.0), &external(), None);
         let planned = planned.unwrap();
         assert_eq!(planned.factor, "pool.db");
         assert_eq!(planned.levels, [Level::Number(2.0), Level::Number(4.0)]);
         assert!(!planned.starts_server());
         let locks = Decisive::all(&found, &["locks".to_owned()]);
-        let planned = locks[0]
-            .plan(|_| Some(16.0), &external(), &GarbageFree::default())
-            .unwrap();
+        let planned = locks[0].plan(|_| Some(16.0), &external(), None).unwrap();
         assert_eq!(planned.set["users"], Level::Number(1.0));
-        let unknown = locks[0]
-            .plan(|_| None, &external(), &GarbageFree::default())
-            .unwrap_err();
+        let unknown = locks[0].plan(|_| None, &external(), None).unwrap_err();
         assert!(unknown.why.contains("`users`"), "{unknown:?}");
     }
 
@@ -356,10 +355,10 @@ mod tests {
         let numeric = Level::Text("/heavy/numeric".to_owned());
         let garbage_free = GarbageFree {
             set: Levels::from([("property.HEAVY_PATH".to_owned(), numeric.clone())]),
-            judged_by: Some("light".to_owned()),
+            judged_by: "light".to_owned(),
         };
         let planned = decisive[0]
-            .plan(|_| None, &external(), &garbage_free)
+            .plan(|_| None, &external(), Some(&garbage_free))
             .unwrap();
         assert_eq!(planned.decisive.idea.id, "no-garbage");
         assert_eq!(planned.levels[1], numeric);
@@ -397,10 +396,7 @@ mod tests {
         let why = |id: &str| {
             let all = Decisive::all(&found, &named);
             let one = all.into_iter().find(|one| one.idea.id == id).unwrap();
-            let garbage_free = GarbageFree::default();
-            one.plan(|_| None, &external(), &garbage_free)
-                .unwrap_err()
-                .why
+            one.plan(|_| None, &external(), None).unwrap_err().why
         };
         assert!(why("no-garbage").contains("--garbage-free property.HEAVY_PATH"));
         for (id, typed) in [

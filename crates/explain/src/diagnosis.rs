@@ -13,7 +13,7 @@ use crate::hypotheses::{
     load_tool::load_tool,
     locks,
     neighbour::neighbour,
-    network::{accepting, network},
+    network::{accepting, in_timers, network},
     scheduler::scheduler,
 };
 use crate::hypothesis::{Hypothesis, Verdict};
@@ -69,9 +69,10 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     ];
     let behind = behind.iter().find(|(found, _)| found.is_supported());
     let limits = limits(evidence, behind.map(|(_, words)| *words));
+    let held = limits.is_supported() || behind.is_some() || cpu::holds(evidence) != Some(false);
     let hypotheses = vec![
         load_tool(evidence),
-        network(evidence),
+        network(evidence, held),
         limits,
         locks,
         garbage,
@@ -113,6 +114,11 @@ fn first(hypotheses: &[Hypothesis], evidence: &Evidence) -> Option<String> {
         .map(|found| Candidate {
             id: &found.id,
             share: found.share,
+            within: if found.id == "network" {
+                in_timers(evidence)
+            } else {
+                found.share
+            },
         })
         .collect();
     explains_most(&candidates, cpu::bounds_the_rest(evidence)).map(str::to_owned)

@@ -102,6 +102,7 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
         .map(|changed| Candidate {
             id: &changed.id,
             share: changed.part,
+            within: changed.part,
         })
         .collect();
     let largest = explains_most(&candidates, false);

@@ -20,8 +20,9 @@ const CONTAINS: [(&str, &[&str]); 3] = [
 ];
 /// A narrower hypothesis is the better answer when it accounts for this part of the broader one's time.
 const MOST_OF_IT: f64 = 0.5;
-/// What takes CPU from the requests, or is their own need of it.
-const TAKES_CPU: [&str; 5] = [
+/// What takes CPU from the requests, or is their own need of it; and what is not the server's at all.
+const TAKES_CPU: [&str; 6] = [
+    "load-tool",
     "cpu",
     "garbage-collection",
     "neighbour",
@@ -35,13 +36,16 @@ pub(crate) struct Candidate<'c> {
     pub(crate) id: &'c str,
     /// The part of the time, or of a difference of times, that it accounts for.
     pub(crate) share: Option<f64>,
+    /// What of that is in the share of a broader one as well.
+    pub(crate) within: Option<f64>,
 }
 
-/// The one that explains most: a load tool that was the limit, since nothing else was measured then; else the largest share, where
-/// a broader hypothesis gives way to a narrower one that accounts for half of its time. What takes less than a tenth comes last. Where the
+/// The one that explains most: a load tool that was the limit, since nothing else was measured then; else the largest share (a load tool
+/// whose threads waited for their CPU has one), where a broader hypothesis gives way to a narrower one that accounts for half of its time. What takes less than a tenth comes last. Where the
 /// server's own work bounds all (`cpu_bounds`), what takes no CPU is only where the queue stands.
 pub(crate) fn explains_most<'c>(candidates: &[Candidate<'c>], cpu_bounds: bool) -> Option<&'c str> {
-    let load_tool = candidates.iter().find(|found| found.id == "load-tool");
+    let was_the_limit = |found: &&Candidate<'_>| found.id == "load-tool" && found.share.is_none();
+    let load_tool = candidates.iter().find(was_the_limit);
     if let Some(load_tool) = load_tool {
         return Some(load_tool.id);
     }
@@ -69,7 +73,7 @@ fn gives_way(broad: &Candidate<'_>, candidates: &[Candidate<'_>]) -> bool {
         candidates
             .iter()
             .filter(|found| narrower.contains(&found.id))
-            .any(|found| match found.share.zip(broad.share) {
+            .any(|found| match found.within.zip(broad.share) {
                 Some((share, of)) => share >= MOST_OF_IT * of,
                 None => true,
             })
@@ -86,6 +90,7 @@ mod tests {
             .map(|&(id, share)| Candidate {
                 id,
                 share: Some(share),
+                within: Some(share),
             })
             .collect();
         explains_most(&candidates, cpu_bounds)
@@ -132,14 +137,26 @@ mod tests {
 
     #[test]
     fn a_load_tool_that_was_the_limit_comes_before_all() {
-        let spoilt = [("load-tool", 0.0), ("locks", 0.9)];
-        assert_eq!(most(&spoilt, false), Some("load-tool"));
+        let one = |id, share| Candidate {
+            id,
+            share,
+            within: share,
+        };
+        let spoilt = [one("locks", Some(0.9)), one("load-tool", None)];
+        assert_eq!(explains_most(&spoilt, false), Some("load-tool"));
+        let waits = [("locks", 0.9), ("load-tool", 0.12)];
+        assert_eq!(most(&waits, false), Some("locks"), "an eighth of the time");
+        assert_eq!(most(&waits[1..], true), Some("load-tool"));
         assert_eq!(most(&[], false), None);
     }
 
     #[test]
     fn without_shares_the_narrower_one() {
-        let unknown = ["disk", "cpu", "scheduler"].map(|id| Candidate { id, share: None });
+        let unknown = ["disk", "cpu", "scheduler"].map(|id| Candidate {
+            id,
+            share: None,
+            within: None,
+        });
         assert_eq!(explains_most(&unknown, false), Some("disk"));
         assert_eq!(explains_most(&unknown[1..], false), Some("cpu"));
     }

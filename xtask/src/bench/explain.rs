@@ -171,6 +171,14 @@ impl Bench {
 
     fn explain(&self, case: &Case) -> Result<Diagnosis, TaskError> {
         let runs = self.directory.join(case.name);
+        // What an earlier bench has left could be taken for this one's.
+        if runs.exists() {
+            fs::remove_dir_all(&runs).map_err(|source| TaskError::File {
+                doing: "remove",
+                path: runs.clone(),
+                source,
+            })?;
+        }
         let study = self.studies.join(format!("{}.toml", case.name));
         let mut sweep = self.beside(case)?;
         sweep.arg("sweep").arg(study).arg("--runs").arg(&runs);
@@ -198,14 +206,16 @@ impl Bench {
 
     /// The program, with what has to be around it.
     fn beside(&self, case: &Case) -> Result<Command, TaskError> {
-        let Beside::Firewall(rules) = case.beside else {
-            return Ok(Command::new(&self.program));
+        let needs: &[(&str, &str)] = match case.beside {
+            Beside::Nothing => &[],
+            Beside::Spinning(_) => &[("taskset", "util-linux")],
+            Beside::Firewall(_) => &[
+                ("unshare", "util-linux"),
+                ("ip", "iproute2"),
+                ("nft", "nftables"),
+            ],
         };
-        for (program, package) in [
-            ("unshare", "util-linux"),
-            ("ip", "iproute2"),
-            ("nft", "nftables"),
-        ] {
+        for &(program, package) in needs {
             if !installed(program) {
                 return Err(TaskError::Missing {
                     what: format!("`{program}`, for the case {}", case.name),
@@ -213,6 +223,9 @@ impl Bench {
                 });
             }
         }
+        let Beside::Firewall(rules) = case.beside else {
+            return Ok(Command::new(&self.program));
+        };
         let script = "ip link set lo up && nft -f \"$0\" && exec \"$@\"";
         let mut command = Command::new("unshare");
         command

@@ -4,6 +4,7 @@ use weir_record::STEAL_MAX;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, all_of, any_of};
+use crate::threads::request_at_cpu;
 use crate::threshold::{BUSY, SLOW_CLOCK, SLOW_CLOCK_BECAUSE, STEAL_BECAUSE};
 use crate::words::{capital, percent};
 
@@ -57,9 +58,10 @@ pub(crate) fn clock(evidence: &Evidence) -> Hypothesis {
         };
         format!("{}{unknown}.", capital(&told.join("; ")))
     };
-    // Work that takes steal of the CPU time longer.
-    let share = steal.zip(evidence.share_of_requests(evidence.target_cpu()));
-    let share = share.map(|(steal, working)| steal * working);
+    // Work takes so much longer, and so do the waits behind it.
+    let at_cpu = request_at_cpu(evidence).or_else(|| evidence.target_cpu());
+    let share = steal.zip(evidence.share_of_requests(at_cpu));
+    let share = share.map(|(steal, at_cpu)| steal * at_cpu);
     Hypothesis::new(
         "steal-and-frequency",
         "The CPUs are slower than they seem: other virtual machines, or a low frequency",

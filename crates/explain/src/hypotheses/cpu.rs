@@ -1,9 +1,10 @@
 //! The server's own work fills its CPUs.
 
 use crate::evidence::Evidence;
+use crate::hypotheses::neighbour::foreign;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
 use crate::threads::{request_cpu, request_wait};
-use crate::threshold::{MATTERS, OWN, OWN_BECAUSE, SATURATED, SATURATED_BECAUSE};
+use crate::threshold::{FOREIGN, MATTERS, OWN, OWN_BECAUSE, SATURATED, SATURATED_BECAUSE};
 use crate::words::percent;
 
 pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
@@ -75,16 +76,20 @@ pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
 }
 
 /// Whether nothing that leaves the CPUs alone can make requests a tenth faster. Without any other wait, the server's own work would fill what
-/// was idle: of the CPUs' time the part U, the idle part I, the throughput can grow (U + I) / U times at most (utilization law), and where
-/// so many users each wait for an answer and think for Z, the response time R = N / X - Z falls by I / (U + I) × (1 + Z / R) of itself at
+/// it could have: of the CPUs' time it uses the part U, and the part I is idle or in others' use; the throughput can grow (U + I) / U times at
+/// most (utilization law), and where so many users each wait for an answer and think for Z, the response time R = N / X - Z falls by I / (U + I) × (1 + Z / R) of itself at
 /// most: the asymptotic bounds of Denning and Buzen, *The operational analysis of queueing network models*, 1978. Users of an open workload
 /// do not wait for answers, and there is no such bound.
 pub(crate) fn bounds_the_rest(evidence: &Evidence) -> bool {
     let gain = || {
         let busy = evidence.signal("cpu")?;
-        let (own, idle) = (busy * own_part(evidence)?, 1.0 - busy);
+        let others = foreign(evidence).filter(|others| *others >= FOREIGN);
+        let (own, free) = (
+            busy * own_part(evidence)?,
+            1.0 - busy + others.unwrap_or(0.0),
+        );
         let thinking = evidence.elsewhere / evidence.in_flight?;
-        Some(idle / (own + idle) * (1.0 + thinking))
+        Some(free / (own + free) * (1.0 + thinking))
     };
     cpu(evidence).is_supported() && gain().is_some_and(|gain| gain < MATTERS)
 }
@@ -144,7 +149,10 @@ mod tests {
         };
         // Ten in flight, and nobody thinks: 8 % are idle.
         assert!(bounds(0.92, 1.84, 0.0));
-        assert!(!bounds(0.92, 1.0, 0.0), "8 % beside 50 % of its own");
+        assert!(
+            !bounds(1.0, 1.1, 0.0),
+            "others use 45 %, which it could have"
+        );
         // Fifty think, so that 5 % more throughput are 30 % of the response time.
         assert!(!bounds(0.95, 1.9, 50.0));
         assert!(bounds(0.99, 1.98, 50.0));

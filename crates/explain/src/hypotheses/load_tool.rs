@@ -48,6 +48,8 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         Unit::Share,
     )
     .from(&["open.start_delay_ms"]);
+    // What it waited is a part of the response times; where it was late or full, nobody knows how large a part.
+    let is_only_wait = waits.speaks() && !used.speaks() && !late.speaks() && !stopped.speaks();
     let told = evidence.spoilt.iter().find(|why| why.contains("load tool"));
     let verdict = match evidence.trial {
         None => Verdict::NotSupported,
@@ -68,6 +70,7 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         "load-tool",
         "The load tool is the limit, and the server is not",
     )
+    .share(wait_share(evidence).filter(|_| is_only_wait && told.is_none()))
     .test(used)
     .test(late)
     .test(waits)

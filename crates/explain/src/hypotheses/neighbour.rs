@@ -67,7 +67,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
 
 /// Share of the server's CPUs that neither it nor the load tool used. Where the load tool may run on the same CPUs, all
 /// that it used counts as used there, so that nobody is blamed for the load's own work.
-fn foreign(evidence: &Evidence) -> Option<f64> {
+pub(crate) fn foreign(evidence: &Evidence) -> Option<f64> {
     let cpus = evidence.cpus?;
     let busy = evidence.busy_cpus()?;
     let load = match evidence.load_on_target {

@@ -7,7 +7,7 @@ use crate::threshold::{
     FAILURES, FAILURES_BECAUSE, IN_P99, IN_P99_BECAUSE, P99_HAS_TIMER_BECAUSE, RETRANSMISSION_S,
     SYN_S,
 };
-use crate::words::{number, percent};
+use crate::words::{capital, number, percent};
 
 /// The classes of failures under which JMeter and Weir count connections that were not made or were lost.
 const LOST: [&str; 6] = [
@@ -19,11 +19,12 @@ const LOST: [&str; 6] = [
     "ConnectException",
 ];
 
-pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
+/// `held`: something else holds those that have a place in the server, so that a queue at its door is not the door's.
+pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
     let again = SentAgain::of(evidence);
     let waiting = again.map(SentAgain::waiting);
     let at_the_door = accepting(evidence);
-    let both = match (waiting, at_the_door) {
+    let both = match (waiting, at_the_door.filter(|_| !held)) {
         (None, None) => None,
         (timers, door) => Some(timers.unwrap_or(0.0) + door.unwrap_or(0.0)),
     };
@@ -69,7 +70,10 @@ pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
     let verdict = any_of(&[
         all_of(&[in_timers.speaks_for, p99.speaks_for.or(Some(true))]),
         seen.or(in_timers.speaks_for),
-        not_accepted.speaks_for.or(Some(false)),
+        not_accepted
+            .speaks_for
+            .map(|waits| waits && !held)
+            .or(Some(false)),
         refused_at_the_door.speaks_for.or(Some(false)),
         failed.speaks_for.or(Some(false)),
     ]);
@@ -77,6 +81,7 @@ pub(crate) fn network(evidence: &Evidence) -> Hypothesis {
         verdict,
         evidence,
         again,
+        held,
         [&not_accepted, &refused_at_the_door, &failed],
     );
     Hypothesis::new("network", "The network loses packets, or connections find no place at the server's door")
@@ -128,8 +133,17 @@ impl SentAgain {
     }
 }
 
-/// Connections that wait to be accepted, on average; those that wait at a gateway in front are not the server's.
+/// Share of the requests' time in retransmission timers, at most.
+pub(crate) fn in_timers(evidence: &Evidence) -> Option<f64> {
+    evidence.share_of_requests(SentAgain::of(evidence).map(SentAgain::waiting))
+}
+
+/// Connections that wait to be accepted, on average; those that wait at a gateway in front are not the server's. Of a server whose
+/// workers accept themselves (httpd's prefork) they are those that wait for a thread, and count there.
 pub(crate) fn accepting(evidence: &Evidence) -> Option<f64> {
+    if evidence.signal("threads.waiting").is_some() {
+        return None;
+    }
     let of_server = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
     let queues = evidence.named("tcp.", ".accept-queue");
     let waiting: Vec<f64> = queues
@@ -181,10 +195,27 @@ fn says(
     verdict: Verdict,
     evidence: &Evidence,
     again: Option<SentAgain>,
+    held: bool,
     [not_accepted, dropped, failed]: [&Test; 3],
 ) -> String {
+    let at_the_door = not_accepted.speaks().then(|| {
+        let behind = if held {
+            ", because something else holds those that have a place"
+        } else {
+            ""
+        };
+        format!(
+            "{} connections waited to be accepted, on average{behind}",
+            number(accepting(evidence).unwrap_or_default())
+        )
+    });
     let Some(again) = again else {
-        return "What was sent again on the network was not recorded: the server's machine was not watched.".to_owned();
+        let unknown = "what was sent again on the network was not recorded: the server's machine was not watched";
+        let parts: Vec<String> = at_the_door
+            .into_iter()
+            .chain([unknown.to_owned()])
+            .collect();
+        return format!("{}.", capital(&parts.join("; ")));
     };
     let rates = format!(
         "{} segments/s were sent again, {} SYN/s among them",
@@ -196,12 +227,7 @@ fn says(
         Some(share) => format!("{rates}: at most {} of the requests' time", percent(share)),
         None => rates,
     }];
-    if not_accepted.speaks() {
-        parts.push(format!(
-            "{} connections waited to be accepted, on average",
-            number(accepting(evidence).unwrap_or_default())
-        ));
-    }
+    parts.extend(at_the_door);
     if dropped.speaks() {
         parts.push(format!(
             "a listener dropped {} connections/s, because its accept queue was full",
@@ -235,7 +261,7 @@ mod tests {
 
     fn with(change: &[(&str, f64)]) -> Hypothesis {
         let signals: Vec<(&str, f64)> = QUIET.iter().chain(change).copied().collect();
-        network(&evidence(&signals))
+        network(&evidence(&signals), false)
     }
 
     #[test]
@@ -261,7 +287,7 @@ mod tests {
         let mut quick = evidence(&[QUIET.as_slice(), &[("tcp.retransmissions", 20.0)]].concat());
         quick.p99_s = Some(0.02);
         assert_eq!(
-            network(&quick).verdict,
+            network(&quick, false).verdict,
             Verdict::NotSupported,
             "no request took as long as a timer"
         );
@@ -284,6 +310,18 @@ mod tests {
             "{}",
             door.says
         );
+        let held = [QUIET.as_slice(), &[("tcp.8080.accept-queue", 3.0)]].concat();
+        let held = network(&evidence(&held), true);
+        assert!(!held.is_supported(), "{held:#?}");
+        assert!(held.share.unwrap_or_default() < 0.01);
+        let prefork = [("tcp.8080.accept-queue", 3.0), ("threads.waiting", 3.0)];
+        assert!(!with(&prefork).is_supported(), "they wait for a thread");
+        let alone = network(&evidence(&[("tcp.8080.accept-queue", 3.0)]), false);
+        assert!(
+            alone.is_supported() && alone.says.starts_with("3.00 connections waited"),
+            "{}",
+            alone.says
+        );
         assert!(!with(&[("tcp.gate.accept-queue", 3.0)]).is_supported());
         assert!(!with(&[("tcp.8080.accept-queue", 0.2)]).is_supported());
     }
@@ -302,7 +340,7 @@ mod tests {
                 share: 0.1,
                 by_code: [(code.to_owned(), 10)].into(),
             });
-            network(&made).verdict
+            network(&made, false).verdict
         };
         let reset = "Non HTTP response code: java.net.SocketException";
         assert_eq!(failing(reset), Verdict::Supported);
@@ -311,6 +349,6 @@ mod tests {
 
     #[test]
     fn a_machine_that_was_not_watched_tells_nothing() {
-        assert_eq!(network(&evidence(&[])).verdict, Verdict::NotMeasured);
+        assert_eq!(network(&evidence(&[]), false).verdict, Verdict::NotMeasured);
     }
 }

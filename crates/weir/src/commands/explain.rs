@@ -45,7 +45,7 @@ pub(crate) struct ExplainArguments {
     hypothesis: Vec<String>,
     /// What makes the load one that allocates next to nothing, as a study sets it, such as `property.HEAVY_PATH=/heavy/numeric`: the
     /// trial `no-garbage`. May be given several times.
-    #[arg(long, value_name = "FACTOR=LEVEL", requires = "run_trials", value_parser = factor_and_level)]
+    #[arg(long, value_name = "FACTOR=LEVEL", requires_all = ["run_trials", "judged_by"], value_parser = factor_and_level)]
     garbage_free: Vec<(String, Level)>,
     /// The class of requests by whose time that trial is judged: one whose own requests stay as they were.
     #[arg(long, value_name = "CLASS", requires = "garbage_free")]
@@ -124,15 +124,16 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
     };
     let decided = match runs.as_slice() {
         [diagnosis] if arguments.run_trials => {
+            let garbage_free = arguments.judged_by.clone().map(|judged_by| GarbageFree {
+                set: arguments.garbage_free.iter().cloned().collect(),
+                judged_by,
+            });
             let asked = Asked {
                 runs: &arguments.runs,
                 named: named[0],
                 hypotheses: &arguments.hypothesis,
                 replicates: arguments.replicates,
-                garbage_free: &GarbageFree {
-                    set: arguments.garbage_free.iter().cloned().collect(),
-                    judged_by: arguments.judged_by.clone(),
-                },
+                garbage_free: garbage_free.as_ref(),
             };
             decide::run(&asked, diagnosis)?
         }

@@ -30,7 +30,7 @@ pub(super) struct Asked<'a> {
     /// How often each case is run.
     pub(super) replicates: u32,
     /// What makes the load one without garbage.
-    pub(super) garbage_free: &'a GarbageFree,
+    pub(super) garbage_free: Option<&'a GarbageFree>,
 }
 
 /// What came of it.
@@ -46,6 +46,13 @@ pub(super) struct Decided {
 pub(super) fn run(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Decided, ExpectedError> {
     check_names(asked.hypotheses, diagnosis)?;
     let decisive = Decisive::all(diagnosis, asked.hypotheses);
+    if asked.garbage_free.is_some() && !decisive.iter().any(Decisive::changes_requests) {
+        return Err(ExpectedError::Input(
+            "--garbage-free belongs to the hypothesis garbage-collection, which is not among those that are decided: add `--hypothesis \
+             garbage-collection`"
+                .to_owned(),
+        ));
+    }
     if decisive.is_empty() {
         output::talk(
             "--run: no hypothesis that is supported names a trial that Weir could run; what would decide stands with each, and \
@@ -147,28 +154,19 @@ impl Source {
         })
     }
 
-    /// Whether it is clear whose time tells what a load without garbage changes.
-    fn check_class(&self, garbage_free: &GarbageFree) -> Result<(), ExpectedError> {
-        if garbage_free.set.is_empty() {
-            return Ok(());
-        }
+    /// Whether there is the class whose time tells what a load without garbage changes.
+    fn check_class(&self, garbage_free: Option<&GarbageFree>) -> Result<(), ExpectedError> {
         let classes = &self.trial.classes;
-        let wrong = match &garbage_free.judged_by {
-            Some(class) if !classes.contains_key(class) => {
-                format!(
-                    "--judged-by {class}: trial {} has no such class",
-                    self.trial.id
-                )
-            }
-            None if classes.len() > 1 => {
-                "--garbage-free: name the class of requests that stay as they are with --judged-by"
-                    .to_owned()
-            }
-            _ => return Ok(()),
+        let unknown = garbage_free
+            .map(|garbage_free| &garbage_free.judged_by)
+            .filter(|class| !classes.contains_key(*class));
+        let Some(class) = unknown else {
+            return Ok(());
         };
         let known: Vec<&str> = classes.keys().map(String::as_str).collect();
         Err(ExpectedError::Input(format!(
-            "{wrong}; there are {}",
+            "--judged-by {class}: trial {} has no such class of requests; there are {}",
+            self.trial.id,
             known.join(", ")
         )))
     }
@@ -177,7 +175,7 @@ impl Source {
     fn plan<'d>(
         &self,
         decisive: Vec<Decisive<'d>>,
-        garbage_free: &GarbageFree,
+        garbage_free: Option<&GarbageFree>,
     ) -> Result<(Vec<Planned<'d>>, Vec<NotRun>), ExpectedError> {
         let cpus = studies::divide_cpus(&self.job)?;
         let starter: Starter<'_> = starter::of(&self.job, &self.directory.id(), &self.trial, &cpus);

@@ -95,7 +95,7 @@ fn value(level: &Level) -> Value {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use serde_json::json;
-    use weir_explain::{Decisive, Evidence, GarbageFree, Started, Starter, diagnose};
+    use weir_explain::{Decisive, Evidence, Started, Starter, diagnose};
     use weir_study::{Ask, CaseSpec, Design, StudyFile};
 
     use super::*;
@@ -140,14 +140,7 @@ mod tests {
         });
         let planned: Vec<Planned<'_>> = Decisive::all(&found, &named)
             .into_iter()
-            .filter_map(|one| {
-                one.plan(
-                    |factor| trial.level(factor),
-                    &starter,
-                    &GarbageFree::default(),
-                )
-                .ok()
-            })
+            .filter_map(|one| one.plan(|factor| trial.level(factor), &starter, None).ok())
             .collect();
         let cases = Cases {
             study: text,
