@@ -89,6 +89,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/SettingsException.java"
     "core/src/main/java/weir/regulator/SettingsReader.java"
     "core/src/main/java/weir/regulator/Stretch.java"
+    "core/src/main/java/weir/regulator/ThreadCpu.java"
     "core/src/main/java/weir/regulator/Time.java"
     "core/src/main/java/weir/regulator/UrlPatterns.java"
     "core/src/main/java/weir/regulator/VirtualThreads.java"

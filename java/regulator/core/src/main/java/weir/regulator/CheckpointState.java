@@ -68,14 +68,17 @@ final class CheckpointState {
         takeTurn(work, locks, regime, ran, now);
     }
 
-    /** A stretch is over that took so long, collections of garbage left out; where promises decide, since the last turn. */
-    void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long now) {
+    /**
+     * A stretch is over that took so long, collections of garbage left out; where promises decide, since the last turn. For so long of that its
+     * thread had a CPU, or that is {@link ThreadCpu#UNKNOWN}.
+     */
+    void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long onCpuNs, long now) {
         stretches.increment();
         if (regime.isPaced) {
             takeTurn(stretch.work, locks, regime, tookNs, now);
             return;
         }
-        long pause = judge.judge(stretch.done, tookNs);
+        long pause = judge.judge(stretch.done, tookNs, onCpuNs);
         if (pause > 0) {
             pause(stretch.work, locks, at -> now + pause - at);
         }

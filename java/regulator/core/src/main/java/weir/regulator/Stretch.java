@@ -19,6 +19,9 @@ final class Stretch {
     private long lookedAt;
     private long since;
     private long collectedSince;
+    /** CPU time of the thread that was here then. */
+    private long cpuSince = ThreadCpu.UNKNOWN;
+    private Thread thread;
     private boolean began;
 
     private Stretch() {
@@ -53,7 +56,7 @@ final class Stretch {
         long collectedFrom = regime.isPaced ? work.collectedSince() : collectedSince;
         long took = Math.max(0, now - from - (collected - collectedFrom));
         if (took >= regime.stretchMinNs) {
-            checkpoint.stretch(this, locks, regime, took, now);
+            checkpoint.stretch(this, locks, regime, took, regime.isPaced ? ThreadCpu.UNKNOWN : onCpu(), now);
         }
         goOn(now, collected);
     }
@@ -71,7 +74,7 @@ final class Stretch {
         long collected = GarbageCollections.totalNs();
         long ran = Math.max(0, now - work.ranSince() - (collected - work.collectedSince()));
         if (regime.isPaced && ran >= regime.stretchMinNs) {
-            checkpoint.stretch(this, locks, regime, ran, now);
+            checkpoint.stretch(this, locks, regime, ran, ThreadCpu.UNKNOWN, now);
             goOn(now, collected);
         } else {
             begin(now, collected);
@@ -85,7 +88,18 @@ final class Stretch {
         work.stoodStill(this, since - stoodSince, collectedSince - collectedUntil);
     }
 
+    /** For how long the thread had a CPU since the stretch began; unknown if another one has gone on with it. */
+    private long onCpu() {
+        long used = ThreadCpu.usedNs();
+        boolean isTold = used >= 0 && cpuSince >= 0 && thread == Thread.currentThread();
+        return isTold ? used - cpuSince : ThreadCpu.UNKNOWN;
+    }
+
     private void begin(long now, long collected) {
+        if (!checkpoint.regime().isPaced) {
+            thread = Thread.currentThread();
+            cpuSince = ThreadCpu.usedNs();
+        }
         began = true;
         since = now;
         lookedAt = now;

@@ -17,6 +17,10 @@ package weir.regulator.pause;
  * judged poor more often than once in 1/α verdicts: with α = 0.01 and β = 0.2 about once in 1,000 stretches, which costs 0.07 %
  * of the time with stretches of 3 ms and a shortest pause of 2 ms.
  *
+ * <p>Whoever is slower on the CPU itself, because the clock, the host or the compiled code is, waits for nobody: where the time on the CPU is
+ * told, work pauses only if at least half of what its progress takes longer is time off it. If not, and it is a tenth or more, what is usual
+ * is learnt over the next 200 stretches.
+ *
  * <p>It assumes that contention hurts both sides alike, and that a stretch of the same progress takes the same time. Contention
  * that lasts becomes usual, after some 10,000 stretches: what must not fade is a promise, and a matter of {@link Pace}.
  */
@@ -25,6 +29,12 @@ public final class ProgressJudge {
     private static final double CALIBRATION = 100.0;
     /** Stretches over which what is usual is taken. */
     private static final double MEMORY = 10_000.0;
+    /** The same once it has changed by itself. */
+    private static final double MEMORY_CHANGED = 200.0;
+    /** Part of the usual time from which on a change is none of chance. */
+    private static final double CHANGED = 0.1;
+    /** The part of what progress takes longer that is spent off the CPU, from which on it is somebody else's doing. */
+    private static final double WAITED = 0.5;
 
     /** So many in a row that are slower than three quarters. */
     private static final int RUN = 7;
@@ -43,6 +53,10 @@ public final class ProgressJudge {
     private double meanDone;
     private double meanS;
     private double stretches;
+    /** Usual time per progress, and time off the CPU per progress, of the stretches of which it is told. */
+    private final TimePerProgress usual = new TimePerProgress();
+    /** The same since the last verdict. */
+    private final TimePerProgress lately = new TimePerProgress();
     /** Since the last verdict. */
     private int lookedAt;
     private int slow;
@@ -79,7 +93,19 @@ public final class ProgressJudge {
      * @param tookNs how long it took, without pauses and collections of garbage
      * @return for how many nanoseconds whoever made it is to pause; 0: not at all
      */
-    public synchronized long judge(double done, long tookNs) {
+    public long judge(double done, long tookNs) {
+        return judge(done, tookNs, -1);
+    }
+
+    /**
+     * A stretch is over.
+     *
+     * @param done progress in it; a stretch is not judged in which it is not above 0 or not finite
+     * @param tookNs how long it took, without pauses and collections of garbage
+     * @param onCpuNs for how long of that its thread had a CPU; below 0: that is not known
+     * @return for how many nanoseconds whoever made it is to pause; 0: not at all
+     */
+    public synchronized long judge(double done, long tookNs, long onCpuNs) {
         if (!(done > 0 && done < Double.POSITIVE_INFINITY)) {
             return 0;
         }
@@ -90,6 +116,11 @@ public final class ProgressJudge {
         countRun(tookS / done);
         meanDone += (done - meanDone) / stretches;
         meanS += (tookS - meanS) / stretches;
+        if (onCpuNs >= 0) {
+            double offS = Math.max(0, tookNs - onCpuNs) / 1e9;
+            usual.add(done, tookS, offS, 1 / stretches);
+            lately.add(done, tookS, offS, 1);
+        }
         return isCalibrated ? verdict(isSlow) : 0;
     }
 
@@ -108,6 +139,17 @@ public final class ProgressJudge {
         lookedAt++;
         slow += isSlow ? 1 : 0;
         if (test.isPoor(slow, lookedAt) || (seesRuns && run >= RUN)) {
+            double longerS = lately.tookS() - usual.tookS();
+            if (isItself(longerS, lately.offS() - usual.offS())) {
+                changed(longerS);
+                run = 0;
+                begin();
+                return 0;
+            }
+            if (lately.done > 0) {
+                // What is known to be contention is not to become usual soon.
+                stretches = MEMORY;
+            }
             long pause = nextPauseNs;
             nextPauseNs = Math.min(pause * 2, rules.pauseMaxNs);
             poorVerdicts++;
@@ -118,6 +160,10 @@ public final class ProgressJudge {
         if (test.isGood(slow, lookedAt)) {
             nextPauseNs = rules.pauseMinNs;
             goodVerdicts++;
+            double shorterS = usual.tookS() - lately.tookS();
+            if (isItself(shorterS, usual.offS() - lately.offS())) {
+                changed(shorterS);
+            }
             begin();
         } else if (lookedAt == SignTest.STRETCHES_MAX) {
             begin();
@@ -125,9 +171,59 @@ public final class ProgressJudge {
         return 0;
     }
 
+    /**
+     * Whether progress takes another time than usual on the CPU itself, or by chance, and not for waits; false where that is not told.
+     *
+     * @param tookS the change since the last verdict, of the time per progress
+     * @param offS of that, the change off the CPU
+     */
+    private boolean isItself(double tookS, double offS) {
+        boolean waits = tookS > 0 && offS >= WAITED * tookS;
+        return lately.done > 0 && !waits;
+    }
+
+    /** What is usual has changed by so much: if that is no chance, the last stretches count more. */
+    private void changed(double byS) {
+        if (byS > CHANGED * usual.tookS()) {
+            stretches = Math.min(stretches, MEMORY_CHANGED);
+        }
+    }
+
     private void begin() {
         lookedAt = 0;
         slow = 0;
+        lately.forget();
+    }
+
+    /** How long progress takes, and how much of that is off the CPU: means or sums. */
+    private static final class TimePerProgress {
+        private double done;
+        private double tookS;
+        private double offS;
+
+        /** Weighs 1 for a sum. */
+        void add(double done, double tookS, double offS, double weight) {
+            double kept = weight == 1 ? 1 : 1 - weight;
+            this.done = kept * this.done + weight * done;
+            this.tookS = kept * this.tookS + weight * tookS;
+            this.offS = kept * this.offS + weight * offS;
+        }
+
+        void forget() {
+            done = 0;
+            tookS = 0;
+            offS = 0;
+        }
+
+        /** Per progress; no number before anything was added. */
+        double tookS() {
+            return tookS / done;
+        }
+
+        /** The same of the time off the CPU. */
+        double offS() {
+            return offS / done;
+        }
     }
 
     /** Whether enough is known for verdicts. */

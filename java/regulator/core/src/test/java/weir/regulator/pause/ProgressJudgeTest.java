@@ -95,6 +95,24 @@ class ProgressJudgeTest {
         return slow;
     }
 
+    /** The clock, the host or the compiled code is slower for a while, and faster again: nobody waits. */
+    @Test
+    void workThatIsSlowerOnTheCpuItselfDoesNotPause() {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        SplittableRandom random = new SplittableRandom(5);
+        for (long eachMs : new long[] {3, 6, 4, 3, 9, 3}) {
+            for (int stretch = 0; stretch < 2000; stretch++) {
+                long took = eachMs * MS + random.nextLong(300_000);
+                assertEquals(0, judge.judge(1, took, took - random.nextLong(20_000)), eachMs + " ms, stretch " + stretch);
+            }
+        }
+        int slow = 1;
+        while (judge.judge(1, 6 * MS + random.nextLong(300_000), 3 * MS) == 0) {
+            slow++;
+        }
+        assertTrue(slow <= 7, slow + " stretches until it waited for a CPU and paused");
+    }
+
     @ParameterizedTest
     @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -1, 0})
     void aStretchWithoutProgressThatIsANumberIsNotJudged(double done) {
