@@ -116,10 +116,12 @@ fn a_pool_that_was_made_smaller_is_the_difference_and_twice_of_it_decides() {
         .done(CASE)
         .ends(0);
     let decision = json_file(&place.path("why.json"))["decisions"][0].clone();
-    assert_eq!(decision["levels"], serde_json::json!([2.0, 4.0]));
-    // Trials that others spoil do not count.
+    assert_eq!(decision["levels"], serde_json::json!([2, 4]));
+    // Trials that others spoil do not count, and on a machine that is busy otherwise it may stay open.
     if decision["trials"] == serde_json::json!([2, 2]) {
-        assert_eq!(decision["holds"], true, "{decision:#}");
+        assert_ne!(decision["holds"], false, "{decision:#}");
+        let ratio = decision["ratio"]["value"].as_f64().unwrap();
+        assert!(ratio < 0.75, "{decision:#}");
     }
 }
 
