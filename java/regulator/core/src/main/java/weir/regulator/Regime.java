@@ -53,9 +53,10 @@ final class Regime {
         if (known != null && of.promise.equals(settings.classes().get(indexOf(of.name)).promise)) {
             return known;
         }
+        int cpus = Runtime.getRuntime().availableProcessors();
         return of.promise.response != null
-                ? new ResponseTarget(of.promise.response, pace, lateness, Runtime.getRuntime().availableProcessors())
-                : new ThroughputTarget(of.promise.throughput, pace);
+                ? new ResponseTarget(of.promise.response, pace, lateness, cpus)
+                : new ThroughputTarget(of.promise.throughput, pace, cpus);
     }
 
     /** The target of the class of this name; null without one. */

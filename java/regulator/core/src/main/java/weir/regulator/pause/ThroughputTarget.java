@@ -3,148 +3,133 @@ package weir.regulator.pause;
 /**
  * A class completes at least a share of what it completes alone.
  *
- * <p>What it completes alone is measured: now and then all others are held for two windows of 250 ms, of which the first is let
- * pass. After two seconds at first, and ever less often, up to every 40 s, as long as the measurements agree to a tenth; then it
- * costs others 1.3 % of their time. Windows in which others do not run count without being asked for.
+ * <p>What it completes alone is measured again and again: others are held for half a second every few seconds, or every forty where the
+ * CPUs have room ({@link Comparison}).
  *
- * <p>In between, at the end of each window, the share of the time that others run follows the ratio of both throughputs, with
- * the gain of an integral controller. It aims at half of the loss that is allowed.
+ * <p>The share of the time that others run follows what the class loses, as the mean of the last comparisons, with the gain of an
+ * integral controller: so slowly that the chance in single ones evens out, faster the longer it has risen, and at once where a loss is
+ * greater than chance. It aims at half of the loss that is allowed.
+ *
+ * <p>Others begin with the part of the CPUs that may be lost: where the class fills the CPUs, it completes less by what others take.
+ * Where it does not, and the CPUs have room, they get more quickly.
  */
 public final class ThroughputTarget extends Target {
-    /** What a window is about; each but the first is followed by the next. */
-    private enum Phase {
-        /** Others run, or do not care to. */
-        BESIDE,
-        /** Others have just been held: what they left behind is worked off. */
-        SETTLING,
-        /** Others are held. */
-        ALONE,
-        /** Others run again since some moment in it. */
-        RELEASED
-    }
-
-    private static final long WINDOW_NS = 250_000_000L;
-    private static final long PROBE_MIN_NS = 2_000_000_000L;
-    private static final long PROBE_MAX_NS = 40_000_000_000L;
-    private static final double AGREEMENT = 0.1;
-    /** Weight of a window in the throughputs. */
-    private static final double WEIGHT = 0.25;
-    /** Threads that run on average, below which the class counts as alone. */
-    private static final double ALONE = 0.02;
+    /** Windows beside others in a round, at most: where others want more than they get, and where they have all they want. */
+    private static final int ROUND_MAX = 16;
+    private static final int ROUND_MAX_IDLE = 160;
+    /** Part of the CPUs' time in use up to which they have room. */
+    private static final double ROOM = 0.8;
+    /** The newest reading counts for so much. */
+    private static final double BUSY_NEWEST = 0.5;
+    /** Weight of a round in the loss that steers. */
+    private static final double NEWEST = 0.25;
+    /** So many rounds make up what was measured. */
+    private static final int TOLD = 10;
+    /** Each step is a part of the share. */
     private static final double GAIN = 1.0;
-    private static final double STEP_MAX = 0.25;
+    private static final double LOSS_MAX = 0.5;
+    private static final double RISE_MAX = 0.25;
+    /** After so many rounds without too much of a loss a rise is twice as fast, and so on, and rounds are short. */
+    private static final int DOUBLES = 4;
+    /** What neighbouring windows differ by for other reasons than chance in the number of requests, as a part. */
+    private static final double DRIFT = 0.05;
+    /** A loss of so many standard deviations is not chance. */
+    private static final double EVIDENT = 2;
     private static final double HEADROOM = 1.25;
 
     private final double promised;
     private final double aim;
-    private final Pace pace;
-    private double share = Double.POSITIVE_INFINITY;
-    private double alonePerS = Double.NaN;
-    private double besidePerS = Double.NaN;
-    private long windowBegan = -1;
-    private double usedInWindow;
-    private int completed;
-    private Phase phase = Phase.BESIDE;
-    private long nextProbe;
-    private long probeNs = PROBE_MIN_NS;
+    private final Comparison comparison;
+    private double share;
+    /** Means of the last rounds. */
+    private double alonePerS;
+    private double besidePerS;
+    /** What the class loses, as a part of what it completes alone. */
+    private double loss = Double.NaN;
+    private double busy;
+    /** Rounds since it lost too much. */
+    private int sinceLoss = DOUBLES;
+    private int windows = Comparison.NEAR;
+    private int rounds;
+    /** Rounds in a row with the least share. */
+    private int atLeast;
 
     /**
      * Keeps a promise by the pace of others.
      *
      * @param promised the share of the throughput alone, above 0 and below 1
+     * @param cpus how many threads can run at a time
      */
-    public ThroughputTarget(double promised, Pace pace) {
+    public ThroughputTarget(double promised, Pace pace, int cpus) {
         if (!(promised > 0 && promised < 1)) {
             throw new IllegalArgumentException(promised + " is not a share above 0 and below 1");
         }
         this.promised = promised;
         this.aim = (1 + promised) / 2;
-        this.pace = pace;
+        this.comparison = new Comparison(pace);
+        this.share = Math.max((1 - aim) * cpus, SHARE_MIN);
     }
 
     @Override
     void answered(long afterNs, boolean wasCompleted, long now) {
         passed(now);
-        completed += wasCompleted ? 1 : 0;
+        comparison.answered(wasCompleted);
     }
 
     @Override
     void passed(long now) {
-        if (windowBegan < 0) {
-            windowBegan = now;
-        }
-        usedInWindow = Math.max(usedInWindow, pace.used(now));
-        if (now - windowBegan < WINDOW_NS) {
-            return;
-        }
-        double perS = completed * 1e9 / (now - windowBegan);
-        boolean isAlone = usedInWindow < ALONE;
-        windowBegan = now;
-        completed = 0;
-        usedInWindow = pace.used(now);
-        switch (phase) {
-            case BESIDE:
-                if (isAlone) {
-                    alone(perS, now);
-                } else {
-                    beside(perS, now);
-                }
-                probe(now);
-                break;
-            case SETTLING:
-                phase = Phase.ALONE;
-                break;
-            case ALONE:
-                alone(perS, now);
-                phase = Phase.RELEASED;
-                break;
-            default:
-                phase = Phase.BESIDE;
+        Comparison.Round round = comparison.passed(windows, now);
+        if (round != null) {
+            measure(round);
+            follow(round);
         }
     }
 
     @Override
+    void busy(double part) {
+        busy += (part - busy) * BUSY_NEWEST;
+    }
+
+    @Override
     void resume() {
-        windowBegan = -1;
-        completed = 0;
-        phase = Phase.BESIDE;
+        comparison.resume();
     }
 
-    /** Holds others for two windows, when it is time. */
-    private void probe(long now) {
-        if (now >= nextProbe && pace.isActive(WINDOW_NS, now)) {
-            phase = Phase.SETTLING;
-            pace.hold(now + 2 * WINDOW_NS);
-            nextProbe = now + probeNs;
-        }
+    private void measure(Comparison.Round round) {
+        double seenPerS = round.alonePerS + (round.besidePerS - round.alonePerS) * round.besidePart;
+        rounds++;
+        double weight = 1.0 / Math.min(rounds, TOLD);
+        alonePerS += weight * (round.alonePerS - alonePerS);
+        besidePerS += weight * (seenPerS - besidePerS);
+        atLeast = share > SHARE_MIN ? 0 : atLeast + 1;
     }
 
-    private void alone(double perS, long now) {
-        if (Double.isNaN(alonePerS)) {
-            alonePerS = perS;
+    private void follow(Comparison.Round round) {
+        double allowed = 1 - aim;
+        double lost = (1 - round.besidePerS / Math.max(round.alonePerS, 1e-9)) * round.besidePart;
+        loss = Double.isNaN(loss) ? lost : loss + NEWEST * (lost - loss);
+        boolean hasRoom = busy <= ROOM;
+        boolean isEvident = lost - allowed > EVIDENT * Math.sqrt(DRIFT * DRIFT + round.variance);
+        double known = DRIFT * DRIFT / (DRIFT * DRIFT + round.variance);
+        if (isEvident) {
+            fall(Math.min(GAIN * (lost - allowed), LOSS_MAX), round);
+        } else if (loss > allowed) {
+            fall(GAIN * (loss - allowed) * known, round);
         } else {
-            boolean agrees = Math.abs(perS / Math.max(alonePerS, 1e-9) - 1) < AGREEMENT;
-            probeNs = agrees ? Math.min(probeNs * 2, PROBE_MAX_NS) : PROBE_MIN_NS;
-            alonePerS += (agrees ? WEIGHT : 0.5) * (perS - alonePerS);
+            sinceLoss++;
+            if (round.wasPressed) {
+                double slow = GAIN * (allowed - loss) * Math.pow(2, (double) sinceLoss / DOUBLES) * known;
+                share *= 1 + Math.min(hasRoom ? RISE_MAX * Math.sqrt(known) : slow, RISE_MAX);
+            }
         }
-        nextProbe = Math.max(nextProbe, now + probeNs);
+        boolean isFar = isEvident || (round.wasPressed && (hasRoom || sinceLoss >= DOUBLES));
+        windows = isFar ? Comparison.NEAR : Math.min(windows * 2, round.wasPressed ? ROUND_MAX : ROUND_MAX_IDLE);
     }
 
-    private void beside(double perS, long now) {
-        if (Double.isNaN(alonePerS)) {
-            nextProbe = now;
-            return;
-        }
-        besidePerS = Double.isNaN(besidePerS) ? perS : besidePerS + WEIGHT * (perS - besidePerS);
-        double ratio = besidePerS / Math.max(alonePerS, 1e-9);
-        double step = Math.min(Math.max(GAIN * (ratio - aim), -STEP_MAX), STEP_MAX);
-        boolean isPressed = pace.isPressed(WINDOW_NS, now);
-        if (step < 0) {
-            double most = isPressed ? share : Math.min(share, pace.used(now) * HEADROOM);
-            share = Math.max(most * (1 + step), SHARE_MIN);
-        } else if (isPressed) {
-            share *= 1 + step;
-        }
+    private void fall(double by, Comparison.Round round) {
+        double from = round.wasPressed ? share : Math.min(share, round.used * HEADROOM);
+        share = Math.max(from * (1 - by), SHARE_MIN);
+        sinceLoss = 0;
     }
 
     @Override
@@ -157,12 +142,12 @@ public final class ThroughputTarget extends Target {
         if (!(measured() < promised)) {
             return State.KEPT;
         }
-        return share > SHARE_MIN ? State.REGAINED : State.IMPOSSIBLE;
+        return atLeast < TOLD ? State.REGAINED : State.IMPOSSIBLE;
     }
 
     @Override
     double measured() {
-        return besidePerS / alonePerS;
+        return rounds == 0 ? Double.NaN : besidePerS / alonePerS;
     }
 
     @Override

@@ -5,7 +5,9 @@ import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.function.DoubleConsumer;
 
 /**
  * A machine on which light requests and heavy work share the CPUs, simulated event by event: egalitarian processor sharing, as a
@@ -13,6 +15,7 @@ import java.util.SplittableRandom;
  */
 final class Machine {
     private static final long MS = 1_000_000;
+    private static final double LOOK_NS = 200.0 * MS;
     private static final double NEVER = Double.POSITIVE_INFINITY;
 
     /** Light requests: at a constant rate, or so many clients that each send the next one at once. */
@@ -27,6 +30,10 @@ final class Machine {
     /** Who hears of light requests that end, after so long. */
     Answered answered = (afterNs, now) -> {};
     Runnable began = () -> {};
+    /** Who hears what part of the CPUs was in use, every fifth of a second. */
+    DoubleConsumer busy = part -> {};
+    /** Its speed drifts over about a second, by this part as a standard deviation. */
+    double drift;
     long warmUpNs = 10_000 * MS;
     long endNs = 40_000 * MS;
     int seed = 5;
@@ -107,6 +114,7 @@ final class Machine {
     private final List<Job> running = new ArrayList<>();
     private final List<Job> sleeping = new ArrayList<>();
     private SplittableRandom random;
+    private double usedNs;
 
     Machine run() {
         random = new SplittableRandom(seed);
@@ -118,18 +126,26 @@ final class Machine {
         }
         double now = 0;
         double arrival = lightPerS > 0 ? gap() : NEVER;
+        Drift clock = new Drift(drift, seed);
+        double look = LOOK_NS;
         while (now < endNs) {
-            double speed = Math.min(1, (double) cpus / Math.max(running.size(), 1));
+            double speed = clock.speed * Math.min(1, (double) cpus / Math.max(running.size(), 1));
             Job first = least(running, true);
             Job riser = least(sleeping, false);
             double ends = first == null ? NEVER : now + Math.max(first.leftNs, 0) / speed;
             double wakes = riser == null ? NEVER : riser.wakesNs;
-            double next = Math.min(Math.min(ends, wakes), arrival);
+            double next = Math.min(Math.min(Math.min(ends, wakes), arrival), look);
+            usedNs += (next - now) * Math.min(running.size(), cpus);
             for (Job job : running) {
                 job.leftNs -= (next - now) * speed;
             }
             now = next;
-            if (next == arrival) {
+            if (next == look) {
+                look += LOOK_NS;
+                clock.advance();
+                busy.accept(usedNs / (LOOK_NS * cpus));
+                usedNs = 0;
+            } else if (next == arrival) {
                 start(new Job(true), now);
                 arrival = now + gap();
             } else if (next == wakes) {
@@ -141,6 +157,24 @@ final class Machine {
             }
         }
         return this;
+    }
+
+    /** A first-order autoregressive process. */
+    private static final class Drift {
+        private static final double KEEPS = 0.8;
+        private final double deviation;
+        private final Random random;
+        double speed = 1;
+
+        Drift(double deviation, int seed) {
+            this.deviation = deviation;
+            this.random = new Random(seed);
+        }
+
+        void advance() {
+            double news = deviation * Math.sqrt(1 - KEEPS * KEEPS) * random.nextGaussian();
+            speed = Math.max(0.5, 1 + KEEPS * (speed - 1) + news);
+        }
     }
 
     private double gap() {

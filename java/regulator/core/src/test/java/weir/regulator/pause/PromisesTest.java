@@ -26,6 +26,7 @@ class PromisesTest {
         Targets targets = new Targets(Arrays.asList(make.apply(pace), null), pace);
         machine.began = () -> targets.began(0, 0);
         machine.answered = (afterNs, now) -> targets.answered(0, afterNs, true, now);
+        machine.busy = targets::busy;
         machine.pauses = Machine.regulated(targets, pace);
         return targets;
     }
@@ -99,12 +100,14 @@ class PromisesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 20", "2, 20", "1, 40"})
-    void aPromiseOfThroughputIsKept(int cpus, int heavies) {
-        Machine alone = closed(cpus, 0).run();
-        Machine off = closed(cpus, heavies).run();
-        Machine on = closed(cpus, heavies);
-        Targets targets = regulate(on, pace -> new ThroughputTarget(0.95, pace));
+    @CsvSource({"1, 20, 0", "2, 20, 0", "1, 40, 0", "1, 20, 0.1", "2, 20, 0.1"})
+    void aPromiseOfThroughputIsKept(int cpus, int heavies, double drift) {
+        Machine alone = closed(cpus, 0, drift).run();
+        Machine off = closed(cpus, heavies, drift).run();
+        Machine on = closed(cpus, heavies, drift);
+        on.warmUpNs *= 2;
+        on.endNs *= 2;
+        Targets targets = regulate(on, pace -> new ThroughputTarget(0.95, pace, cpus));
         on.run();
         assertTrue(on.lightsPerS() >= 0.95 * alone.lightsPerS(), "alone: " + alone + ", on: " + on);
         assertTrue(off.lightsPerS() < 0.8 * alone.lightsPerS(), "there is nothing to regulate: " + off);
@@ -112,9 +115,25 @@ class PromisesTest {
         assertEquals(Target.State.KEPT, targets.state(0));
     }
 
+    /** Light requests that use 40 % of the CPUs complete whatever comes, as long as heavy work leaves them a CPU. */
+    @ParameterizedTest
+    @CsvSource({"1, 20", "2, 20"})
+    void whatAPromiseOfThroughputNeedNotTakeIsLeftToHeavyWork(int cpus, int heavies) {
+        Machine off = machine(cpus, heavies).run();
+        Machine on = machine(cpus, heavies);
+        Targets targets = regulate(on, pace -> new ThroughputTarget(0.95, pace, cpus));
+        on.warmUpNs = on.endNs;
+        on.endNs *= 2;
+        on.run();
+        assertTrue(on.lightsPerS() >= 0.95 * on.lightPerS, "on: " + on);
+        assertTrue(on.heavyPerS() >= 0.5 * off.heavyPerS(), "off: " + off + ", on: " + on);
+        assertEquals(Target.State.KEPT, targets.state(0));
+    }
+
     /** Thirty clients that wait for nothing. */
-    private static Machine closed(int cpus, int heavies) {
+    private static Machine closed(int cpus, int heavies, double drift) {
         Machine machine = new Machine();
+        machine.drift = drift;
         machine.cpus = cpus;
         machine.heavies = heavies;
         machine.lightClients = 30;

@@ -56,7 +56,7 @@ class TargetsTest {
     /** A hundred a second alone, then off for a minute, then as many beside others. */
     @Test
     void aTimeInWhichItWasOffIsNoMeasurement() {
-        List<Target> kept = List.of(new ThroughputTarget(0.95, pace));
+        List<Target> kept = List.of(new ThroughputTarget(0.95, pace, 1));
         Targets targets = new Targets(kept, pace);
         long now = 0;
         for (; now < 2000 * MS; now += 10 * MS) {
@@ -67,7 +67,7 @@ class TargetsTest {
         now += 60_000 * MS;
         targets = targets.follow(kept, true, now);
         Turn turn = new Turn();
-        for (long end = now + 1000 * MS; now < end; now += 10 * MS) {
+        for (long end = now + 20_000 * MS; now < end; now += 10 * MS) {
             targets.began(0, now);
             targets.answered(0, MS, true, now);
             pace.ran(turn, 5 * MS, now);
