@@ -1,17 +1,20 @@
 //! The study of a run with other cases: its trial as it was, and with one thing changed in each of the others.
 
+use std::time::Duration;
+
 use toml::{Table, Value};
 use weir_explain::Planned;
 use weir_record::{Level, Levels, TrialRecord};
+use weir_units::parse_duration;
 
 /// The case in which nothing is changed; the others have the names of their trials.
 pub(super) const AS_IT_WAS: &str = "as it was";
 /// What every case sets where one of them starts the server otherwise.
 const EACH: &str = "start.each";
-/// Longest window of trials that each begin with a start, in seconds: a heap that is used once has to last for it.
-const SHORT_WINDOW_S: f64 = 10.0;
+/// Window of trials that each begin with a start: a heap that is used once has to last for it, and a shorter one saves nothing.
+const WINDOW: &str = "10 s";
 /// Warm-up after a start where the study names none: a virtual machine compiles during its first seconds what runs often.
-const WARM_UP: &str = "15 s";
+const WARM_UP: Duration = Duration::from_secs(15);
 
 /// What the cases are made of.
 pub(super) struct Cases<'a> {
@@ -32,6 +35,7 @@ impl Cases<'_> {
             .study
             .parse()
             .map_err(|error: toml::de::Error| error.to_string())?;
+        let warm_up = warm_up(&study);
         study.remove("find");
         study.remove("sweep");
         let starts = self.planned.iter().any(Planned::starts_server);
@@ -39,12 +43,10 @@ impl Cases<'_> {
         let has_window = load
             .as_ref()
             .is_some_and(|load| !load.contains_key("requests"));
-        if let Some(load) = load.filter(|_| starts && has_window)
-            && !load.contains_key("first-warm-up")
-        {
-            load.insert("first-warm-up".to_owned(), Value::from(WARM_UP));
+        if let Some(load) = load.filter(|_| starts && has_window) {
+            let warm_up = format!("{} s", warm_up.as_secs_f64());
+            load.insert("first-warm-up".to_owned(), Value::from(warm_up));
         }
-        let is_long = starts && has_window && self.trial.window_s > SHORT_WINDOW_S;
         let case = |name: &str, changed: &Levels| {
             let mut levels = self.trial.levels.clone();
             if starts {
@@ -58,9 +60,8 @@ impl Cases<'_> {
                 ("name".to_owned(), Value::from(name)),
                 ("set".to_owned(), Value::Table(set.collect())),
             ]);
-            if is_long {
-                let window = format!("{SHORT_WINDOW_S} s");
-                case.insert("window".to_owned(), Value::from(window));
+            if starts && has_window {
+                case.insert("window".to_owned(), Value::from(WINDOW));
             }
             Value::Table(case)
         };
@@ -80,6 +81,22 @@ impl Cases<'_> {
         study.insert("sweep".to_owned(), Value::Table(sweep));
         toml::to_string(&study).map_err(|error| error.to_string())
     }
+}
+
+/// How long the study warms up a server that was just started: by its first trial's warm-up, and by a load before that.
+fn warm_up(study: &Table) -> Duration {
+    let written = |section: &str, key: &str| {
+        let text = study.get(section)?.get(key)?.as_str()?;
+        parse_duration(text).ok()
+    };
+    let both = [
+        written("load", "first-warm-up"),
+        written("sweep", "warm-up-window"),
+    ];
+    both.into_iter()
+        .flatten()
+        .reduce(|first, second| first + second)
+        .unwrap_or(WARM_UP)
 }
 
 /// Whole numbers as such: users are.
@@ -215,5 +232,14 @@ mod tests {
         let own = STUDY.replace("window =", "first-warm-up = \"3 s\"\nwindow =");
         let own = self::study(&own, &["scheduler"]);
         assert_eq!(own.load.first_warm_up.unwrap().as_secs(), 3);
+    }
+
+    #[test]
+    fn a_start_is_warmed_up_for_as_long_as_the_study_does_it() {
+        let text = STUDY
+            .replace("window =", "first-warm-up = \"12 s\"\nwindow =")
+            .replace("[find]\n        vary = \"users\"", "[sweep]\n        warm-up-window = \"25 s\"");
+        let study = study(&text, &["scheduler"]);
+        assert_eq!(study.load.first_warm_up.unwrap().as_secs(), 37);
     }
 }

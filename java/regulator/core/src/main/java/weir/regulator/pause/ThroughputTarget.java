@@ -10,7 +10,7 @@ package weir.regulator.pause;
  * integral controller: so slowly that the chance in single ones evens out, faster the longer it has risen, and at once where a loss is
  * greater than chance. It aims at half of the loss that is allowed.
  *
- * <p>Others begin with the part of the CPUs that may be lost: where the class fills the CPUs, it completes less by what others take.
+ * <p>Others begin with the part of the CPUs that is aimed at: where the class fills the CPUs, it completes less by what others take.
  * Where it does not, and the CPUs have room, they get more quickly.
  */
 public final class ThroughputTarget extends Target {
@@ -36,6 +36,8 @@ public final class ThroughputTarget extends Target {
     /** A loss of so many standard deviations is not chance. */
     private static final double EVIDENT = 2;
     private static final double HEADROOM = 1.25;
+    /** The least share, in threads: {@link Target#SHARE_MIN} costs more than a twentieth of one CPU, with the garbage that comes of it. */
+    private static final double LEAST = 0.01;
 
     private final double promised;
     private final double aim;
@@ -67,7 +69,7 @@ public final class ThroughputTarget extends Target {
         this.promised = promised;
         this.aim = (1 + promised) / 2;
         this.comparison = new Comparison(pace);
-        this.share = Math.max((1 - aim) * cpus, SHARE_MIN);
+        this.share = (1 - aim) * cpus;
     }
 
     @Override
@@ -101,7 +103,7 @@ public final class ThroughputTarget extends Target {
         double weight = 1.0 / Math.min(rounds, TOLD);
         alonePerS += weight * (round.alonePerS - alonePerS);
         besidePerS += weight * (seenPerS - besidePerS);
-        atLeast = share > SHARE_MIN ? 0 : atLeast + 1;
+        atLeast = share > LEAST ? 0 : atLeast + 1;
     }
 
     private void follow(Comparison.Round round) {
@@ -128,7 +130,7 @@ public final class ThroughputTarget extends Target {
 
     private void fall(double by, Comparison.Round round) {
         double from = round.wasPressed ? share : Math.min(share, round.used * HEADROOM);
-        share = Math.max(from * (1 - by), SHARE_MIN);
+        share = Math.max(from * (1 - by), LEAST);
         sinceLoss = 0;
     }
 
