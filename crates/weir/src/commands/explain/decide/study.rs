@@ -12,7 +12,7 @@ pub(super) const AS_IT_WAS: &str = "as it was";
 /// What every case sets where one of them starts the server otherwise.
 const EACH: &str = "start.each";
 /// Window of trials that each begin with a start: a heap that is used once has to last for it, and a shorter one saves nothing.
-const WINDOW: &str = "10 s";
+const WINDOW_S: f64 = 10.0;
 /// Warm-up after a start where the study names none: a virtual machine compiles during its first seconds what runs often.
 const WARM_UP: Duration = Duration::from_secs(15);
 
@@ -35,7 +35,8 @@ impl Cases<'_> {
             .study
             .parse()
             .map_err(|error: toml::de::Error| error.to_string())?;
-        let warm_up = warm_up(&study);
+        let is_heap_used_once = self.planned.iter().any(uses_heap_once);
+        let warm_up = warm_up(&study, is_heap_used_once);
         study.remove("find");
         study.remove("sweep");
         let starts = self.planned.iter().any(Planned::starts_server);
@@ -60,8 +61,8 @@ impl Cases<'_> {
                 ("name".to_owned(), Value::from(name)),
                 ("set".to_owned(), Value::Table(set.collect())),
             ]);
-            if starts && has_window {
-                case.insert("window".to_owned(), Value::from(WINDOW));
+            if starts && has_window && !(is_heap_used_once && self.trial.window_s <= WINDOW_S) {
+                case.insert("window".to_owned(), Value::from(format!("{WINDOW_S} s")));
             }
             Value::Table(case)
         };
@@ -83,17 +84,21 @@ impl Cases<'_> {
     }
 }
 
-/// How long the study warms up a server that was just started: by its first trial's warm-up, and by a load before that.
-fn warm_up(study: &Table) -> Duration {
+fn uses_heap_once(planned: &Planned<'_>) -> bool {
+    let collector = planned.set.get("start.collector");
+    collector.is_some_and(|collector| *collector == Level::Text("epsilon".to_owned()))
+}
+
+/// How long the study warms up a server that was just started: by its first trial's warm-up, and by a load before that, for which a
+/// heap that is used once does not last.
+fn warm_up(study: &Table, is_heap_used_once: bool) -> Duration {
     let written = |section: &str, key: &str| {
         let text = study.get(section)?.get(key)?.as_str()?;
         parse_duration(text).ok()
     };
-    let both = [
-        written("load", "first-warm-up"),
-        written("sweep", "warm-up-window"),
-    ];
-    both.into_iter()
+    let before = written("sweep", "warm-up-window").filter(|_| !is_heap_used_once);
+    [written("load", "first-warm-up"), before]
+        .into_iter()
         .flatten()
         .reduce(|first, second| first + second)
         .unwrap_or(WARM_UP)
@@ -238,8 +243,16 @@ mod tests {
     fn a_start_is_warmed_up_for_as_long_as_the_study_does_it() {
         let text = STUDY
             .replace("window =", "first-warm-up = \"12 s\"\nwindow =")
-            .replace("[find]\n        vary = \"users\"", "[sweep]\n        warm-up-window = \"25 s\"");
-        let study = study(&text, &["scheduler"]);
-        assert_eq!(study.load.first_warm_up.unwrap().as_secs(), 37);
+            .replace(
+                "[find]\n        vary = \"users\"",
+                "[sweep]\n        warm-up-window = \"25 s\"",
+            );
+        let warm_up = |hypothesis: &str| study(&text, &[hypothesis]).load.first_warm_up.unwrap();
+        assert_eq!(warm_up("scheduler").as_secs(), 37);
+        assert_eq!(
+            warm_up("garbage-collection").as_secs(),
+            12,
+            "Epsilon's heap has to last"
+        );
     }
 }

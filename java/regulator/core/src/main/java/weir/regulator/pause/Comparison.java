@@ -5,15 +5,16 @@ package weir.regulator.pause;
  * change from second to second by more than a promise allows others to cost, and neighbours share most of that.
  *
  * <p>A round: some windows in which others run, of which the last {@value #NEAR} count; others are held for one window, that what they
- * left behind is worked off; for a second one, which counts as alone; and they go on in a last one that counts for neither. Windows last
- * a quarter of a second; where few answers come, those that count are longer, up to a second.
+ * left behind is worked off; for a second one, which counts as alone; and they go on in a last one that counts for neither, in which
+ * they make up for the time they were held. Windows last a quarter of a second; where few answers come, those that count are
+ * longer, up to a second. While nobody else is there, nobody is held.
  *
  * <p>Not safe for threads: its target is guarded by {@link Targets}.
  */
 final class Comparison {
     /** What a window is about. */
     private enum Phase {
-        /** Others run. */
+        /** Others run, if there are any. */
         BESIDE,
         /** Others have just been held. */
         SETTLING,
@@ -23,8 +24,10 @@ final class Comparison {
         RELEASED
     }
 
-    /** Windows beside others next to the one alone. */
+    /** Windows beside others next to the one alone, and so the shortest round. */
     static final int NEAR = 4;
+    /** Windows beside others in a round, at most, where others want more than they get. */
+    static final int PRESSED_MAX = 16;
 
     private static final double NS_PER_S = 1e9;
     private static final long WINDOW_NS = 250_000_000L;
@@ -34,6 +37,8 @@ final class Comparison {
     private static final long HOLD_NS = 100_000_000L;
     /** A window of less than this part of the last one alone asks for the next comparison at once. */
     private static final double LOW = 0.7;
+    /** So do others that run for so many times as much as in the last round. */
+    private static final double MORE = 2;
 
     private final Pace pace;
     private Phase phase = Phase.BESIDE;
@@ -41,12 +46,13 @@ final class Comparison {
     private int completed;
     /** Windows beside others that are left of this round. */
     private int left = NEAR;
-    /** Of the round: answers and time beside others next to the time alone; and all time beside others. */
+    /** Of the round: answers and time next to the time alone. */
     private int besideAnswers;
     private double besideS;
-    private double roundS;
-    /** Beside others in this round: threads of them that ran at a time at most, and whether any of them had to stand still. */
+    /** In this round: threads of others that ran at a time at most, whether there were any, and whether they had to stand still. */
     private double used;
+    private double usedBefore;
+    private boolean wereOthers;
     private boolean wasPressed;
     private double alonePerS = Double.NaN;
 
@@ -59,87 +65,89 @@ final class Comparison {
         completed += wasCompleted ? 1 : 0;
     }
 
+    /** Whether others are held, to see how the class is alone. */
+    boolean isHolding() {
+        return phase == Phase.SETTLING || phase == Phase.ALONE;
+    }
+
+    /** Somebody looks at the time: as long as others are to be held, they are. */
+    void hold(long now) {
+        if (isHolding()) {
+            pace.hold(now + HOLD_NS);
+        }
+    }
+
     /**
-     * Time has passed.
+     * Time has passed in which the class was there.
      *
      * @param windows beside others in the next round
-     * @return the round that has ended, or null
+     * @return the round whose windows that count are over, or null
      */
     Round passed(int windows, long now) {
         if (windowBegan < 0) {
             windowBegan = now;
-        }
-        if (phase == Phase.SETTLING || phase == Phase.ALONE) {
-            pace.hold(now + HOLD_NS);
         }
         long took = now - windowBegan;
         boolean counts = phase == Phase.BESIDE || phase == Phase.ALONE;
         if (took < WINDOW_NS || (counts && completed < ANSWERS && took < WINDOW_MAX_NS)) {
             return null;
         }
-        Round ended = took < 2 * WINDOW_MAX_NS ? ended(took, now) : missed();
-        windowBegan = now;
-        completed = 0;
-        if (ended != null) {
-            begin(windows);
-        }
-        return ended;
-    }
-
-    private Round ended(long took, long now) {
+        Round ended = null;
         switch (phase) {
             case BESIDE:
                 beside(took, now);
-                return null;
+                break;
             case SETTLING:
                 phase = Phase.ALONE;
-                return null;
+                break;
             case ALONE:
+                ended = new Round(this, took / NS_PER_S);
+                alonePerS = ended.alonePerS;
+                usedBefore = used;
                 phase = Phase.RELEASED;
-                alonePerS = completed * NS_PER_S / took;
-                return new Round(this, took / NS_PER_S);
+                break;
             default:
-                phase = Phase.BESIDE;
-                return null;
+                begin(windows);
         }
-    }
-
-    /** Nobody has looked at the time for long: the class was not there. */
-    private Round missed() {
-        resume();
-        return null;
+        windowBegan = now;
+        completed = 0;
+        return ended;
     }
 
     private void beside(long took, long now) {
-        if (!pace.isActive(took, now)) {
-            // Nobody else was there.
-            alonePerS = completed * NS_PER_S / took;
-            begin(NEAR);
-            return;
-        }
-        if (left > NEAR && completed * NS_PER_S / took < LOW * alonePerS) {
-            left = NEAR;
-        }
-        roundS += took / NS_PER_S;
+        wereOthers |= pace.isActive(took, now);
+        wasPressed |= pace.isPressed(took, now);
+        used = Math.max(used, pace.used(now));
         if (left <= NEAR) {
             besideAnswers += completed;
             besideS += took / NS_PER_S;
         }
-        used = Math.max(used, pace.used(now));
-        wasPressed |= pace.isPressed(took, now);
         left--;
-        if (left <= 0) {
+        if (completed * NS_PER_S / took < LOW * alonePerS || used > MORE * usedBefore) {
+            left = Math.min(left, NEAR);
+        }
+        if (wasPressed) {
+            left = Math.min(left, PRESSED_MAX);
+        }
+        if (left > 0) {
+            return;
+        }
+        if (wereOthers) {
             phase = Phase.SETTLING;
-            pace.hold(now + HOLD_NS);
+            hold(now);
+        } else {
+            alonePerS = besideAnswers / besideS;
+            begin(NEAR);
         }
     }
 
     private void begin(int windows) {
+        phase = Phase.BESIDE;
         left = Math.max(windows, NEAR);
         besideAnswers = 0;
         besideS = 0;
-        roundS = 0;
         used = 0;
+        wereOthers = false;
         wasPressed = false;
     }
 
@@ -147,16 +155,14 @@ final class Comparison {
     void resume() {
         windowBegan = -1;
         completed = 0;
-        phase = Phase.BESIDE;
         begin(NEAR);
     }
 
     /** What was seen in one. */
     static final class Round {
         final double besidePerS;
+        /** Above 0 if anything was seen at all. */
         final double alonePerS;
-        /** Part of the round's time in which others were not held. */
-        final double besidePart;
         /** Of the ratio of both, as far as it follows from how many came by chance (a Poisson process). */
         final double variance;
         /** Threads of others that ran at a time, at most. */
@@ -167,7 +173,6 @@ final class Comparison {
         private Round(Comparison of, double aloneS) {
             this.besidePerS = of.besideAnswers / of.besideS;
             this.alonePerS = of.completed / aloneS;
-            this.besidePart = of.roundS / (of.roundS + 2 * aloneS);
             this.variance = 1.0 / Math.max(of.besideAnswers, 1) + 1.0 / Math.max(of.completed, 1);
             this.used = of.used;
             this.wasPressed = of.wasPressed;

@@ -17,7 +17,7 @@ public abstract class Target {
     }
 
     /**
-     * The least share that others keep, in threads that run at a time: who runs hardly ever still ends one day, and shows when
+     * The least share that others keep under a promise of response time, in threads that run at a time: who runs hardly ever still ends one day, and shows when
      * there is room again.
      */
     static final double SHARE_MIN = 0.04;
@@ -39,7 +39,7 @@ public abstract class Target {
         // Who needs it says so.
     }
 
-    /** It is kept again after a time in which it was not: what was being measured then says nothing. */
+    /** The class is there again after a while, or its promise is kept again: what was being measured before says nothing. */
     void resume() {
         // Who measures by the time says so.
     }

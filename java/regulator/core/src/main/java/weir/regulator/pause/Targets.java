@@ -79,8 +79,12 @@ public final class Targets {
     public void began(int index, long now) {
         synchronized (lock) {
             if (isPromised(index)) {
-                targets.get(index).inFlight++;
-                targets.get(index).lastSeen = now;
+                Target target = targets.get(index);
+                if (!isHere(target, now)) {
+                    target.resume();
+                }
+                target.inFlight++;
+                target.lastSeen = now;
             }
         }
     }

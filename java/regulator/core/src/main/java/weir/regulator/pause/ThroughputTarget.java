@@ -3,8 +3,8 @@ package weir.regulator.pause;
 /**
  * A class completes at least a share of what it completes alone.
  *
- * <p>What it completes alone is measured again and again: others are held for half a second every few seconds, or every forty where the
- * CPUs have room ({@link Comparison}).
+ * <p>What it completes alone is measured again and again: others are held for half a second every few seconds, or every forty where they
+ * have all they ask for ({@link Comparison}); for longer where few answers come.
  *
  * <p>The share of the time that others run follows what the class loses, as the mean of the last comparisons, with the gain of an
  * integral controller: so slowly that the chance in single ones evens out, faster the longer it has risen, and at once where a loss is
@@ -14,16 +14,14 @@ package weir.regulator.pause;
  * Where it does not, and the CPUs have room, they get more quickly.
  */
 public final class ThroughputTarget extends Target {
-    /** Windows beside others in a round, at most: where others want more than they get, and where they have all they want. */
-    private static final int ROUND_MAX = 16;
-    private static final int ROUND_MAX_IDLE = 160;
+    /** Windows beside others in a round, at most, where they have all they ask for. */
+    private static final int IDLE_MAX = 160;
     /** Part of the CPUs' time in use up to which they have room. */
     private static final double ROOM = 0.8;
     /** The newest reading counts for so much. */
     private static final double BUSY_NEWEST = 0.5;
-    /** Weight of a round in the loss that steers. */
+    /** Weight of a round in what steers, and so many rounds make up what was measured. */
     private static final double NEWEST = 0.25;
-    /** So many rounds make up what was measured. */
     private static final int TOLD = 10;
     /** Each step is a part of the share. */
     private static final double GAIN = 1.0;
@@ -43,11 +41,8 @@ public final class ThroughputTarget extends Target {
     private final double aim;
     private final Comparison comparison;
     private double share;
-    /** Means of the last rounds. */
-    private double alonePerS;
-    private double besidePerS;
-    /** What the class loses, as a part of what it completes alone. */
-    private double loss = Double.NaN;
+    private final Means recent = new Means();
+    private final Means told = new Means();
     private double busy;
     /** Rounds since it lost too much. */
     private int sinceLoss = DOUBLES;
@@ -74,22 +69,24 @@ public final class ThroughputTarget extends Target {
 
     @Override
     void answered(long afterNs, boolean wasCompleted, long now) {
-        passed(now);
+        look(now);
         comparison.answered(wasCompleted);
     }
 
     @Override
     void passed(long now) {
-        Comparison.Round round = comparison.passed(windows, now);
-        if (round != null) {
-            measure(round);
-            follow(round);
+        comparison.hold(now);
+        // Between two requests it is not known whether another comes.
+        if (inFlight > 0) {
+            look(now);
         }
     }
 
     @Override
     void busy(double part) {
-        busy += (part - busy) * BUSY_NEWEST;
+        if (!comparison.isHolding()) {
+            busy += (part - busy) * BUSY_NEWEST;
+        }
     }
 
     @Override
@@ -97,39 +94,45 @@ public final class ThroughputTarget extends Target {
         comparison.resume();
     }
 
-    private void measure(Comparison.Round round) {
-        double seenPerS = round.alonePerS + (round.besidePerS - round.alonePerS) * round.besidePart;
-        rounds++;
-        double weight = 1.0 / Math.min(rounds, TOLD);
-        alonePerS += weight * (round.alonePerS - alonePerS);
-        besidePerS += weight * (seenPerS - besidePerS);
-        atLeast = share > LEAST ? 0 : atLeast + 1;
+    private void look(long now) {
+        comparison.hold(now);
+        Comparison.Round round = comparison.passed(windows, now);
+        if (round != null && round.alonePerS > 0) {
+            rounds++;
+            recent.add(round, Math.max(NEWEST, 1.0 / rounds));
+            told.add(round, 1.0 / Math.min(rounds, TOLD));
+            atLeast = share > LEAST ? 0 : atLeast + 1;
+            follow(round);
+        }
     }
 
     private void follow(Comparison.Round round) {
         double allowed = 1 - aim;
-        double lost = (1 - round.besidePerS / Math.max(round.alonePerS, 1e-9)) * round.besidePart;
-        loss = Double.isNaN(loss) ? lost : loss + NEWEST * (lost - loss);
-        boolean hasRoom = busy <= ROOM;
-        boolean isEvident = lost - allowed > EVIDENT * Math.sqrt(DRIFT * DRIFT + round.variance);
+        double tooMuch = 1 - recent.ratio() - allowed;
+        double tooMuchNow = 1 - round.besidePerS / round.alonePerS - allowed;
         double known = DRIFT * DRIFT / (DRIFT * DRIFT + round.variance);
+        boolean isEvident = tooMuchNow > EVIDENT * Math.sqrt(DRIFT * DRIFT + round.variance);
+        // Others may have had to stand still for another promise.
+        boolean isLimit = round.wasPressed && round.used * 2 > share;
+        boolean hasRoom = busy <= ROOM;
         if (isEvident) {
-            fall(Math.min(GAIN * (lost - allowed), LOSS_MAX), round);
-        } else if (loss > allowed) {
-            fall(GAIN * (loss - allowed) * known, round);
+            fall(Math.min(GAIN * tooMuchNow, LOSS_MAX), isLimit, round);
+        } else if (tooMuch > 0) {
+            fall(Math.min(GAIN * tooMuch * known, LOSS_MAX), isLimit, round);
         } else {
             sinceLoss++;
-            if (round.wasPressed) {
-                double slow = GAIN * (allowed - loss) * Math.pow(2, (double) sinceLoss / DOUBLES) * known;
+            if (isLimit) {
+                double slow = -GAIN * tooMuch * Math.pow(2, (double) sinceLoss / DOUBLES) * known;
                 share *= 1 + Math.min(hasRoom ? RISE_MAX * Math.sqrt(known) : slow, RISE_MAX);
             }
         }
-        boolean isFar = isEvident || (round.wasPressed && (hasRoom || sinceLoss >= DOUBLES));
-        windows = isFar ? Comparison.NEAR : Math.min(windows * 2, round.wasPressed ? ROUND_MAX : ROUND_MAX_IDLE);
+        boolean isFar = isEvident || (isLimit && (hasRoom || sinceLoss >= DOUBLES));
+        int most = round.wasPressed ? Comparison.PRESSED_MAX : IDLE_MAX;
+        windows = isFar ? Comparison.NEAR : Math.min(windows * 2, most);
     }
 
-    private void fall(double by, Comparison.Round round) {
-        double from = round.wasPressed ? share : Math.min(share, round.used * HEADROOM);
+    private void fall(double by, boolean isLimit, Comparison.Round round) {
+        double from = isLimit ? share : Math.min(share, round.used * HEADROOM);
         share = Math.max(from * (1 - by), LEAST);
         sinceLoss = 0;
     }
@@ -149,11 +152,26 @@ public final class ThroughputTarget extends Target {
 
     @Override
     double measured() {
-        return rounds == 0 ? Double.NaN : besidePerS / alonePerS;
+        return rounds == 0 ? Double.NaN : told.ratio();
     }
 
     @Override
     long graceNs() {
         return PauseRules.DEFAULT.stretchMinNs;
+    }
+
+    /** Means of rounds: of both throughputs, and not of their ratio, which a window alone with few answers by chance would spoil. */
+    private static final class Means {
+        private double besidePerS;
+        private double alonePerS;
+
+        void add(Comparison.Round round, double weight) {
+            besidePerS += weight * (round.besidePerS - besidePerS);
+            alonePerS += weight * (round.alonePerS - alonePerS);
+        }
+
+        double ratio() {
+            return besidePerS / alonePerS;
+        }
     }
 }

@@ -111,8 +111,28 @@ class PromisesTest {
         on.run();
         assertTrue(on.lightsPerS() >= 0.95 * alone.lightsPerS(), "alone: " + alone + ", on: " + on);
         assertTrue(off.lightsPerS() < 0.8 * alone.lightsPerS(), "there is nothing to regulate: " + off);
-        assertTrue(on.heavyPerS() > 0.01 * off.heavyPerS(), "off: " + off + ", on: " + on);
+        assertTrue(on.heavyPerS() > 0.03 * off.heavyPerS(), "off: " + off + ", on: " + on);
         assertEquals(Target.State.KEPT, targets.state(0));
+    }
+
+    /** Two clients whose requests take a tenth of a second each. */
+    @Test
+    void aPromiseOfThroughputToAClassOfFewRequestsIsKept() {
+        Machine alone = few(0).run();
+        Machine on = few(20);
+        regulate(on, pace -> new ThroughputTarget(0.9, pace, 1));
+        on.run();
+        assertTrue(on.lightsPerS() >= 0.9 * alone.lightsPerS(), "alone: " + alone + ", on: " + on);
+    }
+
+    private static Machine few(int heavies) {
+        Machine machine = new Machine();
+        machine.heavies = heavies;
+        machine.lightClients = 2;
+        machine.lightNs = 100_000_000L;
+        machine.warmUpNs *= 6;
+        machine.endNs *= 6;
+        return machine;
     }
 
     /** Light requests that use 40 % of the CPUs complete whatever comes, as long as heavy work leaves them a CPU. */

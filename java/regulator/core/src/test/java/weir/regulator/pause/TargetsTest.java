@@ -52,27 +52,4 @@ class TargetsTest {
         after.passed(5000 * MS);
         assertEquals(Double.POSITIVE_INFINITY, pace.share());
     }
-
-    /** A hundred a second alone, then off for a minute, then as many beside others. */
-    @Test
-    void aTimeInWhichItWasOffIsNoMeasurement() {
-        List<Target> kept = List.of(new ThroughputTarget(0.95, pace, 1));
-        Targets targets = new Targets(kept, pace);
-        long now = 0;
-        for (; now < 2000 * MS; now += 10 * MS) {
-            targets.began(0, now);
-            targets.answered(0, MS, true, now);
-        }
-        targets = targets.follow(kept, false, now);
-        now += 60_000 * MS;
-        targets = targets.follow(kept, true, now);
-        Turn turn = new Turn();
-        for (long end = now + 20_000 * MS; now < end; now += 10 * MS) {
-            targets.began(0, now);
-            targets.answered(0, MS, true, now);
-            pace.ran(turn, 5 * MS, now);
-            pace.goesOn(turn, now);
-        }
-        assertEquals(1, targets.measured(0), 0.1);
-    }
 }
