@@ -88,7 +88,7 @@ final class CheckpointState {
         Pace pace = regulator.pace();
         regime.targets.passed(now);
         boolean isSomebodyHere = regime.targets.isSomebodyHere(now);
-        if (isSomebodyHere) {
+        if (regime.targets.isLatenessWanted(now)) {
             regulator.probe().want(now);
         }
         try {

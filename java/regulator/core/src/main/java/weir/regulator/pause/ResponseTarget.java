@@ -66,6 +66,11 @@ public final class ResponseTarget extends Target {
     }
 
     @Override
+    boolean countsWaits() {
+        return true;
+    }
+
+    @Override
     double share() {
         return steering.share();
     }

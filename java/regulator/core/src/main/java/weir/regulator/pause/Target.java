@@ -44,6 +44,11 @@ public abstract class Target {
         // Who measures by the time says so.
     }
 
+    /** Whether it has to know how long requests waited before they were seen ({@link Lateness}). */
+    boolean countsWaits() {
+        return false;
+    }
+
     /** Threads of others that may run at a time, on average; infinite: as they like. */
     abstract double share();
 

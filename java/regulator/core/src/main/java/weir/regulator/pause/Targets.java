@@ -156,6 +156,13 @@ public final class Targets {
         }
     }
 
+    /** Whether requests of a class have come of late whose promise asks for how long they waited before they were seen. */
+    public boolean isLatenessWanted(long now) {
+        synchronized (lock) {
+            return targets.stream().anyMatch(target -> target != null && target.countsWaits() && isHere(target, now));
+        }
+    }
+
     /** How long a stretch of others should be at most, in nanoseconds. */
     public long graceNs() {
         long grace = Long.MAX_VALUE;

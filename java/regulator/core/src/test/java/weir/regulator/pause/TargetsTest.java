@@ -1,6 +1,7 @@
 package weir.regulator.pause;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import java.util.List;
@@ -23,6 +24,7 @@ class TargetsTest {
         Targets before = new Targets(Arrays.asList(kept, null), pace);
         before.began(0, 0);
         before.passed(MS);
+        assertTrue(before.isLatenessWanted(MS));
         assertEquals(0.1, pace.share(), 1e-9);
         Targets after = before.follow(Arrays.asList(null, kept), true, 2 * MS);
         assertEquals(0.1, pace.share(), 1e-9);

@@ -1,6 +1,7 @@
 package weir.regulator.pause;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
@@ -66,6 +67,13 @@ class ThroughputTargetTest {
         besidePerS = 1000;
         runFor(200);
         assertEquals(Target.State.KEPT, target.state());
+    }
+
+    @Test
+    void nobodyMeasuresTheWaitsOfRequestsForIt() {
+        targets.began(0, now);
+        assertTrue(targets.isSomebodyHere(now));
+        assertFalse(targets.isLatenessWanted(now));
     }
 
     @Test
