@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.LongAdder;
  * itself.
  */
 final class MadeSlow {
-    /** Bytes that stay alive, so that every full collection has to walk through them: three quarters of a heap of 128 MB. */
+    /** Bytes that stay alive, so that every full collection has to walk through them: three fifths of a heap of 160 MB. */
     private static final int LIVE_BYTES = 96 << 20;
     private static final int BLOCK_BYTES = 1 << 10;
     /** What a request to {@code /garbage} leaves behind. */

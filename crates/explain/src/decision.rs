@@ -110,7 +110,7 @@ impl<'d> Decisive<'d> {
     /// load tool was the limit nothing else was measured, and nothing else is decided without being named.
     pub fn all(diagnosis: &'d Diagnosis, named: &[String]) -> Vec<Self> {
         let first = diagnosis.first.as_deref();
-        let spoilt = first == Some("load-tool");
+        let spoilt = diagnosis.load_tool_was_the_limit();
         let wanted = |hypothesis: &&Hypothesis| match named {
             [] => hypothesis.is_supported() && !spoilt,
             named => named.contains(&hypothesis.id),
@@ -262,7 +262,11 @@ fn of_level(change: &LevelChange, was: impl Fn(&str) -> Option<f64>) -> Result<S
     let was = was(factor).ok_or_else(|| {
         format!("the level of `{factor}` in that trial is not known, or Weir cannot set it in this server")
     })?;
-    let changed = Level::Number((was * change.times).round().max(1.0));
+    let times = (was * change.times).round().max(1.0);
+    if (times - was).abs() < 0.5 {
+        return Err(format!("`{factor}` was {was} already"));
+    }
+    let changed = Level::Number(times);
     let set = Levels::from([(factor.clone(), changed.clone())]);
     Ok((factor.clone(), [Level::Number(was), changed], set))
 }
@@ -346,6 +350,8 @@ mod tests {
         assert_eq!(planned.set["users"], Level::Number(1.0));
         let unknown = locks[0].plan(|_| None, &external(), None).unwrap_err();
         assert!(unknown.why.contains("`users`"), "{unknown:?}");
+        let alone = locks[0].plan(|_| Some(1.0), &external(), None).unwrap_err();
+        assert_eq!(alone.why, "`users` was 1 already");
     }
 
     #[test]

@@ -105,6 +105,13 @@ impl Diagnosis {
             .iter()
             .find(|hypothesis| hypothesis.id == id)
     }
+
+    /// Whether the load tool was the limit, so that nothing else was measured. One whose threads only waited for their CPU now and then has a
+    /// share of the time, as others have.
+    pub fn load_tool_was_the_limit(&self) -> bool {
+        let tool = self.hypothesis("load-tool");
+        tool.is_some_and(|tool| self.first.as_deref() == Some(&tool.id) && tool.share.is_none())
+    }
 }
 
 /// The one that explains most.

@@ -84,7 +84,7 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
         .collect();
     let spoilt = [(first, "first"), (second, "second")]
         .into_iter()
-        .find(|(run, _)| run.first.as_deref() == Some("load-tool"));
+        .find(|(run, _)| run.load_tool_was_the_limit());
     if let Some((_, which)) = spoilt.filter(|_| matters == Some(true)) {
         return DifferenceDiagnosis {
             response_mean_grew_ms: grew_ms,
@@ -269,6 +269,28 @@ mod tests {
             "{}",
             found.summary
         );
+    }
+
+    /// Its threads waited for a CPU for 15 % of the response time, and the disk took nothing.
+    #[test]
+    fn a_load_tool_that_only_waited_leaves_the_rest_to_the_server() {
+        let waited = |waited| {
+            [
+                ("load.cpu", 0.1),
+                ("load.cpus", 1.0),
+                ("load.run-queue-wait", waited),
+                ("load.time-slices", 50.0),
+                ("target.run-queue-wait", 0.0),
+                ("target.blocked", 0.0),
+            ]
+        };
+        let before = run(0.1, &waited(0.0));
+        let after = run(0.2, &waited(1.5));
+        assert_eq!(after.first.as_deref(), Some("load-tool"), "{after:#?}");
+        assert!(!after.load_tool_was_the_limit());
+        let found = diagnose_difference(&before, &after);
+        let disk = found.hypotheses.iter().find(|changed| changed.id == "disk");
+        assert_eq!(disk.map(|disk| disk.verdict), Some(Verdict::NotSupported));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A figure of the trials as it was and of those with the change, in numbers and words.
 
-use weir_stats::{Estimate, LogRatio};
+use weir_stats::{Estimate, LogRatio, StatsError};
 
 use super::figures::{TrialFigures, mean};
 use crate::words::{number, percent, time};
@@ -21,7 +21,7 @@ pub(super) struct Compared {
     figure: String,
     /// What is said of it, without its ratio.
     words: String,
-    pub(super) ratio: Option<LogRatio>,
+    pub(super) ratio: Result<LogRatio, StatsError>,
 }
 
 impl Compared {
@@ -39,7 +39,7 @@ impl Compared {
             |values: Vec<f64>| mean(values.into_iter()).map_or_else(|| "nothing".to_owned(), unit);
         Self {
             figure: figure.to_owned(),
-            ratio: LogRatio::of_independent(&was, &changed).ok(),
+            ratio: LogRatio::of_independent(&was, &changed),
             words: format!("{subject} {} instead of {}", told(changed), told(was)),
         }
     }
@@ -59,7 +59,7 @@ impl Compared {
     }
 
     pub(super) fn estimate(&self, confidence: f64) -> Option<Estimate> {
-        self.ratio.as_ref()?.ratio(confidence).ok()
+        self.ratio.as_ref().ok()?.ratio(confidence).ok()
     }
 
     /// The figure with its ratio and interval, then what would have been seen.
@@ -69,15 +69,18 @@ impl Compared {
         holds: Option<bool>,
         expected: String,
     ) -> Outcome {
-        let told = match &ratio {
-            Some(ratio) => format!(
+        let told = match (&ratio, &self.ratio) {
+            (Some(ratio), _) => format!(
                 "{} times ({} to {} with {} confidence); the hypothesis asks for {expected}",
                 number(ratio.value),
                 number(ratio.low),
                 number(ratio.high),
                 percent(ratio.confidence)
             ),
-            None => "with one trial of a case, nothing tells how much of it is chance".to_owned(),
+            (None, Err(StatsError::NotPositive { .. })) => {
+                "nothing of 0 has a ratio".to_owned()
+            }
+            (None, _) => "with fewer than two trials of a case in which it is known, nothing tells how much of it is chance".to_owned(),
         };
         let more = match (holds, ratio) {
             (None, Some(_)) => "; more trials (`--replicates`) may tell",

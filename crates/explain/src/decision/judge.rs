@@ -4,7 +4,7 @@
 //! over the threshold leaves the hypothesis open. Trials of the two cases run in turns in a random order; their noise may differ
 //! (Welch), and is about normal on the logarithmic scale.
 
-use weir_stats::{Margin, Verdict};
+use weir_stats::{Estimate, Margin, Verdict};
 
 use super::compared::{Compared, Outcome, in_ms, in_requests};
 use super::figures::{TrialFigures, mean, stopped};
@@ -17,6 +17,8 @@ use crate::words::{number, percent};
 const GONE: f64 = 0.5;
 /// A part of the time that is claimed is never so large that nothing would be left.
 const CLAIMED_MAX: f64 = 0.95;
+/// Twice as many places take half of a time away at most, however much of it was the wait for one: all of them work at twice the rate then.
+const CLAIMED_MAX_OF_TWICE: f64 = 0.5;
 /// Chance of an error that is allowed for all claims of one decision together.
 const ERROR: f64 = 0.05;
 
@@ -57,13 +59,17 @@ pub(super) fn rule(
     let of_p99 = pauses.and_then(|test| test.figure);
     // Of a class only the mean is known.
     let of_p99 = of_p99.filter(|_| share < MATTERS && class.is_none());
+    let most = match change {
+        Change::Level(_) => CLAIMED_MAX_OF_TWICE,
+        Change::Start(_) | Change::Requests => CLAIMED_MAX,
+    };
     match change {
         Change::Level(_) if idea == "fewer-users" => Rule::Kept,
         Change::Level(_) if idea == "one-user" => Rule::UnaccountedFalls,
         Change::Start(StartChange::Batch) => Rule::Changes,
         Change::Level(_) | Change::Start(_) | Change::Requests => Rule::Falls {
             of_p99: of_p99.is_some(),
-            claimed: of_p99.unwrap_or(share).clamp(MATTERS, CLAIMED_MAX),
+            claimed: of_p99.unwrap_or(share).clamp(MATTERS, most),
             collector: matches!(
                 change,
                 Change::Start(StartChange::Serial | StartChange::Epsilon) | Change::Requests
@@ -226,18 +232,18 @@ fn changes(cases: [&[TrialFigures]; 2]) -> Outcome {
         .chain(of_classes.map(|label| Compared::mean_time(Some(label), cases)))
         .collect();
     let level = ERROR / compared.len() as f64;
-    let verdict = |one: &Compared| -> Option<Verdict> {
+    let stays = |one: &Compared| -> Option<bool> {
         let margin = Margin::new(MATTERS).ok()?;
-        Some(one.ratio.as_ref()?.equivalence(margin, level).ok()?.verdict)
+        let found = one.ratio.as_ref().ok()?.equivalence(margin, level).ok()?;
+        Some(found.verdict == Verdict::Same)
     };
-    let verdicts: Vec<Option<Verdict>> = compared.iter().map(verdict).collect();
-    let differs = |at: usize| verdicts[at] == Some(Verdict::Different);
-    let holds = if (0..compared.len()).any(differs) {
-        Some(true)
-    } else {
-        let all_same = verdicts.iter().all(|one| *one == Some(Verdict::Same));
-        all_same.then_some(false)
-    };
+    let all_stay = compared.iter().all(|one| stays(one) == Some(true));
+    let differ: Vec<bool> = compared
+        .iter()
+        .map(|one| one.estimate(1.0 - level).is_some_and(has_changed))
+        .collect();
+    let differs = |at: usize| differ[at];
+    let holds = beyond(differ.contains(&true), all_stay);
     // What is told is the one that changed most, of those that are shown to have changed where there are some.
     let size = |one: &Compared| one.ratio.as_ref().map_or(0.0, |ratio| ratio.log.abs());
     let told = compared
@@ -254,6 +260,11 @@ fn changes(cases: [&[TrialFigures]; 2]) -> Outcome {
         holds,
         format!("a change of {} at least", percent(MATTERS)),
     )
+}
+
+/// Whether the whole interval lies beyond a tenth, to one side or the other.
+fn has_changed(ratio: Estimate) -> bool {
+    ratio.low >= 1.0 + MATTERS || ratio.high <= 1.0 / (1.0 + MATTERS)
 }
 
 /// `Some(true)` and `Some(false)` where the whole interval lies on one side, `None` where it reaches over the threshold.
@@ -312,7 +323,26 @@ mod tests {
         assert!(open.why.contains("--replicates"), "{}", open.why);
         let one = FALLS.judge(&three(100.0)[..1], &three(50.0)[..1]);
         assert_eq!((one.holds, one.ratio), (None, None));
-        assert!(one.why.contains("with one trial of a case"), "{}", one.why);
+        assert!(one.why.contains("fewer than two trials"), "{}", one.why);
+        let none = FALLS.judge(&three(100.0), &three(0.0));
+        assert_eq!((none.holds, none.ratio), (None, None));
+        assert!(none.why.contains("nothing of 0"), "{}", none.why);
+    }
+
+    #[test]
+    fn twice_as_many_places_are_not_asked_for_more_than_they_can_do() {
+        let change = Change::Level(crate::hypothesis::LevelChange {
+            factor: "pool.db".to_owned(),
+            times: 2.0,
+        });
+        let limit = Hypothesis::new("limit", "").share(Some(0.95));
+        // Of two halves of the users one waits less; a little is left over.
+        let judged = |mean_ms| {
+            rule(&limit, &change, "twice", None)
+                .judge(&three(100.0), &three(mean_ms))
+                .holds
+        };
+        assert_eq!((judged(53.0), judged(90.0)), (Some(true), Some(false)));
     }
 
     #[test]
@@ -453,6 +483,8 @@ mod tests {
         // Three comparisons of three trials each with 2 % of noise: a tenth is far enough to be told from nothing.
         assert_eq!(judged(20.2, 401.0).holds, Some(false));
         assert_eq!(judged(21.6, 400.0).holds, None);
+        // Told from nothing, but not from a tenth.
+        assert_eq!(judged(22.4, 400.0).holds, None);
         let one = [classes(20.0, 1.0), classes(90.0, 1.0)].map(|trials| {
             with(trials, |trial| {
                 trial.class_means_ms.remove("heavy");

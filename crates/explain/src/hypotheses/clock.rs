@@ -60,8 +60,14 @@ pub(crate) fn clock(evidence: &Evidence) -> Hypothesis {
     };
     // Work takes so much longer, and so do the waits behind it.
     let at_cpu = request_at_cpu(evidence).or_else(|| evidence.target_cpu());
-    let share = steal.zip(evidence.share_of_requests(at_cpu));
-    let share = share.map(|(steal, at_cpu)| steal * at_cpu);
+    let slowed = frequency.filter(|_| throttled == Some(true));
+    let got = match (steal, slowed) {
+        (None, None) => None,
+        (steal, slowed) => Some((1.0 - steal.unwrap_or(0.0)) * slowed.unwrap_or(1.0)),
+    };
+    let share = got
+        .zip(evidence.share_of_requests(at_cpu))
+        .map(|(got, at_cpu)| (1.0 - got) * at_cpu);
     Hypothesis::new(
         "steal-and-frequency",
         "The CPUs are slower than they seem: other virtual machines, or a low frequency",
@@ -77,6 +83,7 @@ pub(crate) fn clock(evidence: &Evidence) -> Hypothesis {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
     use crate::evidence::made::evidence;
@@ -108,5 +115,27 @@ mod tests {
         };
         assert_eq!(slow(0.8), Verdict::Supported);
         assert_eq!(slow(0.1), Verdict::NotSupported);
+    }
+
+    #[test]
+    fn what_a_slow_clock_costs_is_a_part_of_the_time_at_the_cpu() {
+        let share = |steal, frequency| {
+            let mut found = evidence(&[
+                ("cpu.steal", steal),
+                ("machine.cpu.frequency", frequency),
+                ("cpu", 0.95),
+                ("target.cpu.user", 0.8),
+                ("target.cpu.system", 0.0),
+                ("target.run-queue-wait", 0.0),
+            ]);
+            found.in_flight = Some(1.0);
+            clock(&found).share.unwrap()
+        };
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-9, "{found} for {expected}");
+        };
+        close(share(0.0, 0.5), 0.4);
+        close(share(0.2, 1.0), 0.16);
+        close(share(0.2, 0.5), 0.48);
     }
 }

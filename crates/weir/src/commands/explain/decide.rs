@@ -53,6 +53,12 @@ pub(super) fn run(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Decided, E
                 .to_owned(),
         ));
     }
+    if decisive.is_empty() && diagnosis.load_tool_was_the_limit() {
+        output::talk(
+            "--run: the load tool was the limit, so that nothing was measured that could be decided; `--hypothesis NAME` decides all the same",
+        );
+        return Ok(Decided::default());
+    }
     if decisive.is_empty() {
         output::talk(
             "--run: no hypothesis that is supported names a trial that Weir could run; what would decide stands with each, and \

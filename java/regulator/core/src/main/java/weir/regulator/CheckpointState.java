@@ -92,7 +92,7 @@ final class CheckpointState {
             regulator.probe().want(now);
         }
         try {
-            pace.ran(work.turn, ranNs, now);
+            pace.ran(work.turn, work.ranNs(ranNs), now);
             if (pace.leftNs(work.turn, now) > 0) {
                 pause(work, locks, at -> {
                     // Whoever stands still finds out, too, that nobody is there any more, or nothing promised, to stand still for.

@@ -1,10 +1,13 @@
 package weir.regulator;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The busy share of CPUs, as the Java platform reads it. */
 final class CpuLoad {
+    private static final Logger LOGGER = System.getLogger("weir.regulator");
     /** Closer readings are too coarse: the kernel counts in steps of up to 10 ms. */
     private static final long EVERY_NS = 200_000_000L;
 
@@ -32,12 +35,23 @@ final class CpuLoad {
     private volatile long usedNs;
 
     /** A reading, if one is due and can be had; else null. */
-    @SuppressWarnings("deprecation") // Its other name is unknown to Java 11.
     Reading read(long now) {
         long at = due.get();
         if (now < at || !due.compareAndSet(at, now + EVERY_NS)) {
             return null;
         }
+        try {
+            return readBean(now);
+        } catch (RuntimeException | LinkageError e) {
+            // Not worth a request: it is known to fail in containers of some virtual machines.
+            due.set(Long.MAX_VALUE);
+            LOGGER.log(Level.WARNING, "the CPUs' time in use is not read, as if it were low: " + e);
+            return null;
+        }
+    }
+
+    @SuppressWarnings("deprecation") // Its other name is unknown to Java 11.
+    private Reading readBean(long now) {
         java.lang.management.OperatingSystemMXBean bean = ManagementFactory.getOperatingSystemMXBean();
         if (!(bean instanceof com.sun.management.OperatingSystemMXBean)) {
             return null;

@@ -62,7 +62,7 @@ final class Metrics {
         Map<String, String> tags = Map.of("class", name);
         gauge("promise.measured", "", tags, () -> {
             Regime regime = regulator.regime();
-            return regime.targets.measured(regime.indexOf(name));
+            return regulator.promises().measured(regime, regime.indexOf(name));
         });
         gauge("promise.kept", "", tags, () -> state(name) == Target.State.KEPT ? 1 : 0);
         gauge("promise.impossible", "", tags, () -> state(name) == Target.State.IMPOSSIBLE ? 1 : 0);
@@ -70,7 +70,7 @@ final class Metrics {
 
     private Target.State state(String name) {
         Regime regime = regulator.regime();
-        return regime.targets.state(regime.indexOf(name));
+        return regulator.promises().state(regime, regime.indexOf(name));
     }
 
     private void ofCheckpoint(CheckpointState of) {

@@ -6,14 +6,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Properties;
 import java.util.concurrent.ConcurrentSkipListMap;
 import weir.regulator.limit.ClassSeen;
 import weir.regulator.limit.Kind;
 import weir.regulator.limit.Permit;
 import weir.regulator.pause.Lateness;
 import weir.regulator.pause.Pace;
-import weir.regulator.pause.Target;
 
 /**
  * Holds the flow inside one Java virtual machine.
@@ -32,7 +31,7 @@ public final class Regulator {
     private final CpuLoad cpu = new CpuLoad();
     private final Entrance entrance;
     private final Map<String, CheckpointState> checkpoints = new ConcurrentSkipListMap<>();
-    private final Map<String, Target.State> told = new ConcurrentHashMap<>();
+    private final Promises promises;
     private volatile boolean on;
     private volatile Regime regime;
 
@@ -42,6 +41,7 @@ public final class Regulator {
         this.pauser = new Pauser(time);
         this.probe = new WakeProbe(time, lateness);
         this.entrance = new Entrance(settings.rules(), time);
+        this.promises = new Promises(entrance);
         this.regime = Regime.off(pace, lateness).follow(settings, time.now());
         this.on = settings.isOn();
     }
@@ -56,12 +56,18 @@ public final class Regulator {
 
     /** Made when it is first asked for. */
     private static final class Shared {
-        static final Regulator REGULATOR = make();
+        static final Regulator REGULATOR = of(System.getProperties());
+    }
 
-        private static Regulator make() {
-            Settings settings = Settings.ofProperties(System.getProperties());
-            return new Regulator(settings == null ? Settings.OFF : settings, Time.ofMachine());
+    /** One that holds those of the properties that are settings. It is off if they make none, as where parameters of a filter are the rest. */
+    static Regulator of(Properties properties) {
+        Settings settings = null;
+        try {
+            settings = Settings.ofProperties(properties);
+        } catch (SettingsException e) {
+            LOGGER.log(Level.WARNING, "off until a filter brings what the system properties lack: " + e.getMessage());
         }
+        return new Regulator(settings == null ? Settings.OFF : settings, Time.ofMachine());
     }
 
     /**
@@ -76,7 +82,7 @@ public final class Regulator {
         for (CheckpointState checkpoint : checkpoints.values()) {
             checkpoint.setRules(settings.pauses());
         }
-        told.keySet().removeIf(name -> next.target(name) != before.target(name));
+        promises.follow(before, next);
         on = settings.isOn();
     }
 
@@ -124,31 +130,14 @@ public final class Regulator {
         if (under.targets.isPromised(classIndex)) {
             long now = time.now();
             under.targets.answered(classIndex, now - permit.arrived(), kind == Kind.COMPLETED, now);
-            tell(under, classIndex);
-        }
-    }
-
-    /** Says it when it turns out that pauses do not keep a promise, and when they do again. */
-    private void tell(Regime under, int classIndex) {
-        ClassSettings of = under.settings.classes().get(classIndex);
-        Target.State state = under.targets.state(classIndex);
-        Target.State before = told.put(of.name, state);
-        if (before == state || (before == null && state == Target.State.KEPT)) {
-            return;
-        }
-        if (state == Target.State.IMPOSSIBLE) {
-            LOGGER.log(
-                    Level.WARNING,
-                    "the promise to {0} cannot be kept: its answers are late though all other work is held to the least share",
-                    of.name);
-        } else if (before == Target.State.IMPOSSIBLE) {
-            LOGGER.log(Level.INFO, "the promise to {0} can be kept again", of.name);
+            promises.tell(under, classIndex);
         }
     }
 
     /** Work of no class that begins now and is to be over within this time, pauses included. */
     public Work begin(Duration deadline) {
-        return new Work(this, true, time.now(), deadline.toNanos());
+        boolean isEndless = deadline.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0;
+        return new Work(this, true, time.now(), isEndless ? Long.MAX_VALUE : deadline.toNanos());
     }
 
     /** The checkpoint of this name; the same for all that ask for it. */
@@ -165,9 +154,15 @@ public final class Regulator {
         if (!Double.isNaN(read.machine)) {
             entrance.readCpu(read.machine);
         }
+        Regime under = regime;
         double busy = read.atLeast();
         if (!Double.isNaN(busy)) {
-            regime.targets.busy(busy);
+            under.targets.busy(busy);
+        }
+        if (!under.settings.promiseBy().isByPauses()) {
+            for (int index = 0; index < under.settings.classes().size(); index++) {
+                promises.tell(under, index);
+            }
         }
     }
 
@@ -214,6 +209,11 @@ public final class Regulator {
 
     Regime regime() {
         return regime;
+    }
+
+    /** How promises stand. */
+    Promises promises() {
+        return promises;
     }
 
     Map<String, CheckpointState> checkpoints() {

@@ -84,7 +84,7 @@ public final class RegulatorBean implements RegulatorMXBean, AutoCloseable {
         Map<String, String> promises = new LinkedHashMap<>();
         Regime regime = regulator.regime();
         for (int index = 0; index < regime.settings.classes().size(); index++) {
-            Target.State state = regime.targets.state(index);
+            Target.State state = regulator.promises().state(regime, index);
             if (state != null) {
                 promises.put(regime.settings.classes().get(index).name, state.name());
             }
@@ -103,7 +103,12 @@ public final class RegulatorBean implements RegulatorMXBean, AutoCloseable {
 
     @Override
     public void set(String setting, String value) {
-        regulator.set(setting, value);
+        try {
+            regulator.set(setting, value);
+        } catch (SettingsException e) {
+            // Whoever asks from another virtual machine has no class of this name and would not be told what is wrong.
+            throw new IllegalArgumentException(e.getMessage());
+        }
     }
 
     @Override

@@ -10,6 +10,8 @@ final class Stretch {
     static final Stretch NOWHERE = new Stretch();
     private static final int STRIDE_MAX = 64;
     private static final int LOOKS = 4;
+    /** A thread that does work of no end and has not come by for so long had nothing to do, as one of a pool between two tasks. */
+    private static final long IDLE_NS = 100_000_000L;
 
     final CheckpointState checkpoint;
     final Work work;
@@ -42,6 +44,10 @@ final class Stretch {
         }
         long now = checkpoint.time().now();
         Regime regime = checkpoint.regime();
+        if (began && !work.hasEnd() && now - lookedAt >= IDLE_NS) {
+            work.beginsAnew();
+            began = false;
+        }
         if (!began) {
             begin(locks, regime, now);
             return;

@@ -1,5 +1,7 @@
 package weir.regulator;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.SplittableRandom;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -19,6 +21,7 @@ import weir.regulator.pause.Lateness;
  * <p>It runs only while somebody wants to know, and ends a second later.
  */
 final class WakeProbe {
+    private static final Logger LOGGER = System.getLogger("weir.regulator");
     private static final long GAP_MIN_NS = 2_500_000L;
     private static final long GAP_MAX_NS = 7_500_000L;
     private static final long IDLE_NS = 1_000_000_000L;
@@ -46,7 +49,17 @@ final class WakeProbe {
     void want(long now) {
         wantedAt = now;
         if (time.isOfMachine() && !runs.get() && runs.compareAndSet(false, true)) {
+            start();
+        }
+    }
+
+    private void start() {
+        try {
             daemon(this::run, "weir-regulator-probe").start();
+        } catch (OutOfMemoryError e) {
+            // No more threads: that is not for the request to answer for that came by. It is tried again.
+            runs.set(false);
+            LOGGER.log(Level.WARNING, "what requests wait before they are seen is not measured: " + e);
         }
     }
 
@@ -56,6 +69,8 @@ final class WakeProbe {
                 1, 1, IDLE_NS, TimeUnit.NANOSECONDS, new LinkedBlockingQueue<>(),
                 task -> daemon(task, "weir-regulator-probed"));
         worker.allowCoreThreadTimeOut(true);
+        // What was measured an hour ago says nothing of the requests that come now.
+        lateness.forget();
         try {
             SplittableRandom random = new SplittableRandom();
             long due = time.now();
@@ -67,6 +82,7 @@ final class WakeProbe {
         } finally {
             worker.shutdown();
             runs.set(false);
+            lateness.forget();
         }
     }
 
@@ -77,7 +93,11 @@ final class WakeProbe {
     }
 
     private void hand(long due, ThreadPoolExecutor worker) {
-        Runnable arrival = () -> lateness.add(due, time.now() - due);
+        Runnable arrival = () -> {
+            if (runs.get()) {
+                lateness.add(due, time.now() - due);
+            }
+        };
         if (isVirtual) {
             VirtualThreads.start(arrival);
         } else {

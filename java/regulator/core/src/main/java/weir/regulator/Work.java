@@ -2,6 +2,7 @@ package weir.regulator;
 
 import java.time.Duration;
 import java.util.Arrays;
+import weir.regulator.pause.Pace;
 import weir.regulator.pause.Turn;
 
 /**
@@ -39,6 +40,9 @@ public final class Work {
     /** Its last turn, at whatever checkpoint. */
     private long ranSince;
     private long collectedSince;
+    /** CPU time of the thread that went on then. */
+    private long cpuSince = ThreadCpu.UNKNOWN;
+    private Thread thread;
     private boolean hasPassed;
     /** How long it has run since it gave way. */
     private long inTheWayNs;
@@ -52,7 +56,7 @@ public final class Work {
         this.regulator = regulator;
         this.pauses = pauses;
         this.began = began;
-        long deadline = came + deadlineNs;
+        long deadline = came + Math.max(0, deadlineNs);
         this.deadline = deadline < 0 ? Long.MAX_VALUE : deadline;
     }
 
@@ -149,6 +153,27 @@ public final class Work {
         hasPassed = true;
         ranSince = now;
         collectedSince = collectedNs;
+        thread = Thread.currentThread();
+        cpuSince = ThreadCpu.usedNs();
+    }
+
+    /** What came before says nothing of what comes: its thread has done something else in between, or nothing. */
+    void beginsAnew() {
+        hasPassed = false;
+    }
+
+    /**
+     * For how long it ran while this time passed: no longer than its thread had a CPU, or could have waited for one. The rest it waited
+     * for something else, such as a disk, a database or a client that reads slowly. Where the time on a CPU is not known, whatever is
+     * longer than others wait for it to come back is taken for such a wait.
+     */
+    long ranNs(long tookNs) {
+        if (tookNs <= Pace.AWAY_NS) {
+            return tookNs;
+        }
+        long used = ThreadCpu.usedNs();
+        boolean isTold = used >= 0 && cpuSince >= 0 && thread == Thread.currentThread();
+        return isTold ? Math.min(tookNs, Math.max(Pace.AWAY_NS, used - cpuSince)) : Pace.AWAY_NS;
     }
 
     /** It has stood still at the checkpoint of one stretch: to the others that is no time that they took. */
@@ -178,7 +203,7 @@ public final class Work {
         if (deadline == Long.MAX_VALUE) {
             return Long.MAX_VALUE;
         }
-        long ran = now - began - pausedNs;
+        long ran = Math.max(0, now - began - pausedNs);
         return Math.max(0, deadline - now - ran);
     }
 

@@ -131,6 +131,60 @@ class CheckpointTest {
         }
     }
 
+    /** One waits for three seconds for its client; the others have no reason to stand still for that. */
+    @Test
+    void whoWaitsForSomethingElseThanACpuHasNotRun() throws InterruptedException {
+        Regulator regulator = regulator("class.light.urls", "/light", "promise.light", "p99 <= 50 ms");
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        Entry light = regulator.enter("/light");
+        Work waits = regulator.begin(Duration.ofHours(1));
+        Work works = regulator.begin(Duration.ofHours(1));
+        try (Work.Bound bound = waits.bind()) {
+            work(checkpoint, 2, 3 * MS);
+        }
+        try (Work.Bound bound = works.bind()) {
+            work(checkpoint, 2, 3 * MS);
+        }
+        long paused = 0;
+        try (Work.Bound bound = waits.bind()) {
+            time.pass(3000 * MS);
+            checkpoint.tick(1);
+        }
+        try (Work.Bound bound = works.bind()) {
+            paused = work(checkpoint, 1, 3 * MS);
+        }
+        double share = metric(regulator, "weir.regulator.pace.share");
+        assertTrue(share > 0 && share < Double.POSITIVE_INFINITY, share + " threads");
+        assertTrue(paused < 200 * MS / share, paused / MS + " ms");
+        light.finish(Kind.COMPLETED);
+    }
+
+    /** A thread of a pool, whose tasks are no work that begins and ends. */
+    @Test
+    void timeWithoutATaskIsNoStretch() {
+        Regulator regulator = regulator();
+        Checkpoint checkpoint = regulator.checkpoint("report");
+        work(checkpoint, 501, 3 * MS);
+        String name = "weir.regulator.checkpoint.progress.usual{checkpoint=report}";
+        double usual = metric(regulator, name);
+        time.pass(3_600_000 * MS);
+        checkpoint.tick(1);
+        assertEquals(usual, metric(regulator, name), 0.01 * usual);
+        work(checkpoint, 100, 3 * MS);
+        assertEquals(usual, metric(regulator, name), 0.05 * usual);
+    }
+
+    /** Several threads at one piece of work, which is not meant: what they stood still together is more time than there was. */
+    @Test
+    void noWorkPausesForLongerThanUntilItsDeadline() {
+        Regulator regulator = regulator();
+        Work work = regulator.begin(Duration.ofSeconds(60));
+        work.paused(40_000 * MS);
+        assertEquals(54_000 * MS, work.mayPauseNs(time.now() + 6000 * MS));
+        assertEquals(0, regulator.begin(Duration.ofSeconds(-20)).mayPauseNs(time.now()));
+        assertEquals(Long.MAX_VALUE, regulator.begin(Duration.ofSeconds(Long.MAX_VALUE)).mayPauseNs(time.now()));
+    }
+
     /** For how long work stands still that runs for 400 ms, with a checkpoint after every 2 ms: these in turn. */
     private long paused(String... checkpoints) throws InterruptedException {
         Regulator regulator = regulator("class.light.urls", "/light", "promise.light", "p99 <= 50 ms");

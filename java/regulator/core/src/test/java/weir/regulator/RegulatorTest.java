@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
@@ -22,6 +23,7 @@ import java.util.logging.SimpleFormatter;
 import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import javax.management.RuntimeMBeanException;
 import javax.management.openmbean.TabularData;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -180,6 +182,17 @@ class RegulatorTest {
         assertEquals(1, values.get("weir.regulator.requests.active{class=light}"));
     }
 
+    /** A promise among the system properties to a class that the parameters of a filter describe. */
+    @Test
+    void systemPropertiesThatAFilterCompletesAreNoMistake() {
+        Properties properties = new Properties();
+        properties.setProperty("weir.regulator.promise.light", "p99 <= 20 ms");
+        Regulator regulator = Regulator.of(properties);
+        assertFalse(regulator.isOn());
+        regulator.apply(Settings.of(Map.of("class.light.urls", "/light", "promise.light", "p99 <= 20 ms")));
+        assertTrue(regulator.isOn());
+    }
+
     /** Light requests that take twice as long as was promised, whoever runs beside. */
     @Test
     void aPromiseThatCannotBeKeptIsSaid() throws InterruptedException {
@@ -195,10 +208,44 @@ class RegulatorTest {
             answerLight(regulator, time, 20, 30);
             assertEquals(1, impossible(regulator));
             assertEquals(1, said.size(), said.toString());
-            assertTrue(said.get(0).startsWith("WARNING the promise to light cannot be kept"), said.toString());
+            assertEquals(
+                    "WARNING the promise to light cannot be kept: its answers are late though all other work is held to the least share",
+                    said.get(0));
             answerLight(regulator, time, 1, 60);
             assertEquals(0, impossible(regulator));
             assertEquals("INFO the promise to light can be kept again", said.get(said.size() - 1));
+        } finally {
+            log.setUseParentHandlers(true);
+            log.removeHandler(listens);
+        }
+    }
+
+    /** Where fewer others are let in, and nobody pauses, it stands and is told as well. */
+    @Test
+    void aPromiseThatAdmissionKeepsIsSaid() throws InterruptedException {
+        TestTime time = new TestTime();
+        Regulator regulator = new Regulator(
+                Settings.of(Map.of(
+                        "class.light.urls", "/light", "promise.light", "p99 <= 10 ms", "promise-by", "admission")),
+                time);
+        assertEquals(1, promise(regulator, "kept"), "nothing was late yet");
+        List<String> said = Collections.synchronizedList(new ArrayList<>());
+        Logger log = Logger.getLogger("weir.regulator");
+        Handler listens = listener(said);
+        log.addHandler(listens);
+        log.setUseParentHandlers(false);
+        try {
+            answerLight(regulator, time, 20, 5);
+            assertEquals(0, promise(regulator, "kept"));
+            assertEquals(1, impossible(regulator));
+            assertEquals(0, promise(regulator, "measured"));
+            String why = "of all others without a cap of their own as few are let in as can be";
+            assertEquals(
+                    List.of("WARNING the promise to light cannot be kept: its answers are late though " + why), said);
+            answerLight(regulator, time, 1, 30);
+            assertEquals(1, promise(regulator, "kept"));
+            assertEquals("INFO the promise to light can be kept again", said.get(said.size() - 1));
+            assertEquals(2, said.size(), said.toString());
         } finally {
             log.setUseParentHandlers(true);
             log.removeHandler(listens);
@@ -219,8 +266,12 @@ class RegulatorTest {
     }
 
     private static double impossible(Regulator regulator) {
+        return promise(regulator, "impossible");
+    }
+
+    private static double promise(Regulator regulator, String what) {
         return regulator.metrics().stream()
-                .filter(metric -> metric.name().equals("weir.regulator.promise.impossible"))
+                .filter(metric -> metric.name().equals("weir.regulator.promise." + what))
                 .mapToDouble(Metric::value)
                 .sum();
     }
@@ -260,7 +311,12 @@ class RegulatorTest {
             assertEquals("50", regulator.settings().values().get("class.light.rate"));
             server.setAttribute(name, new Attribute("On", false));
             assertFalse(regulator.isOn());
-            assertThrows(IllegalArgumentException.class, () -> bean.set("class.light.rate", "fast"));
+            Object[] mistake = {"class.light.rate", "fast"};
+            RuntimeMBeanException refused = assertThrows(
+                    RuntimeMBeanException.class,
+                    () -> server.invoke(name, "set", mistake, new String[] {"java.lang.String", "java.lang.String"}));
+            assertEquals(IllegalArgumentException.class, refused.getCause().getClass(), "every client knows this class");
+            assertTrue(refused.getCause().getMessage().contains("class.light.rate"), refused.getCause().getMessage());
         }
         assertFalse(server.isRegistered(name));
     }

@@ -33,6 +33,17 @@ class WakeProbeTest {
         awaitMeasured(1);
     }
 
+    /** It ends a second after nobody wants to know any more, and what it measured then is not the wait of who comes an hour later. */
+    @Test
+    void whatItMeasuredIsForgottenWhenItEnds() {
+        probe.seesWorker();
+        awaitMeasured(1);
+        for (long end = time.now() + 30_000 * MS; lateness.mostNs() > 0 && time.now() < end; ) {
+            LockSupport.parkNanos(MS);
+        }
+        assertEquals(0, lateness.mostNs());
+    }
+
     @Test
     void inATimeOfATestThereIsNothingToMeasure() {
         TestTime made = new TestTime();

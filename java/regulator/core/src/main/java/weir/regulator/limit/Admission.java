@@ -201,7 +201,8 @@ public final class Admission {
 
     /** How a class stands; by its index in the rules. */
     public ClassSeen seen(int index) {
-        return new ClassSeen(classes.get(order[index]));
+        boolean isRestLeast = classes.stream().allMatch(other -> !other.isRest || other.cap.isLeast());
+        return new ClassSeen(classes.get(order[index]), isRestLeast);
     }
 
     private void advance(long moment) {

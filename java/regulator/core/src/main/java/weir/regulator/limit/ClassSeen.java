@@ -26,10 +26,14 @@ public final class ClassSeen {
     public final long abandoned;
     /** Admitted requests that are over. */
     public final long finished;
+    /** Of about the last thousand requests of a class with a promise of response time, the share in time; else NaN. */
+    public final double inTime;
+    /** How that promise stands, as far as admission keeps it; null without one. */
+    public final Promised promised;
 
     private final long[] refused;
 
-    ClassSeen(ServiceClass of) {
+    ClassSeen(ServiceClass of, boolean isRestLeast) {
         this.name = of.name;
         this.limit = of.cap.limit();
         this.inFlight = of.cap.inFlight();
@@ -42,6 +46,8 @@ public final class ClassSeen {
         this.waitMaxNs = of.counts.waitMaxNs;
         this.abandoned = of.counts.abandoned;
         this.finished = of.counts.finished;
+        this.inTime = of.promise == null ? Double.NaN : of.promise.inTime();
+        this.promised = of.promise == null ? null : Promised.of(of.promise, isRestLeast);
         this.refused = of.counts.refused.clone();
     }
 

@@ -21,6 +21,8 @@ package weir.regulator.pause;
  * matters when a limit begins: otherwise all would stand still for seconds to make up for what never ran.
  */
 public final class Pace {
+    /** Whoever stays away from checkpoints for longer is taken to wait for something else than a CPU, unless it is known that he does not. */
+    public static final long AWAY_NS = Running.AWAY_NS;
     /** What may be made up. */
     static final long TOLERANCE_NS = 2_000_000L;
     /** Over so long it counts what can run at most: longer stretches are rare. */
@@ -99,12 +101,12 @@ public final class Pace {
         robin.stands(turn, ranNs, takenNs);
     }
 
-    /** How long to stand still from now on, in nanoseconds, as things are now; 0: not at all. */
+    /** How long to stand still from now on, in nanoseconds, as things are now; 0: not at all, and it counts as running from now on. */
     public synchronized long leftNs(Turn turn, long now) {
         advance(now);
         int before = robin.before(turn);
         double left = share == Double.POSITIVE_INFINITY ? 0 : (robin.moment(before) - givenNs) / share;
-        if (left <= 0 && running.count(now) > share) {
+        if (left <= 0 && running.countBeside(turn, now) > share) {
             left = LOOK_NS;
         }
         if (left > 0) {
@@ -112,6 +114,8 @@ public final class Pace {
         }
         long leftNs = Math.max((long) Math.ceil(Math.min(left, Long.MAX_VALUE / 4.0)), heldUntil - now);
         if (leftNs <= 0) {
+            // At once: in between another one would find that nobody runs.
+            running.goesOn(turn, now);
             return 0;
         }
         pressedAt = now;

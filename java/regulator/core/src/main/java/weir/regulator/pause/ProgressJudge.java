@@ -31,6 +31,8 @@ public final class ProgressJudge {
     private static final double MEMORY = 10_000.0;
     /** The same once it has changed by itself. */
     private static final double MEMORY_CHANGED = 200.0;
+    /** Progress in one stretch counts for at most so many usual ones: else a single slip would spoil what is usual for thousands. */
+    private static final double LEAP_MAX = 100.0;
     /** Part of the usual time from which on a change is none of chance. */
     private static final double CHANGED = 0.1;
     /** The part of what progress takes longer that is spent off the CPU, from which on it is somebody else's doing. */
@@ -114,12 +116,13 @@ public final class ProgressJudge {
         boolean isCalibrated = stretches >= CALIBRATION;
         stretches = Math.min(stretches + 1, MEMORY);
         countRun(tookS / done);
-        meanDone += (done - meanDone) / stretches;
+        double counted = isCalibrated ? Math.min(done, LEAP_MAX * meanDone) : done;
+        meanDone += (counted - meanDone) / stretches;
         meanS += (tookS - meanS) / stretches;
         if (onCpuNs >= 0) {
             double offS = Math.max(0, tookNs - onCpuNs) / 1e9;
-            usual.add(done, tookS, offS, 1 / stretches);
-            lately.add(done, tookS, offS, 1);
+            usual.add(counted, tookS, offS, 1 / stretches);
+            lately.add(counted, tookS, offS, 1);
         }
         return isCalibrated ? verdict(isSlow) : 0;
     }

@@ -48,7 +48,9 @@ public final class ResponseTarget extends Target {
         long unseen = active ? backlog.waitedNs(now - afterNs, lateness) : 0;
         boolean inTime = kept.answered(afterNs + unseen);
         if (active) {
-            boolean pressed = pace.isPressed(PRESSED_NS, now);
+            // Others may have had to stand still for another promise: then this share says nothing, and is not what they had.
+            boolean isLimit = steering.share() <= pace.share();
+            boolean pressed = isLimit && pace.isPressed(PRESSED_NS, now);
             if (steering.answered(inTime, afterNs + unseen, pace.used(now), pressed, now)) {
                 lateness.forget();
             }

@@ -22,11 +22,12 @@ final class Running {
         since.remove(turn);
     }
 
-    int count(long now) {
+    /** How many of the others do. */
+    int countBeside(Turn turn, long now) {
         Iterator<Long> each = since.values().iterator();
         while (each.hasNext() && now - each.next() >= AWAY_NS) {
             each.remove();
         }
-        return since.size();
+        return since.size() - (since.containsKey(turn) ? 1 : 0);
     }
 }

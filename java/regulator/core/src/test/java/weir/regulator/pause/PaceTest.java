@@ -124,6 +124,9 @@ class PaceTest {
         pace.ran(first, MS, 2 * MS);
         pace.ran(second, MS, 2 * MS);
         long now = 2 * MS + pace.leftNs(first, 2 * MS);
+        assertEquals(0, pace.leftNs(first, now));
+        assertTrue(pace.leftNs(second, now + 40 * MS) > 0, "it may go on, and runs from that moment on");
+        assertEquals(0, pace.leftNs(first, now), "it is asked once more");
         pace.goesOn(first, now);
         assertTrue(pace.leftNs(second, now + 40 * MS) > 0);
         pace.leaves(first);

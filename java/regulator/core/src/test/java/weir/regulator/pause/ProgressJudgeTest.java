@@ -56,17 +56,20 @@ class ProgressJudgeTest {
     /** Nothing contends: of a million stretches that vary by a tenth, the time lost to false pauses. */
     @Test
     void workThatNobodyDisturbsHardlyPauses() {
-        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
-        SplittableRandom random = new SplittableRandom(7);
+        double share = paused(new ProgressJudge(PauseRules.DEFAULT), new SplittableRandom(7), 1_000_000);
+        assertTrue(share > 0 && share <= 0.002, share + " of the time");
+    }
+
+    /** Part of the time that so many undisturbed stretches of the same progress pause. */
+    private static double paused(ProgressJudge judge, SplittableRandom random, int stretches) {
         double ranNs = 0;
         double pausedNs = 0;
-        for (int stretch = 0; stretch < 1_000_000; stretch++) {
+        for (int stretch = 0; stretch < stretches; stretch++) {
             long took = 3 * MS + random.nextLong(300_000);
             ranNs += took;
             pausedNs += judge.judge(1, took);
         }
-        double share = pausedNs / ranNs;
-        assertTrue(share > 0 && share <= 0.002, share + " of the time");
+        return pausedNs / ranNs;
     }
 
     /** Whenever contention begins that doubles the length of each stretch. */
@@ -122,6 +125,17 @@ class ProgressJudgeTest {
             assertEquals(0, judge.judge(done, 3 * MS));
         }
         assertEquals(1e9 / (3 * MS), judge.usualPerSecond(), 1e-6);
+    }
+
+    /** A slip in the units, once: a hundred usual stretches' progress at most, and not a million's. */
+    @Test
+    void oneHugeProgressDoesNotSpoilWhatIsUsual() {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        SplittableRandom random = new SplittableRandom(3);
+        paused(judge, random, 10_000);
+        judge.judge(1e6, 3 * MS);
+        double share = paused(judge, random, 2000);
+        assertTrue(share <= 0.01, share + " of the time");
     }
 
     @Test

@@ -36,6 +36,33 @@ class TargetsTest {
         assertEquals(Double.POSITIVE_INFINITY, pace.share(), "nobody is there any more");
     }
 
+    /** Its own answers are all in time: what others stand still for is another promise. */
+    @Test
+    void aStricterPromiseBesideItDoesNotMakeItsShareGrowForEver() {
+        ResponseTarget loose = new ResponseTarget(new Promise(0.99, 500 * MS), pace, new Lateness(), 1);
+        ResponseTarget strict = new ResponseTarget(new Promise(0.99, 10 * MS), pace, new Lateness(), 1);
+        Targets targets = new Targets(Arrays.asList(loose, strict), pace);
+        Turn heavy = new Turn();
+        boolean runs = false;
+        for (long now = 0; now < 120_000 * MS; now += MS) {
+            if (runs) {
+                pace.ran(heavy, MS, now);
+                runs = false;
+            }
+            if (pace.leftNs(heavy, now) == 0) {
+                pace.goesOn(heavy, now);
+                runs = true;
+            }
+            targets.began(0, now);
+            targets.answered(0, MS, true, now);
+            targets.began(1, now);
+            // As many late as can be, so that its share stays where it is at least.
+            targets.answered(1, now % (100 * MS) == 0 ? 20 * MS : MS, true, now);
+        }
+        assertTrue(strict.share() < 0.5, "share " + strict.share());
+        assertTrue(loose.share() < 0.5, "share " + loose.share());
+    }
+
     @Test
     void thoseThatWereInForceSayNothingToThePace() {
         Targets before = new Targets(List.of(response()), pace);

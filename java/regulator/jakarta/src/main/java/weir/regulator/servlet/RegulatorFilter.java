@@ -24,7 +24,8 @@ import weir.regulator.limit.Kind;
 /**
  * Sends each request through a {@link Regulator}: it waits, is refused with 429 or 503 and {@code Retry-After}, or goes on, and
  * gives back what it took once, however it ends: with a return, an exception, an error, the end of asynchronous work, its
- * time-out, or a client that leaves.
+ * time-out, or a client that leaves. Containers notice that a client has left asynchronous work only when something is written
+ * to it, or at the time-out.
  *
  * <p>Settings are the filter's initialization parameters; system properties with the same names behind {@code weir.regulator.} go
  * before them. To be mapped to {@code /*} before other filters, with {@code async-supported}.
@@ -106,7 +107,6 @@ public final class RegulatorFilter implements Filter {
             return;
         }
         if (entry.isAdmitted()) {
-            request.setAttribute(ENTRY, entry);
             run(entry, request, response, chain);
         } else {
             Refusals.refuse(entry, response);
@@ -118,6 +118,7 @@ public final class RegulatorFilter implements Filter {
         Kind kind = Kind.FAILED;
         boolean goesOn = false;
         try (Work.Bound bound = entry.work().bind()) {
+            request.setAttribute(ENTRY, entry);
             chain.doFilter(request, response);
             goesOn = request.isAsyncStarted() && Completion.await(entry, request, response);
             kind = Completion.kind(response);
@@ -127,8 +128,9 @@ public final class RegulatorFilter implements Filter {
             throw e;
         } finally {
             if (!goesOn) {
-                request.removeAttribute(ENTRY);
+                // First, since listeners of the application's may throw at the attribute.
                 entry.finish(kind);
+                request.removeAttribute(ENTRY);
             }
         }
     }

@@ -1,6 +1,8 @@
 package weir.regulator.servlet;
 
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -37,6 +39,12 @@ final class Endings extends HttpServlet {
                 dispatch(request, response);
                 break;
             case "/async-timeout":
+                request.startAsync().setTimeout(50);
+                break;
+            case "/late/async-answered":
+                answeredAtItsTimeOut(request);
+                break;
+            case "/late/async-unanswered":
                 request.startAsync().setTimeout(50);
                 break;
             case "/async-exception":
@@ -76,6 +84,34 @@ final class Endings extends HttpServlet {
         AsyncContext context = request.startAsync();
         context.setTimeout(60_000);
         context.start(context::dispatch);
+    }
+
+    /** As an application that has an answer for when it takes too long, such as a default value of Spring's. */
+    private static void answeredAtItsTimeOut(HttpServletRequest request) {
+        AsyncContext context = request.startAsync();
+        context.setTimeout(50);
+        context.addListener(new AsyncListener() {
+            @Override
+            public void onTimeout(AsyncEvent event) throws IOException {
+                context.getResponse().getOutputStream().println("the usual");
+                context.complete();
+            }
+
+            @Override
+            public void onComplete(AsyncEvent event) {
+                // It was here that it ended.
+            }
+
+            @Override
+            public void onError(AsyncEvent event) {
+                // There is none.
+            }
+
+            @Override
+            public void onStartAsync(AsyncEvent event) {
+                // It is not started again.
+            }
+        });
     }
 
     private static void asyncError(HttpServletRequest request) {

@@ -33,6 +33,9 @@ abstract class FilterContract {
                     "class.all.urls", "/*",
                     "class.all.concurrency", "1",
                     "class.all.max-wait", "0 ms",
+                    "class.late.urls", "/late/*",
+                    "promise.late", "p99 <= 1 ms",
+                    "promise-by", "admission",
                     "class.rare.urls", "/rare",
                     "class.rare.rate", "0.001",
                     "class.rare.max-wait", "0 ms")),
@@ -79,6 +82,22 @@ abstract class FilterContract {
         ClassSeen seen = regulator.seen("all");
         assertEquals(3, seen.admitted);
         assertEquals(0, seen.inFlight);
+    }
+
+    /** Its client has its answer, and waited longer for it than anybody. */
+    @Test
+    void anAnswerAtTheTimeOutIsALateOne() throws Exception {
+        assertEquals(200, get("/late/async-answered").statusCode());
+        awaitFinished("late", 1);
+        assertEquals(0, regulator.seen("late").inTime);
+    }
+
+    /** Where nobody answers, the container says that it failed; that is none that was late. */
+    @Test
+    void noAnswerAtTheTimeOutIsAFailure() throws Exception {
+        assertEquals(500, get("/late/async-unanswered").statusCode());
+        awaitFinished("late", 1);
+        assertEquals(1, regulator.seen("late").inTime);
     }
 
     /** Containers differ in what they answer then: nothing, or nothing before the time-out. */
@@ -146,9 +165,13 @@ abstract class FilterContract {
 
     /** The response can be on its way before the filter has ended. */
     private void awaitFinished(long requests) {
-        while (regulator.seen("all").finished < requests) {
+        awaitFinished("all", requests);
+    }
+
+    private void awaitFinished(String name, long requests) {
+        while (regulator.seen(name).finished < requests) {
             Thread.onSpinWait();
         }
-        assertEquals(requests, regulator.seen("all").finished);
+        assertEquals(requests, regulator.seen(name).finished);
     }
 }
