@@ -18,7 +18,7 @@ import java.util.Arrays;
  * of requests, or, where none were, from the progress of the work itself ({@link weir.regulator.pause}).
  *
  * <p>Put it where a tick comes about every millisecond or more often: nobody can be stopped between two. Of ticks that come much
- * more often only some look at the clock, at most every 64th; so they are best about as far apart all the time. A tick in which
+ * more often only some look at the clock, at the least every 64th; so they are best about as far apart all the time. A tick in which
  * nothing is to be done takes some nanoseconds.
  */
 public final class Checkpoint {
