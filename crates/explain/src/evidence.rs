@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_record::{CpuScope, Errors, ResponseTime, TargetFacts, TrialRecord, WatchResult, names};
+use weir_record::{
+    CpuScope, Errors, ResponseTime, TargetFacts, TrialRecord, WatchResult, is_stage, names,
+    stage_place,
+};
 
 /// CPUs of the machine on which the target ran, where that is known.
 pub type MachineCpus = Option<u32>;
@@ -170,20 +173,13 @@ impl Evidence {
 
     /// The stages of which something is known, innermost last.
     pub(crate) fn stages(&self) -> Vec<String> {
-        const FUNNEL: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
         let named = self.signals.keys().filter_map(|name| {
             let (stage, figure) = name.rsplit_once('.')?;
             let told = ["waiting", "wait", "occupancy", "limit"].contains(&figure);
-            let is_stage =
-                FUNNEL.contains(&stage) || stage.starts_with("pool.") || stage == "database";
-            (told && is_stage).then(|| stage.to_owned())
+            (told && is_stage(stage)).then(|| stage.to_owned())
         });
         let mut stages: Vec<String> = named.collect::<BTreeSet<_>>().into_iter().collect();
-        let place = |stage: &String| {
-            let outer = FUNNEL.iter().position(|name| name == stage);
-            outer.unwrap_or(FUNNEL.len() + usize::from(stage == "database"))
-        };
-        stages.sort_by_key(place);
+        stages.sort_by_key(|stage| stage_place(stage));
         stages
     }
 

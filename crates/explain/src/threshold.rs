@@ -17,7 +17,7 @@ pub(crate) const OWN: f64 = 0.5;
 pub(crate) const OWN_BECAUSE: &str = "less than half of what ran was the server's own work";
 
 /// Share of the CPUs that others may use.
-pub(crate) const FOREIGN: f64 = 0.08;
+pub(crate) const FOREIGN: f64 = weir_record::FOREIGN_MAX;
 pub(crate) const FOREIGN_BECAUSE: &str = "the kernel's work for network and disk, which belongs to no process, stays below 8 % (the same bound makes a trial \
      `disturbed`)";
 
@@ -70,11 +70,11 @@ pub(crate) const SLOW_CLOCK_BECAUSE: &str =
 pub(crate) const BUSY: f64 = 0.5;
 
 /// Share of its CPUs that a load tool may use.
-pub(crate) const LOAD_CPU: f64 = 0.8;
+pub(crate) const LOAD_CPU: f64 = weir_record::LOAD_CPU_MAX;
 pub(crate) const LOAD_CPU_BECAUSE: &str =
     "above 80 % the queue in front of the load tool's own CPU is measured; the trial is invalid";
 pub(crate) const LOAD_WAIT_BECAUSE: &str = "an answer counts when its thread has read it: from a tenth on what was measured is the load tool's own wait as well";
 /// Share of late wake-ups.
-pub(crate) const LATE: f64 = 0.01;
+pub(crate) const LATE: f64 = weir_record::LATE_SHARE_MAX;
 pub(crate) const LATE_BECAUSE: &str =
     "one start in a hundred that is more than 10 ms late; the trial is invalid";

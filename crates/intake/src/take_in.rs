@@ -107,6 +107,7 @@ fn evaluated(
         id: ask.id,
         role: Role::Case,
         case: Some(ask.name.clone()),
+        block: None,
         levels: levels.into_iter().collect::<Levels>(),
         window: Window::fixed(
             Duration::from_secs(window.start as u64),

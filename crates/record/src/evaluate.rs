@@ -20,11 +20,11 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 pub const STEAL_MAX: f64 = 0.05;
 /// A trial on whose CPUs other processes used more than this share is disturbed. The kernel's own
 /// work for the network and the disk belongs to no process and stays below it.
-const FOREIGN_MAX: f64 = 0.08;
+pub const FOREIGN_MAX: f64 = 0.08;
 /// The load tool may use at most this share of its CPUs: above it, its own queue would be measured.
-const LOAD_CPU_MAX: f64 = 0.8;
+pub const LOAD_CPU_MAX: f64 = 0.8;
 /// At most this share of the users' wake-ups may be late.
-const LATE_SHARE_MAX: f64 = 0.01;
+pub const LATE_SHARE_MAX: f64 = 0.01;
 /// At most this share of the seconds may be missed by the watch.
 const MISSED_MAX: f64 = 0.1;
 
@@ -95,6 +95,7 @@ pub fn evaluate(
         id: context.treatment.id,
         role: context.treatment.role,
         case: context.treatment.case.clone(),
+        block: context.treatment.block,
         levels: context.treatment.levels.clone(),
         population: context.population,
         warm_up_s: window.start as f64,
@@ -152,6 +153,11 @@ fn length_s(window: &Range<usize>, ended_after: Option<Duration>) -> f64 {
         let measured = ended.as_secs_f64() - window.start as f64;
         measured.clamp(1e-3, seconds)
     })
+}
+
+/// Whether a reason for which a trial is not valid is that the load tool could not do its work. All such reasons name it.
+pub fn blames_load_tool(because: &str) -> bool {
+    because.contains("the load tool")
 }
 
 fn judge(

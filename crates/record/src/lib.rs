@@ -16,6 +16,7 @@ mod comparison;
 mod decide;
 mod evaluate;
 mod failed_to;
+mod funnel;
 mod histograms;
 mod jtl;
 mod load_second;
@@ -40,8 +41,12 @@ pub use comparison::{
     Scale,
 };
 pub use decide::{Decision, WindowProgress, decide};
-pub use evaluate::{Context, EvaluateError, STEAL_MAX, disturbance, evaluate};
+pub use evaluate::{
+    Context, EvaluateError, FOREIGN_MAX, LATE_SHARE_MAX, LOAD_CPU_MAX, STEAL_MAX, blames_load_tool,
+    disturbance, evaluate,
+};
 pub use failed_to::failed_to;
+pub use funnel::{is_stage, stage_place};
 pub use histograms::{HistogramError, IntervalHistograms};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,

@@ -115,6 +115,8 @@ pub struct Treatment {
     pub role: Role,
     /// The case of the design that it belongs to.
     pub case: Option<String>,
+    /// The block of a sweep, from 1.
+    pub block: Option<u32>,
     /// The level of every factor that is set; factors not named stay as found.
     pub levels: Levels,
     /// How long to measure.

@@ -18,6 +18,9 @@ pub struct TrialRecord {
     pub role: Role,
     /// The case of the design that it belongs to.
     pub case: Option<String>,
+    /// The block in which it was run, from 1: what is compared within blocks belongs together. Absent outside of sweeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
     /// The level of every factor that was set.
     pub levels: Levels,
     /// Virtual users of all thread groups together.

@@ -187,12 +187,13 @@ impl LoadEnd {
             }
             Self::Jmeter(summary) => {
                 let (late, unreadable) = (summary.late, summary.unreadable);
-                (late > LATE_SHARE_MAX * summary.samples / 100 || unreadable > 0).then(|| {
-                    format!(
-                        "JMeter wrote {late} sample(s) too late for their second, and {unreadable} row(s) that \
-                         cannot be read"
-                    )
-                })
+                let is_late = late > LATE_SHARE_MAX * summary.samples / 100;
+                let told = [
+                    is_late.then(|| format!("the load tool, JMeter, wrote {late} sample(s) too late for their second")),
+                    (unreadable > 0).then(|| format!("JMeter wrote {unreadable} row(s) that cannot be read")),
+                ];
+                let told: Vec<String> = told.into_iter().flatten().collect();
+                (!told.is_empty()).then(|| told.join("; "))
             }
         }
     }

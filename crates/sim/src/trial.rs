@@ -68,6 +68,7 @@ pub fn trial(
         id: replication.number + 1,
         role: Role::Case,
         case: Some("simulated".to_owned()),
+        block: None,
         levels: Levels::new(),
         window: Window::fixed(
             Duration::from_secs_f64(warm_up),

@@ -69,14 +69,23 @@ pub(crate) fn of_find(
     all(trials, facts, fit)
 }
 
-/// All findings of a sweep.
+/// All findings of a sweep, whose warm-ups are no case's and count for nothing.
 pub(crate) fn of_sweep(trials: &[TrialRecord], facts: &TargetFacts) -> Vec<Finding> {
-    all(trials, facts, None)
+    all(of_cases(trials), facts, None)
 }
 
-fn all(trials: &[TrialRecord], facts: &TargetFacts, fit: Option<&CpuFit>) -> Vec<Finding> {
+/// The trials of a sweep that stand in its table, valid or not.
+pub(crate) fn of_cases(trials: &[TrialRecord]) -> impl Iterator<Item = &TrialRecord> {
+    trials.iter().filter(|trial| trial.case.is_some())
+}
+
+fn all<'t>(
+    trials: impl IntoIterator<Item = &'t TrialRecord>,
+    facts: &TargetFacts,
+    fit: Option<&CpuFit>,
+) -> Vec<Finding> {
     let evidence = Evidence {
-        trials: trials.iter().filter(|trial| trial.valid).collect(),
+        trials: trials.into_iter().filter(|trial| trial.valid).collect(),
         facts,
         fit,
     };

@@ -59,6 +59,7 @@ mod tests {
             id: 1,
             role: Role::Case,
             case: None,
+            block: None,
             levels: Levels::new(),
             population: 1,
             warm_up_s: 0.0,

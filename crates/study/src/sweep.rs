@@ -42,13 +42,20 @@ pub fn sweep(
         let groups = design::order(&cases, block, &mut order);
         groups.into_iter().map(move |group| (block, group))
     });
+    let mut left_out = LeftOut::new();
     let stop = blocks
         .collect::<Vec<_>>()
         .into_iter()
-        .try_for_each(|(block, group)| run_group(spec, &cases, &group, block, &mut trials))
+        .try_for_each(|(block, group)| {
+            run_group(spec, &cases, &group, block, &mut trials, &mut left_out)
+        })
         .err();
-    outcome(spec, facts, &cases, trials.into_records(), stop)
+    let empty = without_trials(&cases, trials.records(), &left_out);
+    outcome(spec, facts, &cases, trials.into_records(), &empty, stop)
 }
+
+/// Cases that were left out, by name, each with what was missing the last time.
+type LeftOut = BTreeMap<String, String>;
 
 /// The trials of one block in one environment.
 fn run_group(
@@ -57,15 +64,25 @@ fn run_group(
     group: &[usize],
     block: u32,
     trials: &mut Trials<'_>,
+    left_out: &mut LeftOut,
 ) -> Result<(), Stop> {
+    trials.begin_block(block);
     if let Some(first) = group.first() {
         run_warm_up(spec, cases[*first].environment.as_deref(), trials)?;
     }
     for at in group {
         let case = &cases[*at];
-        let Some(levels) = follow::levels(case, cases, trials.records(), spec.across.statistic)
-        else {
-            continue;
+        let statistic = spec.across.statistic;
+        let levels = match follow::levels(case, cases, trials.records(), statistic) {
+            Ok(levels) => levels,
+            Err(missing) => {
+                trials.note(&format!(
+                    "{} is left out in block {block}: {missing}",
+                    case.name
+                ));
+                left_out.insert(case.name.clone(), missing.to_string());
+                continue;
+            }
         };
         let run = trials.run(&Wanted {
             role: Role::Case,
@@ -106,31 +123,37 @@ fn run_warm_up(
     ran.map(|_| ())
 }
 
+/// The cases of which no trial is valid, each with what was missing where it could not be run.
+fn without_trials(cases: &[Case], trials: &[TrialRecord], left_out: &LeftOut) -> Vec<String> {
+    let empty = cases
+        .iter()
+        .filter(|case| table::of_case(case, trials).is_empty());
+    let told = empty.map(|case| match left_out.get(&case.name) {
+        Some(missing) => format!("{} ({missing})", case.name),
+        None => case.name.clone(),
+    });
+    told.collect()
+}
+
 fn outcome(
     spec: &SweepSpec,
     facts: TargetFacts,
     cases: &[Case],
     trials: Vec<TrialRecord>,
+    empty: &[String],
     stop: Option<Stop>,
 ) -> Outcome {
     let mut table = table(&spec.columns, cases, &trials, &spec.across);
     table.pictures = across::pictures(&spec.across, cases, &trials);
     table.overviews = overview::overviews(&spec.across, cases, &trials);
-    let empty: Vec<String> = table
-        .rows
-        .iter()
-        .filter(|row| row.trials.is_empty())
-        .map(|row| match &row.environment {
-            Some(environment) => format!("{environment}: {}", row.case),
-            None => row.case.clone(),
-        })
-        .collect();
     let status = match (&stop, empty.is_empty()) {
         (Some(_), _) => Status::Interrupted,
         (None, false) => Status::Invalid,
         (None, true) => Status::Answered,
     };
-    let valid = trials.iter().filter(|trial| trial.valid).count();
+    let valid = findings::of_cases(&trials)
+        .filter(|trial| trial.valid)
+        .count();
     let mut summary = vec![format!("{} cases, {valid} valid trials.", cases.len())];
     if let Some(compare) = &spec.compare {
         summary.extend(comparison::sentences(compare, cases, &trials));

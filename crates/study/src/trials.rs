@@ -62,6 +62,7 @@ pub(crate) struct Trials<'a> {
     records: Vec<TrialRecord>,
     seed: u64,
     budget: Option<Budget>,
+    block: Option<u32>,
 }
 
 impl<'a> Trials<'a> {
@@ -77,7 +78,18 @@ impl<'a> Trials<'a> {
             records: Vec::new(),
             seed,
             budget: budget.map(Budget::new),
+            block: None,
         }
+    }
+
+    /// All trials from here on belong to this block, counted from 1.
+    pub(crate) fn begin_block(&mut self, block: u32) {
+        self.block = Some(block);
+    }
+
+    /// Tells the user something that he should read now.
+    pub(crate) fn note(&mut self, says: &str) {
+        self.observer.note(says);
     }
 
     pub(crate) fn facts(&self) -> &TargetFacts {
@@ -144,12 +156,15 @@ impl<'a> Trials<'a> {
             id,
             role: wanted.role,
             case: wanted.case.map(str::to_owned),
+            block: self.block,
             levels: wanted.levels.clone(),
             window,
             seed: mixed(self.seed, u64::from(id)),
         };
         self.observer.trial_starts(&treatment, why);
-        let record = self.runner.run(&treatment, &mut *self.observer)?;
+        let mut record = self.runner.run(&treatment, &mut *self.observer)?;
+        // Of trials that were stored before blocks were, the record does not say.
+        record.block = treatment.block;
         self.observer.trial_ended(&record);
         if let Some(budget) = &mut self.budget {
             budget.charge(&record);

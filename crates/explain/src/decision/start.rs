@@ -13,11 +13,12 @@ const CPUS: &str = "start.cpus";
 const HEAVY: &str = "start.heavy";
 
 /// Options of a virtual machine that choose a collector, and the word of a study for it, where it has one.
-const CHOOSES: [(&str, &str); 5] = [
+const CHOOSES: [(&str, &str); 6] = [
     ("-XX:+UseSerialGC", "serial"),
     ("-XX:+UseParallelGC", "parallel"),
     ("-XX:+UseG1GC", "g1"),
     ("-XX:+UseZGC", "z"),
+    ("-XX:+UseShenandoahGC", "shenandoah"),
     ("-XX:+UseEpsilonGC", "epsilon"),
 ];
 

@@ -1,6 +1,6 @@
 //! The load tool is the limit, and the server is not.
 
-use weir_record::names;
+use weir_record::{blames_load_tool, names};
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
@@ -50,7 +50,7 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     .from(&["open.start_delay_ms"]);
     // What it waited is a part of the response times; where it was late or full, nobody knows how large a part.
     let is_only_wait = waits.speaks() && !used.speaks() && !late.speaks() && !stopped.speaks();
-    let told = evidence.spoilt.iter().find(|why| why.contains("load tool"));
+    let told = evidence.spoilt.iter().find(|why| blames_load_tool(why));
     let verdict = match evidence.trial {
         None => Verdict::NotSupported,
         Some(_) => any_of(&[
@@ -64,7 +64,7 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     let says = match (evidence.trial, told) {
         (None, _) => "There was no load tool: this is a watch.".to_owned(),
         (_, Some(told)) => format!("The run's own check says: {told}."),
-        _ => says(&used, &late, &waits),
+        _ => says(&used, &late, &waits, &stopped),
     };
     Hypothesis::new(
         "load-tool",
@@ -102,7 +102,8 @@ fn wait_share(evidence: &Evidence) -> Option<f64> {
     Some(evidence.signal(names::LOAD_WAIT)? / slices / evidence.mean_s?)
 }
 
-fn says(used: &Test, late: &Test, waits: &Test) -> String {
+fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test) -> String {
+    let paused = stopped.figure.filter(|_| stopped.speaks());
     let waited = waits.figure.filter(|_| waits.speaks());
     let parts = [
         used.figure
@@ -112,6 +113,12 @@ fn says(used: &Test, late: &Test, waits: &Test) -> String {
         waited.map(|share| {
             format!(
                 "each time its threads wanted a CPU they waited for {} of a response time",
+                percent(share)
+            )
+        }),
+        paused.map(|share| {
+            format!(
+                "its own collector had stopped it for {} of the time",
                 percent(share)
             )
         }),
@@ -175,6 +182,18 @@ mod tests {
             found.says
         );
         assert_eq!(starved(0.05).verdict, Verdict::NotSupported, "1 of 20 ms");
+    }
+
+    #[test]
+    fn a_load_tool_that_its_own_collector_stops_is_the_limit() {
+        let found = load_tool(&evidence(&[
+            ("load.cpu", 0.1),
+            ("load.cpus", 1.0),
+            (names::LOAD_GC_PAUSE, 0.3),
+        ]));
+        assert_eq!(found.verdict, Verdict::Supported);
+        let why = "its own collector had stopped it for 30 % of the time.";
+        assert!(found.says.ends_with(why), "{}", found.says);
     }
 
     #[test]

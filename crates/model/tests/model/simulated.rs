@@ -78,6 +78,7 @@ fn trials(network: &Network, users: &[u32], threads: Option<u32>) -> Vec<TrialRe
                 id: index as u32 + 1,
                 role: Role::Case,
                 case: None,
+                block: None,
                 levels,
                 window: Window::fixed(Time::from_secs(30), Time::from_secs(300)),
                 seed: u64::from(users) + 17,

@@ -81,6 +81,7 @@ fn treatment() -> Treatment {
         id: 3,
         role: Role::Search,
         case: None,
+        block: None,
         levels: Levels::new(),
         window: window(15, 30),
         seed: 1,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use weir_record::{Role, Timeline, TrialRecord, names};
+use weir_record::{Role, Timeline, TrialRecord, names, stage_place};
 
 use super::embed::rounded;
 use crate::ReportInput;
@@ -285,20 +285,12 @@ fn specs(known: &BTreeSet<&str>) -> Vec<Spec> {
 }
 
 fn stage_names<'a>(known: &BTreeSet<&'a str>, figure: &str) -> Vec<&'a str> {
-    let order = |stage: &str| {
-        let known = ["gate", "backlog", "connections", "request-queue", "threads"];
-        match known.iter().position(|name| *name == stage) {
-            Some(place) => place,
-            None if stage == "database" => known.len() + 1,
-            None => known.len(),
-        }
-    };
     let mut stages: Vec<&str> = known
         .iter()
         .filter_map(|signal| signal.strip_suffix(figure))
         .filter(|stage| !stage.starts_with("tcp."))
         .collect();
-    stages.sort_by_key(|stage| (order(stage), *stage));
+    stages.sort_by_key(|stage| (stage_place(stage), *stage));
     stages
 }
 

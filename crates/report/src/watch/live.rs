@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use weir_record::Reading;
+use weir_record::{Reading, stage_place};
 
 use crate::figures::{Kind, number};
 use crate::grid::{Align, Grid, cut};
@@ -23,8 +23,6 @@ pub struct LiveSecond<'a> {
     pub limits: &'a BTreeMap<String, f64>,
 }
 
-/// Stages in the order of the funnel; pools stand before the database.
-const STAGES: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
 /// Groups of threads that a panel shows.
 const GROUPS: usize = 6;
 /// What stands for a figure that nobody told.
@@ -55,12 +53,7 @@ impl LiveSecond<'_> {
             })
         });
         let mut stages: Vec<String> = told.chain(self.limits.keys().cloned()).collect();
-        let place = |stage: &str| match STAGES.iter().position(|known| *known == stage) {
-            Some(place) => place,
-            None if stage == "database" => STAGES.len() + 1,
-            None => STAGES.len(),
-        };
-        stages.sort_by(|a, b| (place(a), a).cmp(&(place(b), b)));
+        stages.sort_by(|a, b| (stage_place(a), a).cmp(&(stage_place(b), b)));
         stages.dedup();
         stages
     }

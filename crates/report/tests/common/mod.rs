@@ -271,6 +271,7 @@ fn record(
         id,
         role,
         case: None,
+        block: None,
         levels,
         population: users as u32,
         warm_up_s: WARM_UP as f64,

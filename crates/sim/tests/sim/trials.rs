@@ -89,6 +89,7 @@ fn treatment(levels: Levels, seconds: u64, seed: u64) -> Treatment {
         id: 1,
         role: Role::Search,
         case: None,
+        block: None,
         levels,
         window,
         seed,

@@ -15,6 +15,7 @@ pub(crate) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         id,
         role: Role::Case,
         case: Some(format!("case {id}")),
+        block: None,
         levels: Levels::new(),
         population: 1,
         warm_up_s: 0.0,

@@ -140,6 +140,7 @@ pub(crate) fn read(
     let across = across::read(section, &names);
     check_relative(section, &columns, &across);
     case::check_environments(section, &across);
+    case::check_needs_within(section, cases.as_deref().unwrap_or_default(), &across);
     let compare = read_compare(section, replicates.as_ref());
     let design = read_design(section, cases, factors);
     section.finish();
@@ -176,6 +177,7 @@ fn read_compare(section: &Section<'_>, replicates: Option<&Spanned<u32>>) -> Opt
             "write `replicates = 3` or more",
         );
     }
+    refuse_single_trials(section);
     if let Some(matters) = matters
         .as_ref()
         .filter(|share| !MATTERS.contains(share.get_ref()))
@@ -190,6 +192,29 @@ fn read_compare(section: &Section<'_>, replicates: Option<&Spanned<u32>>) -> Opt
         signal: signal.into_inner(),
         matters: matters.map_or(MATTERS_UNSAID, Spanned::into_inner),
     })
+}
+
+/// A case that is compared, or all those of an environment, may not be run just once.
+fn refuse_single_trials(section: &Section<'_>) {
+    for list in ["case", "environment"] {
+        let tables = section
+            .value(list)
+            .and_then(|list| list.get_ref().as_array());
+        let replicates = tables
+            .into_iter()
+            .flat_map(|tables| tables.iter())
+            .filter_map(|table| {
+                let replicates = table.get_ref().as_table()?.get("replicates")?;
+                (replicates.get_ref().as_integer()?.as_str() == "1").then_some(replicates)
+            });
+        for replicates in replicates {
+            section.problems().add_with_help(
+                replicates.span(),
+                "one trial of it cannot be compared with the others: nothing says how much chance is in it",
+                "write `replicates = 2` or more, or leave `compare` out",
+            );
+        }
+    }
 }
 
 fn read_design(

@@ -10,6 +10,7 @@ use weir_record::TrialRecord;
 use weir_stats::{Blocks, Estimate};
 
 use super::Case;
+use super::table::of_case;
 use crate::figure::Figure;
 use crate::spec::CompareSpec;
 
@@ -51,27 +52,17 @@ pub(super) fn sentences(spec: &CompareSpec, cases: &[Case], trials: &[TrialRecor
     }
 }
 
-/// The complete blocks: the n-th trial of every case.
+/// The blocks in which every case has a valid trial with a value above 0.
 fn blocks(figure: &Figure, cases: &[Case], trials: &[TrialRecord]) -> Vec<Vec<f64>> {
-    let by_case: Vec<Vec<&TrialRecord>> = cases
-        .iter()
-        .map(|case| {
-            let own = trials
-                .iter()
-                .filter(|trial| trial.case.as_deref() == Some(case.name.as_str()));
-            own.collect()
-        })
-        .collect();
-    let count = by_case.iter().map(Vec::len).min().unwrap_or(0);
-    (0..count)
-        .filter_map(|block| {
-            let values = by_case.iter().map(|own| {
-                let trial = own[block];
-                let value = figure.read(trial).filter(|_| trial.valid)?.value;
-                (value > 0.0).then_some(value)
-            });
-            values.collect()
-        })
+    let last = trials.iter().filter_map(|trial| trial.block).max();
+    let in_block = |block: u32, case: &Case| {
+        let own = of_case(case, trials);
+        let trial = own.into_iter().find(|trial| trial.block == Some(block))?;
+        let value = figure.read(trial)?.value;
+        (value > 0.0).then_some(value)
+    };
+    (1..=last.unwrap_or(0))
+        .filter_map(|block| cases.iter().map(|case| in_block(block, case)).collect())
         .collect()
 }
 
@@ -187,6 +178,7 @@ pub(crate) fn rounded(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::made::trial;
 
     fn cases(names: &[&str]) -> Vec<Case> {
         names
@@ -209,6 +201,26 @@ mod tests {
             matters: 0.05,
         };
         told(&spec, &Figure::named(signal), &cases(names), &blocks)
+    }
+
+    /// A trial that was not valid and was run again, and a case that was left out, shift nothing.
+    #[test]
+    fn what_is_compared_was_measured_in_the_same_block() {
+        let ran = |id: u32, block: u32, case: &str, per_s: f64, valid: bool| {
+            let mut trial = trial(id, per_s, &[]);
+            (trial.block, trial.case, trial.valid) = (Some(block), Some(case.to_owned()), valid);
+            trial
+        };
+        let trials = [
+            ran(1, 1, "a", 9.0, false),
+            ran(2, 1, "a", 10.0, true),
+            ran(3, 1, "b", 20.0, true),
+            ran(4, 2, "b", 22.0, true),
+            ran(5, 3, "b", 24.0, true),
+            ran(6, 3, "a", 12.0, true),
+        ];
+        let found = blocks(&Figure::named("throughput"), &cases(&["a", "b"]), &trials);
+        assert_eq!(found, [[10.0, 20.0], [12.0, 24.0]]);
     }
 
     #[test]

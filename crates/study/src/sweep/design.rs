@@ -50,11 +50,7 @@ impl Case {
     }
 
     fn runs_in(&self, environment: &EnvironmentSpec) -> bool {
-        let is_listed = |names: Option<&Vec<String>>, name: &str| {
-            names.is_none_or(|names| names.iter().any(|listed| listed == name))
-        };
-        is_listed(self.only_in.as_ref(), &environment.name)
-            && is_listed(environment.cases.as_ref(), &self.name)
+        environment.runs(&self.name, self.only_in.as_deref())
     }
 
     /// The same case in an environment; what the case says goes before what the environment says.

@@ -4,8 +4,8 @@ use weir_plan::Requirement;
 use weir_record::{Column, Figure as Cell, Level, OverviewRow, SweepOverview, TrialRecord};
 
 use super::Case;
-use super::follow::measured;
-use super::table::{TIMES, beside, cell, multiples, of_case, over_trials};
+use super::follow::{measured, named};
+use super::table::{TIMES, beside, cell, multiples, of_case};
 use crate::figure::Figure;
 use crate::spec::{Across, ChoiceSpec, Derived, OverviewColumnSpec, Shown};
 
@@ -112,8 +112,7 @@ impl<'a> Place<'a> {
             }
             Shown::Over { signal, below } => {
                 let below = self.case(below)?;
-                let multiples = multiples(&Figure::named(signal), case, below, self.trials);
-                over_trials(&multiples, None, statistic)
+                multiples(&Figure::named(signal), case, below, self.trials).cell(statistic)
             }
             Shown::Level(factor) => case
                 .levels
@@ -135,10 +134,13 @@ impl<'a> Place<'a> {
             .find(|choice| choice.name == name);
         match choice {
             Some(choice) => self.chosen(choice),
-            None => self.cases.iter().find(|case| {
-                case.short() == name && case.environment.as_deref() == self.environment
-            }),
+            None => self.plain_case(name),
         }
+    }
+
+    /// A case of the study here.
+    fn plain_case(&self, name: &str) -> Option<&'a Case> {
+        named(name, self.environment, self.cases)
     }
 
     /// The best of a choice's cases that keep its bounds; `None` where none does.
@@ -153,13 +155,13 @@ impl<'a> Place<'a> {
         let valued =
             candidates.filter_map(|name| Some((name, sign * self.measured(name, &figure)?)));
         let (best, _) = valued.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        self.case(best)
+        self.plain_case(best)
     }
 
     /// Whether more than half of a case's trials keep a bound, each beside what the bound's cases had in its block: a case that is run
     /// in one block only is not judged by what others were like.
     fn is_kept(&self, bound: &str, name: &str) -> bool {
-        let Some(case) = self.case(name) else {
+        let Some(case) = self.plain_case(name) else {
             return false;
         };
         let own = of_case(case, self.trials);
@@ -173,7 +175,7 @@ impl<'a> Place<'a> {
     fn keeps(&self, trial: &TrialRecord, bound: &str) -> Option<bool> {
         let worked_out = match Derived::parse(bound).ok()? {
             Some(derived) => derived.text(|name, figure| {
-                let references = of_case(self.case(name)?, self.trials);
+                let references = of_case(self.plain_case(name)?, self.trials);
                 Some(figure.read(beside(&references, trial)?)?.value)
             })?,
             None => bound.to_owned(),

@@ -1,5 +1,7 @@
 //! The table of a sweep: a row per case, a column per figure.
 
+use std::collections::BTreeSet;
+
 use weir_record::{
     Column, Figure as Cell, Level, Levels, Statistic, SweepRow, SweepTable, TrialRecord,
 };
@@ -80,8 +82,7 @@ fn row(
     };
     let cells = wanted.iter().map(|wanted| {
         if wanted.relative {
-            let shares = relative(&wanted.figure, case, cases, trials, across);
-            over_trials(&shares, None, across.statistic)
+            relative(&wanted.figure, case, cases, trials, across)?.cell(across.statistic)
         } else {
             cell(&wanted.figure, &own, across.statistic)
         }
@@ -119,41 +120,63 @@ fn relative(
     cases: &[Case],
     trials: &[TrialRecord],
     across: &Across,
-) -> Vec<f64> {
+) -> Option<Multiples> {
     let reference = cases.iter().find(|other| {
         Some(other.short()) == across.reference.as_deref() && other.environment == case.environment
-    });
-    reference.map_or_else(Vec::new, |reference| {
-        multiples(figure, case, reference, trials)
-    })
+    })?;
+    Some(multiples(figure, case, reference, trials))
 }
 
-/// A figure of every trial of a case as a multiple of the same figure of another case, in the last trial before it, so that what
-/// changes from block to block falls out.
+/// A figure of a case's trials, each as a multiple of what another case had beside it.
+pub(super) struct Multiples {
+    values: Vec<f64>,
+    /// Whether each has a trial of its own below the line: otherwise they err together, and their spread says too little.
+    are_apart: bool,
+}
+
+impl Multiples {
+    /// What they are together; the interval only where they were measured apart from each other.
+    pub(super) fn cell(&self, statistic: Statistic) -> Option<Cell> {
+        let cell = over_trials(&self.values, None, statistic)?;
+        let interval = cell.interval.filter(|_| self.are_apart);
+        Some(Cell { interval, ..cell })
+    }
+}
+
+/// A figure of every trial of a case as a multiple of the same figure of another case in the same block, so that what
+/// changes from block to block falls out; where the other case has none there, in the last trial before.
 pub(super) fn multiples(
     figure: &Figure,
     case: &Case,
     below: &Case,
     trials: &[TrialRecord],
-) -> Vec<f64> {
+) -> Multiples {
     let references = of_case(below, trials);
     let own = of_case(case, trials);
     let multiple = |(trial, read): (&&TrialRecord, Option<Measured>)| {
-        let base = figure.read(beside(&references, trial)?)?.value;
-        let multiple = read?.value / base;
-        multiple.is_finite().then_some(multiple)
+        let below = beside(&references, trial)?;
+        let multiple = read?.value / figure.read(below)?.value;
+        multiple.is_finite().then_some((below.id, multiple))
     };
     let read = figure.read_each(&own);
-    own.iter().zip(read).filter_map(multiple).collect()
+    let (below, values): (Vec<u32>, Vec<f64>) = own.iter().zip(read).filter_map(multiple).unzip();
+    Multiples {
+        are_apart: below.iter().collect::<BTreeSet<_>>().len() == below.len(),
+        values,
+    }
 }
 
-/// Of the trials of a reference case the last before a trial, which is that of its block; the first one when all came later.
+/// Of the trials of a reference case that of a trial's block; where there is none, the last before it, or the first one when all
+/// came later.
 pub(super) fn beside<'t>(
     references: &[&'t TrialRecord],
     trial: &TrialRecord,
 ) -> Option<&'t TrialRecord> {
+    let of_block = references
+        .iter()
+        .find(|other| trial.block.is_some() && other.block == trial.block);
     let before = references.iter().rfind(|other| other.id <= trial.id);
-    before.or(references.first()).copied()
+    of_block.or(before).or(references.first()).copied()
 }
 
 /// A figure over the trials that have it; its interval is that between them, or that within the trial when there is one.
@@ -163,11 +186,7 @@ pub(super) fn cell(figure: &Figure, trials: &[&TrialRecord], statistic: Statisti
     over_trials(&values, read.first()?.interval, statistic)
 }
 
-pub(super) fn over_trials(
-    values: &[f64],
-    within: Option<Estimate>,
-    statistic: Statistic,
-) -> Option<Cell> {
+fn over_trials(values: &[f64], within: Option<Estimate>, statistic: Statistic) -> Option<Cell> {
     let value = middle(values, statistic)?;
     let interval = match (values.len(), statistic) {
         (1, _) => within,
@@ -217,6 +236,34 @@ fn around_median(median: f64, values: &[f64]) -> Estimate {
 mod tests {
     use super::*;
     use crate::findings::made::trial;
+
+    /// Five trials over one that was run once: how uncertain the one is, their spread does not tell.
+    #[test]
+    fn multiples_of_one_trial_have_no_interval() {
+        let ran = |id: u32, block: u32, case: &str, per_s: f64| {
+            let mut trial = trial(id, per_s, &[]);
+            (trial.block, trial.case) = (Some(block), Some(case.to_owned()));
+            trial
+        };
+        let case = |name: &str| Case {
+            name: name.to_owned(),
+            ..Case::default()
+        };
+        let told = |trials: &[TrialRecord]| {
+            let figure = Figure::named("throughput");
+            let multiples = multiples(&figure, &case("on"), &case("best"), trials);
+            let cell = multiples.cell(Statistic::Median).expect("trials of both");
+            (cell.value, cell.interval.map(|of| (of.low, of.high)))
+        };
+        let mut trials = vec![
+            ran(1, 1, "on", 30.0),
+            ran(2, 1, "best", 10.0),
+            ran(3, 2, "on", 40.0),
+        ];
+        assert_eq!(told(&trials), (3.5, None));
+        trials.push(ran(4, 2, "best", 20.0));
+        assert_eq!(told(&trials), (2.5, Some((2.0, 3.0))));
+    }
 
     #[test]
     fn a_row_shows_levels_as_they_were_set_where_all_trials_agree() {

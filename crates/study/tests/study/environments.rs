@@ -1,10 +1,10 @@
 //! Sweeps in several environments: order, levels that follow from figures, and what is told of all of them together.
 
 use weir_record::{
-    Levels, NoObserver, Statistic, Status, TargetFacts, Treatment, TrialError, TrialObserver,
-    TrialRecord, TrialRunner,
+    Levels, NoObserver, SecondView, Statistic, Status, TargetFacts, Treatment, TrialError,
+    TrialObserver, TrialRecord, TrialRunner,
 };
-use weir_study::{Ask, Outcome, StudyFile, SweepSpec, plan_of_trials, sweep};
+use weir_study::{Ask, Outcome, StudyFile, StudyObserver, SweepSpec, plan_of_trials, sweep};
 
 use crate::support::Analytic;
 
@@ -320,6 +320,16 @@ fn what_is_wrong_with_choices_and_overviews_is_said() {
         ),
         ("level = \"users\"\n", "", "`signal`"),
         (
+            "name = \"the most\"",
+            "name = \"40 users\"",
+            "a case or another choice is called `40 users`",
+        ),
+        (
+            "[[sweep.overview]]",
+            "[[sweep.choice]]\nname = \"the most\"\namong = [\"alone\"]\nby = \"mean\"\n[[sweep.overview]]",
+            "a case or another choice is called `the most`",
+        ),
+        (
             "warm-up = { users = 7 }",
             "warm-up-window = \"30 s\"",
             "nothing says with which load",
@@ -351,6 +361,51 @@ fn warm_ups_have_a_length_of_their_own_and_are_left_out_where_each_trial_starts_
     let outcome = run_of(&each);
     let warmed = outcome.trials.iter().filter(|trial| trial.case.is_none());
     assert_eq!(warmed.count(), 4);
+}
+
+/// What a sweep says while it runs.
+#[derive(Default)]
+struct Heard {
+    notes: Vec<String>,
+}
+
+impl TrialObserver for Heard {
+    fn second(&mut self, _: &SecondView) {}
+
+    fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+}
+
+impl StudyObserver for Heard {
+    fn trial_starts(&mut self, _: &Treatment, _: &str) {}
+
+    fn trial_ended(&mut self, _: &TrialRecord) {}
+}
+
+#[test]
+fn a_case_that_cannot_be_set_is_told_at_once_and_at_the_end() {
+    let unread = STUDY.replace("0.5 * throughput of full", "p99(lihgt) of full");
+    let mut heard = Heard::default();
+    let outcome = sweep(&spec(&unread), &mut started(1.0), &mut heard);
+    let why = "`users = {p99(lihgt) of full}` needs response_time_ms.p99(lihgt), which no trial of `full` recorded";
+    let note = format!("slow: half is left out in block 1: {why}");
+    assert!(heard.notes.contains(&note), "{:?}", heard.notes);
+    let end = format!("slow: half ({why})");
+    assert!(outcome.summary.contains(&end), "{}", outcome.summary);
+}
+
+#[test]
+fn trials_know_their_block() {
+    let (outcome, _) = run();
+    let of_alone = |trial: &&TrialRecord| trial.case.as_deref() == Some("slow: alone");
+    let blocks: Vec<_> = outcome
+        .trials
+        .iter()
+        .filter(of_alone)
+        .map(|trial| trial.block)
+        .collect();
+    assert_eq!(blocks, [Some(1), Some(2), Some(3)]);
 }
 
 #[test]
@@ -405,6 +460,16 @@ fn what_is_wrong_with_environments_is_said() {
             "{0.5 * throughput of full}",
             "{0.5 * throughput of half}",
             "needs itself",
+        ),
+        (
+            "only-in = [\"slow\", \"fast\"]",
+            "only-in = [\"slow\"]",
+            "in the environment `fast` the case `half` needs the case `full`, which is not run there",
+        ),
+        (
+            "replicates = 3\n",
+            "replicates = 3\ncompare = \"throughput\"\n",
+            "one trial of it cannot be compared",
         ),
         (
             "cases = [\"alone\", \"full\"]",

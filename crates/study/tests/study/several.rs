@@ -104,6 +104,7 @@ fn truth(server: &Server, threads: f64, pool: f64) -> f64 {
         id: 1,
         role: Role::Search,
         case: None,
+        block: None,
         levels,
         window: spec.window,
         seed: 1,

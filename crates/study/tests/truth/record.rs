@@ -32,6 +32,7 @@ pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> Tri
         id: treatment.id,
         role: treatment.role,
         case: treatment.case.clone(),
+        block: treatment.block,
         levels: treatment.levels.clone(),
         population,
         warm_up_s: treatment.window.warm_up_min.as_secs_f64(),

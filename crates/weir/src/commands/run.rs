@@ -238,6 +238,7 @@ fn record(
         id: 1,
         role: Role::Case,
         case: None,
+        block: None,
         levels: Levels::new(),
         window: Window::fixed(Duration::ZERO, measured.elapsed),
         seed: shared.seed,

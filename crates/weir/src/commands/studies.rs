@@ -74,6 +74,16 @@ pub(crate) fn prepare(
 /// Runs a study to its stored result and tells it. With `write`, the settings go into the server's
 /// configuration files.
 pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<u8, ExpectedError> {
+    run_in(job, arguments, write, |_| {})
+}
+
+/// The same; `opened` hears of the run directory as soon as there is one, however the study ends.
+pub(crate) fn run_in(
+    job: &Job,
+    arguments: &StudyArguments,
+    write: bool,
+    opened: impl FnOnce(&RunDirectory),
+) -> Result<u8, ExpectedError> {
     let plan = job.read_plan()?;
     check_factor_properties(job, &plan)?;
     let cpus = divide_cpus(job)?;
@@ -89,6 +99,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     let begun = Instant::now();
     let load = load(job, plan, &interrupted)?;
     let (directory, manifest, finished) = open_run(job, arguments)?;
+    opened(&directory);
     let journal = put_back::open()?;
     let allowed: Vec<String> = allowed_hosts(job, arguments);
     let target = targets::start(&targets::Place {

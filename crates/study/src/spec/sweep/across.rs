@@ -49,6 +49,14 @@ pub struct EnvironmentSpec {
 }
 
 impl EnvironmentSpec {
+    /// Whether a case is run in it that is run only in these environments; `None`: in all.
+    pub(crate) fn runs(&self, case: &str, only_in: Option<&[String]>) -> bool {
+        let is_listed = |names: Option<&[String]>, name: &str| {
+            names.is_none_or(|names| names.iter().any(|listed| listed == name))
+        };
+        is_listed(only_in, &self.name) && is_listed(self.cases.as_deref(), case)
+    }
+
     /// Whether every trial in it begins with a start of the server, which leaves nothing of a load before the first.
     fn starts_each_trial(&self) -> bool {
         let each = self.set.get("start.each");

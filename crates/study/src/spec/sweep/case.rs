@@ -133,6 +133,32 @@ fn check_formulas(section: &Section<'_>, cases: &[CaseSpec]) {
     }
 }
 
+/// Where a case is run, those are run whose figures its levels need.
+pub(super) fn check_needs_within(section: &Section<'_>, cases: &[CaseSpec], across: &Across) {
+    let Some(span) = section.value("case").map(Spanned::span) else {
+        return;
+    };
+    for environment in &across.environments {
+        let runs = |case: &CaseSpec| environment.runs(&case.name, case.only_in.as_deref());
+        for case in cases.iter().filter(|case| runs(case)) {
+            let needs = needs(&case.set);
+            let absent = cases
+                .iter()
+                .find(|other| needs.contains(&other.name) && !runs(other));
+            if let Some(absent) = absent {
+                section.problems().add_with_help(
+                    span.clone(),
+                    format!(
+                        "in the environment `{}` the case `{}` needs the case `{}`, which is not run there",
+                        environment.name, case.name, absent.name
+                    ),
+                    "write both of them into `cases` of the environment, and both or none `only-in` others",
+                );
+            }
+        }
+    }
+}
+
 /// The cases whose figures the levels of a case need.
 fn needs(set: &Levels) -> Vec<String> {
     let texts = set.values().filter_map(|level| match level {

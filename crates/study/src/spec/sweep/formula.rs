@@ -79,11 +79,12 @@ impl Derived {
 impl Formula {
     fn parse(inside: &str) -> Result<Self, String> {
         let wrong = || format!("`{{{inside}}}` is no formula");
-        let (product, case) = inside.split_once(" of ").ok_or_else(wrong)?;
+        let (product, case) = outside_parentheses(inside, " of ").ok_or_else(wrong)?;
+        let words = words(product);
         let mut factors = Vec::new();
         let mut divides = false;
-        for (at, word) in product.split_whitespace().enumerate() {
-            match (at % 2, word) {
+        for (at, word) in words.iter().enumerate() {
+            match (at % 2, *word) {
                 (1, "*") => divides = false,
                 (1, "/") => divides = true,
                 (0, operand) => factors.push(Factor {
@@ -95,7 +96,7 @@ impl Formula {
                 _ => return Err(wrong()),
             }
         }
-        let whole = product.split_whitespace().count() % 2 == 1;
+        let whole = words.len() % 2 == 1;
         let case = case.trim();
         if !whole || case.is_empty() {
             return Err(wrong());
@@ -122,6 +123,32 @@ impl Formula {
     }
 }
 
+/// What stands before and behind the first such text outside of parentheses: sample labels have spaces, too.
+fn outside_parentheses<'a>(text: &'a str, between: &str) -> Option<(&'a str, &'a str)> {
+    let mut found = text.match_indices(between);
+    let (at, _) = found.find(|(at, _)| !is_inside(&text[..*at]))?;
+    Some((&text[..at], &text[at + between.len()..]))
+}
+
+/// The words of a product; `p99(HTTP Request)` is one.
+fn words(product: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = product.trim();
+    while !rest.is_empty() {
+        let mut blanks = rest.match_indices(char::is_whitespace);
+        let end = blanks.find(|(at, _)| !is_inside(&rest[..*at]));
+        let (word, behind) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        words.push(word);
+        rest = behind.trim_start();
+    }
+    words
+}
+
+/// Whether a parenthesis is open behind a text.
+fn is_inside(before: &str) -> bool {
+    before.matches('(').count() > before.matches(')').count()
+}
+
 /// Four significant digits, and whole from a thousand on.
 fn short(value: f64) -> String {
     if value == 0.0 {
@@ -146,6 +173,7 @@ mod tests {
                 ("light alone", "p99(light)", 1.2345),
                 ("30 light", "throughput", 20_000.0),
                 ("30 light", "cpu", 0.96),
+                ("30 light", "p99(list of orders)", 2.0),
             ];
             let known = known
                 .into_iter()
@@ -165,6 +193,11 @@ mod tests {
             Some("8333")
         );
         assert_eq!(worked_out("{p99 of light alone}"), None, "not measured");
+        assert_eq!(
+            worked_out("{2\t* p99(list of orders)\n * 3 of 30 light}").as_deref(),
+            Some("12"),
+            "labels have spaces"
+        );
     }
 
     #[test]

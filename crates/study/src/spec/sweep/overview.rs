@@ -60,8 +60,23 @@ pub enum Shown {
 
 /// Reads `[[sweep.choice]]`; `cases` are the names of the sweep's cases.
 pub(super) fn read_choices(section: &Section<'_>, cases: &[&str]) -> Vec<ChoiceSpec> {
+    let mut known: Vec<String> = Vec::new();
     read_list(section, "choice", "[[sweep.choice]]", |table| {
-        let name = text(table, "name", "best sleep");
+        let name = table.text("name");
+        match &name {
+            Some(name)
+                if known.contains(name.get_ref()) || cases.contains(&name.get_ref().as_str()) =>
+            {
+                table.problems().add_with_help(
+                    name.span(),
+                    format!("a case or another choice is called `{}`", name.get_ref()),
+                    "give the choice a name of its own: overviews name cases and choices alike",
+                );
+            }
+            Some(name) => known.push(name.get_ref().clone()),
+            None if table.value("name").is_none() => table.missing("name", "name = \"best sleep\""),
+            None => {}
+        }
         let among = names_of_cases(table, "among", cases);
         let by = text(table, "by", "throughput(heavy)");
         let subject_to = table.texts("subject-to").unwrap_or_default();
@@ -70,7 +85,7 @@ pub(super) fn read_choices(section: &Section<'_>, cases: &[&str]) -> Vec<ChoiceS
             .filter(|bound| check_bound(table, bound, cases));
         let subject_to = subject_to.map(Spanned::into_inner).collect();
         Some(ChoiceSpec {
-            name: name?,
+            name: name?.into_inner(),
             among: among?,
             by: by?,
             subject_to,

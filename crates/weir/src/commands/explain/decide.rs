@@ -229,8 +229,11 @@ impl Source {
         let name = format!("explain-{}", ids.join("-"));
         let job = Job::again(&self.directory, &name, text)?;
         tell(&job, planned, asked.replicates);
-        let cut_short = studies::run(&job, &StudyArguments::below(asked.runs), false).err();
-        let Some(made) = made_by(&job, asked.runs) else {
+        let mut made = None;
+        let arguments = StudyArguments::below(asked.runs);
+        let opened = |directory: &RunDirectory| made = Some(directory.clone());
+        let cut_short = studies::run_in(&job, &arguments, false, opened).err();
+        let Some(made) = made else {
             return Err(cut_short.unwrap_or(ExpectedError::Interrupted));
         };
         let trials = made.records().map_err(stored::failed)?;
@@ -249,13 +252,6 @@ impl Source {
         }
         Ok(decided)
     }
-}
-
-/// The run that a job has just made; `None` when it ended before there was one.
-fn made_by(job: &Job, runs: &Path) -> Option<RunDirectory> {
-    let newest = RunDirectory::find(runs, "last").ok()?;
-    let study = newest.manifest().ok()?.study;
-    (study == job.text).then_some(newest)
 }
 
 /// The figures of the valid trials of a case.

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_intake::TakenIn;
-use weir_record::{CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull};
+use weir_record::{
+    CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull, is_stage, stage_place,
+};
 use weir_study::Outcome;
 
 use super::ExplainArguments;
@@ -83,13 +85,10 @@ fn target(loads: &Loads) -> TargetFacts {
 
 /// The stages whose limits a watch has read, outermost first.
 fn stages(loads: &Loads) -> Vec<Stage> {
-    const FUNNEL: [&str; 5] = ["gate", "backlog", "connections", "request-queue", "threads"];
     let signals = loads.trials.iter().flat_map(|trial| &trial.record.signals);
     let limits: BTreeMap<&str, f64> = signals
         .filter_map(|(name, limit)| Some((name.strip_suffix(".limit")?, *limit)))
-        .filter(|(stage, _)| {
-            FUNNEL.contains(stage) || stage.starts_with("pool.") || *stage == "database"
-        })
+        .filter(|(stage, _)| is_stage(stage))
         .collect();
     let mut stages: Vec<Stage> = limits
         .into_iter()
@@ -101,11 +100,7 @@ fn stages(loads: &Loads) -> Vec<Stage> {
             when_full: WhenFull::Wait,
         })
         .collect();
-    let place = |stage: &Stage| {
-        let outer = FUNNEL.iter().position(|name| *name == stage.name);
-        outer.unwrap_or(FUNNEL.len() + usize::from(stage.name == "database"))
-    };
-    stages.sort_by_key(place);
+    stages.sort_by_key(|stage| stage_place(&stage.name));
     stages
 }
 

@@ -9,4 +9,12 @@ interface Entrance extends AutoCloseable {
 
     /** Where it listens. */
     int port();
+
+    /** Gives the measured flow an order of the load beforehand, and waits for its answer. */
+    void work(byte[] order) throws Exception;
+
+    /** Threads of its own that have worked and that the flow does not need. */
+    default long idle() {
+        return 0;
+    }
 }

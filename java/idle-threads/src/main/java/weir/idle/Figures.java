@@ -11,7 +11,7 @@ final class Figures {
     private final LongAdder nanoseconds = new LongAdder();
     private final LongSupplier idle;
 
-    /** {@code idle} counts the idle threads that have worked before. */
+    /** With what counts the idle threads that have worked before. */
     Figures(LongSupplier idle) {
         this.idle = idle;
     }

@@ -107,7 +107,7 @@ final class IdleFlows implements AutoCloseable {
     private void send(ProducerTemplate template, int flow, byte[] message, int messages) throws InterruptedException {
         long until = worked.get() + messages;
         for (int sent = 0; sent < messages; sent++) {
-            template.sendBody(queue(flow), message);
+            template.sendBody(queue(flow) + "?blockWhenFull=true", message);
         }
         while (worked.get() < until) {
             Thread.sleep(LOOK_MS);

@@ -2,6 +2,7 @@ package weir.idle;
 
 import org.apache.camel.CamelContext;
 import org.apache.camel.Exchange;
+import org.apache.camel.ProducerTemplate;
 import org.apache.camel.builder.RouteBuilder;
 import org.apache.camel.component.jetty.JettyHttpComponent;
 
@@ -16,12 +17,14 @@ final class JettyEntrance implements Entrance {
     private final CamelContext context;
     private final Pages pages;
     private final int instances;
+    private final ProducerTemplate template;
 
     JettyEntrance(Settings settings, CamelContext context, Pages pages) throws java.io.IOException {
         this.port = settings.port() == 0 ? FreePort.find() : settings.port();
         this.context = context;
         this.pages = pages;
         this.instances = settings.instances();
+        this.template = context.createProducerTemplate();
     }
 
     @Override
@@ -56,6 +59,11 @@ final class JettyEntrance implements Entrance {
     @Override
     public int port() {
         return port;
+    }
+
+    @Override
+    public void work(byte[] order) {
+        template.requestBody(Server.ORDER, order);
     }
 
     @Override

@@ -23,11 +23,20 @@ public final class Main {
         } catch (BadOption e) {
             System.err.println("idle-threads: " + e.getMessage());
             System.exit(BAD_INPUT);
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             // Threads that have started would keep a server alive that does not serve.
-            System.err.println("idle-threads: failed to start: " + e);
+            System.err.println("idle-threads: failed to start: " + e + wayOut(e));
             System.exit(FAILED);
         }
         new CountDownLatch(1).await();
+    }
+
+    private static String wayOut(Throwable error) {
+        for (Throwable at = error; at != null; at = at.getCause()) {
+            if (at instanceof OutOfMemoryError && String.valueOf(at.getMessage()).contains("native thread")) {
+                return "; ask for fewer threads with --idle, or raise the limit: ulimit -u, pids.max of the control group, vm.max_map_count";
+            }
+        }
+        return "";
     }
 }

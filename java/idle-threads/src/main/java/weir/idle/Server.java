@@ -6,7 +6,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.camel.ProducerTemplate;
 import org.apache.camel.impl.DefaultCamelContext;
 
 /**
@@ -19,6 +18,8 @@ final class Server implements AutoCloseable {
 
     /** Lines of the orders beforehand: short, since they are many. */
     private static final int LINES_BEFOREHAND = 10;
+    /** Threads of Tomcat's take turns, but not strictly: so often again, until each has worked. */
+    private static final int FURTHER_ROUNDS = 10;
 
     private final IdleFlows idle;
     private final DefaultCamelContext context = new DefaultCamelContext();
@@ -27,7 +28,7 @@ final class Server implements AutoCloseable {
 
     private Server(Settings settings) throws Exception {
         idle = IdleFlows.prepare(settings);
-        Figures figures = new Figures(settings.tomcat() ? settings::idle : idle::idle);
+        Figures figures = new Figures(this::idleThreads);
         pages = new Pages(figures);
         Http.prepare(context);
         context.addRoutes(new OrderFlow(ORDER, settings.provider(), () -> {}, figures::count));
@@ -51,22 +52,37 @@ final class Server implements AutoCloseable {
     private void workBeforehand(Settings settings) throws Exception {
         byte[] order = Soap.order(LINES_BEFOREHAND);
         long left = settings.beforehand() - idle.work(order, settings.beforehand());
-        if (left <= 0) {
-            return;
-        }
-        ProducerTemplate template = context.createProducerTemplate();
         ExecutorService senders = Executors.newFixedThreadPool(settings.instances());
         try {
-            List<Callable<Object>> all = new ArrayList<>();
-            for (long sent = 0; sent < left; sent++) {
-                all.add(() -> template.requestBody(ORDER, order));
-            }
-            for (Future<Object> one : senders.invokeAll(all)) {
-                one.get();
+            work(senders, order, left);
+            for (int round = 0; idleThreads() < settings.idle(); round++) {
+                if (round == FURTHER_ROUNDS) {
+                    throw new IllegalStateException((settings.idle() - idleThreads()) + " of " + settings.idle()
+                            + " threads had no order, after " + round + " rounds more");
+                }
+                work(senders, order, settings.idle());
             }
         } finally {
             senders.shutdown();
         }
+    }
+
+    private void work(ExecutorService senders, byte[] order, long orders) throws Exception {
+        List<Callable<Void>> all = new ArrayList<>();
+        for (long sent = 0; sent < orders; sent++) {
+            all.add(() -> {
+                entrance.work(order);
+                return null;
+            });
+        }
+        for (Future<Void> one : senders.invokeAll(all)) {
+            one.get();
+        }
+    }
+
+    /** Threads that have worked, as in a peak, and wait now. */
+    private long idleThreads() {
+        return idle.idle() + entrance.idle();
     }
 
     /** Where it listens. */

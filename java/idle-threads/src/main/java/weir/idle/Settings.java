@@ -21,6 +21,8 @@ record Settings(
     static final int WITHOUT_END = Integer.MAX_VALUE;
 
     private static final int IDLE_MAX = 20_000;
+    /** More consumers of one queue Camel refuses. */
+    private static final int INSTANCES_MAX = 500;
     /** Each frame takes about 100 bytes of a stack that may have only 256 KiB. */
     private static final int FRAMES_MAX = 1_000;
     private static final int VIRTUAL_SINCE = 21;
@@ -41,7 +43,7 @@ record Settings(
         Settings settings = new Settings(
                 options.number("--port", 0, 65_535),
                 options.number("--provider", 1, 65_535),
-                options.number("--instances", 1, 1_000, 10),
+                options.number("--instances", 1, INSTANCES_MAX, 10),
                 options.number("--idle", 0, IDLE_MAX, 0),
                 pollMs == 0 ? WITHOUT_END : pollMs,
                 options.number("--frames", 0, FRAMES_MAX, 0),

@@ -4,11 +4,16 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.camel.CamelContext;
 import org.apache.camel.Exchange;
@@ -25,8 +30,11 @@ import org.apache.catalina.startup.Tomcat;
 final class TomcatEntrance implements Entrance {
     private final Tomcat tomcat = new Tomcat();
     private final Path directory;
+    private final int instances;
+    private final Set<Thread> haveWorked = ConcurrentHashMap.newKeySet();
 
     TomcatEntrance(Settings settings, CamelContext context, Pages pages) throws IOException {
+        instances = settings.instances();
         directory = Files.createTempDirectory("idle-threads");
         Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory)));
         tomcat.setBaseDir(directory.toString());
@@ -40,7 +48,7 @@ final class TomcatEntrance implements Entrance {
         }
         tomcat.setConnector(connector);
         Context application = tomcat.addContext("", null);
-        Tomcat.addServlet(application, "flow", new FlowServlet(context.createProducerTemplate(), pages));
+        Tomcat.addServlet(application, "flow", new FlowServlet(context.createProducerTemplate(), pages, haveWorked));
         application.addServletMappingDecoded("/*", "flow");
     }
 
@@ -52,6 +60,27 @@ final class TomcatEntrance implements Entrance {
     @Override
     public int port() {
         return tomcat.getConnector().getLocalPort();
+    }
+
+    /** Through the network, so that its threads take turns as they do later. */
+    @Override
+    public void work(byte[] order) throws IOException {
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create("http://127.0.0.1:" + port() + CONSUMER).toURL().openConnection();
+        connection.setDoOutput(true);
+        connection.setFixedLengthStreamingMode(order.length);
+        connection.setRequestProperty("Content-Type", "text/xml;charset=UTF-8");
+        connection.getOutputStream().write(order);
+        // An order that the provider refuses is an answer, too.
+        boolean isGood = connection.getResponseCode() < HttpURLConnection.HTTP_BAD_REQUEST;
+        try (InputStream answer = isGood ? connection.getInputStream() : connection.getErrorStream()) {
+            answer.readAllBytes();
+        }
+    }
+
+    @Override
+    public long idle() {
+        return Math.max(0, haveWorked.size() - instances);
     }
 
     @Override
@@ -76,10 +105,12 @@ final class TomcatEntrance implements Entrance {
     private static final class FlowServlet extends HttpServlet {
         private final transient ProducerTemplate template;
         private final transient Pages pages;
+        private final transient Set<Thread> haveWorked;
 
-        FlowServlet(ProducerTemplate template, Pages pages) {
+        FlowServlet(ProducerTemplate template, Pages pages, Set<Thread> haveWorked) {
             this.template = template;
             this.pages = pages;
+            this.haveWorked = haveWorked;
         }
 
         @Override
@@ -94,6 +125,9 @@ final class TomcatEntrance implements Entrance {
             Exchange answered = template.request(Server.ORDER, exchange -> exchange.getMessage().setBody(order));
             int status = answered.getMessage().getHeader(Exchange.HTTP_RESPONSE_CODE, 500, Integer.class);
             write(response, status, "text/xml;charset=UTF-8", answered.getMessage().getBody(byte[].class));
+            if (status < HttpServletResponse.SC_BAD_REQUEST) {
+                haveWorked.add(Thread.currentThread());
+            }
         }
 
         private static void write(HttpServletResponse response, int status, String contentType, byte[] body) throws IOException {

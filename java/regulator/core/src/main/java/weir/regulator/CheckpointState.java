@@ -24,6 +24,9 @@ final class CheckpointState {
     /** Pauses left out because of a lock, and because of a deadline. */
     final LongAdder locked = new LongAdder();
     final LongAdder urgent = new LongAdder();
+    /** Verdicts under rules that hold no more. */
+    private long poorBefore;
+    private long goodBefore;
 
     CheckpointState(String name, Regulator regulator) {
         this.name = name;
@@ -40,10 +43,22 @@ final class CheckpointState {
     }
 
     /** Other rules: what is usual is learnt anew if they differ. */
-    void setRules(PauseRules rules) {
+    synchronized void setRules(PauseRules rules) {
         if (!judge.rules().equals(rules)) {
+            poorBefore += judge.poorVerdicts();
+            goodBefore += judge.goodVerdicts();
             judge = new ProgressJudge(rules);
         }
+    }
+
+    /** Verdicts that progress was poor, under whatever rules. */
+    synchronized long poorVerdicts() {
+        return poorBefore + judge.poorVerdicts();
+    }
+
+    /** Verdicts that progress was good, under whatever rules. */
+    synchronized long goodVerdicts() {
+        return goodBefore + judge.goodVerdicts();
     }
 
     boolean isOn() {

@@ -31,7 +31,9 @@ final class ConcurrencyText {
             if (pair.length < 2) {
                 throw new IllegalArgumentException("'" + words[word] + "' is not written as name=value");
             }
-            parameters.put(pair[0], pair[1]);
+            if (parameters.put(pair[0], pair[1]) != null) {
+                throw new IllegalArgumentException("'" + pair[0] + "' is said twice");
+            }
         }
         Concurrency concurrency = named(words[0]);
         if (!parameters.isEmpty()) {
@@ -61,12 +63,11 @@ final class ConcurrencyText {
         }
     }
 
-    /** What is not said of limits is at most the largest. */
     private Concurrency aimd(double max) {
-        double usual = Math.min(20.0, max);
+        Bounds bounds = bounds(max);
         return new Aimd(
-                take("start", Quantity::limit, usual),
-                take("min", Quantity::limit, usual),
+                bounds.start,
+                bounds.min,
                 max,
                 take("back-off", Quantity::share, 0.9),
                 take("timeout", Quantity::nanos, 5_000_000_000L));
@@ -77,8 +78,28 @@ final class ConcurrencyText {
     }
 
     private Concurrency gradient2(double max) {
+        Bounds bounds = bounds(max);
+        return new Gradient2(bounds.start, bounds.min, max);
+    }
+
+    /** Where a limit begins, and the least it may be. */
+    private static final class Bounds {
+        private final double start;
+        private final double min;
+
+        Bounds(double start, double min) {
+            this.start = start;
+            this.min = min;
+        }
+    }
+
+    /** What is not said of them is 20, or as near to that as what is said allows. */
+    private Bounds bounds(double max) {
         double usual = Math.min(20.0, max);
-        return new Gradient2(take("start", Quantity::limit, usual), take("min", Quantity::limit, usual), max);
+        Double start = take("start", Quantity::limit, null);
+        Double min = take("min", Quantity::limit, null);
+        double least = min != null ? min : Math.min(usual, start == null ? usual : start);
+        return new Bounds(start != null ? start : Math.max(usual, least), least);
     }
 
     private Concurrency fixed(String number) {

@@ -10,6 +10,7 @@ public final class Entry {
     private final Regulator regulator;
     private final Regime regime;
     private final int classIndex;
+    /** Null if nothing held it. */
     private final Permit permit;
     private final Work work;
     private final AtomicBoolean finished = new AtomicBoolean();
@@ -24,17 +25,17 @@ public final class Entry {
 
     /** Whether it was let in. */
     public boolean isAdmitted() {
-        return permit.why() == null;
+        return why() == null;
     }
 
     /** Why it was refused; null if it was not. */
     public Why why() {
-        return permit.why();
+        return permit == null ? null : permit.why();
     }
 
     /** Nanoseconds after which it would be let in if nobody else came, if it was refused. */
     public long retryAfterNs() {
-        return permit.retryAfterNs();
+        return permit == null ? 0 : permit.retryAfterNs();
     }
 
     /** What runs for it, if it was let in: to be bound to the threads that do. */
@@ -52,7 +53,9 @@ public final class Entry {
         if (!isAdmitted() || !finished.compareAndSet(false, true)) {
             return false;
         }
-        regulator.finish(regime, classIndex, permit, kind);
+        if (permit != null) {
+            regulator.finish(regime, classIndex, permit, kind);
+        }
         return true;
     }
 }

@@ -80,8 +80,8 @@ final class Metrics {
         counter("checkpoint.paused", "seconds", tags, () -> of.pausedNs.sum() / 1e9);
         counter("checkpoint.locked", "pauses", tags, of.locked::sum);
         counter("checkpoint.urgent", "pauses", tags, of.urgent::sum);
-        counter("checkpoint.verdicts.poor", "verdicts", tags, () -> of.judge().poorVerdicts());
-        counter("checkpoint.verdicts.good", "verdicts", tags, () -> of.judge().goodVerdicts());
+        counter("checkpoint.verdicts.poor", "verdicts", tags, of::poorVerdicts);
+        counter("checkpoint.verdicts.good", "verdicts", tags, of::goodVerdicts);
         gauge("checkpoint.progress.usual", "per second", tags, () -> of.judge().usualPerSecond());
         gauge("checkpoint.pause.next", "seconds", tags, () -> of.judge().nextPauseNs() / 1e9);
     }

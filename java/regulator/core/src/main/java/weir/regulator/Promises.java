@@ -84,6 +84,22 @@ final class Promises {
 
     /** Other settings hold from now on: what was told of a promise that is no longer what it was, nothing is compared with. */
     void follow(Regime before, Regime next) {
-        told.keySet().removeIf(name -> next.target(name) != before.target(name));
+        told.keySet().removeIf(name -> !isAsItWas(before.settings, next.settings, name));
+    }
+
+    private static boolean isAsItWas(Settings before, Settings next, String name) {
+        PromiseText is = promise(next, name);
+        // What admission has learnt of a promise is gone once it was off; what pauses have learnt stays.
+        boolean isLearnt = next.promiseBy().isByPauses() || next.isOn() == before.isOn();
+        return is != null && is.equals(promise(before, name)) && next.promiseBy() == before.promiseBy() && isLearnt;
+    }
+
+    private static PromiseText promise(Settings settings, String name) {
+        for (ClassSettings of : settings.classes()) {
+            if (of.name.equals(name)) {
+                return of.promise;
+            }
+        }
+        return null;
     }
 }

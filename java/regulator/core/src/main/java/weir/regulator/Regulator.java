@@ -65,14 +65,17 @@ public final class Regulator {
         try {
             settings = Settings.ofProperties(properties);
         } catch (SettingsException e) {
-            LOGGER.log(Level.WARNING, "off until a filter brings what the system properties lack: " + e.getMessage());
+            LOGGER.log(
+                    Level.WARNING,
+                    "the regulator is off: the system properties make no sense by themselves (parameters of a filter may complete them)\n"
+                            + e.getMessage());
         }
         return new Regulator(settings == null ? Settings.OFF : settings, Time.ofMachine());
     }
 
     /**
      * Holds these settings from now on. Requests in flight stay, and so does what has been learnt for each promise, cap and rule of
-     * pauses that is as it was.
+     * pauses that is as it was. If they are off, those that wait go on, and caps that are found begin anew when they are on again.
      */
     public synchronized void apply(Settings settings) {
         entrance.setRules(settings.rules());
@@ -102,7 +105,8 @@ public final class Regulator {
     }
 
     /**
-     * A request arrives; waits if it has to, at most as long as the settings say.
+     * A request arrives; waits if it has to, at most as long as the settings say. It goes on at once and is counted nowhere while
+     * the regulator is off.
      *
      * @param path within the application, without its query
      * @throws InterruptedException if the thread is told to stop while it waits
@@ -110,15 +114,19 @@ public final class Regulator {
     public Entry enter(String path) throws InterruptedException {
         Regime under = regime;
         int classIndex = under.settings.classOf(path);
+        ClassSettings of = under.settings.classes().get(classIndex);
+        if (!under.settings.isOn()) {
+            return new Entry(this, under, classIndex, null, new Work(this, false, time.now(), of.deadlineNs));
+        }
         readCpu();
-        Permit permit = entrance.enter(under.settings.classes().get(classIndex).name);
+        Permit permit = entrance.enter(of.name);
         Work work = null;
         if (permit.state() == Permit.State.GRANTED) {
             if (under.targets.isPromised(classIndex)) {
                 probe.seesWorker();
                 under.targets.began(classIndex, permit.admitted());
             }
-            long deadlineNs = under.settings.classes().get(classIndex).deadlineNs;
+            long deadlineNs = of.deadlineNs;
             work = new Work(this, under.pauses(classIndex), permit.arrived(), permit.admitted(), deadlineNs);
         }
         return new Entry(this, under, classIndex, permit, work);
@@ -171,7 +179,7 @@ public final class Regulator {
         return entrance.seen(className);
     }
 
-    /** Requests in flight of all classes, and the limit on them; infinite without one. */
+    /** Requests in flight of all classes. */
     public int inFlight() {
         return entrance.inFlight();
     }

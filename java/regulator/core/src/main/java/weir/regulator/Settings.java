@@ -46,7 +46,9 @@ public final class Settings {
         long pauseMax = reader.take("pause.max", Quantity::nanos, Math.max(usual.pauseMaxNs, pauseMin));
         double alpha = reader.take("pause.alpha", Quantity::share, usual.alpha);
         double beta = reader.take("pause.beta", Quantity::share, usual.beta);
-        this.pauses = reader.make("pause.min", () -> new PauseRules(stretchMin, pauseMin, pauseMax, alpha, beta), usual);
+        reader.run(pauseMin > 0 ? "pause.max" : "pause.min", () -> checkPauses(pauseMin, pauseMax));
+        boolean isPossible = pauseMin > 0 && pauseMin <= pauseMax;
+        this.pauses = isPossible ? new PauseRules(stretchMin, pauseMin, pauseMax, alpha, beta) : usual;
         this.classes = classes(reader);
         for (ClassSettings of : classes) {
             reader.run("promise." + of.name, () -> checkPromise(of.promise));
@@ -70,9 +72,10 @@ public final class Settings {
         reader.finish();
         List<ClassRules> held = new ArrayList<>();
         for (ClassSettings of : classes) {
-            held.add(rulesOf(of));
+            // Where all is off, those that wait are not to be sent away because the wait for all is shorter than theirs.
+            held.add(on ? rulesOf(of) : new ClassRules(of.name, null, null, null, of.maxWaitNs, of.maxQueue));
         }
-        this.rules = new Rules(rate, concurrency, maxWait, maxQueue, held);
+        this.rules = new Rules(on ? rate : null, on ? concurrency : null, maxWait, maxQueue, held);
     }
 
     /**
@@ -84,15 +87,39 @@ public final class Settings {
         return new Settings(values);
     }
 
-    /** Settings of those properties that begin with {@link #PREFIX}; null if there are none. */
+    /**
+     * Settings of a filter's parameters and of those properties that begin with {@link #PREFIX}, which go before them.
+     *
+     * @throws SettingsException that says everything that is wrong with them, and names what properties say as it was typed
+     */
+    public static Settings of(Map<String, String> parameters, Properties properties) {
+        Map<String, String> ofProperties = values(properties);
+        Map<String, String> all = new LinkedHashMap<>(parameters);
+        all.putAll(ofProperties);
+        try {
+            return of(all);
+        } catch (SettingsException e) {
+            throw e.withPrefix(PREFIX, ofProperties.keySet());
+        }
+    }
+
+    /**
+     * Settings of those properties that begin with {@link #PREFIX}; null if there are none.
+     *
+     * @throws SettingsException that says everything that is wrong with them
+     */
     public static Settings ofProperties(Properties properties) {
+        return values(properties).isEmpty() ? null : of(Map.of(), properties);
+    }
+
+    private static Map<String, String> values(Properties properties) {
         Map<String, String> values = new LinkedHashMap<>();
         for (String name : properties.stringPropertyNames()) {
             if (name.startsWith(PREFIX)) {
                 values.put(name.substring(PREFIX.length()), properties.getProperty(name));
             }
         }
-        return values.isEmpty() ? null : of(values);
+        return values;
     }
 
     /** The same but for one value; null takes the name out. */
@@ -129,6 +156,7 @@ public final class Settings {
         return classes;
     }
 
+    /** What admission holds: nothing where all is off. */
     Rules rules() {
         return rules;
     }
@@ -148,6 +176,16 @@ public final class Settings {
         // Last, wherever it was named: what no pattern matches goes there.
         classes.add(new ClassSettings(OTHER, reader));
         return Collections.unmodifiableList(classes);
+    }
+
+    private static void checkPauses(long minNs, long maxNs) {
+        if (minNs <= 0) {
+            throw new IllegalArgumentException("the shortest pause has to be above 0");
+        }
+        if (minNs > maxNs) {
+            throw new IllegalArgumentException(
+                    "the longest pause, " + Quantity.ofNanos(maxNs) + ", is shorter than pause.min, " + Quantity.ofNanos(minNs));
+        }
     }
 
     private static void checkOwner(String pattern, String name, String owner) {

@@ -81,8 +81,10 @@ final class WakeProbe {
             }
         } finally {
             worker.shutdown();
-            runs.set(false);
-            lateness.forget();
+            synchronized (lateness) {
+                runs.set(false);
+                lateness.forget();
+            }
         }
     }
 
@@ -94,8 +96,12 @@ final class WakeProbe {
 
     private void hand(long due, ThreadPoolExecutor worker) {
         Runnable arrival = () -> {
-            if (runs.get()) {
-                lateness.add(due, time.now() - due);
+            long late = time.now() - due;
+            synchronized (lateness) {
+                // Not what is handed over last, once all is forgotten.
+                if (runs.get()) {
+                    lateness.add(due, late);
+                }
             }
         };
         if (isVirtual) {

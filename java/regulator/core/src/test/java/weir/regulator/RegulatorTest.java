@@ -182,6 +182,52 @@ class RegulatorTest {
         assertEquals(1, values.get("weir.regulator.requests.active{class=light}"));
     }
 
+    /** One that is off holds nobody, and whoever waits when it is switched off goes on. */
+    @Test
+    void whoWaitsGoesOnWhenItIsSwitchedOff() throws InterruptedException {
+        Regulator regulator = regulator(
+                Map.of("class.heavy.urls", "/heavy", "class.heavy.concurrency", "1", "class.heavy.max-wait", "1 min"));
+        Entry first = regulator.enter("/heavy");
+        List<Entry> second = Collections.synchronizedList(new ArrayList<>());
+        Thread waits = new Thread(() -> {
+            try {
+                second.add(regulator.enter("/heavy"));
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        waits.start();
+        for (long end = System.nanoTime() + 30_000_000_000L; System.nanoTime() < end && regulator.seen("heavy").queued == 0; ) {
+            Thread.onSpinWait();
+        }
+        assertEquals(1, regulator.seen("heavy").queued);
+        // Longer than those may wait of whom nothing is said.
+        Thread.sleep(300);
+        regulator.apply(regulator.settings().with("on", "false"));
+        waits.join(30_000);
+        assertEquals(1, second.size(), "it waits although nothing is held");
+        Entry third = regulator.enter("/heavy");
+        assertTrue(second.get(0).isAdmitted() && third.isAdmitted());
+        assertEquals(2, regulator.inFlight(), "whoever comes while it is off is counted nowhere");
+        assertTrue(third.finish(Kind.COMPLETED));
+        assertFalse(third.finish(Kind.COMPLETED), "it is over once");
+        regulator.apply(regulator.settings().with("on", "true"));
+        assertTrue(first.finish(Kind.COMPLETED) && second.get(0).finish(Kind.COMPLETED));
+        assertEquals(0, regulator.inFlight());
+    }
+
+    /** What is in front of a name that was typed is said, too. */
+    @Test
+    void systemPropertiesThatAreWrongAreNamedAsTheyWereTyped() {
+        Properties properties = new Properties();
+        properties.setProperty("weir.regulator.rate", "fast");
+        SettingsException error = assertThrows(
+                SettingsException.class, () -> Settings.of(Map.of("max-wait", "soon"), properties));
+        List<String> lines = error.getMessage().lines().toList();
+        assertEquals("weir.regulator.rate: 'fast' is not a number", lines.get(0));
+        assertTrue(lines.get(1).startsWith("max-wait: 'soon'"), lines.get(1));
+    }
+
     /** A promise among the system properties to a class that the parameters of a filter describe. */
     @Test
     void systemPropertiesThatAFilterCompletesAreNoMistake() {
@@ -246,6 +292,11 @@ class RegulatorTest {
             assertEquals(1, promise(regulator, "kept"));
             assertEquals("INFO the promise to light can be kept again", said.get(said.size() - 1));
             assertEquals(2, said.size(), said.toString());
+            answerLight(regulator, time, 20, 30);
+            assertEquals(3, said.size(), said.toString());
+            regulator.apply(regulator.settings().with("promise.light", "p99 <= 15 ms"));
+            answerLight(regulator, time, 20, 30);
+            assertEquals(4, said.size(), "another promise cannot be kept either: " + said);
         } finally {
             log.setUseParentHandlers(true);
             log.removeHandler(listens);

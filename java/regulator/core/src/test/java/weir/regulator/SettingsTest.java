@@ -81,6 +81,19 @@ class SettingsTest {
     }
 
     @Test
+    void limitsThatContradictEachOtherAreRefusedAndWhatIsNotSaidFits() {
+        assertEquals(new Aimd(10, 10, 200, 0.9, 500_000_000L), ConcurrencyText.parse("aimd start=10 timeout=500ms"));
+        assertEquals(new Aimd(30, 30, 200, 0.9, 5_000_000_000L), ConcurrencyText.parse("aimd min=30"));
+        assertEquals(new Gradient2(5, 5, 200), ConcurrencyText.parse("gradient2 start=5"));
+        for (String wrong : List.of(
+                "aimd start=500", "aimd start=5 min=10", "aimd back-off=0.01", "vegas start=20 max=10", "adaptive cpu=80% cpu=70%")) {
+            assertThrows(IllegalArgumentException.class, () -> ConcurrencyText.parse(wrong), wrong);
+        }
+        SettingsException pauses = assertThrows(SettingsException.class, () -> Settings.of(Map.of("pause.max", "1 ms")));
+        assertEquals("pause.max: the longest pause, 1.00 ms, is shorter than pause.min, 2.00 ms", pauses.getMessage());
+    }
+
+    @Test
     void admissionAloneKeepsNoPromiseOfThroughput() {
         Map<String, String> values = new LinkedHashMap<>();
         values.put("class.light.urls", "/light");

@@ -11,8 +11,8 @@ import java.util.List;
  * {@link #nextWake}. Time is what the caller says, in nanoseconds from 0 on; if it goes backwards, it stands still.
  *
  * <p>Each request that arrives is admitted, waits, or is refused; of each that waits, a verdict comes within the longest wait,
- * unless it is abandoned; each that is admitted is finished once. A call costs time in the number of classes, not of requests,
- * and allocates nothing but the {@link Permit}. Not safe for threads: {@link weir.regulator.Regulator} guards it.
+ * unless it is abandoned; each that is admitted is finished once. A call costs time in the number of classes, not of requests.
+ * Not safe for threads: {@link weir.regulator.Regulator} guards it.
  */
 public final class Admission {
     /** A moment that never comes. */

@@ -4,9 +4,6 @@ import java.util.List;
 
 /** Additive increase, multiplicative decrease: see {@link AimdLimit}. */
 public final class Aimd extends Concurrency {
-    /** The defaults of Netflix' concurrency-limits. */
-    public static final Aimd DEFAULT = new Aimd(20, 20, 200, 0.9, 5_000_000_000L);
-
     final double start;
     final double min;
     final double max;
@@ -21,10 +18,13 @@ public final class Aimd extends Concurrency {
      * @param max the largest
      * @param backOff by which the limit is multiplied; from 0.5 up to 1
      * @param timeoutNs responses that take longer, in nanoseconds, count as failed
-     * @throws IllegalArgumentException if the least limit is above the largest
+     * @throws IllegalArgumentException if the limit at first is not between the least and the largest, or the back-off not within its bounds
      */
     public Aimd(double start, double min, double max, double backOff, long timeoutNs) {
-        checkBounds(min, max);
+        checkBounds(start, min, max);
+        if (!(backOff >= 0.5 && backOff < 1)) {
+            throw new IllegalArgumentException("a back-off of " + backOff + " is not from 0.5 up to 1");
+        }
         this.start = start;
         this.min = min;
         this.max = max;

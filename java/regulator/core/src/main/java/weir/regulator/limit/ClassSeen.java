@@ -55,13 +55,4 @@ public final class ClassSeen {
     public long refusedFor(Why why) {
         return refused[why.ordinal()];
     }
-
-    /** Requests refused for any reason. */
-    public long refusedTotal() {
-        long sum = 0;
-        for (long count : refused) {
-            sum += count;
-        }
-        return sum;
-    }
 }

@@ -42,4 +42,12 @@ public abstract class Concurrency {
             throw new IllegalArgumentException("the least limit, " + min + ", is above the largest, " + max);
         }
     }
+
+    static void checkBounds(double start, double min, double max) {
+        checkBounds(min, max);
+        if (start < min || start > max) {
+            throw new IllegalArgumentException(
+                    "the limit at first, " + start + ", is not between the least, " + min + ", and the largest, " + max);
+        }
+    }
 }

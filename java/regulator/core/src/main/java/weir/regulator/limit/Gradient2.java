@@ -17,10 +17,10 @@ public final class Gradient2 extends Concurrency {
      * @param start the limit at first
      * @param min the least
      * @param max the largest
-     * @throws IllegalArgumentException if the least is above the largest
+     * @throws IllegalArgumentException if the limit at first is not between the least and the largest
      */
     public Gradient2(double start, double min, double max) {
-        checkBounds(min, max);
+        checkBounds(start, min, max);
         this.start = start;
         this.min = min;
         this.max = max;

@@ -15,8 +15,10 @@ public final class Vegas extends Concurrency {
      *
      * @param start the limit at first
      * @param max the largest; the least is 1
+     * @throws IllegalArgumentException if the limit at first is not between the least and the largest
      */
     public Vegas(double start, double max) {
+        checkBounds(start, 1, max);
         this.start = start;
         this.max = max;
     }

@@ -229,11 +229,6 @@ public final class ProgressJudge {
         }
     }
 
-    /** Whether enough is known for verdicts. */
-    public synchronized boolean isCalibrated() {
-        return stretches >= CALIBRATION;
-    }
-
     /** Usual progress per second; 0 before any. */
     public synchronized double usualPerSecond() {
         return meanS > 0 ? meanDone / meanS : 0;

@@ -159,7 +159,12 @@ public final class Targets {
     /** Whether requests of a class have come of late whose promise asks for how long they waited before they were seen. */
     public boolean isLatenessWanted(long now) {
         synchronized (lock) {
-            return targets.stream().anyMatch(target -> target != null && target.countsWaits() && isHere(target, now));
+            for (Target target : targets) {
+                if (target != null && target.countsWaits() && isHere(target, now)) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 

@@ -13,7 +13,7 @@ class SteeringTest {
     /** Threads that would run if they might. */
     private static final double WANTED = 20;
 
-    /** A promise gives it four fifths of what is allowed. */
+    /** What may be late, as a multiple of what is allowed: {@link ResponseTarget} allows a fifth of what a promise does. */
     private static final double MARGIN = 1.15;
 
     private final SplittableRandom random = new SplittableRandom(7);

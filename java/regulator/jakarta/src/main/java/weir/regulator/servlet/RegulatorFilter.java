@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Properties;
 import weir.regulator.Entry;
 import weir.regulator.Regulator;
 import weir.regulator.RegulatorBean;
@@ -53,19 +52,10 @@ public final class RegulatorFilter implements Filter {
             values.put(name, config.getInitParameter(name));
         }
         if (!values.isEmpty()) {
-            regulator.apply(Settings.of(withProperties(values, System.getProperties())));
+            regulator.apply(Settings.of(values, System.getProperties()));
         }
         String path = config.getServletContext().getContextPath();
         bean = RegulatorBean.register(regulator, path.isEmpty() ? "/" : path);
-    }
-
-    private static Map<String, String> withProperties(Map<String, String> values, Properties properties) {
-        for (String name : properties.stringPropertyNames()) {
-            if (name.startsWith(Settings.PREFIX)) {
-                values.put(name.substring(Settings.PREFIX.length()), properties.getProperty(name));
-            }
-        }
-        return values;
     }
 
     @Override
