@@ -65,7 +65,13 @@ fn the_regulator_is_built_and_its_tests_pass() {
     let place = tempfile::tempdir().unwrap();
     let mut maven = Command::new("mvn");
     maven
-        .args(["--batch-mode", "--quiet", "--strict-checksums", "-Precipe", "--file"])
+        .args([
+            "--batch-mode",
+            "--quiet",
+            "--strict-checksums",
+            "-Precipe",
+            "--file",
+        ])
         .arg(regulator.join("pom.xml"))
         .arg(format!("-Dweir.build={}", place.path().display()))
         // The documentation is for those who install it, and takes as long as the tests.
