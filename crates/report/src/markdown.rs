@@ -26,7 +26,7 @@ fn answer(result: &StudyResult) -> String {
     let mut text = format!(
         "**{}** ({})\n",
         escape(&result.summary),
-        words::status(result.status)
+        words::status(result)
     );
     let Some(answer) = &result.answer else {
         return text;

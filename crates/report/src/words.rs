@@ -8,8 +8,14 @@ use weir_record::{
 use crate::figures::{Kind, number};
 
 /// How a run ended, for people.
-pub(crate) fn status(status: Status) -> &'static str {
-    match status {
+pub(crate) fn status(result: &StudyResult) -> &'static str {
+    let measured = || {
+        let mut trials = result.trials.iter();
+        result.table.is_some() && trials.any(|trial| trial.valid && trial.case.is_some())
+    };
+    match result.status {
+        // The summary of a sweep names the cases that have none.
+        Status::Invalid if measured() => "a case has no valid trial",
         Status::Answered => "answered",
         Status::NotMet => "requirement not met",
         Status::Never => "goal never reached",
@@ -101,13 +107,21 @@ pub(crate) fn limit(limit: Option<f64>) -> String {
     limit.map_or_else(|| "–".to_owned(), number)
 }
 
-/// The trials that something rests on: `trial 9`, `trials 8, 9`.
+/// The trials that something rests on: `trial 9`, `trials 8, 9`, `trials 3–8, 11`.
 pub(crate) fn trials(ids: &[u32]) -> String {
-    let list: Vec<String> = ids.iter().map(u32::to_string).collect();
-    match ids.len() {
-        0 => String::new(),
-        1 => format!("trial {}", list[0]),
-        _ => format!("trials {}", list.join(", ")),
+    let runs: Vec<&[u32]> = ids.chunk_by(|before, after| before + 1 == *after).collect();
+    let list = runs.iter().map(|run| match run {
+        [first, _, .., last] => format!("{first}–{last}"),
+        few => few
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+    });
+    match ids {
+        [] => String::new(),
+        [only] => format!("trial {only}"),
+        _ => format!("trials {}", list.collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -245,4 +259,21 @@ pub(crate) fn unbroken(text: &str) -> String {
         .fold(text.to_owned(), |text, unit| {
             text.replace(unit, &unit.replace(' ', NO_BREAK))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_in_a_row_are_told_as_a_range() {
+        assert_eq!(trials(&[]), "");
+        assert_eq!(trials(&[9]), "trial 9");
+        assert_eq!(trials(&[8, 9]), "trials 8, 9");
+        assert_eq!(
+            trials(&[3, 4, 5, 8, 11, 12, 13, 14]),
+            "trials 3–5, 8, 11–14"
+        );
+        assert_eq!(trials(&[5, 4, 3]), "trials 5, 4, 3", "their order is kept");
+    }
 }

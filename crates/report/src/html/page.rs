@@ -156,7 +156,7 @@ impl<'a> Page<'a> {
         let (funnels, funnels_left_out) = funnels(result);
         Self {
             question: &result.question,
-            status: words::status(result.status),
+            status: words::status(result),
             tone: tone(result),
             summary: sentences.next().unwrap_or_default(),
             more: sentences.collect(),

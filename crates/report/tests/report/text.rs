@@ -93,6 +93,21 @@ fn ticket_of_a_sweep() {
     insta::assert_snapshot!(markdown(&sweep().input()));
 }
 
+#[test]
+fn a_sweep_with_an_empty_case_says_so_and_not_that_nothing_is_valid() {
+    let mut run = sweep();
+    run.result.status = Status::Invalid;
+    let first = run.result.trials[0].case.clone();
+    for trial in &mut run.result.trials {
+        trial.valid = trial.case != first;
+    }
+    assert!(markdown(&run.input()).contains("(a case has no valid trial)"));
+    for trial in &mut run.result.trials {
+        trial.valid = false;
+    }
+    assert!(markdown(&run.input()).contains("(measurement not valid)"));
+}
+
 /// The cells of a row of a Markdown table: bars that are not escaped.
 fn cells(row: &str) -> usize {
     let escaped = row.replace("\\\\", "").replace("\\|", "");

@@ -1,8 +1,6 @@
 //! A target that becomes slower or faster while the study runs.
 
-use std::collections::BTreeMap;
-
-use weir_record::{Finding, Role, TrialRecord};
+use weir_record::{Finding, Levels, Role};
 use weir_stats::student_cdf;
 
 use super::Evidence;
@@ -14,7 +12,7 @@ const ALARM: f64 = 0.01;
 const CHANGE_MIN: f64 = 0.02;
 
 /// The CPU against what is expected at its level, over the order of the trials: in a search against
-/// the fitted curve, in a sweep against the mean of the case's replicates.
+/// the fitted curve, in a sweep against the mean of the case's replicates at the same levels.
 pub(super) fn of_cpu(evidence: &Evidence<'_>) -> Vec<Finding> {
     let residuals = residuals(evidence);
     let Some(slope) = Slope::of(&residuals) else {
@@ -54,29 +52,36 @@ fn residuals(evidence: &Evidence<'_>) -> Vec<(u32, f64)> {
             .filter(|(_, residual)| residual.is_finite())
             .collect();
     }
-    let mut cases: BTreeMap<&str, Vec<&TrialRecord>> = BTreeMap::new();
-    for trial in &evidence.trials {
-        if let (Some(case), Some(_)) = (&trial.case, trial.cpu) {
-            cases.entry(case).or_default().push(trial);
-        }
-    }
     let mut all = Vec::new();
-    for trials in cases.values().filter(|trials| trials.len() > 1) {
-        let logs: Vec<f64> = trials
-            .iter()
-            .filter_map(|trial| Some(trial.cpu?.total.ln()))
-            .filter(|log| log.is_finite())
-            .collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        all.extend(
-            trials
-                .iter()
-                .zip(logs)
-                .map(|(trial, log)| (trial.id, log - mean)),
-        );
+    for logs in replicates(evidence).iter().filter(|logs| logs.len() > 1) {
+        let mean = logs.iter().map(|(_, log)| log).sum::<f64>() / logs.len() as f64;
+        all.extend(logs.iter().map(|(id, log)| (*id, log - mean)));
     }
     all.sort_by_key(|(id, _)| *id);
     all
+}
+
+/// Number and ln(CPU) of the trials of a case that had the same levels. A level that follows from other
+/// trials (`rate = "{…}"`) differs from block to block, and with it the CPU.
+fn replicates(evidence: &Evidence<'_>) -> Vec<Vec<(u32, f64)>> {
+    let mut groups: Vec<(&str, &Levels, Vec<(u32, f64)>)> = Vec::new();
+    for trial in &evidence.trials {
+        let (Some(case), Some(cpu)) = (&trial.case, trial.cpu) else {
+            continue;
+        };
+        let log = cpu.total.ln();
+        if !log.is_finite() {
+            continue;
+        }
+        let group = groups
+            .iter_mut()
+            .find(|(name, levels, _)| *name == case && **levels == trial.levels);
+        match group {
+            Some((_, _, logs)) => logs.push((trial.id, log)),
+            None => groups.push((case, &trial.levels, vec![(trial.id, log)])),
+        }
+    }
+    groups.into_iter().map(|(_, _, logs)| logs).collect()
 }
 
 struct Slope {
@@ -104,5 +109,49 @@ impl Slope {
         }
         let chance = 2.0 * student_cdf(-(value / error).abs(), df);
         Some(Self { value, chance })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_record::{CpuRecord, TrialRecord};
+
+    use super::*;
+    use crate::findings::made::{findings, trial};
+
+    /// Replicates of one case, the CPU of each beside its rate.
+    fn says(trials: &[(f64, f64)]) -> bool {
+        let trials: Vec<TrialRecord> = (1..)
+            .zip(trials)
+            .map(|(id, (rate, cpu))| TrialRecord {
+                case: Some("light alone".to_owned()),
+                levels: [("rate".to_owned(), (*rate).into())].into(),
+                cpu: Some(CpuRecord {
+                    total: *cpu,
+                    ..CpuRecord::default()
+                }),
+                ..trial(id, *rate, &[])
+            })
+            .collect();
+        !findings(of_cpu, &[], &trials).is_empty()
+    }
+
+    #[test]
+    fn more_cpu_at_the_same_levels_is_told() {
+        let noise = [0.001, -0.002, 0.002, 0.0, -0.001, 0.001];
+        let grown = |n: usize| (100.0, 0.4 + 0.01 * n as f64 + noise[n]);
+        assert!(says(&[0, 1, 2, 3, 4, 5].map(grown)));
+        let level = |n: usize| (100.0, 0.4 + noise[n]);
+        assert!(!says(&[0, 1, 2, 3, 4, 5].map(level)));
+    }
+
+    #[test]
+    fn a_rate_that_grows_from_block_to_block_is_no_drift() {
+        let noise = [0.001, -0.002, 0.002, 0.0, -0.001, 0.001];
+        let grown = |n: usize| {
+            let rate = 100.0 + 3.0 * n as f64;
+            (rate, 0.004 * rate + noise[n])
+        };
+        assert!(!says(&[0, 1, 2, 3, 4, 5].map(grown)));
     }
 }

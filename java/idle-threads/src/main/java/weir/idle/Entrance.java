@@ -13,6 +13,9 @@ interface Entrance extends AutoCloseable {
     /** Gives the measured flow an order of the load beforehand, and waits for its answer. */
     void work(byte[] order) throws Exception;
 
+    /** Gives an order to each of its own threads that chance has left without one. */
+    default void workOnTheRest(byte[] order) throws Exception {}
+
     /** Threads of its own that have worked and that the flow does not need. */
     default long idle() {
         return 0;

@@ -18,7 +18,7 @@ final class Server implements AutoCloseable {
 
     /** Lines of the orders beforehand: short, since they are many. */
     private static final int LINES_BEFOREHAND = 10;
-    /** Threads of Tomcat's take turns, but not strictly: so often again, until each has worked. */
+    /** The provider may refuse an order: so often again, until each thread has had one that succeeded. */
     private static final int FURTHER_ROUNDS = 10;
 
     private final IdleFlows idle;
@@ -58,9 +58,9 @@ final class Server implements AutoCloseable {
             for (int round = 0; idleThreads() < settings.idle(); round++) {
                 if (round == FURTHER_ROUNDS) {
                     throw new IllegalStateException((settings.idle() - idleThreads()) + " of " + settings.idle()
-                            + " threads had no order, after " + round + " rounds more");
+                            + " threads had no order that succeeded, after " + round + " rounds more");
                 }
-                work(senders, order, settings.idle());
+                entrance.workOnTheRest(order);
             }
         } finally {
             senders.shutdown();
