@@ -61,10 +61,13 @@ fn residuals(evidence: &Evidence<'_>) -> Vec<(u32, f64)> {
     all
 }
 
-/// Number and ln(CPU) of the trials of a case that had the same levels. A level that follows from other
+/// Numbers of trials, and ln(CPU) of each.
+type Logs = Vec<(u32, f64)>;
+
+/// The trials of a case that had the same levels. A level that follows from other
 /// trials (`rate = "{…}"`) differs from block to block, and with it the CPU.
-fn replicates(evidence: &Evidence<'_>) -> Vec<Vec<(u32, f64)>> {
-    let mut groups: Vec<(&str, &Levels, Vec<(u32, f64)>)> = Vec::new();
+fn replicates(evidence: &Evidence<'_>) -> Vec<Logs> {
+    let mut groups: Vec<(&str, &Levels, Logs)> = Vec::new();
     for trial in &evidence.trials {
         let (Some(case), Some(cpu)) = (&trial.case, trial.cpu) else {
             continue;
