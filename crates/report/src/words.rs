@@ -109,19 +109,17 @@ pub(crate) fn limit(limit: Option<f64>) -> String {
 
 /// The trials that something rests on: `trial 9`, `trials 8, 9`, `trials 3–8, 11`.
 pub(crate) fn trials(ids: &[u32]) -> String {
-    let runs: Vec<&[u32]> = ids.chunk_by(|before, after| before + 1 == *after).collect();
-    let list = runs.iter().map(|run| match run {
-        [first, _, .., last] => format!("{first}–{last}"),
-        few => few
-            .iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(", "),
-    });
-    match ids {
-        [] => String::new(),
-        [only] => format!("trial {only}"),
-        _ => format!("trials {}", list.collect::<Vec<_>>().join(", ")),
+    let in_a_row = ids.chunk_by(|before, after| before + 1 == *after);
+    let list: Vec<String> = in_a_row
+        .flat_map(|run| match run {
+            [first, _, .., last] => vec![format!("{first}–{last}")],
+            few => few.iter().map(u32::to_string).collect(),
+        })
+        .collect();
+    match ids.len() {
+        0 => String::new(),
+        1 => format!("trial {}", list[0]),
+        _ => format!("trials {}", list.join(", ")),
     }
 }
 

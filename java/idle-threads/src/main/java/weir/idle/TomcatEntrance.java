@@ -33,6 +33,7 @@ import org.apache.catalina.startup.Tomcat;
  * has waited longest gets the next request.
  */
 final class TomcatEntrance implements Entrance {
+    /** How long all threads may take to come when they are called together. */
     private static final int CALL_S = 60;
 
     private final Tomcat tomcat = new Tomcat();

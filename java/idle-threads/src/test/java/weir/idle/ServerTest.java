@@ -95,6 +95,15 @@ class ServerTest {
     }
 
     @Test
+    void tomcatsThreadsThatChanceLeavesOutGetAnOrder() throws Exception {
+        Settings none = new Settings(0, provider.getAddress().getPort(), 2, IDLE, 1_000, 0, false, true, 0);
+        try (Server server = Server.start(none)) {
+            assertEquals(IDLE + 2, messages(server), "one order for each thread, no more");
+            serves(server);
+        }
+    }
+
+    @Test
     void virtualThreadsAreNoThreadsOfTheSystem() throws Exception {
         assumeTrue(Runtime.version().feature() >= 21, "virtual threads came with Java 21");
         // Camel asks once, when its classes are loaded: so in a virtual machine of its own.
