@@ -57,7 +57,7 @@ enum Task {
     /// Do all that continuous integration does: `ci`, `fuzz`, then `test`, and say where the time went
     All {
         /// How long inputs are made by chance, for each target
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 10)]
         fuzz_seconds: u64,
     },
     /// Check the structure: crate edges, the crate table, files

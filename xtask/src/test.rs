@@ -21,6 +21,8 @@ use crate::workspace::Workspace;
 const SYSTEM_TESTS: &str = "WEIR_SYSTEM_TESTS";
 /// The test programs whose tests load servers and measure.
 const MEASURING: &str = "system";
+/// What the names of those of their tests have in which Weir or what it has started is killed, so that nothing is measured.
+const KILLED: &str = "killed";
 /// When more tests than this fail, it was not by chance.
 const AGAIN_MAX: usize = 3;
 /// So many of the slowest tests are named.
@@ -56,15 +58,20 @@ fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, Ta
     })
 }
 
-/// Two parts: what measures runs one test at a time, because it would measure the others; the rest two at a time.
+/// What measures runs one test at a time, because it would measure the others; the rest two at a time.
 fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
     let targets = system_targets(workspace)?;
     let (measuring, others): (Vec<&str>, Vec<&str>) = targets
         .iter()
         .map(String::as_str)
         .partition(|name| *name == MEASURING);
-    let mut tally = system_part(workspace, steps, "system profile: servers", &others, 2)?;
-    let measured = system_part(workspace, steps, "system profile: studies", &measuring, 1)?;
+    let mut run = |title: &str, targets: &[&str], filter: &[&str], at_once| {
+        let title = format!("system profile: {title}");
+        system_part(workspace, steps, &title, targets, filter, at_once)
+    };
+    let mut tally = run("servers", &others, &[], 2)?;
+    tally += run("studies that are killed", &measuring, &[KILLED], 2)?;
+    let measured = run("studies", &measuring, &["--skip", KILLED], 1)?;
     tell_slowest(&measured);
     tally += measured;
     Ok(tally)
@@ -75,6 +82,7 @@ fn system_part(
     steps: &mut Steps,
     title: &str,
     targets: &[&str],
+    filter: &[&str],
     at_once: u32,
 ) -> Result<Tally, TaskError> {
     if targets.is_empty() {
@@ -90,10 +98,12 @@ fn system_part(
         let at_once = format!("--test-threads={at_once}");
         let mut arguments = arguments.clone();
         arguments.extend(["--", &at_once]);
-        if !again.is_empty() {
+        if again.is_empty() {
+            arguments.extend(filter);
+        } else {
             arguments.push("--exact");
+            arguments.extend(again);
         }
-        arguments.extend(again);
         run_tests(cargo(&workspace.root, &arguments).env(SYSTEM_TESTS, "1"))
     })
 }

@@ -328,5 +328,8 @@ fn watch_plan(watched: Watched, cpus: &CpuPlan) -> WatchPlan {
 }
 
 fn target_failed(error: &TargetError) -> TrialError {
-    TrialError::Environment(failed_to(error))
+    match error {
+        TargetError::Interrupted => TrialError::Interrupted,
+        other => TrialError::Environment(failed_to(other)),
+    }
 }

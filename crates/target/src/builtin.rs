@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -17,7 +19,7 @@ use weir_probe::Source;
 use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::error::TargetError;
 use crate::funnel::check_limit;
 use crate::server::{Server, Watched};
@@ -53,6 +55,8 @@ pub struct BuiltinOptions {
     /// What happens to a connection that comes when as many are open as may be: it waits in the
     /// backlog, or is refused (accepted and closed at once).
     pub when_connections_full: WhenFull,
+    /// Set from outside to stop the wait until it is ready.
+    pub interrupted: Arc<AtomicBool>,
     /// File that gets what the server prints.
     pub log: PathBuf,
 }
@@ -234,8 +238,12 @@ fn launch(
             command.arg(format!("{flag}={limit}"));
         }
     }
+    let patience = Patience {
+        longest: START_PATIENCE,
+        interrupted: &options.interrupted,
+    };
     let (process, line) =
-        ServerProcess::start(command, options.cpus.as_ref(), &options.log, START_PATIENCE)?;
+        ServerProcess::start(command, options.cpus.as_ref(), &options.log, patience)?;
     let addresses = serde_json::from_str(&line).map_err(|error| TargetError::Admin {
         url: "the server's first line".to_owned(),
         says: format!("{error} in `{line}`"),

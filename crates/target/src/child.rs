@@ -5,7 +5,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, SyncSender};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,15 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 const STOP_LOOK: Duration = Duration::from_millis(20);
 /// How much of a log is told when something goes wrong.
 const LAST_WORDS: u64 = 2_000;
+
+/// How long a child may take to be ready.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience<'a> {
+    /// The longest wait.
+    pub(crate) longest: Duration,
+    /// Set from outside to stop waiting.
+    pub(crate) interrupted: &'a AtomicBool,
+}
 
 /// A running child process.
 ///
@@ -46,7 +56,7 @@ impl ServerProcess {
         mut command: Command,
         cpus: Option<&CpuSet>,
         log: &Path,
-        patience: Duration,
+        patience: Patience<'_>,
     ) -> Result<(Self, String), TargetError> {
         let stderr = open_log(log)?;
         command
@@ -112,11 +122,14 @@ impl ServerProcess {
     /// Waits until it is ready, however that shows.
     pub(crate) fn wait_until(
         &mut self,
-        patience: Duration,
+        patience: Patience<'_>,
         mut ready: impl FnMut() -> bool,
     ) -> Result<(), TargetError> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + patience.longest;
         while !ready() {
+            if patience.interrupted.load(Ordering::Relaxed) {
+                return Err(TargetError::Interrupted);
+            }
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(TargetError::EndedAtStart {
                     status: status.to_string(),
@@ -124,10 +137,7 @@ impl ServerProcess {
                 });
             }
             if Instant::now() >= until {
-                return Err(TargetError::NotReady {
-                    seconds: patience.as_secs(),
-                    log: self.log.clone(),
-                });
+                return Err(self.not_ready(patience));
             }
             thread::sleep(STOP_LOOK);
         }
@@ -139,7 +149,7 @@ impl ServerProcess {
     pub(crate) fn wait_until_answers(
         &mut self,
         url: &str,
-        patience: Duration,
+        patience: Patience<'_>,
         each: Duration,
         is_ready: impl Fn(ureq::http::StatusCode) -> bool,
     ) -> Result<(), TargetError> {
@@ -148,9 +158,21 @@ impl ServerProcess {
             .http_status_as_error(false)
             .build()
             .into();
+        let mut asked = None;
         self.wait_until(patience, || {
-            let answer = agent.get(url).call();
-            answer.is_ok_and(|answer| is_ready(answer.status()))
+            // From the side: a server that starts may accept a connection long before it answers.
+            let answer = asked.get_or_insert_with(|| ask(agent.clone(), url.to_owned()));
+            match answer.try_recv() {
+                Err(TryRecvError::Empty) => false,
+                Ok(status) => {
+                    asked = None;
+                    is_ready(status)
+                }
+                Err(TryRecvError::Disconnected) => {
+                    asked = None;
+                    false
+                }
+            }
         })
     }
 
@@ -166,25 +188,37 @@ impl ServerProcess {
 
     fn wait_for_line(
         &mut self,
-        lines: &mpsc::Receiver<String>,
-        patience: Duration,
+        lines: &Receiver<String>,
+        patience: Patience<'_>,
     ) -> Result<String, TargetError> {
-        match lines.recv_timeout(patience) {
-            Ok(line) => Ok(line),
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(TargetError::NotReady {
-                seconds: patience.as_secs(),
-                log: self.log.clone(),
-            }),
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                let status = self.wait_for_end(STOP_PATIENCE).map_or_else(
-                    || "it closed its output and still runs".to_owned(),
-                    |status| status.to_string(),
-                );
-                Err(TargetError::EndedAtStart {
-                    status,
-                    last_words: self.last_words(),
-                })
+        let until = Instant::now() + patience.longest;
+        loop {
+            match lines.recv_timeout(STOP_LOOK) {
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) if patience.interrupted.load(Ordering::Relaxed) => {
+                    return Err(TargetError::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= until => {
+                    return Err(self.not_ready(patience));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
             }
+        }
+        let status = self.wait_for_end(STOP_PATIENCE).map_or_else(
+            || "it closed its output and still runs".to_owned(),
+            |status| status.to_string(),
+        );
+        Err(TargetError::EndedAtStart {
+            status,
+            last_words: self.last_words(),
+        })
+    }
+
+    fn not_ready(&self, patience: Patience<'_>) -> TargetError {
+        TargetError::NotReady {
+            seconds: patience.longest.as_secs(),
+            log: self.log.clone(),
         }
     }
 
@@ -271,6 +305,18 @@ impl Drop for ServerProcess {
     }
 }
 
+/// Asks a URL from a thread of its own, which ends with the answer; none comes where nobody answers.
+fn ask(agent: ureq::Agent, url: String) -> Receiver<ureq::http::StatusCode> {
+    let (tell, answer) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        if let Ok(answered) = agent.get(&url).call() {
+            // Nobody listens any more when the wait has ended before the answer.
+            let _ = tell.send(answered.status());
+        }
+    });
+    answer
+}
+
 fn open_log(log: &Path) -> Result<File, TargetError> {
     OpenOptions::new()
         .create(true)
@@ -336,4 +382,68 @@ fn spawn_here(mut command: Command, cpus: Option<&CpuSet>) -> Result<Child, Targ
     command
         .spawn()
         .map_err(|source| TargetError::Spawn { program, source })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// Waits for an answer of someone who takes connections and says nothing, as a Java server does while it starts.
+    fn wait_for_answer(longest: Duration, interrupted: &AtomicBool) -> TargetError {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", silent.local_addr().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        let log = folder.path().join("log");
+        let mut process = ServerProcess::launch(Signal::TERM, command, None, &log).unwrap();
+        let patience = Patience {
+            longest,
+            interrupted,
+        };
+        let each = Duration::from_secs(600);
+        let waited = process.wait_until_answers(&url, patience, each, |_| true);
+        waited.unwrap_err()
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait_for_an_answer() {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        let asked = Instant::now();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            flag.store(true, Ordering::Relaxed);
+        });
+        let error = wait_for_answer(Duration::from_secs(600), &interrupted);
+        assert!(matches!(error, TargetError::Interrupted), "{error}");
+        assert!(asked.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_is_not_ready() {
+        let error = wait_for_answer(Duration::from_secs(1), &AtomicBool::new(false));
+        assert!(
+            matches!(error, TargetError::NotReady { seconds: 1, .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait_for_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        let patience = Patience {
+            longest: Duration::from_secs(600),
+            interrupted: &AtomicBool::new(true),
+        };
+        let started = ServerProcess::start(command, None, &folder.path().join("log"), patience);
+        let error = started.unwrap_err();
+        assert!(matches!(error, TargetError::Interrupted), "{error}");
+    }
 }

@@ -16,6 +16,8 @@ mod placeholders;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -58,6 +60,8 @@ pub struct CommandOptions {
     pub ready: String,
     /// How long that may take.
     pub patience: Duration,
+    /// Set from outside to stop waiting for it.
+    pub interrupted: Arc<AtomicBool>,
     /// The signal that asks it to end.
     pub end: EndSignal,
     /// Where it tells about its stages.
@@ -262,6 +266,7 @@ mod tests {
             port: 0,
             ready: "/".to_owned(),
             patience: Duration::from_secs(20),
+            interrupted: Arc::default(),
             end: EndSignal::Term,
             metrics: Vec::new(),
             cpus: None,

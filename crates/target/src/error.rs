@@ -169,8 +169,12 @@ pub enum TargetError {
 impl TargetError {
     /// The same, of the server behind the one under load.
     pub(crate) fn behind(self) -> Self {
-        Self::Behind {
-            source: Box::new(self),
+        match self {
+            // Nothing is wrong with it.
+            Self::Interrupted => self,
+            other => Self::Behind {
+                source: Box::new(other),
+            },
         }
     }
 

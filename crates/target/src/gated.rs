@@ -11,6 +11,8 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -19,7 +21,7 @@ use weir_probe::{MachineFacts, Source, WatchedGate};
 use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::server::{Server, Watched};
@@ -96,6 +98,8 @@ pub struct GateOptions {
     pub cpus: CpuSet,
     /// The run's directory, which gets its file and its log.
     pub directory: PathBuf,
+    /// Set from outside to stop the wait until it listens.
+    pub interrupted: Arc<AtomicBool>,
 }
 
 impl GateOptions {
@@ -281,9 +285,12 @@ impl Server for Gated {
 fn launch(options: &GateOptions, file: &Path) -> Result<(ServerProcess, Addresses), TargetError> {
     let mut command = Command::new(&options.program);
     command.args(["gate", "--with-parent"]).arg(file);
-    let started =
-        ServerProcess::start(command, Some(&options.cpus), &options.log(), START_PATIENCE);
-    let (process, line) = started?;
+    let patience = Patience {
+        longest: START_PATIENCE,
+        interrupted: &options.interrupted,
+    };
+    let (process, line) =
+        ServerProcess::start(command, Some(&options.cpus), &options.log(), patience)?;
     let addresses = serde_json::from_str(&line);
     let addresses = addresses.map_err(|error| wrong_line(&format!("{error} in `{line}`")))?;
     Ok((process, addresses))
@@ -297,7 +304,11 @@ fn wrong_line(says: &str) -> TargetError {
 }
 
 fn in_front(error: TargetError) -> TargetError {
-    TargetError::Gate(Box::new(error))
+    match error {
+        // Nothing is wrong with it.
+        TargetError::Interrupted => error,
+        other => TargetError::Gate(Box::new(other)),
+    }
 }
 
 #[cfg(test)]

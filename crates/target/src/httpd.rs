@@ -30,6 +30,8 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -37,7 +39,7 @@ use weir_probe::{HttpdSource, Source};
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
@@ -59,7 +61,7 @@ use place::Place;
 use users::UsersConfiguration;
 
 /// How long a start or a restart may take; it takes some tens of milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const START_PATIENCE: Duration = Duration::from_secs(30);
 /// What the server writes to its log when it is ready, after every start and restart.
 const READY: &str = "resuming normal operations";
 /// How to run an httpd.
@@ -88,6 +90,8 @@ pub struct HttpdOptions {
     pub log: PathBuf,
     /// Where what is started and made is written down.
     pub journal: Journal,
+    /// Set from outside to stop the wait until it is ready.
+    pub interrupted: Arc<AtomicBool>,
 }
 
 /// A running httpd.
@@ -157,7 +161,7 @@ impl Httpd {
                 } else {
                     Signal::HUP
                 })?;
-                ready(&mut self.process, &self.options.log, from)?;
+                ready(&mut self.process, &self.options, from)?;
             }
         }
         self.current = values.clone();
@@ -297,15 +301,23 @@ fn launch(
     let mut process =
         ServerProcess::launch(Signal::TERM, command, options.cpus.as_ref(), &options.log)?;
     options.journal.process(process.pid())?;
-    ready(&mut process, &options.log, from)?;
+    ready(&mut process, options, from)?;
     Ok(process)
 }
 
 /// Waits until the server has written that it is ready, and passes on what it did not like.
-fn ready(process: &mut ServerProcess, log: &Path, from: u64) -> Result<(), TargetError> {
+fn ready(
+    process: &mut ServerProcess,
+    options: &HttpdOptions,
+    from: u64,
+) -> Result<(), TargetError> {
+    let patience = Patience {
+        longest: START_PATIENCE,
+        interrupted: &options.interrupted,
+    };
     let mut written = String::new();
-    process.wait_until(PATIENCE, || {
-        written = read_from(log, from).unwrap_or_default();
+    process.wait_until(patience, || {
+        written = read_from(&options.log, from).unwrap_or_default();
         written.contains(READY)
     })?;
     match adjusted(&written) {

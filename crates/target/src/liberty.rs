@@ -23,6 +23,8 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -30,7 +32,7 @@ use weir_probe::mbeans;
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
@@ -79,6 +81,8 @@ pub struct LibertyOptions {
     pub settings: BTreeMap<String, f64>,
     /// Where what is changed is written down.
     pub journal: Journal,
+    /// Set from outside to stop the wait until it is ready.
+    pub interrupted: Arc<AtomicBool>,
     /// File that gets what the server prints.
     pub log: PathBuf,
 }
@@ -155,7 +159,11 @@ impl Liberty {
         options.journal.process(process.pid())?;
         let ready = format!("http://{address}{}", options.ready);
         // Until the application is there, the endpoint answers 404 in its place.
-        process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
+        let patience = Patience {
+            longest: START_PATIENCE,
+            interrupted: &options.interrupted,
+        };
+        process.wait_until_answers(&ready, patience, ANSWER_PATIENCE, |status| {
             status.as_u16() < 400
         })?;
         let database = match options.server {

@@ -26,7 +26,7 @@ use weir_probe::Source;
 use weir_record::Stage;
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::error::TargetError;
 use crate::free_port::free_port;
 use crate::journal::Journal;
@@ -108,16 +108,16 @@ impl Postgresql {
         let cluster = Cluster::make(&options.journal)?;
         let Some(table) = options.table else {
             cluster.initialise(&programs)?;
-            let server = Self::launch(cluster, &programs, options)?;
+            let server = Self::launch(cluster, &programs, options, interrupted)?;
             server.make_database()?;
             return Ok(server);
         };
         let kept = options.kept.join(table.key(programs.major));
         if cluster.copy_from(&kept)? {
-            return Self::launch(cluster, &programs, options);
+            return Self::launch(cluster, &programs, options, interrupted);
         }
         cluster.initialise(&programs)?;
-        let mut server = Self::launch(cluster, &programs, options)?;
+        let mut server = Self::launch(cluster, &programs, options, interrupted)?;
         server.make_database()?;
         table.fill(&server.psql, progress, &|| {
             if interrupted.load(Ordering::Relaxed) {
@@ -129,13 +129,14 @@ impl Postgresql {
         // Copied while nothing runs on it.
         server.process.stop();
         server.cluster.keep(&kept)?;
-        Self::launch(server.cluster, &programs, options)
+        Self::launch(server.cluster, &programs, options, interrupted)
     }
 
     fn launch(
         cluster: Cluster,
         programs: &Programs,
         options: &PostgresqlOptions,
+        interrupted: &AtomicBool,
     ) -> Result<Self, TargetError> {
         let port = free_port()?;
         cluster.write_access()?;
@@ -162,7 +163,11 @@ impl Postgresql {
         let mut process =
             ServerProcess::launch(Signal::INT, command, options.cpus.as_ref(), &options.log)?;
         options.journal.process(process.pid())?;
-        process.wait_until(START_PATIENCE, || cluster.is_ready())?;
+        let patience = Patience {
+            longest: START_PATIENCE,
+            interrupted,
+        };
+        process.wait_until(patience, || cluster.is_ready())?;
         let psql = Psql::new(programs, cluster.sockets(), port);
         Ok(Self {
             process,

@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -28,7 +30,7 @@ use weir_probe::{Metric, MetricRow, NameTable, Source};
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
@@ -82,6 +84,8 @@ pub struct SpringBootOptions {
     pub cpus: Option<CpuSet>,
     /// Limits to start with, by stage or `native.WORD`; others are the application's.
     pub settings: BTreeMap<String, f64>,
+    /// Set from outside to stop the wait until it is ready.
+    pub interrupted: Arc<AtomicBool>,
     /// File that gets what it prints.
     pub log: PathBuf,
 }
@@ -117,7 +121,11 @@ impl SpringBoot {
             &options.log,
         )?;
         let ready = format!("http://{address}{}", options.ready);
-        process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, |status| {
+        let patience = Patience {
+            longest: START_PATIENCE,
+            interrupted: &options.interrupted,
+        };
+        process.wait_until_answers(&ready, patience, ANSWER_PATIENCE, |status| {
             !status.is_server_error()
         })?;
         let server = JvmServer::with_agent(

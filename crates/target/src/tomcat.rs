@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -28,7 +30,7 @@ use ureq::http::StatusCode;
 use weir_record::{CpuScope, TargetFacts};
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::free_port::free_port;
@@ -88,6 +90,8 @@ pub struct TomcatOptions {
     pub log: PathBuf,
     /// Gets the processes of later starts.
     pub journal: Journal,
+    /// Set from outside to stop the wait until it is ready.
+    pub interrupted: Arc<AtomicBool>,
 }
 
 /// A pool of connections and the database that they go to.
@@ -291,7 +295,11 @@ fn launch(
     let command = command(options, levels, instance)?;
     let mut process = ServerProcess::launch(Signal::TERM, command, cpus, &instance.log)?;
     let ready = format!("http://127.0.0.1:{}{ready}", instance.port);
-    process.wait_until_answers(&ready, START_PATIENCE, ANSWER_PATIENCE, is_ready)?;
+    let patience = Patience {
+        longest: START_PATIENCE,
+        interrupted: &options.interrupted,
+    };
+    process.wait_until_answers(&ready, patience, ANSWER_PATIENCE, is_ready)?;
     Ok(process)
 }
 

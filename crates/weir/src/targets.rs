@@ -12,6 +12,7 @@ mod spring_boot;
 mod tomcat;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weir_record::{RunDirectory, failed_to};
@@ -33,7 +34,7 @@ pub(crate) struct Place<'a> {
     /// The run that gets its log.
     pub(crate) directory: &'a RunDirectory,
     /// Set from outside to stop what takes long.
-    pub(crate) interrupted: &'a AtomicBool,
+    pub(crate) interrupted: &'a Arc<AtomicBool>,
     /// Gets everything that has to be put back or ended.
     pub(crate) journal: &'a Journal,
     /// Hosts with a public address that may be loaded.
@@ -118,6 +119,7 @@ fn failed(place: &Place<'_>, error: TargetError) -> ExpectedError {
         | TargetError::Setting { .. } => {
             ExpectedError::Input(format!("{}: failed to {error}", place.job.file))
         }
+        TargetError::Interrupted => ExpectedError::Interrupted,
         other => ExpectedError::Environment(failed_to(&other)),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use weir_units::CpuSet;
 
-use crate::child::ServerProcess;
+use crate::child::{Patience, ServerProcess};
 use crate::error::TargetError;
 use crate::metrics_page::on_server;
 
@@ -86,7 +86,11 @@ pub(super) fn start_ready(
     options.journal.process(process.pid())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, wanted.port));
     let url = on_server(wanted.ready, address);
-    process.wait_until_answers(&url, options.patience, ASK_PATIENCE, |status| {
+    let patience = Patience {
+        longest: options.patience,
+        interrupted: &options.interrupted,
+    };
+    process.wait_until_answers(&url, patience, ASK_PATIENCE, |status| {
         !status.is_server_error()
     })?;
     Ok(process)

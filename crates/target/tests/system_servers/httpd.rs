@@ -12,6 +12,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use weir_record::CpuScope;
 use weir_target::{Httpd, HttpdInstallation, HttpdOptions, Journal, Mpm, Server};
@@ -35,6 +36,7 @@ fn start(installation: &HttpdInstallation, place: &Path) -> Box<Httpd> {
             mpm: Mpm::Prefork,
             configuration: Some(place.join("httpd.conf")),
             port: 0,
+            interrupted: Arc::default(),
             cpus: None,
             settings: BTreeMap::new(),
             documents: None,

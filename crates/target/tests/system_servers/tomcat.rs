@@ -12,6 +12,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -91,6 +92,7 @@ fn start(shelf: &Shelf, line: &Package, kind: PoolKind, place: &Path) -> Box<Tom
             }),
             agent: jars(shelf, &JOLOKIA).pop().unwrap(),
             port: 0,
+            interrupted: Arc::default(),
             cpus: None,
             settings: BTreeMap::from([("threads".to_owned(), 50.0), ("pool.db".to_owned(), 10.0)]),
             log: place.join("target.log"),

@@ -1,5 +1,7 @@
 //! The sample server of a study, started.
 
+use std::sync::Arc;
+
 use weir_record::WhenFull;
 use weir_study::BuiltinSpec;
 use weir_target::{Builtin, BuiltinOptions, Server};
@@ -19,6 +21,7 @@ pub(super) fn start(
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),
         when_connections_full: spec.when_full.unwrap_or(WhenFull::Wait),
+        interrupted: Arc::clone(place.interrupted),
         log: place.log(),
     });
     Ok(Box::new(server.map_err(|error| failed(place, error))?))

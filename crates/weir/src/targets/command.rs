@@ -1,6 +1,7 @@
 //! `[target.command]`: anything that a command line starts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use weir_apps::App;
 use weir_study::{BehindSpec, CommandApp, CommandSpec, StopSignal};
@@ -40,6 +41,7 @@ pub(super) fn start(
         settings: job.study.target.settings.clone(),
         given: given(spec, place)?,
         behind: spec.behind.as_ref().map(|behind| options(behind, place)),
+        interrupted: Arc::clone(place.interrupted),
         log: place.log(),
         journal: place.journal.clone(),
     });

@@ -1,5 +1,7 @@
 //! The gateway in front of the server of a study, started.
 
+use std::sync::Arc;
+
 use weir_study::GateSpec;
 use weir_target::{GateLimits, GateOptions, Gated, Server};
 
@@ -26,6 +28,7 @@ pub(super) fn in_front(
             },
             cpus: place.load_cpus.clone(),
             directory: place.directory.path().to_owned(),
+            interrupted: Arc::clone(place.interrupted),
         },
     );
     let gated = gated.map_err(|error| failed(place, error))?;

@@ -1,6 +1,7 @@
 //! `[target.httpd]`: an Apache httpd of one's own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weir_shelf::{HTTPD, HTTPD_SOURCE};
@@ -44,6 +45,7 @@ pub(super) fn start(spec: &HttpdSpec, place: &Place<'_>) -> Result<Box<dyn Serve
             .map(|folder| place.job.base.join(folder)),
         folder: place.directory.path().join("httpd"),
         spare: std::env::temp_dir(),
+        interrupted: Arc::clone(place.interrupted),
         log: place.log(),
         journal: place.journal.clone(),
     });

@@ -1,5 +1,7 @@
 //! The Liberty of a study, with what it serves and the database behind it, started.
 
+use std::sync::Arc;
+
 use weir_apps::{App, ServletApi};
 use weir_shelf::{JOLOKIA, LIBERTY, POSTGRESQL_JDBC};
 use weir_study::{DatabaseSpec, LibertyApp, LibertyServerSpec, LibertySpec};
@@ -50,6 +52,7 @@ pub(super) fn start(
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),
         journal: place.journal.clone(),
+        interrupted: Arc::clone(place.interrupted),
         log: place.log(),
     });
     Ok(Box::new(server.map_err(|error| failed(place, error))?))

@@ -1,6 +1,7 @@
 //! The Spring Boot application of a study, with the database behind it, started.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use weir_apps::App;
 use weir_shelf::JOLOKIA;
@@ -56,6 +57,7 @@ pub(super) fn start(
         port: spec.port.unwrap_or(0),
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),
+        interrupted: Arc::clone(place.interrupted),
         log: place.log(),
     });
     let server = server.map_err(|error| failed(place, error))?;

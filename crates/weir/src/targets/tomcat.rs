@@ -1,5 +1,7 @@
 //! The Tomcat of a study, with what it serves and the database behind it, started.
 
+use std::sync::Arc;
+
 use weir_apps::{App, ServletApi};
 use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, TOMCAT_10, TOMCAT_11};
 use weir_study::{DatabaseSpec, PoolWord, TomcatApp, TomcatServer, TomcatSpec};
@@ -50,6 +52,7 @@ pub(super) fn start(
         port: spec.port.unwrap_or(0),
         cpus: Some(place.cpus.clone()),
         settings: place.job.study.target.settings.clone(),
+        interrupted: Arc::clone(place.interrupted),
         log: place.log(),
         journal: place.journal.clone(),
     });

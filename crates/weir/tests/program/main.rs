@@ -18,6 +18,7 @@ mod rows;
 mod session;
 mod simulate;
 mod size;
+mod slow_start;
 #[path = "../support/mod.rs"]
 mod support;
 mod watch;

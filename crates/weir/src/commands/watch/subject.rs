@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use weir_probe::{
@@ -42,7 +43,7 @@ impl Subject {
     /// Finds what was typed; a study's server is started.
     pub(crate) fn find(
         arguments: &WatchArguments,
-        interrupted: &AtomicBool,
+        interrupted: &Arc<AtomicBool>,
     ) -> Result<Self, ExpectedError> {
         let typed = arguments.target.as_str();
         let mut subject = if let Ok(pid) = typed.parse::<u32>() {
@@ -223,7 +224,7 @@ fn is_page_of_metrics(path: &str) -> bool {
 fn of_study(
     file: &Path,
     arguments: &WatchArguments,
-    interrupted: &AtomicBool,
+    interrupted: &Arc<AtomicBool>,
 ) -> Result<Subject, ExpectedError> {
     let job = Job::from_file(file)?;
     let cpus = studies::divide_cpus(&job)?;
