@@ -15,7 +15,7 @@ patience = "10 min"
 BEHIND
 [load]
 url = "/light"
-window = "2 s"
+window = "5 s"
 warm-up = "1 s"
 [sweep]
 design = "full"
