@@ -162,17 +162,12 @@ impl ServerProcess {
         self.wait_until(patience, || {
             // From the side: a server that starts may accept a connection long before it answers.
             let answer = asked.get_or_insert_with(|| ask(agent.clone(), url.to_owned()));
-            match answer.try_recv() {
-                Err(TryRecvError::Empty) => false,
-                Ok(status) => {
-                    asked = None;
-                    is_ready(status)
-                }
-                Err(TryRecvError::Disconnected) => {
-                    asked = None;
-                    false
-                }
+            let answered = answer.try_recv();
+            if answered == Err(TryRecvError::Empty) {
+                return false;
             }
+            asked = None;
+            answered.is_ok_and(&is_ready)
         })
     }
 
