@@ -6,30 +6,47 @@ import jakarta.servlet.AsyncListener;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import weir.regulator.Entry;
 import weir.regulator.limit.Kind;
 
-/** Finishes a request when its asynchronous work is over. */
+/** Finishes a request when its asynchronous work is over: when the container says so, or has forgotten it without a word. */
 final class Completion implements AsyncListener {
     private static final int SERVER_ERROR = 500;
+    /** Containers may look for time-outs only now and then, Tomcat every second. */
+    private static final long TIMEOUT_LATE_NS = 5_000_000_000L;
 
     private final Entry entry;
+    private final HttpServletRequest request;
     private final HttpServletResponse response;
+    /** Whether it is forgotten. */
+    private volatile Future<?> looks;
+    /** When the container should have told of a time-out, in nanoseconds since {@link #since}; {@link Long#MAX_VALUE} for never. */
+    private volatile long timeoutNs;
+    private volatile long since;
     /** What went wrong before the end, or null. */
     private volatile Kind wrong;
 
-    private Completion(Entry entry, HttpServletResponse response) {
+    private Completion(Entry entry, HttpServletRequest request, HttpServletResponse response) {
         this.entry = entry;
+        this.request = request;
         this.response = response;
     }
 
     /** Waits for the end of asynchronous work; says whether there is still one to wait for. */
-    static boolean await(Entry entry, HttpServletRequest request, HttpServletResponse response) {
+    static boolean await(Entry entry, HttpServletRequest request, HttpServletResponse response, Lookout lookout) {
+        Completion completion = new Completion(entry, request, response);
+        // First, so that an end that is told at once finds something to cancel.
+        completion.looks = lookout.keep(completion::look);
         try {
-            request.getAsyncContext().addListener(new Completion(entry, response));
+            AsyncContext context = request.getAsyncContext();
+            completion.expectTimeout(context.getTimeout());
+            context.addListener(completion);
             return true;
         } catch (IllegalStateException e) {
             // It has ended between the question and the answer.
+            completion.looks.cancel(false);
             return false;
         }
     }
@@ -41,12 +58,13 @@ final class Completion implements AsyncListener {
 
     @Override
     public void onComplete(AsyncEvent event) {
-        entry.finish(wrong == null ? kind(response) : wrong);
+        end(wrong == null ? kind(response) : wrong);
     }
 
     @Override
     public void onTimeout(AsyncEvent event) {
         // The application may still answer, as late as this is; where it does not, the container does, with 500.
+        timeoutNs = Long.MAX_VALUE;
     }
 
     @Override
@@ -59,7 +77,36 @@ final class Completion implements AsyncListener {
     public void onStartAsync(AsyncEvent event) {
         AsyncContext again = event.getAsyncContext();
         if (again != null) {
+            expectTimeout(again.getTimeout());
             again.addListener(this);
+        }
+    }
+
+    private void end(Kind kind) {
+        looks.cancel(false);
+        entry.finish(kind);
+    }
+
+    private void expectTimeout(long timeoutMs) {
+        since = System.nanoTime();
+        timeoutNs = timeoutMs > 0 ? TimeUnit.MILLISECONDS.toNanos(timeoutMs) + TIMEOUT_LATE_NS : Long.MAX_VALUE;
+    }
+
+    private void look() {
+        if (isForgotten()) {
+            // That happens where a client has left.
+            end(wrong == null ? Kind.ABANDONED : wrong);
+        }
+    }
+
+    /** Containers use their objects again for other requests or let go of them, or no longer know of a time-out. */
+    private boolean isForgotten() {
+        try {
+            return RegulatorFilter.entry(request) != entry
+                    || request.isAsyncStarted() && System.nanoTime() - since > timeoutNs;
+        } catch (RuntimeException e) {
+            // There are no attributes without a request: IllegalStateException, or what the container runs into.
+            return true;
         }
     }
 }

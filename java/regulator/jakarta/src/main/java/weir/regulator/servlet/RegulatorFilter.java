@@ -10,6 +10,7 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -24,7 +25,7 @@ import weir.regulator.limit.Kind;
  * Sends each request through a {@link Regulator}: it waits, is refused with 429 or 503 and {@code Retry-After}, or goes on, and
  * gives back what it took once, however it ends: with a return, an exception, an error, the end of asynchronous work, its
  * time-out, or a client that leaves. Containers notice that a client has left asynchronous work only when something is written
- * to it, or at the time-out.
+ * to it, or at the time-out. Where they forget the request then without a word, it is finished about a second later.
  *
  * <p>Settings are the filter's initialization parameters; system properties with the same names behind {@code weir.regulator.} go
  * before them. To be mapped to {@code /*} before other filters, with {@code async-supported}.
@@ -33,7 +34,10 @@ public final class RegulatorFilter implements Filter {
     private static final String ENTRY = RegulatorFilter.class.getName() + ".entry";
 
     private final Regulator regulator;
+    /** How often it is looked whether the container still has a request. */
+    private final Duration every;
     private RegulatorBean bean;
+    private Lookout lookout;
 
     /** With the regulator that checkpoints use. */
     public RegulatorFilter() {
@@ -42,7 +46,12 @@ public final class RegulatorFilter implements Filter {
 
     /** With a regulator of the caller's; parameters of the filter, if there are any, become its settings. */
     public RegulatorFilter(Regulator regulator) {
+        this(regulator, Duration.ofSeconds(1));
+    }
+
+    RegulatorFilter(Regulator regulator, Duration every) {
         this.regulator = regulator;
+        this.every = every;
     }
 
     @Override
@@ -56,19 +65,21 @@ public final class RegulatorFilter implements Filter {
         }
         String path = config.getServletContext().getContextPath();
         bean = RegulatorBean.register(regulator, path.isEmpty() ? "/" : path);
+        lookout = new Lookout(every);
     }
 
     @Override
     public void destroy() {
         if (bean != null) {
             bean.close();
+            lookout.close();
         }
     }
 
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        Entry entry = (Entry) request.getAttribute(ENTRY);
+        Entry entry = entry(request);
         if (entry != null) {
             // A request comes by again on its way to another servlet, or when asynchronous work hands it back.
             try (Work.Bound bound = entry.work().bind()) {
@@ -79,6 +90,11 @@ public final class RegulatorFilter implements Filter {
         } else {
             chain.doFilter(request, response);
         }
+    }
+
+    /** Of a request that has come by, or null. */
+    static Entry entry(ServletRequest request) {
+        return (Entry) request.getAttribute(ENTRY);
     }
 
     /** Whether it comes from a client, and not from an error page or another servlet. */
@@ -103,14 +119,14 @@ public final class RegulatorFilter implements Filter {
         }
     }
 
-    private static void run(Entry entry, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+    private void run(Entry entry, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         Kind kind = Kind.FAILED;
         boolean goesOn = false;
         try (Work.Bound bound = entry.work().bind()) {
             request.setAttribute(ENTRY, entry);
             chain.doFilter(request, response);
-            goesOn = request.isAsyncStarted() && Completion.await(entry, request, response);
+            goesOn = request.isAsyncStarted() && Completion.await(entry, request, response, lookout);
             kind = Completion.kind(response);
         } catch (IOException e) {
             // Reading from or writing to a client that has left.

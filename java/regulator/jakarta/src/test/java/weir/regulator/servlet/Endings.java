@@ -14,9 +14,9 @@ import java.util.concurrent.CountDownLatch;
 final class Endings extends HttpServlet {
     private static final long serialVersionUID = 1;
 
-    /** Lets {@code /held} go on. */
+    /** Lets {@code /held} and {@code /async-held} go on. */
     final transient CountDownLatch go = new CountDownLatch(1);
-    /** {@code /held}, {@code /endless} or {@code /async-endless} has come. */
+    /** One of those that last has come. */
     final transient CountDownLatch here = new CountDownLatch(1);
 
     @Override
@@ -60,8 +60,14 @@ final class Endings extends HttpServlet {
             case "/endless":
                 endless(response);
                 break;
+            case "/async-held":
+                asyncHeld(request);
+                break;
             case "/async-endless":
-                asyncEndless(request);
+                asyncEndless(request, 60_000);
+                break;
+            case "/many/async-endless":
+                asyncEndless(request, 1_000);
                 break;
             default:
                 response.sendError(HttpServletResponse.SC_NOT_FOUND);
@@ -136,10 +142,25 @@ final class Endings extends HttpServlet {
         }
     }
 
-    /** The same from another thread. */
-    private void asyncEndless(HttpServletRequest request) {
+    private void asyncHeld(HttpServletRequest request) {
         AsyncContext context = request.startAsync();
         context.setTimeout(60_000);
+        context.start(() -> {
+            here.countDown();
+            try {
+                held();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            } finally {
+                context.complete();
+            }
+        });
+    }
+
+    /** Endless from another thread. */
+    private void asyncEndless(HttpServletRequest request, long timeOutMs) {
+        AsyncContext context = request.startAsync();
+        context.setTimeout(timeOutMs);
         context.start(() -> {
             try {
                 endless((HttpServletResponse) context.getResponse());
@@ -152,8 +173,8 @@ final class Endings extends HttpServlet {
     private static void complete(AsyncContext context) {
         try {
             context.complete();
-        } catch (IllegalStateException e) {
-            // The container has ended it already.
+        } catch (IllegalStateException | NullPointerException e) {
+            // The container has ended it already; Tomcat does not always say so in the way it means to.
         }
     }
 
