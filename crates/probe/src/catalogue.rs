@@ -74,9 +74,9 @@ const fn signal(name: &'static str, unit: &'static str, definition: &'static str
 
 #[rustfmt::skip] // One signal, one line: this is a table.
 const CATALOGUE: &[Signal] = &[
-    signal("cpu", "1", "Busy share of the CPUs that the target may use, of the time that was not stolen: busy / (total − steal). Counts everything that runs on them."),
+    signal("cpu", "1", "Busy share of the CPUs that the target may use, of the time that was not stolen: (elapsed − idle − iowait − steal) / (elapsed − steal). Counts everything that runs on them."),
     signal("target.cpus", "{cpu}", "CPUs that the target may use and that are online."),
-    signal("cpu.user", "1", "Share of the target's CPUs' time spent in user mode, niced included; the total includes stolen time."),
+    signal("cpu.user", "1", "Share of the target's CPUs' time spent in user mode, niced included; the total includes stolen time. How user and system share the busy time is what the kernel's ticks have met."),
     signal("cpu.system", "1", "Share of the target's CPUs' time spent in the kernel, interrupts included."),
     signal("cpu.iowait", "1", "Share of the target's CPUs' time spent idle while a task waited for storage; a lower bound of such waiting."),
     signal("cpu.steal", "1", "Share of the target's CPUs' time in which the hypervisor ran something else: steal / total."),

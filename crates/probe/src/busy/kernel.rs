@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use weir_units::CpuSet;
 
-use crate::cpu::CpuStat;
+use crate::cpu::{CpuStat, Spent};
 use crate::files::Files;
 use crate::kept_file::KeptFile;
 
@@ -88,12 +88,16 @@ impl Since {
             .now
             .cpus()
             .filter(|cpu| cpus.contains(*cpu) && self.before.cpus().any(|before| before == *cpu));
-        let stolen = self.now.spent_by(&self.before, cpus).steal_share();
+        let stolen = self.spent_by(cpus).steal_share();
         both.count() as f64 * (1.0 - stolen.unwrap_or(0.0))
     }
 
     /// The busy share of these CPUs, of the time that was not stolen.
     pub(super) fn busy_share(&self, cpus: &CpuSet) -> Option<f64> {
-        self.now.spent_by(&self.before, cpus).busy_share()
+        self.spent_by(cpus).busy_share()
+    }
+
+    fn spent_by(&self, cpus: &CpuSet) -> Spent {
+        self.now.spent_by(&self.before, Some(cpus), self.elapsed_s)
     }
 }
