@@ -121,6 +121,33 @@ pub(crate) const IP: Need = Need {
     packages: &["iproute2"],
 };
 
+/// Puts a program on a CPU.
+pub(crate) const TASKSET: Need = Need {
+    what: "the program taskset",
+    why: "processes that spin are put on the CPU of a server",
+    programs: &["taskset"],
+    variable: "TASKSET",
+    packages: &["util-linux"],
+};
+
+/// Makes a network namespace and gives it to a program.
+pub(crate) const UNSHARE: Need = Need {
+    what: "the program unshare",
+    why: "a network that loses packets is one that only the server and its load have",
+    programs: &["unshare"],
+    variable: "UNSHARE",
+    packages: &["util-linux"],
+};
+
+/// The kernel's firewall.
+pub(crate) const NFT: Need = Need {
+    what: "the program nft",
+    why: "a firewall drops packets between the load and the server",
+    programs: &["nft"],
+    variable: "NFT",
+    packages: &["nftables"],
+};
+
 /// The database behind servers under test.
 pub(crate) const POSTGRESQL: Need = Need {
     what: "PostgreSQL",

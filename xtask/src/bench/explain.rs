@@ -12,7 +12,8 @@ use clap::Args;
 use serde::Deserialize;
 
 use crate::error::TaskError;
-use crate::process::{cargo, installed, output, run, run_any_end};
+use crate::needs::{IP, NFT, TASKSET, UNSHARE, provide};
+use crate::process::{cargo, output, run, run_any_end};
 use crate::workspace::Workspace;
 
 /// Where the studies lie.
@@ -206,22 +207,10 @@ impl Bench {
 
     /// The program, with what has to be around it.
     fn beside(&self, case: &Case) -> Result<Command, TaskError> {
-        let needs: &[(&str, &str)] = match case.beside {
-            Beside::Nothing => &[],
-            Beside::Spinning(_) => &[("taskset", "util-linux")],
-            Beside::Firewall(_) => &[
-                ("unshare", "util-linux"),
-                ("ip", "iproute2"),
-                ("nft", "nftables"),
-            ],
-        };
-        for &(program, package) in needs {
-            if !installed(program) {
-                return Err(TaskError::Missing {
-                    what: format!("`{program}`, for the case {}", case.name),
-                    packages: package.to_owned(),
-                });
-            }
+        match case.beside {
+            Beside::Nothing => {}
+            Beside::Spinning(_) => provide(&[TASKSET])?,
+            Beside::Firewall(_) => provide(&[UNSHARE, IP, NFT])?,
         }
         let Beside::Firewall(rules) = case.beside else {
             return Ok(Command::new(&self.program));
