@@ -23,7 +23,7 @@ final class Completion implements AsyncListener {
     /** Whether it is forgotten. */
     private volatile Future<?> looks;
     /** When the container should have told of a time-out, in nanoseconds since {@link #since}; {@link Long#MAX_VALUE} for never. */
-    private volatile long timeoutNs;
+    private volatile long timeoutNs = Long.MAX_VALUE;
     private volatile long since;
     /** What went wrong before the end, or null. */
     private volatile Kind wrong;
