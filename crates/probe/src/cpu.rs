@@ -14,17 +14,14 @@ use weir_units::CpuSet;
 use crate::kernel_text::{lines, number, words};
 use crate::reading::{Reading, put, rate};
 
-/// The clock ticks of `proc_stat(5)`: `USER_HZ`, which is 100 on all architectures that Weir runs on.
-const TICKS_PER_S: f64 = 100.0;
-
 /// Clock ticks that the kernel has counted, since boot or between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct CpuTicks {
-    pub(crate) user: u64,
-    pub(crate) system: u64,
-    pub(crate) idle: u64,
-    pub(crate) iowait: u64,
-    pub(crate) steal: u64,
+struct CpuTicks {
+    user: u64,
+    system: u64,
+    idle: u64,
+    iowait: u64,
+    steal: u64,
 }
 
 impl CpuTicks {
@@ -76,11 +73,10 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// From the columns' growth on so many CPUs in so long.
-    fn of(columns: CpuTicks, cpus: usize, elapsed_s: f64) -> Self {
+    /// From the columns' growth and the ticks that have passed on all of the CPUs.
+    fn of(columns: CpuTicks, passed: f64) -> Self {
         let (idle, iowait) = (columns.idle as f64, columns.iowait as f64);
         let steal = columns.steal as f64;
-        let passed = elapsed_s * TICKS_PER_S * cpus as f64;
         let busy = (passed - idle - iowait - steal).max(0.0);
         // As the kernel shares out the time of a process: all to the user where no tick met the system.
         let met = columns.user + columns.system;
@@ -136,8 +132,6 @@ impl CpuStat {
         for line in lines(text) {
             let mut columns = words(line);
             match columns.next()? {
-                // All CPUs together.
-                b"cpu" => {}
                 b"ctxt" => context_switches = columns.next().and_then(number),
                 b"processes" => forks = columns.next().and_then(number),
                 key => {
@@ -159,9 +153,9 @@ impl CpuStat {
         self.each.iter().map(|(cpu, _)| *cpu)
     }
 
-    /// What the CPUs of a set spent in the time since `earlier`, or all of them without a set; a CPU that was not online both
-    /// times is left out.
-    pub(crate) fn spent_by(&self, earlier: &Self, cpus: Option<&CpuSet>, elapsed_s: f64) -> Spent {
+    /// What the CPUs of a set spent since `earlier`, or all of them without a set, of so many ticks of a clock; a CPU that was not
+    /// online both times is left out.
+    pub(crate) fn spent_by(&self, earlier: &Self, cpus: Option<&CpuSet>, ticks: f64) -> Spent {
         let is_theirs = |cpu: usize| cpus.is_none_or(|cpus| cpus.contains(cpu));
         let mut columns = CpuTicks::default();
         let mut count = 0;
@@ -171,7 +165,7 @@ impl CpuStat {
                 count += 1;
             }
         }
-        Spent::of(columns, count, elapsed_s)
+        Spent::of(columns, ticks * f64::from(count))
     }
 
     /// The signals between two readings; the target's CPUs are all when none are named.
@@ -180,15 +174,17 @@ impl CpuStat {
         earlier: &Self,
         target_cpus: Option<&CpuSet>,
         elapsed_s: f64,
+        ticks_per_s: f64,
         reading: &mut Reading,
     ) {
-        let machine = self.spent_by(earlier, None, elapsed_s);
+        let ticks = elapsed_s * ticks_per_s;
+        let machine = self.spent_by(earlier, None, ticks);
         put(reading, "machine.cpu.user", machine.share(machine.user));
         put(reading, "machine.cpu.system", machine.share(machine.system));
         put(reading, "machine.cpu.iowait", machine.share(machine.iowait));
         put(reading, "machine.cpu.steal", machine.share(machine.steal));
         put(reading, "machine.cpu.idle", machine.share(machine.idle));
-        let target = self.spent_by(earlier, target_cpus, elapsed_s);
+        let target = self.spent_by(earlier, target_cpus, ticks);
         put(reading, "cpu", target.busy_share());
         let is_targets = |cpu: usize| target_cpus.is_none_or(|cpus| cpus.contains(cpu));
         let cpus = self.each.iter().filter(|(cpu, _)| is_targets(*cpu)).count();
@@ -232,6 +228,7 @@ mod tests {
             &CpuStat::parse(EARLIER).unwrap(),
             cpus.as_ref(),
             1.0,
+            100.0,
             &mut reading,
         );
         reading
@@ -272,12 +269,12 @@ mod tests {
             idle: 55,
             ..CpuTicks::default()
         };
-        let spent = Spent::of(columns(1, 1), 1, 1.0);
+        let spent = Spent::of(columns(1, 1), 100.0);
         assert_eq!(spent.busy_share(), Some(0.45));
         assert_eq!((spent.user, spent.system), (22.5, 22.5));
-        let unmet = Spent::of(columns(0, 0), 1, 1.0);
+        let unmet = Spent::of(columns(0, 0), 100.0);
         assert_eq!((unmet.user, unmet.system), (45.0, 0.0));
-        let all_met = Spent::of(columns(90, 10), 1, 1.0);
+        let all_met = Spent::of(columns(90, 10), 100.0);
         assert_eq!(all_met.busy_share(), Some(0.45));
     }
 
@@ -299,11 +296,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_are_shares(before in prop::array::uniform5(0_u64..1000), spent in prop::array::uniform5(0_u64..200), elapsed_s in 0.0..10.0) {
+        fn shares_are_shares(before in prop::array::uniform5(0_u64..1000), spent in prop::array::uniform5(0_u64..200), passed in 0.0..2000.0) {
             let ticks = |v: [u64; 5]| CpuTicks { user: v[0], system: v[1], idle: v[2], iowait: v[3], steal: v[4] };
             let delta = ticks(before).plus(ticks(spent)).since(ticks(before));
             prop_assert_eq!(delta, ticks(spent));
-            if let Some(busy) = Spent::of(delta, 2, elapsed_s).busy_share() {
+            if let Some(busy) = Spent::of(delta, passed).busy_share() {
                 prop_assert!((0.0..=1.0).contains(&busy), "{}", busy);
             }
         }

@@ -12,12 +12,14 @@ use crate::kept_file::KeptFile;
 use crate::pressure::Pressure;
 use crate::reading::Reading;
 use crate::target::Target;
+use crate::target::process::ProcessUnits;
 use crate::tcp::Tcp;
 
 /// The readers of one machine's signals.
 #[derive(Debug)]
 pub(crate) struct System {
     target_cpus: Option<CpuSet>,
+    units: ProcessUnits,
     cpu: KeptFile,
     cpu_last: Option<(Instant, CpuStat)>,
     pressure: Pressure,
@@ -32,12 +34,14 @@ impl System {
     /// whose network namespace it is about, when that is not this process's.
     pub(crate) fn new(
         target_cpus: Option<CpuSet>,
+        units: ProcessUnits,
         target: Option<Target>,
         tcp: Option<Tcp>,
         network: Option<u32>,
     ) -> Self {
         Self {
             target_cpus,
+            units,
             cpu: KeptFile::new("/proc/stat"),
             cpu_last: None,
             pressure: Pressure::new(),
@@ -79,6 +83,12 @@ impl System {
         files: &mut Files,
         reading: &mut Reading,
     ) -> Option<u64> {
+        // The time that has passed is taken from the CPUs' own: as exact as it can be had.
+        let now = if files.are_here() {
+            Instant::now()
+        } else {
+            now
+        };
         let stat = self.cpu.read(files).and_then(CpuStat::parse);
         if let (Some(stat), Some((then, before))) = (&stat, &self.cpu_last) {
             // The other machine's CPUs are told with the plan.
@@ -86,7 +96,14 @@ impl System {
             let allowed = || target.and_then(Target::allowed_cpus);
             let target_cpus = self.target_cpus.clone().or_else(allowed);
             let elapsed_s = now.duration_since(*then).as_secs_f64();
-            stat.signals(before, target_cpus.as_ref(), elapsed_s, reading);
+            let ticks_per_s = self.units.ticks_per_s;
+            stat.signals(
+                before,
+                target_cpus.as_ref(),
+                elapsed_s,
+                ticks_per_s,
+                reading,
+            );
         }
         let forks = stat.as_ref().map(|stat| stat.forks);
         self.cpu_last = stat.map(|stat| (now, stat));

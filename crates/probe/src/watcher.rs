@@ -142,7 +142,7 @@ impl Watcher {
         };
         Self {
             here: Files::here(),
-            system: System::new(plan.target_cpus, target, tcp, network),
+            system: System::new(plan.target_cpus, units, target, tcp, network),
             machine,
             sources: readers(plan.sources),
             own: plan

@@ -207,14 +207,15 @@ impl Bench {
 
     /// The program, with what has to be around it.
     fn beside(&self, case: &Case) -> Result<Command, TaskError> {
-        match case.beside {
-            Beside::Nothing => {}
-            Beside::Spinning(_) => provide(&[TASKSET])?,
-            Beside::Firewall(_) => provide(&[UNSHARE, IP, NFT])?,
-        }
-        let Beside::Firewall(rules) = case.beside else {
-            return Ok(Command::new(&self.program));
+        let rules = match case.beside {
+            Beside::Nothing => return Ok(Command::new(&self.program)),
+            Beside::Spinning(_) => {
+                provide(&[TASKSET])?;
+                return Ok(Command::new(&self.program));
+            }
+            Beside::Firewall(rules) => rules,
         };
+        provide(&[UNSHARE, IP, NFT])?;
         let script = "ip link set lo up && nft -f \"$0\" && exec \"$@\"";
         let mut command = Command::new("unshare");
         command

@@ -7,6 +7,7 @@ use weir_units::CpuSet;
 use crate::cpu::{CpuStat, Spent};
 use crate::files::Files;
 use crate::kept_file::KeptFile;
+use crate::target::process::ProcessUnits;
 
 use super::BusyError;
 
@@ -98,6 +99,7 @@ impl Since {
     }
 
     fn spent_by(&self, cpus: &CpuSet) -> Spent {
-        self.now.spent_by(&self.before, Some(cpus), self.elapsed_s)
+        let ticks = self.elapsed_s * ProcessUnits::here().ticks_per_s;
+        self.now.spent_by(&self.before, Some(cpus), ticks)
     }
 }

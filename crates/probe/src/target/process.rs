@@ -2,7 +2,7 @@
 
 use crate::kernel_text::{number, words};
 
-/// The units of a machine's figures of processes.
+/// The units of a machine's figures of processes and CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ProcessUnits {
     /// Clock ticks in a second.

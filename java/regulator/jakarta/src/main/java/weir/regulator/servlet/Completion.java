@@ -22,8 +22,9 @@ final class Completion implements AsyncListener {
     private final HttpServletResponse response;
     /** Whether it is forgotten. */
     private volatile Future<?> looks;
-    /** When the container should have told of a time-out, in nanoseconds since {@link #since}; {@link Long#MAX_VALUE} for never. */
-    private volatile long timeoutNs = Long.MAX_VALUE;
+    /** Whose time-out is to be told; null before it is known, and once it was told. */
+    private volatile AsyncContext context;
+    /** When that began, as of {@link System#nanoTime}. */
     private volatile long since;
     /** What went wrong before the end, or null. */
     private volatile Kind wrong;
@@ -40,9 +41,7 @@ final class Completion implements AsyncListener {
         // First, so that an end that is told at once finds something to cancel.
         completion.looks = lookout.keep(completion::look);
         try {
-            AsyncContext context = request.getAsyncContext();
-            completion.expectTimeout(context.getTimeout());
-            context.addListener(completion);
+            completion.follow(request.getAsyncContext());
             return true;
         } catch (IllegalStateException e) {
             // It has ended between the question and the answer.
@@ -64,7 +63,7 @@ final class Completion implements AsyncListener {
     @Override
     public void onTimeout(AsyncEvent event) {
         // The application may still answer, as late as this is; where it does not, the container does, with 500.
-        timeoutNs = Long.MAX_VALUE;
+        context = null;
     }
 
     @Override
@@ -77,8 +76,7 @@ final class Completion implements AsyncListener {
     public void onStartAsync(AsyncEvent event) {
         AsyncContext again = event.getAsyncContext();
         if (again != null) {
-            expectTimeout(again.getTimeout());
-            again.addListener(this);
+            follow(again);
         }
     }
 
@@ -87,9 +85,10 @@ final class Completion implements AsyncListener {
         entry.finish(kind);
     }
 
-    private void expectTimeout(long timeoutMs) {
+    private void follow(AsyncContext work) {
         since = System.nanoTime();
-        timeoutNs = timeoutMs > 0 ? TimeUnit.MILLISECONDS.toNanos(timeoutMs) + TIMEOUT_LATE_NS : Long.MAX_VALUE;
+        context = work;
+        work.addListener(this);
     }
 
     private void look() {
@@ -102,11 +101,20 @@ final class Completion implements AsyncListener {
     /** Containers use their objects again for other requests or let go of them, or no longer know of a time-out. */
     private boolean isForgotten() {
         try {
-            return RegulatorFilter.entry(request) != entry
-                    || request.isAsyncStarted() && System.nanoTime() - since > timeoutNs;
+            return RegulatorFilter.entry(request) != entry || isOverdue();
         } catch (RuntimeException e) {
             // There are no attributes without a request: IllegalStateException, or what the container runs into.
             return true;
         }
+    }
+
+    /** The application says how long it may take only after it has begun, so that it is asked each time. */
+    private boolean isOverdue() {
+        AsyncContext work = context;
+        if (work == null || !request.isAsyncStarted()) {
+            return false;
+        }
+        long timeoutMs = work.getTimeout();
+        return timeoutMs > 0 && System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(timeoutMs) + TIMEOUT_LATE_NS;
     }
 }
