@@ -4,7 +4,8 @@
 //! CPU again, and leaves. Two solutions: the exact chain of all states, and the flow-equivalent server (Chandy, Herzog and Woo
 //! 1975), in which what n busy threads can do is solved alone and becomes the speed of one station.
 //! The approximation is within 0.5 % of the exact throughput and 2.3 % of the response time in the published cases that this crate is tested
-//! against, on small random systems with two to seven threads within 4 % and 10 %, and exact while threads are never short.
+//! against. On small systems with two to seven threads half are within 0.2 % and 0.5 %, 99 of 100 within 2.5 % and 8 %, and the largest
+//! errors that could be found are 7.1 % and 12 %. It is exact where threads are never short and no CPU is used while a connection is held.
 //!
 //! Needs: exponential times; the CPU is shared equally, each request on at most one core.
 

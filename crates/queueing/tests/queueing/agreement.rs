@@ -1,4 +1,4 @@
-//! Solvers against each other: approximations against the exact chain, special cases against closed forms.
+//! Exact solvers against each other and against closed forms.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
@@ -37,25 +37,6 @@ proptest! {
         }
     }
 
-    /// The flow-equivalent server against the chain, with CPU used while a connection is held.
-    #[test]
-    fn the_flow_equivalent_server_comes_close(
-        users in 4..16_u32, think_s in 0.05..1.0_f64, servers in 1..4_u32, threads in 2..8_u32, pool in 1..6_u32,
-        cpu_before_s in 0.005..0.05_f64, hold_s in 0.005..0.2_f64, cpu_holding_s in 0.0..0.05_f64
-    ) {
-        let server = PooledServer {
-            users, think_s, threads, pool, servers, cpu_before_s, hold_s, cpu_holding_s, room: None,
-        };
-        let exact = server.solve_exact().unwrap();
-        let approximate = server.solve_flow_equivalent().unwrap();
-        let off = |found: f64, wanted: f64| (found / wanted - 1.0).abs();
-        let throughput = off(approximate.throughput_per_s, exact.throughput_per_s);
-        let response = off(approximate.response_time_s, exact.response_time_s);
-        prop_assert!(throughput < 0.04 && response < 0.1, "{throughput} {response} {server:?}");
-        let conserved = exact.threads_busy + exact.queued + exact.throughput_per_s * think_s;
-        prop_assert!(near(conserved, f64::from(users), 1e-8), "{server:?} {conserved}");
-    }
-
     /// Without a pool the chain is the finite source, its room included.
     #[test]
     fn no_pool_is_the_finite_source(
@@ -85,23 +66,6 @@ proptest! {
         prop_assert!(near(two.throughput_per_s.iter().sum::<f64>(), one.throughput_per_s, 1e-9));
         prop_assert!(near(two.response_time_s[0], one.response_time_s, 1e-8));
         prop_assert!(near(two.present_in_all()[0], one.stations[0].present, 1e-8));
-    }
-
-    /// Bard and Schweitzer with Seidmann against the exact solution of two classes.
-    #[test]
-    fn the_approximation_of_classes_comes_close(
-        users in prop::collection::vec(2..12_u32, 2), think in prop::collection::vec(0.2..2.0_f64, 2),
-        demands in prop::collection::vec(0.01..0.3_f64, 4)
-    ) {
-        let class = |index: usize| ClassOfUsers {
-            users: users[index], think_s: think[index], demands_s: demands[2 * index..2 * index + 2].to_vec(),
-        };
-        let network = MulticlassNetwork { classes: vec![class(0), class(1)], servers: vec![1, 1] };
-        let exact = network.solve().unwrap();
-        let approximate = network.solve_approximate().unwrap();
-        for (found, wanted) in approximate.throughput_per_s.iter().zip(&exact.throughput_per_s) {
-            prop_assert!(near(*found, *wanted, 0.12), "{found} {wanted}");
-        }
     }
 
     /// A queue that has settled is M/M/1 in the steady state; exponential service is M/G/1 with variation 1; nobody impatient is M/M/c.

@@ -2,5 +2,6 @@
 
 mod agreement;
 mod answers;
+mod approximations;
 mod limits;
 mod models;
