@@ -77,6 +77,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/HeldMonitors.java"
     "core/src/main/java/weir/regulator/Metric.java"
     "core/src/main/java/weir/regulator/Metrics.java"
+    "core/src/main/java/weir/regulator/OnCpu.java"
     "core/src/main/java/weir/regulator/Pauser.java"
     "core/src/main/java/weir/regulator/PromiseBy.java"
     "core/src/main/java/weir/regulator/PromiseText.java"

@@ -84,16 +84,16 @@ final class CheckpointState {
     }
 
     /**
-     * A stretch is over that took so long, collections of garbage left out; where promises decide, since the last turn. For so long of that its
-     * thread had a CPU, or that is {@link ThreadCpu#UNKNOWN}.
+     * A stretch is over that took so long, collections of garbage left out; where promises decide, since the last turn.
      */
-    void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long onCpuNs, long now) {
+    void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long now) {
         stretches.increment();
         if (regime.isPaced) {
+            stretch.onCpu.forget();
             takeTurn(stretch.work, locks, regime, tookNs, now);
             return;
         }
-        long pause = judge.judge(stretch.done, tookNs, onCpuNs);
+        long pause = stretch.onCpu.judge(judge, stretch.done, tookNs);
         if (pause > 0) {
             pause(stretch.work, locks, at -> now + pause - at);
         }
@@ -103,6 +103,7 @@ final class CheckpointState {
         Pace pace = regulator.pace();
         regime.targets.passed(now);
         boolean isSomebodyHere = regime.targets.isSomebodyHere(now);
+        work.watchesCpu(isSomebodyHere);
         if (regime.targets.isLatenessWanted(now)) {
             regulator.probe().want(now);
         }

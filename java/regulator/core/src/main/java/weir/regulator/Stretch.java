@@ -21,10 +21,9 @@ final class Stretch {
     private long lookedAt;
     private long since;
     private long collectedSince;
-    /** CPU time of the thread that was here then. */
-    private long cpuSince = ThreadCpu.UNKNOWN;
-    private Thread thread;
     private boolean began;
+    /** Of the stretches here that are judged by their progress. */
+    final OnCpu onCpu = new OnCpu();
 
     private Stretch() {
         this.checkpoint = null;
@@ -62,7 +61,9 @@ final class Stretch {
         long collectedFrom = regime.isPaced ? work.collectedSince() : collectedSince;
         long took = Math.max(0, now - from - (collected - collectedFrom));
         if (took >= regime.stretchMinNs) {
-            checkpoint.stretch(this, locks, regime, took, regime.isPaced ? ThreadCpu.UNKNOWN : onCpu(), now);
+            checkpoint.stretch(this, locks, regime, took, now);
+        } else if (!regime.isPaced) {
+            onCpu.begin();
         }
         goOn(now, collected);
     }
@@ -72,6 +73,8 @@ final class Stretch {
         if (!work.hasPassed()) {
             if (regime.isPaced) {
                 checkpoint.begin(work, locks, regime, now);
+            } else {
+                onCpu.begin();
             }
             begin(checkpoint.time().now(), GarbageCollections.totalNs());
             work.goesOn(since, collectedSince);
@@ -80,11 +83,14 @@ final class Stretch {
         long collected = GarbageCollections.totalNs();
         long ran = Math.max(0, now - work.ranSince() - (collected - work.collectedSince()));
         if (regime.isPaced && ran >= regime.stretchMinNs) {
-            checkpoint.stretch(this, locks, regime, ran, ThreadCpu.UNKNOWN, now);
+            checkpoint.stretch(this, locks, regime, ran, now);
             goOn(now, collected);
-        } else {
-            begin(now, collected);
+            return;
         }
+        if (!regime.isPaced) {
+            onCpu.begin();
+        }
+        begin(now, collected);
     }
 
     /** Goes on after what was here from this moment on. */
@@ -94,18 +100,7 @@ final class Stretch {
         work.stoodStill(this, since - stoodSince, collectedSince - collectedUntil);
     }
 
-    /** For how long the thread had a CPU since the stretch began; unknown if another one has gone on with it. */
-    private long onCpu() {
-        long used = ThreadCpu.usedNs();
-        boolean isTold = used >= 0 && cpuSince >= 0 && thread == Thread.currentThread();
-        return isTold ? used - cpuSince : ThreadCpu.UNKNOWN;
-    }
-
     private void begin(long now, long collected) {
-        if (!checkpoint.regime().isPaced) {
-            thread = Thread.currentThread();
-            cpuSince = ThreadCpu.usedNs();
-        }
         began = true;
         since = now;
         lookedAt = now;

@@ -40,8 +40,9 @@ public final class Work {
     /** Its last turn, at whatever checkpoint. */
     private long ranSince;
     private long collectedSince;
-    /** CPU time of the thread that went on then. */
+    /** CPU time of the thread that went on then, where it is watched. */
     private long cpuSince = ThreadCpu.UNKNOWN;
+    private boolean watchesCpu;
     private Thread thread;
     private boolean hasPassed;
     /** How long it has run since it gave way. */
@@ -148,13 +149,18 @@ public final class Work {
         return collectedSince;
     }
 
+    /** Whether it matters for how long it has a CPU: not while nobody is there for whom it would have to stand still. */
+    void watchesCpu(boolean watches) {
+        watchesCpu = watches;
+    }
+
     /** It has taken its turn for what it ran, and goes on. */
     void goesOn(long now, long collectedNs) {
         hasPassed = true;
         ranSince = now;
         collectedSince = collectedNs;
         thread = Thread.currentThread();
-        cpuSince = ThreadCpu.usedNs();
+        cpuSince = watchesCpu ? ThreadCpu.usedNs() : ThreadCpu.UNKNOWN;
     }
 
     /** What came before says nothing of what comes: its thread has done something else in between, or nothing. */

@@ -55,7 +55,7 @@ public final class ProgressJudge {
     private double meanDone;
     private double meanS;
     private double stretches;
-    /** Usual time per progress, and time off the CPU per progress, of the stretches of which it is told. */
+    /** Usual time per progress, and time off the CPU per progress, of the stretches of which that is told. */
     private final TimePerProgress usual = new TimePerProgress();
     /** The same since the last verdict. */
     private final TimePerProgress lately = new TimePerProgress();
@@ -96,35 +96,63 @@ public final class ProgressJudge {
      * @return for how many nanoseconds whoever made it is to pause; 0: not at all
      */
     public long judge(double done, long tookNs) {
-        return judge(done, tookNs, -1);
+        return judge(done, tookNs, () -> {});
     }
 
     /**
      * A stretch is over.
      *
-     * @param done progress in it; a stretch is not judged in which it is not above 0 or not finite
-     * @param tookNs how long it took, without pauses and collections of garbage
-     * @param onCpuNs for how long of that its thread had a CPU; below 0: that is not known
-     * @return for how many nanoseconds whoever made it is to pause; 0: not at all
+     * @param onCpu is asked to {@link #tell} of it, and of those before it that have not been told of, where that decides
+     * @see #judge(double, long)
      */
-    public synchronized long judge(double done, long tookNs, long onCpuNs) {
-        if (!(done > 0 && done < Double.POSITIVE_INFINITY)) {
+    public synchronized long judge(double done, long tookNs, Runnable onCpu) {
+        if (!isProgress(done)) {
             return 0;
         }
-        double tookS = tookNs / 1_000_000_000L + tookNs % 1_000_000_000L / 1e9;
+        double tookS = seconds(tookNs);
         boolean isSlow = tookS * meanDone > done * meanS;
-        boolean isCalibrated = stretches >= CALIBRATION;
+        boolean isCalibrated = isCalibrated();
         stretches = Math.min(stretches + 1, MEMORY);
         countRun(tookS / done);
-        double counted = isCalibrated ? Math.min(done, LEAP_MAX * meanDone) : done;
-        meanDone += (counted - meanDone) / stretches;
+        meanDone += (atMost(done, 1, isCalibrated) - meanDone) / stretches;
         meanS += (tookS - meanS) / stretches;
-        if (onCpuNs >= 0) {
-            double offS = Math.max(0, tookNs - onCpuNs) / 1e9;
-            usual.add(counted, tookS, offS, 1 / stretches);
-            lately.add(counted, tookS, offS, 1);
+        return isCalibrated ? verdict(isSlow, onCpu) : 0;
+    }
+
+    /**
+     * For how long a thread had a CPU in stretches that it has made: the one that is being judged or comes next, and some before it.
+     *
+     * @param count how many stretches
+     * @param done progress in all of them
+     * @param tookNs how long they took, without pauses and collections of garbage
+     * @param onCpuNs for how long of that the thread had a CPU
+     */
+    public synchronized void tell(int count, double done, long tookNs, long onCpuNs) {
+        if (!isProgress(done)) {
+            return;
         }
-        return isCalibrated ? verdict(isSlow) : 0;
+        double counted = atMost(done, count, isCalibrated());
+        double tookS = seconds(tookNs);
+        double offS = Math.max(0, tookNs - onCpuNs) / 1e9;
+        usual.add(counted, tookS, offS, Math.min(count / Math.min(stretches + 1, MEMORY), 1));
+        lately.add(counted, tookS, offS, 1);
+    }
+
+    private static boolean isProgress(double done) {
+        return done > 0 && done < Double.POSITIVE_INFINITY;
+    }
+
+    private static double seconds(long nanos) {
+        return nanos / 1_000_000_000L + nanos % 1_000_000_000L / 1e9;
+    }
+
+    private boolean isCalibrated() {
+        return stretches >= CALIBRATION;
+    }
+
+    /** Progress of so many stretches, no more than counts. */
+    private double atMost(double done, int count, boolean isCalibrated) {
+        return isCalibrated ? Math.min(done, LEAP_MAX * meanDone * count) : done;
     }
 
     /** Counts stretches in a row that are slower than three quarters, and follows that quartile (Robbins and Monro 1951). */
@@ -138,10 +166,11 @@ public final class ProgressJudge {
         quartileS *= 1 + step * (isAbove ? QUARTILE : QUARTILE - 1);
     }
 
-    private long verdict(boolean isSlow) {
+    private long verdict(boolean isSlow, Runnable onCpu) {
         lookedAt++;
         slow += isSlow ? 1 : 0;
         if (test.isPoor(slow, lookedAt) || (seesRuns && run >= RUN)) {
+            onCpu.run();
             double longerS = lately.tookS() - usual.tookS();
             if (isItself(longerS, lately.offS() - usual.offS())) {
                 changed(longerS);

@@ -98,22 +98,64 @@ class ProgressJudgeTest {
         return slow;
     }
 
-    /** The clock, the host or the compiled code is slower for a while, and faster again: nobody waits. */
-    @Test
-    void workThatIsSlowerOnTheCpuItselfDoesNotPause() {
+    /**
+     * The clock, the host or the compiled code is slower for a while, and faster again: nobody waits, whether that is told of each stretch, of some together or
+     * when it is asked for. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 8})
+    void workThatIsSlowerOnTheCpuItselfDoesNotPause(int together) {
         ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
         SplittableRandom random = new SplittableRandom(5);
+        Told told = new Told(judge, together);
         for (long eachMs : new long[] {3, 6, 4, 3, 9, 3}) {
             for (int stretch = 0; stretch < 2000; stretch++) {
                 long took = eachMs * MS + random.nextLong(300_000);
-                assertEquals(0, judge.judge(1, took, took - random.nextLong(20_000)), eachMs + " ms, stretch " + stretch);
+                assertEquals(0, told.judge(took, took - random.nextLong(20_000)), eachMs + " ms, stretch " + stretch);
             }
         }
-        int slow = 1;
-        while (judge.judge(1, 6 * MS + random.nextLong(300_000), 3 * MS) == 0) {
-            slow++;
+        for (int calm = 500; calm < 1000; calm += 17) {
+            for (int stretch = 0; stretch < calm; stretch++) {
+                told.judge(3 * MS + random.nextLong(300_000), 3 * MS);
+            }
+            int slow = 1;
+            while (told.judge(6 * MS + random.nextLong(300_000), 3 * MS) == 0) {
+                slow++;
+            }
+            assertTrue(slow <= 7, slow + " stretches until it waited for a CPU and paused");
         }
-        assertTrue(slow <= 7, slow + " stretches until it waited for a CPU and paused");
+    }
+
+    /** Stretches of which it is told for how long they had a CPU, so many together. */
+    private static final class Told {
+        private final ProgressJudge judge;
+        private final int together;
+        private int stretches;
+        private long tookNs;
+        private long onCpuNs;
+
+        Told(ProgressJudge judge, int together) {
+            this.judge = judge;
+            this.together = together;
+        }
+
+        long judge(long took, long onCpu) {
+            stretches++;
+            tookNs += took;
+            onCpuNs += onCpu;
+            if (stretches == together) {
+                tell();
+            }
+            return judge.judge(1, took, this::tell);
+        }
+
+        private void tell() {
+            if (stretches > 0) {
+                judge.tell(stretches, stretches, tookNs, onCpuNs);
+            }
+            stretches = 0;
+            tookNs = 0;
+            onCpuNs = 0;
+        }
     }
 
     @ParameterizedTest
