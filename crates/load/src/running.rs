@@ -1,14 +1,14 @@
 //! A load that runs: its seconds, its end, its sums.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use weir_record::LoadSecond;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::core::Report;
 use crate::counts::Merger;
@@ -27,6 +27,8 @@ pub struct RunningLoad {
     pub(crate) work: Arc<Work>,
     pub(crate) clock: Clock,
     pub(crate) control: Control,
+    /// When it was told to end.
+    pub(crate) stopped: OnceLock<Moment>,
     pub(crate) seconds: Receiver<LoadSecond>,
     pub(crate) summary: Receiver<Summed>,
     pub(crate) gather: Option<JoinHandle<()>>,
@@ -90,6 +92,7 @@ impl RunningLoad {
     /// Tells all users to end: none starts another sample, those that wait leave at once, samples
     /// that run finish. Returns at once.
     pub fn stop(&self) {
+        let _ = self.stopped.set(self.clock.now());
         self.control.order(Stage::Stopping);
     }
 
@@ -107,8 +110,8 @@ impl RunningLoad {
     /// the given time everything is cut off.
     pub fn join(mut self, patience: Duration) -> LoadSummary {
         let mut in_time = true;
-        // What is due from here on is not part of the load.
-        let told = self.clock.now();
+        // What was due after it was told to end is not part of the load, however long its last samples take.
+        let told = *self.stopped.get_or_init(|| self.clock.now());
         let summed = match self.summary.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) => {
                 in_time = false;

@@ -1,7 +1,7 @@
 //! Starting a load: everything that can fail fails here, before the first request.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -87,6 +87,7 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
         work,
         clock,
         control,
+        stopped: OnceLock::new(),
         seconds,
         summary,
         gather: Some(gather),

@@ -1,16 +1,16 @@
 //! Open workloads: what is due starts, whoever is busy. Counts are exact whatever the machine does;
 //! times are only ever bounded from below.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use weir_load::LoadSettings;
+use weir_load::{LoadSettings, start};
 use weir_plan::{
     ArrivalProcess, ArrivalSchedule, Arrivals, Starts, Template, ThreadGroup, UserLevel, UserRow,
     WhenFull,
 };
 
 use crate::server::{Reply, Server, ok, response};
-use crate::support::{Done, after_ms, get, group, run, settings, text};
+use crate::support::{Done, after_ms, get, group, run, settings, text, wait_until};
 
 fn arrivals(rate: &str, seconds: f64, users_max: u32) -> Arrivals {
     Arrivals {
@@ -107,6 +107,22 @@ fn what_finds_nobody_free_waits_and_is_counted() {
         .iter()
         .map(|second| second.classes[0].response_us.max());
     assert!(longest.max().unwrap() >= 75_000);
+}
+
+/// Whoever ends a load and waits for its last samples before he joins it does not make arrivals of that time part of it.
+#[test]
+fn nothing_is_due_once_the_load_is_told_to_end() {
+    let server = Server::start(|_| Reply::Late(Duration::from_millis(400), response("200 OK", "")));
+    let group = open(arrivals("200", 60.0, 500), vec![get("/")]);
+    let before = Instant::now();
+    let load = start(settings(&server, vec![group])).unwrap();
+    wait_until("a request", || !server.seen().is_empty());
+    load.stop();
+    let due = before.elapsed().as_secs_f64() * 200.0;
+    wait_until("the last sample's end", || load.is_finished());
+    let counts = load.join(Duration::from_secs(10)).arrivals.unwrap();
+    let all = counts.started + counts.not_started;
+    assert!(all as f64 <= due + 1.0, "{counts:?} of {due}");
 }
 
 #[test]
