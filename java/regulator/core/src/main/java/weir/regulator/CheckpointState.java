@@ -93,6 +93,8 @@ final class CheckpointState {
             takeTurn(stretch.work, locks, regime, tookNs, now);
             return;
         }
+        // A promise may have been there before: its account of the CPU is of no use any more, and costs what asking does.
+        stretch.work.watchesCpu(false);
         long pause = stretch.onCpu.judge(judge, stretch.done, tookNs);
         if (pause > 0) {
             pause(stretch.work, locks, at -> now + pause - at);

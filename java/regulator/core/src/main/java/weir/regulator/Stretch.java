@@ -70,11 +70,12 @@ final class Stretch {
 
     /** What came before has no beginning that is known, but for the work's own, and its last turn at another checkpoint. */
     private void begin(Object[] locks, Regime regime, long now) {
+        if (!regime.isPaced) {
+            onCpu.begin();
+        }
         if (!work.hasPassed()) {
             if (regime.isPaced) {
                 checkpoint.begin(work, locks, regime, now);
-            } else {
-                onCpu.begin();
             }
             begin(checkpoint.time().now(), GarbageCollections.totalNs());
             work.goesOn(since, collectedSince);
@@ -85,12 +86,9 @@ final class Stretch {
         if (regime.isPaced && ran >= regime.stretchMinNs) {
             checkpoint.stretch(this, locks, regime, ran, now);
             goOn(now, collected);
-            return;
+        } else {
+            begin(now, collected);
         }
-        if (!regime.isPaced) {
-            onCpu.begin();
-        }
-        begin(now, collected);
     }
 
     /** Goes on after what was here from this moment on. */

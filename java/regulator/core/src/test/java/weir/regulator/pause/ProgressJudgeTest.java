@@ -99,8 +99,9 @@ class ProgressJudgeTest {
     }
 
     /**
-     * The clock, the host or the compiled code is slower for a while, and faster again: nobody waits, whether that is told of each stretch, of some together or
-     * when it is asked for. */
+     * The clock, the host or the compiled code is slower for a while, and faster again: nobody waits, whether that is told of each
+     * stretch, or of some together and when it is asked for.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 4, 8})
     void workThatIsSlowerOnTheCpuItselfDoesNotPause(int together) {
