@@ -141,6 +141,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/pause/Backlog.java"
     "core/src/main/java/weir/regulator/pause/Blame.java"
     "core/src/main/java/weir/regulator/pause/Comparison.java"
+    "core/src/main/java/weir/regulator/pause/LastSeven.java"
     "core/src/main/java/weir/regulator/pause/Lateness.java"
     "core/src/main/java/weir/regulator/pause/Pace.java"
     "core/src/main/java/weir/regulator/pause/PauseControl.java"

@@ -8,9 +8,12 @@ package weir.regulator.pause;
  * stretch says nothing, so a {@link SignTest} judges. Poor: pause, twice as long as the last time, up to a maximum. Good: the
  * next pause is the shortest again. Otherwise it is not decided yet.
  *
- * <p>The sign test alone answers contention that begins while it is undecided after 12 stretches at the median. So it has a
- * second reason for poor: the last seven stretches were each slower than three quarters of the usual ones. Undisturbed work does
- * that with a chance of 0.25^7, or 6 in 100,000, a stretch; work that is disturbed enough for it is answered after seven, always.
+ * <p>The sign test alone answers contention that begins while it is undecided after 12 stretches at the median, and never one that
+ * leaves every other stretch as short as ever, as a neighbour does that takes whole slices of the scheduler's: a stretch goes by in a
+ * slice of its own, and the next one has the neighbour's in it. So there are two more reasons for poor ({@link LastSeven}): the
+ * last seven stretches were each slower than three quarters of the usual ones, or four of them slower than nineteen in twenty. Undisturbed
+ * work does the first with a chance of 0.25^7, or 6 in 100,000, a stretch, and the second with one of 19 in 100,000; work that is disturbed
+ * enough for either is answered after seven, always.
  *
  * <p>What is usual is the ratio of the means of progress and time: plain over the first stretches, then exponential over 10,000.
  * No verdict falls in the first 100, in which it is learnt. α is looked at after every stretch, so work that nobody disturbs is
@@ -38,19 +41,10 @@ public final class ProgressJudge {
     /** The part of what progress takes longer that is spent off the CPU, from which on it is somebody else's doing. */
     private static final double WAITED = 0.5;
 
-    /** So many in a row that are slower than three quarters. */
-    private static final int RUN = 7;
-    private static final double QUARTILE = 0.75;
-    /** How far one stretch moves what three quarters take: at first, over the number of stretches, and at least. */
-    private static final double QUARTILE_STEP = 0.5;
-    private static final double QUARTILE_STEP_MIN = 2e-4;
-
     private final PauseRules rules;
     private final SignTest test;
-    private final boolean seesRuns;
-    /** The time per progress within which three quarters of the stretches are. */
-    private double quartileS;
-    private int run;
+    private final boolean seesLastSeven;
+    private final LastSeven lastSeven = new LastSeven();
     /** What is usual: means of progress and seconds, and of how many stretches. */
     private double meanDone;
     private double meanS;
@@ -71,9 +65,9 @@ public final class ProgressJudge {
         this(rules, true);
     }
 
-    private ProgressJudge(PauseRules rules, boolean seesRuns) {
+    private ProgressJudge(PauseRules rules, boolean seesLastSeven) {
         this.rules = rules;
-        this.seesRuns = seesRuns;
+        this.seesLastSeven = seesLastSeven;
         this.test = new SignTest(rules.alpha, rules.beta);
         this.nextPauseNs = rules.pauseMinNs;
     }
@@ -113,7 +107,7 @@ public final class ProgressJudge {
         boolean isSlow = tookS * meanDone > done * meanS;
         boolean isCalibrated = isCalibrated();
         stretches = Math.min(stretches + 1, MEMORY);
-        countRun(tookS / done);
+        lastSeven.add(tookS / done, stretches);
         meanDone += (atMost(done, 1, isCalibrated) - meanDone) / stretches;
         meanS += (tookS - meanS) / stretches;
         return isCalibrated ? verdict(isSlow, onCpu) : 0;
@@ -155,26 +149,15 @@ public final class ProgressJudge {
         return isCalibrated ? Math.min(done, LEAP_MAX * meanDone * count) : done;
     }
 
-    /** Counts stretches in a row that are slower than three quarters, and follows that quartile (Robbins and Monro 1951). */
-    private void countRun(double perProgressS) {
-        if (stretches == 1) {
-            quartileS = perProgressS;
-        }
-        boolean isAbove = perProgressS > quartileS;
-        run = isAbove ? run + 1 : 0;
-        double step = Math.max(QUARTILE_STEP / stretches, QUARTILE_STEP_MIN);
-        quartileS *= 1 + step * (isAbove ? QUARTILE : QUARTILE - 1);
-    }
-
     private long verdict(boolean isSlow, Runnable onCpu) {
         lookedAt++;
         slow += isSlow ? 1 : 0;
-        if (test.isPoor(slow, lookedAt) || (seesRuns && run >= RUN)) {
+        if (test.isPoor(slow, lookedAt) || (seesLastSeven && lastSeven.areSlow())) {
             onCpu.run();
             double longerS = lately.tookS() - usual.tookS();
             if (isItself(longerS, lately.offS() - usual.offS())) {
                 changed(longerS);
-                run = 0;
+                lastSeven.forget();
                 begin();
                 return 0;
             }
@@ -185,7 +168,7 @@ public final class ProgressJudge {
             long pause = nextPauseNs;
             nextPauseNs = Math.min(pause * 2, rules.pauseMaxNs);
             poorVerdicts++;
-            run = 0;
+            lastSeven.forget();
             begin();
             return pause;
         }
