@@ -21,7 +21,8 @@ package weir.regulator.pause;
  * of the time with stretches of 3 ms and a shortest pause of 2 ms.
  *
  * <p>Whoever is slower on the CPU itself, because the clock, the host or the compiled code is, waits for nobody: where the time on the CPU is
- * told, work pauses only if at least half of what its progress takes longer is time off it. If not, and it is a tenth or more, what is usual
+ * told, work pauses only if at least a quarter of what its progress takes longer is time off it: a neighbour that takes the CPU leaves the caches
+ * cold, too, and the time on the CPU grows with it. If not, and it is a tenth or more, what is usual
  * is learnt over the next 200 stretches.
  *
  * <p>It assumes that contention hurts both sides alike, and that a stretch of the same progress takes the same time. Contention
@@ -39,7 +40,7 @@ public final class ProgressJudge {
     /** Part of the usual time from which on a change is none of chance. */
     private static final double CHANGED = 0.1;
     /** The part of what progress takes longer that is spent off the CPU, from which on it is somebody else's doing. */
-    private static final double WAITED = 0.5;
+    private static final double WAITED = 0.25;
 
     private final PauseRules rules;
     private final SignTest test;
@@ -157,7 +158,7 @@ public final class ProgressJudge {
             double longerS = lately.tookS() - usual.tookS();
             if (isItself(longerS, lately.offS() - usual.offS())) {
                 changed(longerS);
-                lastSeven.forget();
+                lastSeven.begin(stretches);
                 begin();
                 return 0;
             }
@@ -168,7 +169,7 @@ public final class ProgressJudge {
             long pause = nextPauseNs;
             nextPauseNs = Math.min(pause * 2, rules.pauseMaxNs);
             poorVerdicts++;
-            lastSeven.forget();
+            lastSeven.begin(MEMORY);
             begin();
             return pause;
         }

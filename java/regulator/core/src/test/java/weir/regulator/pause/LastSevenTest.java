@@ -19,7 +19,7 @@ class LastSevenTest {
             last.add(1 + random.nextDouble() * random.nextDouble(), Math.min(stretch + 1, 10_000));
             if (last.areSlow() && stretch >= 100) {
                 slow++;
-                last.forget();
+                last.begin(10_000);
             }
         }
         double share = slow / (double) stretches;
@@ -33,13 +33,13 @@ class LastSevenTest {
         for (int stretch = 1; stretch <= 1000; stretch++) {
             last.add(1 + stretch * 37 % 100 / 100.0, stretch);
         }
-        last.forget();
+        last.begin(10_000);
         double[] alternating = {3, 1, 3, 1, 3, 1, 3};
         for (int index = 0; index < alternating.length; index++) {
             last.add(alternating[index], 10_000);
             assertEquals(index == 6, last.areSlow(), "after " + (index + 1));
         }
-        last.forget();
+        last.begin(10_000);
         for (int count = 1; count <= 7; count++) {
             last.add(1.85, 10_000);
             assertEquals(count == 7, last.areSlow(), "after " + count);
@@ -60,7 +60,7 @@ class LastSevenTest {
         for (; stretch < 1000; stretch++) {
             last.add(1 + random.nextDouble() / 10, stretch + 1);
         }
-        last.forget();
+        last.begin(10_000);
         for (int count = 1; count <= 4; count++) {
             last.add(2, stretch++);
         }
