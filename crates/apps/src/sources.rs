@@ -156,6 +156,7 @@ const REGULATOR: &[Source] = sources!("regulator":
     "core/src/main/java/weir/regulator/pause/Targets.java"
     "core/src/main/java/weir/regulator/pause/ThroughputTarget.java"
     "core/src/main/java/weir/regulator/pause/Turn.java"
+    "core/src/main/java/weir/regulator/pause/UsualTimes.java"
     "core/src/main/java/weir/regulator/pause/package-info.java"
     "jakarta/src/main/java/weir/regulator/servlet/Completion.java"
     "jakarta/src/main/java/weir/regulator/servlet/Lookout.java"

@@ -85,20 +85,23 @@ final class CheckpointState {
 
     /**
      * A stretch is over that took so long, collections of garbage left out; where promises decide, since the last turn.
+     *
+     * @return whether it may have stood still since
      */
-    void stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long now) {
+    boolean stretch(Stretch stretch, Object[] locks, Regime regime, long tookNs, long now) {
         stretches.increment();
         if (regime.isPaced) {
             stretch.onCpu.forget();
             takeTurn(stretch.work, locks, regime, tookNs, now);
-            return;
+            return true;
         }
         // A promise may have been there before: its account of the CPU is of no use any more, and costs what asking does.
         stretch.work.watchesCpu(false);
-        long pause = stretch.onCpu.judge(judge, stretch.done, tookNs);
+        long pause = stretch.onCpu.judge(judge, stretch.lastSeven, stretch.done, tookNs);
         if (pause > 0) {
             pause(stretch.work, locks, at -> now + pause - at);
         }
+        return pause > 0;
     }
 
     private void takeTurn(Work work, Object[] locks, Regime regime, long ranNs, long now) {

@@ -1,5 +1,6 @@
 package weir.regulator;
 
+import weir.regulator.pause.LastSeven;
 import weir.regulator.pause.ProgressJudge;
 
 /**
@@ -30,10 +31,10 @@ final class OnCpu {
     }
 
     /** A stretch is over, after so much progress and so long without pauses and collections of garbage: what to pause for it. */
-    long judge(ProgressJudge judge, double progress, long took) {
+    long judge(ProgressJudge judge, LastSeven lastSeven, double progress, long took) {
         if (thread != Thread.currentThread()) {
             begin();
-            return judge.judge(progress, took);
+            return judge.judge(progress, took, lastSeven, () -> {});
         }
         stretches++;
         done += progress;
@@ -41,7 +42,7 @@ final class OnCpu {
         if (stretches >= due) {
             tell(judge);
         }
-        return judge.judge(progress, took, () -> tell(judge));
+        return judge.judge(progress, took, lastSeven, () -> tell(judge));
     }
 
     private void tell(ProgressJudge judge) {

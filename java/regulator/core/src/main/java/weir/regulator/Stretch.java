@@ -1,5 +1,7 @@
 package weir.regulator;
 
+import weir.regulator.pause.LastSeven;
+
 /**
  * What one piece of work does between two test points of one checkpoint.
  *
@@ -24,6 +26,7 @@ final class Stretch {
     private boolean began;
     /** Of the stretches here that are judged by their progress. */
     final OnCpu onCpu = new OnCpu();
+    final LastSeven lastSeven = new LastSeven();
 
     private Stretch() {
         this.checkpoint = null;
@@ -60,12 +63,20 @@ final class Stretch {
         long collected = GarbageCollections.totalNs();
         long collectedFrom = regime.isPaced ? work.collectedSince() : collectedSince;
         long took = Math.max(0, now - from - (collected - collectedFrom));
+        boolean stoodStill = false;
         if (took >= regime.stretchMinNs) {
-            checkpoint.stretch(this, locks, regime, took, now);
+            stoodStill = checkpoint.stretch(this, locks, regime, took, now);
         } else if (!regime.isPaced) {
             onCpu.begin();
         }
-        goOn(now, collected);
+        if (stoodStill || GarbageCollections.totalNs() != collected) {
+            goOn(now, collected);
+        } else {
+            // What it waited for a CPU since is no pause, but time of the next stretch: the kernel may take the CPU away where it is asked for
+            // the time on it.
+            begin(now, collected);
+            work.goesOn(since, collectedSince);
+        }
     }
 
     /** What came before has no beginning that is known, but for the work's own, and its last turn at another checkpoint. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,6 +72,43 @@ class CheckpointTest {
             }
             assertTrue(slow <= 7, slow + " stretches");
             assertTrue(paused >= 2 * MS, paused / MS + " ms");
+        }
+    }
+
+    /** Who loses the CPU in the regulator's own code has waited for it: that belongs to the next stretch. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void noTimeIsLostBetweenStretches(int checkpoints) {
+        long eachLookNs = MS / 2;
+        Time slow = new Time() {
+            @Override
+            public long now() {
+                time.pass(eachLookNs);
+                return time.now();
+            }
+
+            @Override
+            public void park(long nanos) {
+                time.park(nanos);
+            }
+        };
+        Regulator regulator = new Regulator(Settings.of(Map.of("on", "true")), slow);
+        Checkpoint[] all = new Checkpoint[checkpoints];
+        Arrays.setAll(all, index -> regulator.checkpoint("report" + index));
+        long began = time.now();
+        int ticks = 0;
+        try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
+            for (; ticks < 90; ticks++) {
+                time.pass(3 * MS);
+                for (Checkpoint checkpoint : all) {
+                    checkpoint.tick(1);
+                }
+            }
+        }
+        double perSecond = ticks * 1e9 / (time.now() - began);
+        for (int index = 0; index < checkpoints; index++) {
+            String name = "weir.regulator.checkpoint.progress.usual{checkpoint=report" + index + "}";
+            assertEquals(perSecond, metric(regulator, name), 0.03 * perSecond);
         }
     }
 

@@ -47,22 +47,22 @@ public final class Neighbour {
         neighbour.setDaemon(true);
         neighbour.start();
         double[] until = new double[rounds];
-        double calmS = 0;
-        double besideS = 0;
-        double pauseCalm = 0;
+        Share calm = new Share();
+        Share beside = new Share();
         try (Work.Bound bound = regulator.begin(Duration.ofHours(1)).bind()) {
             workFor(2 * CALM_NS);
             for (int round = 0; round < rounds; round++) {
-                double before = paused.value();
+                long began = System.nanoTime();
+                double pausedBefore = paused.value();
                 workFor(CALM_NS);
-                pauseCalm += paused.value() - before;
-                calmS += CALM_NS / 1e9;
-                double from = paused.value();
+                calm.add(paused.value() - pausedBefore, System.nanoTime() - began);
+                began = System.nanoTime();
+                pausedBefore = paused.value();
                 spins = true;
                 LockSupport.unpark(neighbour);
                 until[round] = workFor(BESIDE_NS);
                 spins = false;
-                besideS += paused.value() - from;
+                beside.add(paused.value() - pausedBefore, System.nanoTime() - began);
                 workFor(AFTER_NS);
             }
         }
@@ -75,9 +75,24 @@ public final class Neighbour {
                 until[rounds * 9 / 10],
                 until[rounds - 1],
                 Arrays.stream(until).filter(of -> of <= 8).count(),
-                besideS / (rounds * BESIDE_NS / 1e9) * 100,
-                pauseCalm / calmS * 100,
+                beside.percent(),
+                calm.percent(),
                 work.sink());
+    }
+
+    /** Part of the time that was paused. */
+    private static final class Share {
+        private double pausedS;
+        private double allS;
+
+        void add(double pausedS, long allNs) {
+            this.pausedS += pausedS;
+            this.allS += allNs / 1e9;
+        }
+
+        double percent() {
+            return 100 * pausedS / allS;
+        }
     }
 
     /** How many stretches there were until the first pause; all of them if there was none. */

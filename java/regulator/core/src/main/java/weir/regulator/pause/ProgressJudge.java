@@ -11,9 +11,9 @@ package weir.regulator.pause;
  * <p>The sign test alone answers contention that begins while it is undecided after 12 stretches at the median, and never one that
  * leaves every other stretch as short as ever, as a neighbour does that takes whole slices of the scheduler's: a stretch goes by in a
  * slice of its own, and the next one has the neighbour's in it. So there are two more reasons for poor ({@link LastSeven}): the
- * last seven stretches were each slower than three quarters of the usual ones, or four of them slower than nineteen in twenty. Undisturbed
- * work does the first with a chance of 0.25^7, or 6 in 100,000, a stretch, and the second with one of 19 in 100,000; work that is disturbed
- * enough for either is answered after seven, always.
+ * last seven stretches of a piece of work were each slower than three quarters of the usual ones, or four of them slower than nineteen in
+ * twenty. Undisturbed work does the first with a chance of 0.25^7, or 6 in 100,000, a stretch, and the second with one of 19 in 100,000; work
+ * that is disturbed enough for either, such as by slices no longer than two stretches, is answered after seven.
  *
  * <p>What is usual is the ratio of the means of progress and time: plain over the first stretches, then exponential over 10,000.
  * No verdict falls in the first 100, in which it is learnt. α is looked at after every stretch, so work that nobody disturbs is
@@ -21,18 +21,20 @@ package weir.regulator.pause;
  * of the time with stretches of 3 ms and a shortest pause of 2 ms.
  *
  * <p>Whoever is slower on the CPU itself, because the clock, the host or the compiled code is, waits for nobody: where the time on the CPU is
- * told, work pauses only if at least a quarter of what its progress takes longer is time off it: a neighbour that takes the CPU leaves the caches
- * cold, too, and the time on the CPU grows with it. If not, and it is a tenth or more, what is usual
- * is learnt over the next 200 stretches.
+ * told, work pauses only if at least a quarter of what its progress takes longer is time off it, more than the usual share beside the time on
+ * it. (A neighbour that takes the CPU leaves the caches cold as well, so that both grow.) If not, and it is a tenth or more, what is usual is
+ * learnt over the next 200 stretches.
  *
  * <p>It assumes that contention hurts both sides alike, and that a stretch of the same progress takes the same time. Contention
- * that lasts becomes usual, after some 10,000 stretches: what must not fade is a promise, and a matter of {@link Pace}.
+ * that lasts becomes usual, after some 10,000 stretches (4,000 where only every other one is slow): what must not fade is a promise, and a matter of {@link Pace}.
  */
 public final class ProgressJudge {
     /** Stretches before the first verdict. */
     private static final double CALIBRATION = 100.0;
     /** Stretches over which what is usual is taken. */
     private static final double MEMORY = 10_000.0;
+    /** The same where contention was found: four of seven become usual with 14 slow ones in the sample, which is to take some thousands, too. */
+    private static final double MEMORY_CONTENDED = 4 * MEMORY;
     /** The same once it has changed by itself. */
     private static final double MEMORY_CHANGED = 200.0;
     /** Progress in one stretch counts for at most so many usual ones: else a single slip would spoil what is usual for thousands. */
@@ -41,10 +43,14 @@ public final class ProgressJudge {
     private static final double CHANGED = 0.1;
     /** The part of what progress takes longer that is spent off the CPU, from which on it is somebody else's doing. */
     private static final double WAITED = 0.25;
+    /** Part of the time on the CPU, below which work waits for something else than for its like, which a slower CPU does not make longer. */
+    private static final double ON_CPU_MIN = 0.05;
 
     private final PauseRules rules;
     private final SignTest test;
     private final boolean seesLastSeven;
+    private final UsualTimes usualTimes = new UsualTimes();
+    /** Of work that does not say which it is. */
     private final LastSeven lastSeven = new LastSeven();
     /** What is usual: means of progress and seconds, and of how many stretches. */
     private double meanDone;
@@ -84,34 +90,40 @@ public final class ProgressJudge {
     }
 
     /**
-     * A stretch is over.
+     * A stretch is over of the one piece of work that is judged.
      *
      * @param done progress in it; a stretch is not judged in which it is not above 0 or not finite
      * @param tookNs how long it took, without pauses and collections of garbage
      * @return for how many nanoseconds whoever made it is to pause; 0: not at all
      */
     public long judge(double done, long tookNs) {
-        return judge(done, tookNs, () -> {});
+        return judge(done, tookNs, lastSeven, () -> {});
     }
 
     /**
      * A stretch is over.
      *
+     * @param lastSeven of the piece of work that made it
      * @param onCpu is asked to {@link #tell} of it, and of those before it that have not been told of, where that decides
      * @see #judge(double, long)
      */
-    public synchronized long judge(double done, long tookNs, Runnable onCpu) {
-        if (!isProgress(done)) {
+    public long judge(double done, long tookNs, LastSeven lastSeven, Runnable onCpu) {
+        if (!isProgress(done) || !looksPoor(done, seconds(tookNs), lastSeven)) {
             return 0;
         }
-        double tookS = seconds(tookNs);
+        // Where the kernel is asked for the time on the CPU it may take the CPU away: nobody is to wait for that.
+        onCpu.run();
+        return pauseNs(lastSeven);
+    }
+
+    private synchronized boolean looksPoor(double done, double tookS, LastSeven lastSeven) {
         boolean isSlow = tookS * meanDone > done * meanS;
         boolean isCalibrated = isCalibrated();
         stretches = Math.min(stretches + 1, MEMORY);
-        lastSeven.add(tookS / done, stretches);
+        lastSeven.add(tookS / done, usualTimes, stretches);
         meanDone += (atMost(done, 1, isCalibrated) - meanDone) / stretches;
         meanS += (tookS - meanS) / stretches;
-        return isCalibrated ? verdict(isSlow, onCpu) : 0;
+        return isCalibrated && isPoor(isSlow, lastSeven);
     }
 
     /**
@@ -150,41 +162,60 @@ public final class ProgressJudge {
         return isCalibrated ? Math.min(done, LEAP_MAX * meanDone * count) : done;
     }
 
-    private long verdict(boolean isSlow, Runnable onCpu) {
+    private boolean isPoor(boolean isSlow, LastSeven lastSeven) {
         lookedAt++;
         slow += isSlow ? 1 : 0;
         if (test.isPoor(slow, lookedAt) || (seesLastSeven && lastSeven.areSlow())) {
-            onCpu.run();
-            double longerS = lately.tookS() - usual.tookS();
-            if (isItself(longerS, lately.offS() - usual.offS())) {
-                changed(longerS);
-                lastSeven.begin(stretches);
-                begin();
-                return 0;
-            }
-            if (lately.done > 0) {
-                // What is known to be contention is not to become usual soon.
-                stretches = MEMORY;
-            }
-            long pause = nextPauseNs;
-            nextPauseNs = Math.min(pause * 2, rules.pauseMaxNs);
-            poorVerdicts++;
-            lastSeven.begin(MEMORY);
-            begin();
-            return pause;
+            return true;
         }
         if (test.isGood(slow, lookedAt)) {
             nextPauseNs = rules.pauseMinNs;
             goodVerdicts++;
-            double shorterS = usual.tookS() - lately.tookS();
-            if (isItself(shorterS, usual.offS() - lately.offS())) {
+            double shorterS = -longerS();
+            if (isItself(shorterS, -waitedS())) {
                 changed(shorterS);
             }
             begin();
         } else if (lookedAt == SignTest.STRETCHES_MAX) {
             begin();
         }
-        return 0;
+        return false;
+    }
+
+    /** What looks poor is answered so, unless it is slower by itself. */
+    private synchronized long pauseNs(LastSeven lastSeven) {
+        if (usual.done > 0 && lately.done == 0) {
+            // Another thread has just been answered.
+            return 0;
+        }
+        double longerS = longerS();
+        if (isItself(longerS, waitedS())) {
+            changed(longerS);
+            lastSeven.begin(usualTimes, stretches);
+            begin();
+            return 0;
+        }
+        if (lately.done > 0) {
+            // What is known to be contention is not to become usual soon.
+            stretches = MEMORY;
+        }
+        long pause = nextPauseNs;
+        nextPauseNs = Math.min(pause * 2, rules.pauseMaxNs);
+        poorVerdicts++;
+        lastSeven.begin(usualTimes, MEMORY_CONTENDED);
+        begin();
+        return pause;
+    }
+
+    /** By how much the time per progress exceeded the usual one since the last verdict. */
+    private double longerS() {
+        return lately.tookS() - usual.tookS();
+    }
+
+    /** How much of that was time off the CPU, beyond the usual share beside the time on it. */
+    private double waitedS() {
+        boolean waitsForCpu = usual.onS() >= ON_CPU_MIN * usual.tookS();
+        return lately.offS() - usual.offS() * (waitsForCpu ? lately.onS() / usual.onS() : 1);
     }
 
     /**
@@ -239,6 +270,11 @@ public final class ProgressJudge {
         /** The same of the time off the CPU. */
         double offS() {
             return offS / done;
+        }
+
+        /** The same of the time on it. */
+        double onS() {
+            return tookS() - offS();
         }
     }
 

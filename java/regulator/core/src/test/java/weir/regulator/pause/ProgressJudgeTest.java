@@ -167,10 +167,25 @@ class ProgressJudgeTest {
         }
     }
 
+    /** Three threads share two CPUs, and the clock becomes slower: what they wait for each other grows with what they work. */
+    @Test
+    void workThatWaitsForItsLikeDoesNotPauseWhenAllAreSlower() {
+        ProgressJudge judge = new ProgressJudge(PauseRules.DEFAULT);
+        SplittableRandom random = new SplittableRandom(8);
+        Told told = new Told(judge, 8);
+        for (double slower : new double[] {1, 1.25, 1, 1.5, 2, 1}) {
+            for (int stretch = 0; stretch < 2000; stretch++) {
+                long onCpu = Math.round((2 * MS + random.nextLong(200_000)) * slower);
+                assertEquals(0, told.judge(onCpu * 3 / 2, onCpu), slower + " times, stretch " + stretch);
+            }
+        }
+    }
+
     /** Stretches of which it is told for how long they had a CPU, so many together. */
     private static final class Told {
         private final ProgressJudge judge;
         private final int together;
+        private final LastSeven lastSeven = new LastSeven();
         private int stretches;
         private long tookNs;
         private long onCpuNs;
@@ -187,7 +202,7 @@ class ProgressJudgeTest {
             if (stretches == together) {
                 tell();
             }
-            return judge.judge(1, took, together == Integer.MAX_VALUE ? () -> {} : this::tell);
+            return judge.judge(1, took, lastSeven, together == Integer.MAX_VALUE ? () -> {} : this::tell);
         }
 
         private void tell() {
