@@ -94,7 +94,8 @@ impl Rule {
             } => {
                 let fallen = falls(cases, of_p99, claimed, class.as_deref());
                 if collector {
-                    with_pauses(fallen, cases, class.is_some())
+                    let other_work = class.is_some();
+                    with_pauses(not_longer(fallen, other_work), cases, other_work)
                 } else {
                     fallen
                 }
@@ -196,6 +197,24 @@ fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64, class: Option<
     let most = 1.0 - GONE * claimed;
     let holds = ratio.and_then(|ratio| beyond(ratio.high <= most, ratio.low > most));
     compared.outcome(ratio, holds, format!("{} times at most", number(most)))
+}
+
+/// Where the same work takes longer with another collector, or none, that costs time itself, which hides what was saved: a heap that
+/// is used once is in no cache, and the kernel has to give each page of it first.
+fn not_longer(fallen: Outcome, other_work: bool) -> Outcome {
+    let longer = fallen.ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
+    if fallen.holds != Some(false) || !longer || other_work {
+        return fallen;
+    }
+    Outcome {
+        holds: None,
+        why: format!(
+            "{}; but the change costs time itself (memory that is used once is in no cache, and another collector may be a slower one), so \
+             that this does not speak against the collector",
+            fallen.why
+        ),
+        ..fallen
+    }
 }
 
 /// Where the application is stopped for as long as before, nothing was taken away, so that a time that stays says nothing; and nor
@@ -414,6 +433,24 @@ mod tests {
         );
         let none = rule.clone().judge(&stopped(100.0, 0.4), &three(99.0));
         assert_eq!(none.holds, Some(false), "no collector, no figure of one");
+    }
+
+    #[test]
+    fn a_change_that_costs_time_itself_clears_no_collector() {
+        let rule = Rule::Falls {
+            of_p99: false,
+            claimed: 0.4,
+            collector: true,
+            class: None,
+        };
+        let longer = rule.clone().judge(&three(100.0), &three(450.0));
+        assert_eq!(longer.holds, None);
+        assert!(longer.why.contains("costs time itself"), "{}", longer.why);
+        assert_eq!(
+            rule.judge(&three(100.0), &three(99.0)).holds,
+            Some(false),
+            "as long as before"
+        );
     }
 
     /// The long requests do other work then, whatever becomes of their time.
