@@ -17,8 +17,8 @@ package weir.regulator.pause;
  *
  * <p>What is usual is the ratio of the means of progress and time: plain over the first stretches, then exponential over 10,000.
  * No verdict falls in the first 100, in which it is learnt. α is looked at after every stretch, so work that nobody disturbs is
- * judged poor more often than once in 1/α verdicts: with α = 0.01 and β = 0.2 about once in 1,000 stretches, which costs 0.07 %
- * of the time with stretches of 3 ms and a shortest pause of 2 ms.
+ * judged poor more often than once in 1/α verdicts: with α = 0.01 and β = 0.2 about once in 900 stretches by the sign test and in 770 for
+ * all three reasons, which costs 0.09 % of the time with stretches of 3 ms and a shortest pause of 2 ms (ten million stretches).
  *
  * <p>Whoever is slower on the CPU itself, because the clock, the host or the compiled code is, waits for nobody: where the time on the CPU is
  * told, work pauses only if at least a quarter of what its progress takes longer is time off it, more than the usual share beside the time on
@@ -26,7 +26,8 @@ package weir.regulator.pause;
  * learnt over the next 200 stretches.
  *
  * <p>It assumes that contention hurts both sides alike, and that a stretch of the same progress takes the same time. Contention
- * that lasts becomes usual, after some 10,000 stretches (4,000 where only every other one is slow): what must not fade is a promise, and a matter of {@link Pace}.
+ * that lasts becomes usual, after some 10,000 stretches (4,000 where only every other one is slow): what must not fade is a promise, and a
+ * matter of {@link Pace}.
  */
 public final class ProgressJudge {
     /** Stretches before the first verdict. */
@@ -222,7 +223,7 @@ public final class ProgressJudge {
      * Whether progress takes another time than usual on the CPU itself, or by chance, and not for waits; false where that is not told.
      *
      * @param tookS the change since the last verdict, of the time per progress
-     * @param offS of that, the change off the CPU
+     * @param offS of that, the change off the CPU, beyond what the change on it explains
      */
     private boolean isItself(double tookS, double offS) {
         boolean waits = tookS > 0 && offS >= WAITED * tookS;

@@ -15,17 +15,19 @@ final class UsualTimes {
     private int oldest;
     /** The part of a place in the sample that is due to stretches since the last one that was taken. */
     private double due;
-    private double mostS;
-    private double nearlyAllS;
 
-    /** Seconds per progress that a quarter exceeds. */
+    /** Seconds per progress that a quarter exceeds; 0 before any is known. */
     double mostS() {
-        return mostS;
+        return quantile(MOST);
     }
 
-    /** Seconds per progress that one in twenty exceeds. */
+    /** Seconds per progress that one in twenty exceeds; 0 before any is known. */
     double nearlyAllS() {
-        return nearlyAllS;
+        return quantile(NEARLY_ALL);
+    }
+
+    private double quantile(double part) {
+        return sorted[(int) (part * size)];
     }
 
     /**
@@ -55,7 +57,5 @@ final class UsualTimes {
         sorted[to] = perProgressS;
         sample[oldest] = perProgressS;
         oldest = (oldest + 1) % SAMPLE;
-        mostS = sorted[(int) (MOST * size)];
-        nearlyAllS = sorted[(int) (NEARLY_ALL * size)];
     }
 }
