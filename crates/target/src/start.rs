@@ -175,9 +175,11 @@ impl StartLevels {
             Some(Collector::Parallel) => vec!["-XX:+UseParallelGC".to_owned()],
             Some(Collector::G1) => vec!["-XX:+UseG1GC".to_owned()],
             Some(Collector::Z) => vec!["-XX:+UseZGC".to_owned()],
+            // Each page of its heap is used once: the kernel would give all of them out while requests wait.
             Some(Collector::Epsilon) => vec![
                 "-XX:+UnlockExperimentalVMOptions".to_owned(),
                 "-XX:+UseEpsilonGC".to_owned(),
+                "-XX:+AlwaysPreTouch".to_owned(),
             ],
         };
         if let Some(heap) = &self.heap {
@@ -277,6 +279,7 @@ mod tests {
                 "-Xmx1g",
                 "-XX:+UnlockExperimentalVMOptions",
                 "-XX:+UseEpsilonGC",
+                "-XX:+AlwaysPreTouch",
                 "-Xms12g",
                 "-Xmx12g"
             ]

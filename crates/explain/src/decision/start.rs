@@ -98,7 +98,7 @@ impl ByHand {
         let options = match change {
             StartChange::Serial => "`-XX:+UseSerialGC`",
             StartChange::Epsilon => {
-                "`-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC` and a heap that lasts for the window, such as `-Xms8g -Xmx8g`"
+                "`-XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -XX:+AlwaysPreTouch` and a heap that lasts for the window, such as `-Xms8g -Xmx8g`"
             }
             StartChange::Batch | StartChange::OwnCpus => "",
         };

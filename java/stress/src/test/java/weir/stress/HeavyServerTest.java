@@ -9,7 +9,23 @@ import com.sun.net.httpserver.HttpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import weir.regulator.Entry;
+import weir.regulator.Metric;
+import weir.regulator.Regulator;
+import weir.regulator.Settings;
+import weir.regulator.Work;
+import weir.regulator.limit.Kind;
 
 class HeavyServerTest {
     @Test
@@ -39,5 +55,57 @@ class HeavyServerTest {
             other.stop(0);
         }
         assertEquals(502, assertThrows(Unavailable.class, () -> server.answer("/heavy", null)).status());
+    }
+
+    @Test
+    void aRequestThatIsPassedOnStandsBackForAPromiseAndTakesItsTurnForTheOtherServersTime() throws Exception {
+        Duration slow = Duration.ofMillis(40);
+        AtomicInteger atOnce = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        other.setExecutor(threads);
+        other.createContext("/heavy", exchange -> {
+            most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+            LockSupport.parkNanos(slow.toNanos());
+            atOnce.decrementAndGet();
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        other.start();
+        HeavyServer server = new HeavyServer("http://127.0.0.1:" + other.getAddress().getPort());
+        Regulator regulator = Regulator.shared();
+        Settings before = regulator.settings();
+        regulator.apply(Settings.of(Map.of(
+                "class.light.urls", "/light", "class.heavy.urls", "/heavy/*", "promise.light", "p99 <= 50 ms")));
+        try {
+            Entry light = regulator.enter("/light");
+            List<Future<?>> heavy = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                heavy.add(threads.submit(() -> {
+                    try (Work.Bound bound = Work.begin(Duration.ofMinutes(1)).bind()) {
+                        return server.answer("/heavy", null);
+                    }
+                }));
+            }
+            for (Future<?> one : heavy) {
+                one.get(20, TimeUnit.SECONDS);
+            }
+            light.finish(Kind.COMPLETED);
+            assertEquals(1, most.get(), "requests at once in the other server");
+            assertEquals(5, turnsTaken(regulator), "turns taken for its time");
+        } finally {
+            regulator.apply(before);
+            other.stop(0);
+            threads.shutdownNow();
+        }
+    }
+
+    private static double turnsTaken(Regulator regulator) {
+        return regulator.metrics().stream()
+                .filter(metric -> metric.name().equals("weir.regulator.checkpoint.stretches")
+                        && metric.tags().containsValue("passed-on"))
+                .mapToDouble(Metric::value)
+                .sum();
     }
 }
