@@ -3,17 +3,25 @@
 use std::collections::VecDeque;
 
 use crate::runner::{TargetFacts, TrialError, TrialObserver, TrialRunner};
-use crate::treatment::{Levels, Treatment};
+use crate::treatment::{Level, Levels, Treatment};
 use crate::trial::TrialRecord;
+
+/// What the names of levels begin with that another start of the server sets.
+const START: &str = "start.";
 
 /// Gives back the trials of a stored run in their order, then hands over to another runner.
 ///
 /// A search is deterministic: given the same records it asks for the same treatments. So a study
 /// that was interrupted continues by replaying what it has and running the rest.
+///
+/// A server that was warmed up before the interruption is not the one that goes on: where the rest begins in the middle of an
+/// environment, its warm-up is run once more, of which nothing is kept.
 pub struct Replay<'a> {
     facts: TargetFacts,
     stored: VecDeque<TrialRecord>,
     then: Option<&'a mut dyn TrialRunner>,
+    /// The last warm-up among the stored trials, while the other runner has not been asked for anything.
+    warm_up: Option<Treatment>,
 }
 
 impl<'a> Replay<'a> {
@@ -27,6 +35,7 @@ impl<'a> Replay<'a> {
             facts,
             stored: stored.into(),
             then,
+            warm_up: None,
         }
     }
 
@@ -40,6 +49,14 @@ fn matches(record: &TrialRecord, treatment: &Treatment) -> bool {
     record.role == treatment.role
         && record.case == treatment.case
         && record.levels == treatment.levels
+}
+
+/// Whether this warm-up was that of the environment in which this trial is run: they are all of one block, and start the server alike.
+fn warms_up(warm_up: &Treatment, treatment: &Treatment) -> bool {
+    fn start(levels: &Levels) -> impl Iterator<Item = (&String, &Level)> {
+        levels.iter().filter(|(name, _)| name.starts_with(START))
+    }
+    warm_up.block == treatment.block && start(&warm_up.levels).eq(start(&treatment.levels))
 }
 
 impl TrialRunner for Replay<'_> {
@@ -69,6 +86,9 @@ impl TrialRunner for Replay<'_> {
             .front()
             .is_some_and(|record| matches(record, treatment))
         {
+            if treatment.is_warm_up() {
+                self.warm_up = Some(treatment.clone());
+            }
             return self
                 .stored
                 .pop_front()
@@ -77,9 +97,23 @@ impl TrialRunner for Replay<'_> {
         // From the first treatment that differs on, nothing that is stored can be trusted to be
         // what the search would have seen.
         self.stored.clear();
-        match &mut self.then {
-            Some(runner) => runner.run(treatment, observer),
-            None => Err(TrialError::NotStored(format!("{:?}", treatment.levels))),
+        let Some(runner) = &mut self.then else {
+            return Err(TrialError::NotStored(format!("{:?}", treatment.levels)));
+        };
+        let warm_up = self.warm_up.take();
+        let again =
+            warm_up.filter(|warm_up| !treatment.is_warm_up() && warms_up(warm_up, treatment));
+        if let Some(warm_up) = again {
+            observer.note(
+                "the server was started anew: its warm-up is run again, of which nothing is used",
+            );
+            // Under the number of the trial, whose samples take the place of these.
+            let warm_up = Treatment {
+                id: treatment.id,
+                ..warm_up
+            };
+            runner.run(&warm_up, observer)?;
         }
+        runner.run(treatment, observer)
     }
 }

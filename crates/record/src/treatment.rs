@@ -125,6 +125,13 @@ pub struct Treatment {
     pub seed: u64,
 }
 
+impl Treatment {
+    /// Whether it is a load of which nothing is used, before the cases of an environment.
+    pub fn is_warm_up(&self) -> bool {
+        self.role == Role::Case && self.case.is_none()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

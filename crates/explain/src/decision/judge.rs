@@ -200,7 +200,7 @@ fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64, class: Option<
 }
 
 /// Where the same work takes longer with another collector, or none, that costs time itself, which hides what was saved: a heap that
-/// is used once is in no cache, and the kernel has to give each page of it first.
+/// is used once is in no cache.
 fn not_longer(fallen: Outcome, other_work: bool) -> Outcome {
     let longer = fallen.ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
     if fallen.holds != Some(false) || !longer || other_work {

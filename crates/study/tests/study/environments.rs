@@ -1,7 +1,7 @@
 //! Sweeps in several environments: order, levels that follow from figures, and what is told of all of them together.
 
 use weir_record::{
-    Levels, NoObserver, SecondView, Statistic, Status, TargetFacts, Treatment, TrialError,
+    Levels, NoObserver, Replay, SecondView, Statistic, Status, TargetFacts, Treatment, TrialError,
     TrialObserver, TrialRecord, TrialRunner,
 };
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver, SweepSpec, plan_of_trials, sweep};
@@ -113,6 +113,26 @@ fn run() -> (Outcome, Vec<(f64, f64)>) {
     let mut runner = started(1.0);
     let outcome = sweep(&spec(STUDY), &mut runner, &mut NoObserver);
     (outcome, runner.ran)
+}
+
+#[test]
+fn a_continued_run_warms_up_the_server_again_where_it_goes_on_within_an_environment() {
+    let (whole, ran) = run();
+    let warm_up = |at: usize| ran[at].1 == 7.0;
+    for finished in 0..ran.len() {
+        let stored = whole.trials[..finished].to_vec();
+        let mut rest = started(1.0);
+        let facts = rest.facts().clone();
+        let mut replay = Replay::new(facts, stored, Some(&mut rest));
+        let continued = sweep(&spec(STUDY), &mut replay, &mut NoObserver);
+        assert_eq!(continued.trials.len(), whole.trials.len());
+        // The trial that was next, with its environment's warm-up before it unless it is one itself.
+        let mut wanted = ran[finished..].to_vec();
+        if !warm_up(finished) {
+            wanted.insert(0, (ran[finished].0, 7.0));
+        }
+        assert_eq!(rest.ran, wanted, "{finished} trials were finished");
+    }
 }
 
 #[test]
