@@ -75,6 +75,6 @@ pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 pub use steady::steady_rate;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;
-pub use treatment::{Level, Levels, Role, Treatment, Window};
+pub use treatment::{Level, Levels, Role, START, Treatment, Window, start_levels};
 pub use trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
 pub use watch::{SignalSummary, WATCH_SCHEMA, WatchResult};

@@ -3,11 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::runner::{TargetFacts, TrialError, TrialObserver, TrialRunner};
-use crate::treatment::{Level, Levels, Treatment};
+use crate::treatment::{Levels, Treatment, start_levels};
 use crate::trial::TrialRecord;
-
-/// What the names of levels begin with that another start of the server sets.
-const START: &str = "start.";
 
 /// Gives back the trials of a stored run in their order, then hands over to another runner.
 ///
@@ -53,10 +50,8 @@ fn matches(record: &TrialRecord, treatment: &Treatment) -> bool {
 
 /// Whether this warm-up was that of the environment in which this trial is run: they are all of one block, and start the server alike.
 fn warms_up(warm_up: &Treatment, treatment: &Treatment) -> bool {
-    fn start(levels: &Levels) -> impl Iterator<Item = (&String, &Level)> {
-        levels.iter().filter(|(name, _)| name.starts_with(START))
-    }
-    warm_up.block == treatment.block && start(&warm_up.levels).eq(start(&treatment.levels))
+    warm_up.block == treatment.block
+        && start_levels(&warm_up.levels).eq(start_levels(&treatment.levels))
 }
 
 impl TrialRunner for Replay<'_> {

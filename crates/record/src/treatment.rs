@@ -47,6 +47,14 @@ impl fmt::Display for Level {
 /// The factors of a trial and their levels: `users`, the stages' limits, `param.NAME`.
 pub type Levels = BTreeMap<String, Level>;
 
+/// Factors with this prefix say how the server's process is started.
+pub const START: &str = "start.";
+
+/// The levels that say how the server's process is started.
+pub fn start_levels(levels: &Levels) -> impl Iterator<Item = (&String, &Level)> {
+    levels.iter().filter(|(name, _)| name.starts_with(START))
+}
+
 /// Why a trial is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

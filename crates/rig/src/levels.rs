@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use weir_plan::{Argument, LoadPlan, Node, SamplerKind, Template};
-use weir_record::{Level, Levels};
+use weir_record::{Level, Levels, START};
 use weir_script::Properties;
 
 /// The factors that set a property of the plan: the number of users, the rate of arrivals.
@@ -13,8 +13,6 @@ const OF_THE_PLAN: [&str; 2] = ["users", "rate"];
 const PARAMETER: &str = "param.";
 /// Factors with this prefix set a property of the plan by its own name.
 const PROPERTY: &str = "property.";
-/// Factors with this prefix say how the server's process is started.
-pub(crate) const START: &str = "start.";
 /// Factors with this prefix are settings of the regulator inside the server.
 pub(crate) const REGULATOR: &str = "regulator.";
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use weir_load::SampleSink;
 use weir_probe::{Source, WatchPlan, WatchedMachine};
 use weir_record::{
-    Context, Levels, RunDirectory, TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord,
-    TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
+    Context, Levels, RunDirectory, START, TargetFacts, Treatment, TrialError, TrialObserver,
+    TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
 };
 use weir_script::{Properties, Target};
 use weir_target::{ConfigurationChange, Server, TargetError, Watched};
@@ -263,7 +263,7 @@ impl TrialRunner for Rig {
 /// Makes the server what the levels say.
 fn set(target: &mut dyn Server, levels: &Levels) -> Result<(), TrialError> {
     let limits = levels::limits(levels).map_err(TrialError::Input)?;
-    let start = levels::in_words(levels, levels::START);
+    let start = levels::in_words(levels, START);
     let regulator = levels::in_words(levels, levels::REGULATOR);
     target
         .start_as(&start)

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use weir_record::{RunDirectory, failed_to};
+use weir_record::{RunDirectory, failed_to, start_levels};
 use weir_study::{Ask, Design, TargetKind};
 use weir_target::{Journal, Server, StartLevels, TargetError};
 use weir_units::CpuSet;
@@ -103,8 +103,7 @@ fn check_starts(job: &Job) -> Result<(), ExpectedError> {
         Design::Full(_) | Design::OneAtATime(_) => &[],
     };
     for levels in environments.chain(cases.iter().map(|case| &case.set)) {
-        let starts = levels.iter().filter(|(name, _)| name.starts_with("start."));
-        let starts = starts.map(|(name, level)| (name.clone(), level.to_string()));
+        let starts = start_levels(levels).map(|(name, level)| (name.clone(), level.to_string()));
         StartLevels::parse(&starts.collect())
             .map_err(|error| ExpectedError::Input(format!("{}: failed to {error}", job.file)))?;
     }
