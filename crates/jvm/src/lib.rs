@@ -12,14 +12,19 @@
 //! would watch.
 //!
 //! Invariants: no signal is sent to a process that is not a HotSpot virtual machine ready to take it; every wait is
-//! bounded; an agent that was not loaded by Weir is not stopped by Weir.
+//! bounded; an agent that was not loaded by Weir is not stopped by Weir; what lies
+//! in a folder that all can write into counts only when it is the virtual machine's own.
 
 mod agent;
 mod attach;
 mod error;
+mod folder;
 mod jolokia;
 mod object_name;
 mod perf_data;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod planted;
 mod process;
 
 pub use agent::Agent;

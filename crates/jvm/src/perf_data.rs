@@ -3,12 +3,18 @@
 //! After `PerfDataPrologue` and `PerfDataEntry` of OpenJDK's `runtime/perfMemory.hpp`, version 2.0: a head of 32 bytes,
 //! then entries, each with its name and value at offsets from its own start. The virtual machine keeps the file
 //! mapped, so what is read is the present. It is absent with `-XX:-UsePerfData`.
+//!
+//! The folder lies where everybody can write. What counts as the virtual machine's own is what it takes itself
+//! (`is_dirfd_secure` and `is_file_secure` of `os/posix/perfMemory_posix.cpp`): a folder that nobody else can write into,
+//! a regular file with one name, both its user's, and no links.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use crate::error::JvmError;
+use crate::folder::{Folder, not_of};
 use crate::process::Vm;
 
 /// Bytes of the head.
@@ -63,8 +69,7 @@ pub struct Collector {
 impl PerfFile {
     /// The file of a virtual machine, whatever user it runs as, if that may be read.
     pub fn of(vm: &Vm) -> Result<Self, JvmError> {
-        let path = find(vm)?;
-        let file = File::open(&path).map_err(JvmError::file("open", &path))?;
+        let (path, file) = find(vm)?;
         Ok(Self {
             path,
             file,
@@ -93,25 +98,48 @@ impl PerfFile {
     }
 }
 
-/// The file lies in a folder named for the user, of whom nothing else need be known.
-fn find(vm: &Vm) -> Result<PathBuf, JvmError> {
-    let folder = vm.temporary_folder();
-    let looking = || JvmError::file("look for counters in", &folder);
-    for entry in fs::read_dir(&folder).map_err(looking())? {
-        let entry = entry.map_err(looking())?;
-        let is_users = entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(b"hsperfdata_");
-        let path = entry.path().join(vm.own_pid().to_string());
-        if is_users && path.is_file() {
-            return Ok(path);
+/// The file lies in a folder named for the user, of whom nothing but the number need be known.
+fn find(vm: &Vm) -> Result<(PathBuf, File), JvmError> {
+    let temporary = Folder::temporary(vm).map_err(|source| JvmError::Process {
+        pid: vm.pid(),
+        source,
+    })?;
+    let looking = || JvmError::file("look for counters in", temporary.path());
+    let name = vm.own_pid().to_string();
+    // What somebody else has put there, to be told when nothing better is found.
+    let mut wrong = None;
+    for entry in fs::read_dir(temporary.way_to(".")).map_err(looking())? {
+        let folder = entry.map_err(looking())?.file_name();
+        if !folder.as_encoded_bytes().starts_with(b"hsperfdata_") {
+            continue;
+        }
+        let path = temporary.path().join(&folder).join(&name);
+        let opened = temporary
+            .folder(&folder)
+            .and_then(|folder| open(vm, &folder, &name));
+        match opened {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => wrong = Some(JvmError::file("open", path)(error)),
         }
     }
-    Err(JvmError::NotSpokenTo {
+    Err(wrong.unwrap_or(JvmError::NotSpokenTo {
         pid: vm.pid(),
         why: "it keeps no file of counters (-XX:-UsePerfData, or not HotSpot)",
-    })
+    }))
+}
+
+/// Opens the file, if folder and file are the virtual machine's own.
+fn open(vm: &Vm, folder: &Folder, name: &str) -> io::Result<File> {
+    folder.stat_of(name)?;
+    let stat = folder.stat()?;
+    if ![0, vm.owner().user].contains(&stat.st_uid) {
+        return Err(not_of(vm.owner()));
+    }
+    if stat.st_mode & 0o022 != 0 {
+        return Err(io::Error::other("others can write into its folder"));
+    }
+    folder.open_file(name, vm.owner())
 }
 
 impl PerfCounters {
@@ -237,8 +265,13 @@ fn word(content: &[u8], at: usize, little: bool) -> Option<usize> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
     use super::*;
+    use crate::planted::{Process, STRANGER, VICTIM, own};
     use proptest::prelude::*;
+    use rustix::fs::{CWD, Mode, mkfifoat};
 
     /// The file of a JDK 17 with G1, and what `jcmd PID PerfCounter.print` read from it.
     const RECORDED: &[u8] = include_bytes!("../tests/recorded/hsperfdata-17-g1");
@@ -307,6 +340,76 @@ mod tests {
             let error = PerfCounters::parse(&content).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    /// Puts something at a path, in this folder.
+    type Plant<'p> = &'p dyn Fn(&Path, &Path);
+
+    #[test]
+    fn a_file_that_is_not_the_virtual_machines_own_is_not_read() {
+        let Some(mut process) = Process::start() else {
+            return;
+        };
+        let place = tempfile::tempdir().unwrap();
+        let elsewhere = place.path().join("counters");
+        fs::write(&elsewhere, RECORDED).unwrap();
+        own(&elsewhere, VICTIM, 0o600);
+        let folder_name = format!("hsperfdata_weir{}", process.pid());
+        let name = process.pid().to_string();
+        let file = |path: &Path, user, mode| {
+            fs::write(path, RECORDED).unwrap();
+            own(path, user, mode);
+        };
+        let plants: [(&str, u32, u32, Plant); 7] = [
+            ("does not belong", VICTIM, 0o755, &|path, _| {
+                file(path, STRANGER, 0o600);
+            }),
+            ("does not belong", STRANGER, 0o755, &|path, _| {
+                file(path, VICTIM, 0o600);
+            }),
+            ("can write into its folder", VICTIM, 0o777, &|path, _| {
+                file(path, VICTIM, 0o600);
+            }),
+            ("can change it", VICTIM, 0o755, &|path, _| {
+                file(path, VICTIM, 0o666);
+            }),
+            ("can change it", VICTIM, 0o755, &|path, folder| {
+                file(path, VICTIM, 0o600);
+                fs::hard_link(path, folder.join("other")).unwrap();
+            }),
+            ("symbolic links", VICTIM, 0o755, &|path, _| {
+                symlink(&elsewhere, path).unwrap();
+            }),
+            // Whoever opens it as a file waits for a writer for ever.
+            ("no regular file", VICTIM, 0o755, &|path, _| {
+                mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap();
+                own(path, VICTIM, 0o600);
+            }),
+        ];
+        for (why, user, mode, plant) in plants {
+            let folder = process.plant(&folder_name);
+            fs::create_dir(&folder).unwrap();
+            plant(&folder.join(&name), &folder);
+            own(&folder, user, mode);
+            let error = PerfFile::of(&process.vm()).unwrap_err();
+            let says = format!("{error}: {}", std::error::Error::source(&error).unwrap());
+            assert!(says.contains(why), "{why}: {says}");
+        }
+        let folder = process.plant(&folder_name);
+        symlink(place.path(), &folder).unwrap();
+        fs::rename(&elsewhere, place.path().join(&name)).unwrap();
+        own(place.path(), VICTIM, 0o755);
+        assert!(
+            PerfFile::of(&process.vm()).is_err(),
+            "a folder that is a link"
+        );
+
+        let folder = process.plant(&folder_name);
+        fs::create_dir(&folder).unwrap();
+        file(&folder.join(&name), VICTIM, 0o600);
+        own(&folder, VICTIM, 0o755);
+        let counters = PerfFile::of(&process.vm()).unwrap().read().unwrap();
+        assert_eq!(counters.threads, Some(7), "its own is");
     }
 
     proptest! {

@@ -1,8 +1,10 @@
 //! Whether a process is a virtual machine, and under which number and in which place it knows itself.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::io::{self, BufRead, BufReader};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::error::JvmError;
 
@@ -15,6 +17,16 @@ pub struct Vm {
     kind: Kind,
     /// Whether it takes SIGQUIT; another process would die of it.
     takes_quit: bool,
+    /// When it was started, in the kernel's ticks: another process may get its id.
+    start: u64,
+    owner: Owner,
+}
+
+/// The effective user and group of a process: whom its files belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +40,32 @@ impl Vm {
     pub fn of(pid: u32) -> Result<Option<Self>, JvmError> {
         let unseen = |source| JvmError::Process { pid, source };
         let maps = File::open(format!("/proc/{pid}/maps")).map_err(unseen)?;
-        let Some(kind) = kind(BufReader::new(maps)).map_err(unseen)? else {
-            return Ok(None);
-        };
+        match kind(BufReader::new(maps)).map_err(unseen)? {
+            Some(kind) => Self::of_kind(pid, kind).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A process taken for a virtual machine.
+    #[cfg(test)]
+    pub(crate) fn hotspot(pid: u32) -> Result<Self, JvmError> {
+        Self::of_kind(pid, Kind::HotSpot)
+    }
+
+    fn of_kind(pid: u32, kind: Kind) -> Result<Self, JvmError> {
+        let unseen = |source| JvmError::Process { pid, source };
+        let start = start_of(pid).map_err(unseen)?;
         let status = fs::read_to_string(format!("/proc/{pid}/status")).map_err(unseen)?;
-        Ok(Some(Self {
+        let owner =
+            owner(&status).ok_or_else(|| unseen(io::Error::other("its status names no user")))?;
+        Ok(Self {
             pid,
             own_pid: own_pid(&status).unwrap_or(pid),
             kind,
             takes_quit: takes_quit(&status),
-        }))
+            start,
+            owner,
+        })
     }
 
     /// Its process.
@@ -49,9 +77,43 @@ impl Vm {
         self.own_pid
     }
 
-    /// The folder in which it keeps what others may find, as seen from here.
-    pub(crate) fn temporary_folder(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/{}/root/tmp", self.pid))
+    /// Whom it runs as.
+    pub(crate) fn owner(&self) -> Owner {
+        self.owner
+    }
+
+    /// Its process and when that was started: no other one has both.
+    pub(crate) fn identity(&self) -> (u32, u64) {
+        (self.pid, self.start)
+    }
+
+    /// Sends it SIGQUIT, and nobody else: a process that has got its id since, or that runs another program by now,
+    /// would die of it.
+    pub(crate) fn quit(&self) -> Result<(), JvmError> {
+        let failed = |source: io::Error| JvmError::Process {
+            pid: self.pid,
+            source,
+        };
+        let id = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        let id = id.ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        // Held from here on, whatever becomes of the id. Kernels before 5.3 have no such thing.
+        let held = match pidfd_open(id, PidfdFlags::empty()) {
+            Ok(held) => Some(held),
+            Err(Errno::NOSYS) => None,
+            Err(error) => return Err(failed(error.into())),
+        };
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).map_err(failed)?;
+        if start_of(self.pid).map_err(failed)? != self.start || !takes_quit(&status) {
+            return Err(JvmError::NotSpokenTo {
+                pid: self.pid,
+                why: "it is no longer the virtual machine that was found",
+            });
+        }
+        let sent = match held {
+            Some(held) => pidfd_send_signal(held, Signal::QUIT),
+            None => kill_process(id, Signal::QUIT),
+        };
+        sent.map_err(|error| failed(error.into()))
     }
 
     /// Whether it can be asked to listen, with the reason why not.
@@ -84,6 +146,25 @@ fn kind(maps: impl BufRead) -> std::io::Result<Option<Kind>> {
         }
     }
     Ok(kind)
+}
+
+/// When a process was started: the 22nd field of its `stat`, of which the second may hold anything.
+fn start_of(pid: u32) -> io::Result<u64> {
+    let stat = fs::read(format!("/proc/{pid}/stat"))?;
+    let stat = String::from_utf8_lossy(&stat);
+    let start = stat
+        .rsplit_once(')')
+        .and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok());
+    start.ok_or_else(|| io::Error::other("its stat has no start"))
+}
+
+/// The second of the ids of users and groups, the effective ones.
+fn owner(status: &str) -> Option<Owner> {
+    let effective = |name| field(status, name)?.split_whitespace().nth(1)?.parse().ok();
+    Some(Owner {
+        user: effective("Uid")?,
+        group: effective("Gid")?,
+    })
 }
 
 fn field<'s>(status: &'s str, name: &str) -> Option<&'s str> {
@@ -142,6 +223,44 @@ mod tests {
         assert!(!takes_quit("SigCgt:\t0000000000014002\n"));
         assert!(!takes_quit("SigCgt:\tx\n"));
         assert!(!takes_quit(""));
+    }
+
+    #[test]
+    fn files_belong_to_the_effective_user() {
+        let status = "Uid:\t0\t48\t0\t48\nGid:\t0\t49\t0\t49\n";
+        let expected = Owner {
+            user: 48,
+            group: 49,
+        };
+        assert_eq!(owner(status), Some(expected));
+        assert_eq!(owner("Uid:\t0\n"), None);
+    }
+
+    /// A child that takes SIGQUIT by ending, as found when something else had its id.
+    #[test]
+    fn a_process_that_has_got_the_id_since_is_sent_no_signal() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        let vm = Vm {
+            takes_quit: true,
+            ..Vm::hotspot(pid).unwrap()
+        };
+        let earlier = Vm {
+            start: vm.start - 1,
+            ..vm.clone()
+        };
+        // One with its id that was started earlier; and itself, which took the signal when it was found.
+        for vm in [&earlier, &vm] {
+            let error = vm.quit().unwrap_err().to_string();
+            assert!(error.contains("no longer the virtual machine"), "{error}");
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it lives");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(vm.quit().is_err(), "it is gone");
     }
 
     #[test]
