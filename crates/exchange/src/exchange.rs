@@ -1,5 +1,6 @@
 //! One question at a time over one kept connection: the smallest HTTP/1.1 client that does it.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -32,7 +33,6 @@ const CONNECTS_AT_ONCE: Duration = Duration::from_millis(3);
 /// assert!(exchange.answer(deadline).is_err(), "nobody listens there");
 /// # Ok::<(), weir_exchange::UrlError>(())
 /// ```
-#[derive(Debug)]
 pub struct Exchange {
     address: SocketAddr,
     request: Vec<u8>,
@@ -44,6 +44,15 @@ pub struct Exchange {
     /// Whether the connection has answered before.
     kept: bool,
     received: Vec<u8>,
+}
+
+/// Without the question: it may carry credentials.
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why there is no answer; each message fits after "failed to ...".

@@ -8,11 +8,13 @@
 //! bring a runtime to a thread that needs to wake once a second.
 //!
 //! Invariants: plain HTTP to loopback and private addresses only ([`MetricsUrl`]); an answer that comes
-//! too late is never taken for that of the next question; bodies are bounded.
+//! too late is never taken for that of the next question; bodies are bounded; credentials are sent and never shown.
 
+mod credentials;
 mod exchange;
 mod response;
 mod url;
 
+pub use credentials::Credentials;
 pub use exchange::{Exchange, ExchangeError};
 pub use url::{MetricsUrl, UrlError};

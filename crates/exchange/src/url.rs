@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
+use crate::credentials::Credentials;
+
 /// An address that cannot be asked; each message fits after "failed to ...".
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -36,9 +38,24 @@ pub struct MetricsUrl {
     authority: String,
     path: String,
     address: SocketAddr,
+    credentials: Option<Credentials>,
 }
 
 impl MetricsUrl {
+    /// The same, asked with these credentials.
+    #[must_use]
+    pub fn with_credentials(self, credentials: Credentials) -> Self {
+        Self {
+            credentials: Some(credentials),
+            ..self
+        }
+    }
+
+    /// What it is asked with. They are no part of the address as it is displayed.
+    pub fn credentials(&self) -> Option<&Credentials> {
+        self.credentials.as_ref()
+    }
+
     /// Where it is.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -66,8 +83,10 @@ impl MetricsUrl {
     /// The request for the page, as bytes.
     pub fn get(&self) -> Vec<u8> {
         format!(
-            "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nUser-Agent: weir\r\n\r\n",
-            self.path, self.authority
+            "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\n{}User-Agent: weir\r\n\r\n",
+            self.path,
+            self.authority,
+            self.proof()
         )
         .into_bytes()
     }
@@ -76,12 +95,19 @@ impl MetricsUrl {
     pub fn post_json(&self, json: &str) -> Vec<u8> {
         format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\nAccept: application/json\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\nUser-Agent: weir\r\n\r\n{json}",
+             Content-Length: {}\r\n{}User-Agent: weir\r\n\r\n{json}",
             self.path,
             self.authority,
-            json.len()
+            json.len(),
+            self.proof()
         )
         .into_bytes()
+    }
+
+    /// The lines of a head that carry the credentials.
+    fn proof(&self) -> String {
+        let credentials = self.credentials.as_ref();
+        credentials.map_or_else(String::new, Credentials::head_lines)
     }
 }
 
@@ -124,6 +150,7 @@ impl FromStr for MetricsUrl {
             authority: authority.to_owned(),
             path: path.split('#').next().unwrap_or(path).to_owned(),
             address,
+            credentials: None,
         })
     }
 }
@@ -181,6 +208,28 @@ mod tests {
             let read: MetricsUrl = url.parse().unwrap();
             assert_eq!(read.address().to_string(), address, "{url}");
             assert!(read.get().starts_with(request.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn credentials_are_sent_and_never_shown() {
+        let url: MetricsUrl = "http://127.0.0.1:8778/jolokia".parse().unwrap();
+        let plain = String::from_utf8(url.get()).unwrap();
+        assert!(!plain.contains("Authorization") && !plain.contains("Origin"));
+        let url = url.with_credentials(Credentials::new("weir", "p455word"));
+        for request in [
+            url.get(),
+            url.post_json("[]"),
+            url.clone().as_folder().get(),
+        ] {
+            let request = String::from_utf8(request).unwrap();
+            // `printf weir:p455word | base64`
+            let proof =
+                "\r\nAuthorization: Basic d2VpcjpwNDU1d29yZA==\r\nOrigin: http://weir.invalid\r\n";
+            assert!(request.contains(proof), "{request}");
+        }
+        for shown in [url.to_string(), format!("{url:?}"), format!("{url:#?}")] {
+            assert!(!shown.contains("p455word"), "{shown}");
         }
     }
 

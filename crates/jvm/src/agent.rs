@@ -1,21 +1,33 @@
 //! Jolokia's agent in a running virtual machine: the one that is there, or one that is loaded and stopped again.
+//!
+//! Everybody on the machine can reach the port of an agent, and who can use it can do to the virtual machine whatever
+//! its user can. So one that is loaded asks for a password that is new with every load and answers only what it was
+//! loaded for.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use weir_exchange::MetricsUrl;
 
+use crate::agent_files::{AgentFiles, new_credentials};
 use crate::attach::Attach;
 use crate::error::JvmError;
-use crate::jolokia::Jolokia;
+use crate::jolokia::{self, Jolokia};
+use crate::policy::{Permission, policy};
 use crate::process::Vm;
 
 /// In which an agent says where it listens.
 const PROPERTY: &str = "jolokia.agent";
 /// Its own port, on this machine only, and two threads: with one, a second reader would wait for the first.
-const OPTIONS: &str = "host=127.0.0.1,port=0,executor=fixed,threadNr=2,discoveryEnabled=false";
+const OPTIONS: &str =
+    "host=127.0.0.1\nport=0\nexecutor=fixed\nthreadNr=2\ndiscoveryEnabled=false\n";
 /// How often the address is looked for.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Agents that this Weir has loaded, by their process and its start: who finds one again needs its password.
+static LOADED: Mutex<BTreeMap<(u32, u64), MetricsUrl>> = Mutex::new(BTreeMap::new());
 
 /// A Jolokia agent in a virtual machine.
 #[derive(Debug)]
@@ -30,37 +42,55 @@ impl Agent {
     /// The agent that a virtual machine has.
     pub fn find(vm: &Vm) -> Result<Option<Self>, JvmError> {
         let attach = Attach::to(vm)?;
-        let url = address(&attach)?;
-        Ok(url.map(|url| Self {
+        let Some(url) = address(&attach)? else {
+            return Ok(None);
+        };
+        let known = loaded().get(&vm.identity()).cloned();
+        let known = known.filter(|known| known.to_string() == url.to_string());
+        Ok(Some(Self {
             attach,
-            url,
+            url: known.unwrap_or(url),
             loaded: None,
         }))
     }
 
     /// Finds the agent of a virtual machine, or loads it from the jar, `jolokia-agent-jvm` with classifier `javaagent`.
-    pub fn provide(vm: &Vm, jar: &Path, patience: Duration) -> Result<Self, JvmError> {
+    /// One that is loaded permits this and nothing else; one that was there before is used as it is.
+    pub fn provide(
+        vm: &Vm,
+        jar: &Path,
+        permissions: &[Permission],
+        patience: Duration,
+    ) -> Result<Self, JvmError> {
         if let Some(agent) = Self::find(vm)? {
             return Ok(agent);
         }
         let attach = Attach::to(vm)?;
         let until = Instant::now() + patience;
-        attach.load_agent(jar, OPTIONS)?;
+        let failed = |why: String| JvmError::Agent {
+            pid: vm.pid(),
+            jar: jar.to_owned(),
+            why,
+        };
+        let credentials = new_credentials().map_err(|error| failed(error.to_string()))?;
+        let policy = policy(&[permissions, &[jolokia::ready_permission()?]].concat());
+        let files = AgentFiles::write(vm, OPTIONS, &credentials, &policy)
+            .map_err(|error| failed(format!("its options cannot be written: {error}")))?;
+        attach.load_agent(jar, &format!("config={}", files.options()))?;
         let url = loop {
             match address(&attach)? {
-                Some(url) => break url,
+                Some(url) => break url.with_credentials(credentials),
                 None if Instant::now() >= until => {
-                    return Err(JvmError::Agent {
-                        pid: vm.pid(),
-                        jar: jar.to_owned(),
-                        why: format!("it did not say where it listens within {patience:?}"),
-                    });
+                    return Err(failed(format!(
+                        "it did not say where it listens within {patience:?}"
+                    )));
                 }
                 None => std::thread::sleep(LOOK),
             }
         };
         let left = until.saturating_duration_since(Instant::now());
         Jolokia::new(url.clone()).wait_until_ready(left)?;
+        loaded().insert(vm.identity(), url.clone());
         Ok(Self {
             attach,
             url,
@@ -95,10 +125,18 @@ impl Agent {
     /// Stops the agent if it was loaded by us. Its classes stay in the virtual machine until that ends.
     pub fn stop(self) -> Result<(), JvmError> {
         match &self.loaded {
-            Some(jar) => self.attach.load_agent(jar, "mode=stop"),
+            Some(jar) => {
+                loaded().remove(&self.attach.vm().identity());
+                self.attach.load_agent(jar, "mode=stop")
+            }
             None => Ok(()),
         }
     }
+}
+
+fn loaded() -> MutexGuard<'static, BTreeMap<(u32, u64), MetricsUrl>> {
+    // Whoever panicked had put a whole entry there or none.
+    LOADED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where an agent in the virtual machine listens, if there is one.

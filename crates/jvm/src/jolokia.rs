@@ -13,6 +13,7 @@ use weir_exchange::{Exchange, MetricsUrl};
 
 use crate::error::JvmError;
 use crate::object_name::ObjectName;
+use crate::policy::Permission;
 
 /// One question or command.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,10 +190,12 @@ impl Jolokia {
     pub fn wait_until_ready(&mut self, patience: Duration) -> Result<(), JvmError> {
         const BETWEEN: Duration = Duration::from_millis(50);
         let until = Instant::now() + patience;
-        let runtime = Request::Read {
-            name: "java.lang:type=Runtime".parse()?,
-            attributes: vec!["Name".to_owned()],
-        };
+        let Permission {
+            name,
+            reads: attributes,
+            ..
+        } = ready_permission()?;
+        let runtime = Request::Read { name, attributes };
         loop {
             let deadline = until.max(Instant::now() + BETWEEN);
             self.ask(std::slice::from_ref(&runtime), deadline);
@@ -229,6 +232,16 @@ impl Jolokia {
             why: format!("the value is `{start}`"),
         }
     }
+}
+
+/// What [`Jolokia::wait_until_ready`] asks.
+pub(crate) fn ready_permission() -> Result<Permission, JvmError> {
+    Ok(Permission {
+        name: "java.lang:type=Runtime".parse()?,
+        reads: vec!["Name".to_owned()],
+        writes: Vec::new(),
+        calls: Vec::new(),
+    })
 }
 
 impl Request {

@@ -12,10 +12,11 @@
 //! would watch.
 //!
 //! Invariants: no signal is sent to a process that is not a HotSpot virtual machine ready to take it; every wait is
-//! bounded; an agent that was not loaded by Weir is not stopped by Weir; what lies
+//! bounded; an agent that was not loaded by Weir is not stopped by Weir; one that was is nobody else's to use; what lies
 //! in a folder that all can write into counts only when it is the virtual machine's own.
 
 mod agent;
+mod agent_files;
 mod attach;
 mod error;
 mod folder;
@@ -25,6 +26,7 @@ mod perf_data;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod planted;
+mod policy;
 mod process;
 
 pub use agent::Agent;
@@ -33,4 +35,5 @@ pub use error::JvmError;
 pub use jolokia::{Answer, Jolokia, Refusal, Request};
 pub use object_name::ObjectName;
 pub use perf_data::{Collector, PerfCounters, PerfFile};
+pub use policy::Permission;
 pub use process::Vm;

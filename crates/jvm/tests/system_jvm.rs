@@ -5,12 +5,15 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use weir_jvm::{Agent, Attach, Jolokia, JvmError, ObjectName, PerfFile, Request, Vm};
+use weir_exchange::{Exchange, ExchangeError, MetricsUrl};
+use weir_jvm::{Agent, Attach, Jolokia, JvmError, ObjectName, PerfFile, Permission, Request, Vm};
 
 /// Only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,9 +31,25 @@ struct Watched(Child);
 
 impl Watched {
     fn start() -> Self {
-        let child = Command::new(java())
+        Self::with(&mut Command::new(java()))
+    }
+
+    /// As another user, if that is possible.
+    fn of_nobody() -> Self {
+        let mut java = Command::new(java());
+        if rustix::process::geteuid().is_root() {
+            java.uid(NOBODY).gid(NOBODY).current_dir("/");
+        }
+        Self::with(&mut java)
+    }
+
+    fn with(java: &mut Command) -> Self {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Watched.java");
+        let copy = std::env::temp_dir().join(format!("Watched-{}.java", std::process::id()));
+        std::fs::copy(program, &copy).unwrap();
+        let child = java
             .args(["-Xmx64m", "-XX:+UseG1GC"])
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Watched.java"))
+            .arg(&copy)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
@@ -82,6 +101,34 @@ fn name(text: &str) -> ObjectName {
     text.parse().unwrap()
 }
 
+/// What the tests do with the program's MBeans.
+fn permissions() -> Vec<Permission> {
+    let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    vec![
+        Permission {
+            name: name("Catalina:type=ThreadPool,*"),
+            reads: own(&["CurrentThreadsBusy", "None"]),
+            writes: own(&["MaxThreads"]),
+            calls: Vec::new(),
+        },
+        Permission {
+            name: name("no:type=Such,*"),
+            reads: own(&["None"]),
+            writes: Vec::new(),
+            calls: Vec::new(),
+        },
+        Permission {
+            name: name("WebSphere:type=Pool,*"),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            calls: own(&["showPoolContents", "add", "drain"]),
+        },
+    ]
+}
+
+/// The virtual machine as another user, when the tests run as root: what it is told must be its own to read.
+const NOBODY: u32 = 65_534;
+
 #[test]
 fn counters_are_read_while_it_runs() {
     if is_skipped() {
@@ -130,9 +177,9 @@ fn an_agent_is_loaded_found_again_asked_and_stopped() {
     }
     let jar = jolokia();
     let watched = Watched::start();
-    let agent = Agent::provide(&watched.vm(), &jar, PATIENCE).unwrap();
+    let agent = Agent::provide(&watched.vm(), &jar, &permissions(), PATIENCE).unwrap();
     assert!(agent.is_loaded());
-    let found = Agent::provide(&watched.vm(), &jar, PATIENCE).unwrap();
+    let found = Agent::provide(&watched.vm(), &jar, &permissions(), PATIENCE).unwrap();
     assert!(!found.is_loaded());
     assert_eq!(found.url(), agent.url());
     found.stop().unwrap();
@@ -150,8 +197,105 @@ fn an_agent_is_loaded_found_again_asked_and_stopped() {
             .read(&name("java.lang:type=Runtime"), &["Name"])
             .is_err()
     );
-    let anew = Agent::provide(&vm, &jar, PATIENCE).unwrap();
+    let anew = Agent::provide(&vm, &jar, &permissions(), PATIENCE).unwrap();
     assert!(anew.is_loaded(), "it can be loaded again");
+}
+
+/// Every user of the machine can reach the port of an agent. What was possible before without a password: commands of
+/// the virtual machine itself, which load files and write them as its user.
+#[test]
+fn a_loaded_agent_serves_nobody_else_and_nothing_else() {
+    if is_skipped() {
+        return;
+    }
+    let jar = jolokia();
+    let watched = Watched::of_nobody();
+    let agent = Agent::provide(&watched.vm(), &jar, &permissions(), PATIENCE).unwrap();
+    let plain: MetricsUrl = agent.url().to_string().parse().unwrap();
+    let status = |request: Vec<u8>| {
+        let deadline = Instant::now() + PATIENCE;
+        let mut exchange = Exchange::new(plain.address());
+        exchange.ask_once(request, deadline);
+        exchange
+            .answer(deadline)
+            .map(|body| String::from_utf8(body).unwrap())
+    };
+    let read = "{\"type\":\"read\",\"mbean\":\"java.lang:type=Runtime\",\"attribute\":\"Name\"}";
+    for request in [plain.post_json(read), plain.get()] {
+        let refused = status(request);
+        assert!(
+            matches!(refused, Err(ExchangeError::Status { code: 401, .. })),
+            "{refused:?}"
+        );
+    }
+    // With the password: as Weir asks, as a page in a browser would ask, and as a link would.
+    let url = agent.url().clone().as_folder();
+    let own = String::from_utf8(url.post_json(read)).unwrap();
+    let own_link: MetricsUrl = format!("{url}read/java.lang:type=Runtime/Name")
+        .parse()
+        .unwrap();
+    let own_link = own_link.with_credentials(url.credentials().unwrap().clone());
+    let own_link = String::from_utf8(own_link.get()).unwrap();
+    let refused = "\"status\":403";
+    for (request, is_refused) in [
+        (own.clone(), false),
+        (
+            own.replace("http://weir.invalid", "http://evil.example"),
+            true,
+        ),
+        (own.replace("Origin: http://weir.invalid\r\n", ""), true),
+        (own_link, true),
+    ] {
+        let answer = status(request.clone().into_bytes()).unwrap();
+        assert_eq!(answer.contains(refused), is_refused, "{request}: {answer}");
+    }
+
+    let mut jolokia = agent.client();
+    reads_and_writes(&mut jolokia);
+    calls_and_searches(&mut jolokia);
+    let connector = name("Catalina:name=\"http-nio-127.0.0.1-8080\",type=ThreadPool");
+    let diagnostics = name("com.sun.management:type=DiagnosticCommand");
+    let compiler = json!(["/tmp/x"]);
+    let forbidden = [
+        jolokia.exec(&diagnostics, "compilerDirectivesAdd", vec![compiler]),
+        jolokia.exec(&name("java.lang:type=Memory"), "gc", Vec::new()),
+        jolokia.write(&name("java.lang:type=Memory"), "Verbose", json!(true)),
+        jolokia.write(&connector, "CurrentThreadsBusy", json!(1)),
+    ];
+    for answer in forbidden {
+        let refused = answer.unwrap_err();
+        assert!(
+            matches!(refused, JvmError::Refused { status: 403, .. }),
+            "{refused}"
+        );
+    }
+    assert!(
+        jolokia
+            .read(&name("java.lang:type=Runtime"), &["SystemProperties"])
+            .is_err()
+    );
+    the_password_is_nowhere_else(&watched, &agent);
+    agent.stop().unwrap();
+}
+
+/// Neither in what the virtual machine tells of itself, nor in a file, nor in what Weir shows.
+fn the_password_is_nowhere_else(watched: &Watched, agent: &Agent) {
+    let password = agent.url().credentials().unwrap().password();
+    let attach = Attach::to(&watched.vm()).unwrap();
+    for command in ["VM.system_properties", "VM.command_line", "VM.info"] {
+        let told = attach.jcmd(command).unwrap();
+        assert!(!told.contains(password), "{command}");
+    }
+    assert!(!format!("{agent:?} {}", agent.url()).contains(password));
+    // Other tests have agents of their own user.
+    let left = std::fs::read_dir("/tmp")
+        .unwrap()
+        .flatten()
+        .filter(|entry| {
+            let is_ours = entry.metadata().is_ok_and(|facts| facts.uid() == NOBODY);
+            is_ours && entry.file_name().to_string_lossy().starts_with(".weir-")
+        });
+    assert_eq!(left.count(), 0, "the files are gone");
 }
 
 fn reads_and_writes(jolokia: &mut Jolokia) {

@@ -67,7 +67,7 @@ pub use machine::{MachineFacts, free_memory_bytes, machine_facts, online_cpus};
 pub use reading::{Reading, SignalName};
 pub use source::{
     MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,
-    mbeans,
+    mbeans, permissions,
 };
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, WatchedGate, WatchedMachine, Watcher};

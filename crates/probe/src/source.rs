@@ -31,7 +31,7 @@ use postgresql::PostgresqlSource;
 use prometheus::PrometheusPage;
 
 pub(crate) use exposition::{Sample as PageSample, samples as page_samples};
-pub use jolokia::{MbeanRead, MbeanValue};
+pub use jolokia::{MbeanRead, MbeanValue, permissions};
 pub use names::{Metric, MetricRow, NameTable};
 pub use postgresql::PostgresqlClient;
 pub use rule::Rule;

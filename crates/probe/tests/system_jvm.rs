@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use weir_jvm::{Agent, Attach, Vm};
-use weir_probe::{MbeanRead, Reading, Rule, Source, WatchPlan, Watcher};
+use weir_probe::{MbeanRead, Reading, Rule, Source, WatchPlan, Watcher, permissions};
 
 /// Only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -89,7 +89,7 @@ fn a_virtual_machine_tells_its_stages_and_its_collections() {
     let watched = Watched::start();
     let pid = watched.0.id();
     let vm = Vm::of(pid).unwrap().unwrap();
-    let agent = Agent::provide(&vm, &jolokia(), PATIENCE).unwrap();
+    let agent = Agent::provide(&vm, &jolokia(), &permissions(&reads()), PATIENCE).unwrap();
     let attach = Attach::to(&vm).unwrap();
     let start = Instant::now();
     let mut watcher = Watcher::new(WatchPlan {

@@ -18,6 +18,7 @@
 //! * A process is ended only if it is the one that was started: same id, same start, same boot.
 //! * A directory is removed only if it was made by the journal, which left a mark in it.
 //! * What could not be put back stays in the journal.
+//! * Nobody but its user can read a journal: it may hold the password of an agent.
 
 mod entry;
 mod files;
@@ -28,6 +29,7 @@ mod replay;
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -232,7 +234,12 @@ impl Open {
         let owner = Owner::of_this_process();
         let (unready, directory) = new_directory(state, &owner)?;
         let path = unready.join(ENTRIES);
-        let file = File::create_new(&path).map_err(JournalError::new("write", &path))?;
+        let file = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(JournalError::new("write", &path))?;
         let file = Locked::new(file).map_err(JournalError::new("lock", &path))?;
         let mut open = Self {
             directory: directory.clone(),
@@ -282,7 +289,7 @@ fn new_directory(state: &Path, owner: &Owner) -> Result<(PathBuf, PathBuf), Jour
     loop {
         let name = format!("{JOURNAL}{}-{}-{number}", owner.pid, owner.start);
         let (unready, directory) = (state.join(format!(".{name}")), state.join(name));
-        match fs::create_dir(&unready) {
+        match fs::DirBuilder::new().mode(0o700).create(&unready) {
             Ok(()) if !directory.exists() => return Ok((unready, directory)),
             Ok(()) => {
                 fs::remove_dir(&unready).map_err(JournalError::new("remove", &unready))?;

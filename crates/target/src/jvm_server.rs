@@ -5,13 +5,15 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use weir_jvm::{Agent, Jolokia, Vm};
-use weir_probe::{MbeanRead, Source};
+use weir_jvm::{Agent, Jolokia, Permission, Vm};
+use weir_probe::{MbeanRead, Source, mbeans};
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;
 use crate::postgresql::Postgresql;
+use crate::regulator;
 use crate::server::Watched;
+use crate::tomcat::live;
 
 /// A running server that answers, with Jolokia in it.
 #[derive(Debug)]
@@ -138,5 +140,13 @@ fn agent_in(
     let vm = Vm::of(process.pid())?.ok_or_else(|| TargetError::Jmx {
         says: format!("process {} is no Java virtual machine", process.pid()),
     })?;
-    Ok(Agent::provide(&vm, agent, patience)?)
+    Ok(Agent::provide(&vm, agent, &permissions()?, patience)?)
+}
+
+/// What an agent that Weir loads permits: reading what is watched of any server, and setting the limits of those whose
+/// limits Weir sets over JMX.
+pub(crate) fn permissions() -> Result<Vec<Permission>, TargetError> {
+    let watched = weir_probe::permissions(&mbeans::all());
+    let set = live::permissions()?;
+    Ok([watched, set, vec![regulator::permission()?]].concat())
 }

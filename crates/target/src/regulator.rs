@@ -3,13 +3,27 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use weir_jvm::{Jolokia, ObjectName};
+use weir_jvm::{Jolokia, ObjectName, Permission};
 
 use crate::error::TargetError;
 
 /// What factors that set it begin with.
 const PREFIX: &str = "regulator.";
 const MBEAN: &str = "weir.regulator:type=Regulator,*";
+
+const SETTINGS: &str = "Settings";
+const SET: &str = "set(java.lang.String,java.lang.String)";
+const UNSET: &str = "unset(java.lang.String)";
+
+/// What an agent has to permit for it.
+pub(crate) fn permission() -> Result<Permission, TargetError> {
+    Ok(Permission {
+        name: MBEAN.parse()?,
+        reads: vec![SETTINGS.to_owned()],
+        writes: Vec::new(),
+        calls: [SET, UNSET].map(str::to_owned).to_vec(),
+    })
+}
 
 /// Settings of a regulator that stay set until others are wanted.
 #[derive(Debug, Default)]
@@ -49,7 +63,7 @@ impl RegulatorSettings {
             match found.get(setting) {
                 Some(value) => set(client, &mbean, setting, value)?,
                 None => {
-                    client.exec(&mbean, "unset(java.lang.String)", vec![json!(setting)])?;
+                    client.exec(&mbean, UNSET, vec![json!(setting)])?;
                 }
             }
         }
@@ -72,8 +86,7 @@ fn set(
     setting: &str,
     value: &str,
 ) -> Result<(), TargetError> {
-    let operation = "set(java.lang.String,java.lang.String)";
-    client.exec(mbean, operation, vec![json!(setting), json!(value)])?;
+    client.exec(mbean, SET, vec![json!(setting), json!(value)])?;
     Ok(())
 }
 
@@ -82,8 +95,8 @@ fn settings(
     client: &mut Jolokia,
     mbean: &ObjectName,
 ) -> Result<BTreeMap<String, String>, TargetError> {
-    let mut read = client.read(mbean, &["Settings"])?;
-    let settings = read.remove("Settings").unwrap_or_default();
+    let mut read = client.read(mbean, &[SETTINGS])?;
+    let settings = read.remove(SETTINGS).unwrap_or_default();
     serde_json::from_value(settings).map_err(|error| TargetError::Jmx {
         says: format!("the settings of {mbean} cannot be read: {error}"),
     })

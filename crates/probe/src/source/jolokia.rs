@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weir_exchange::MetricsUrl;
-use weir_jvm::{Answer, Jolokia, ObjectName, Request};
+use weir_jvm::{Answer, Jolokia, ObjectName, Permission, Request};
 
 use crate::reading::Reading;
 
@@ -278,6 +278,30 @@ fn attributes(reads: &[MbeanRead]) -> Vec<Request> {
         .collect()
 }
 
+/// What an agent has to permit so that all this can be read.
+pub fn permissions(reads: &[MbeanRead]) -> Vec<Permission> {
+    let attributes = attributes(reads).into_iter().filter_map(|request| {
+        let Request::Read { name, attributes } = request else {
+            return None;
+        };
+        Some(Permission {
+            name,
+            reads: attributes,
+            writes: Vec::new(),
+            calls: Vec::new(),
+        })
+    });
+    let operations = operations(reads)
+        .into_iter()
+        .map(|(name, operation)| Permission {
+            name,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            calls: vec![operation],
+        });
+    attributes.chain(operations).collect()
+}
+
 /// The operations that are called, each once for a name or pattern.
 fn operations(reads: &[MbeanRead]) -> Vec<(ObjectName, String)> {
     let mut operations = Vec::new();
@@ -317,6 +341,31 @@ mod tests {
     use super::*;
     use crate::source::mbeans;
     use serde_json::json;
+
+    #[test]
+    fn everything_that_is_asked_is_permitted() {
+        let reads = mbeans::all();
+        let permitted = permissions(&reads);
+        let is_permitted = |name: &ObjectName, listed: &dyn Fn(&Permission) -> bool| {
+            permitted
+                .iter()
+                .any(|permission| permission.name == *name && listed(permission))
+        };
+        for request in attributes(&reads) {
+            let Request::Read { name, attributes } = request else {
+                panic!("{request:?}");
+            };
+            assert!(is_permitted(&name, &|permission| permission.reads == attributes));
+        }
+        for (name, operation) in operations(&reads) {
+            assert!(is_permitted(&name, &|permission| permission.calls == [operation.clone()]));
+        }
+        assert!(
+            permitted
+                .iter()
+                .all(|permission| permission.writes.is_empty())
+        );
+    }
 
     fn source(reads: Vec<MbeanRead>) -> JolokiaSource {
         let url = "http://127.0.0.1:9/jolokia".parse().unwrap();

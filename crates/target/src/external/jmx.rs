@@ -15,6 +15,7 @@ use weir_probe::{Source, mbeans};
 
 use crate::error::TargetError;
 use crate::journal::{Journal, LiveSetting};
+use crate::jvm_server::permissions;
 use crate::tomcat::live::Live;
 
 /// How long an agent that was loaded may take to answer.
@@ -125,7 +126,7 @@ fn provided(pid: Option<u32>, jar: &Path, journal: &Journal) -> Result<MetricsUr
         pid: vm.pid(),
         jar: jar.to_owned(),
     })?;
-    let agent = Agent::provide(&vm, jar, AGENT_PATIENCE)?;
+    let agent = Agent::provide(&vm, jar, &permissions()?, AGENT_PATIENCE)?;
     Ok(agent.url().clone())
 }
 

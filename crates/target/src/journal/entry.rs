@@ -81,8 +81,12 @@ pub(super) fn read(text: &str) -> Result<(Header, Vec<Entry>), String> {
             header.schema, header.weir
         ));
     }
+    // Not the line itself: it may hold what nobody may see.
     let entries = lines
-        .map(|line| serde_json::from_str(line).map_err(|error| format!("{error} in `{line}`")))
+        .zip(2..)
+        .map(|(line, number)| {
+            serde_json::from_str(line).map_err(|error| format!("{error} (line {number})"))
+        })
         .collect::<Result<_, _>>()?;
     Ok((header, entries))
 }
@@ -101,6 +105,12 @@ mod tests {
         let text = line(&header) + &line(&entry) + r#"{"directory":{"path":"/c"#;
         assert_eq!(read(&text).unwrap(), (header, vec![entry]));
         assert!(read("").is_err());
+        let secret = line(&Header::of(Owner { pid: 1, start: 2 })) + "{\"live\":p455word}\n";
+        let says = read(&secret).unwrap_err();
+        assert!(
+            says.contains("line 2)") && !says.contains("p455word"),
+            "{says}"
+        );
         let later = r#"{"schema":"weir/journal/9","weir":"9.0.0","owner":{"pid":1,"start":2}}"#;
         let says = read(&format!("{later}\n")).unwrap_err();
         assert!(says.contains("Weir 9.0.0"), "{says}");

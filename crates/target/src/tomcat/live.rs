@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use weir_jvm::{Jolokia, ObjectName};
+use weir_jvm::{Jolokia, ObjectName, Permission};
 
 use crate::error::TargetError;
 use crate::funnel::check_limit;
@@ -28,6 +28,48 @@ const BACKLOG: &str = "backlog";
 const CONNECTION_TIMEOUT: &str = "native.connectionTimeout";
 const KEEP_ALIVE_TIMEOUT: &str = "native.keepAliveTimeout";
 const POOL: &str = "pool.";
+
+const CONNECTORS: &str = "*:type=ThreadPool,*";
+const TOMCAT_JDBC_POOLS: &str = "tomcat.jdbc:type=ConnectionPool,*";
+const HIKARI_POOLS: &str = "com.zaxxer.hikari:type=Pool (*)";
+const HIKARI_CONFIGURATIONS: &str = "com.zaxxer.hikari:type=PoolConfig (*)";
+const TOMCAT_JDBC_LIMITS: [&str; 2] = ["MaxActive", "MaxIdle"];
+const HIKARI_LIMITS: [&str; 1] = ["MaximumPoolSize"];
+/// Attribute with the number of connections, and the operation that closes idle ones.
+const TOMCAT_JDBC_SHRINK: (&str, &str) = ("Size", "purge");
+const HIKARI_SHRINK: (&str, &str) = ("TotalConnections", "softEvictConnections");
+const BIND_ON_INIT: &str = "bindOnInit";
+/// How the port is bound anew.
+const BIND_ANEW: [&str; 4] = ["stop", "unbind", "bind", "start"];
+const SERVER_INFO: &str = "serverInfo";
+
+/// What an agent has to permit for all this.
+pub(crate) fn permissions() -> Result<Vec<Permission>, TargetError> {
+    let permission = |name: &str, reads: &[&str], writes: &[&str], calls: &[&str]| {
+        let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        Ok(Permission {
+            name: name.parse()?,
+            reads: own(reads),
+            writes: own(writes),
+            calls: own(calls),
+        })
+    };
+    let attributes = SETTINGS.each_ref().map(|setting| setting.attribute);
+    [
+        permission(CONNECTORS, &[BIND_ON_INIT], &attributes, &BIND_ANEW),
+        permission("*:type=Server", &[SERVER_INFO], &[], &[]),
+        permission(
+            TOMCAT_JDBC_POOLS,
+            &[TOMCAT_JDBC_SHRINK.0],
+            &TOMCAT_JDBC_LIMITS,
+            &[TOMCAT_JDBC_SHRINK.1],
+        ),
+        permission(HIKARI_POOLS, &[HIKARI_SHRINK.0], &[], &[HIKARI_SHRINK.1]),
+        permission(HIKARI_CONFIGURATIONS, &[], &HIKARI_LIMITS, &[]),
+    ]
+    .into_iter()
+    .collect()
+}
 
 /// A limit of the connector.
 pub(crate) struct Setting {
@@ -87,16 +129,16 @@ pub(crate) enum PoolBeanKind {
 impl PoolBean {
     fn limit(&self) -> (&ObjectName, &'static [&'static str]) {
         match &self.kind {
-            PoolBeanKind::TomcatJdbc => (&self.figures, &["MaxActive", "MaxIdle"]),
-            PoolBeanKind::Hikari { config } => (config, &["MaximumPoolSize"]),
+            PoolBeanKind::TomcatJdbc => (&self.figures, &TOMCAT_JDBC_LIMITS),
+            PoolBeanKind::Hikari { config } => (config, &HIKARI_LIMITS),
         }
     }
 
     /// Attribute with the number of connections, and the operation that closes idle ones.
     fn shrink(&self) -> (&'static str, &'static str) {
         match self.kind {
-            PoolBeanKind::TomcatJdbc => ("Size", "purge"),
-            PoolBeanKind::Hikari { .. } => ("TotalConnections", "softEvictConnections"),
+            PoolBeanKind::TomcatJdbc => TOMCAT_JDBC_SHRINK,
+            PoolBeanKind::Hikari { .. } => HIKARI_SHRINK,
         }
     }
 }
@@ -114,7 +156,7 @@ impl Live {
     /// Finds the connector on a port and all pools that there are by now.
     pub(crate) fn connect(mut client: Jolokia, port: u16) -> Result<Self, TargetError> {
         let on_port = format!("-{port}");
-        let names = client.search(&"*:type=ThreadPool,*".parse()?)?;
+        let names = client.search(&CONNECTORS.parse()?)?;
         let connector = names
             .into_iter()
             .find(|name| {
@@ -135,8 +177,8 @@ impl Live {
     /// What the server calls itself: `Apache Tomcat/11.0.24`.
     pub(crate) fn version(&mut self) -> Result<String, TargetError> {
         let server = format!("{}:type=Server", self.connector.domain()).parse()?;
-        let facts = self.client.read(&server, &["serverInfo"])?;
-        let info = facts.get("serverInfo").and_then(Value::as_str);
+        let facts = self.client.read(&server, &[SERVER_INFO])?;
+        let info = facts.get(SERVER_INFO).and_then(Value::as_str);
         Ok(info.unwrap_or("Apache Tomcat").to_owned())
     }
 
@@ -168,11 +210,15 @@ impl Live {
             None => (&self.connector, of_connector(name)),
         };
         let values = self.client.read(bean, attributes)?;
-        let url = self.client.url().to_string();
+        let (url, credentials) = (
+            self.client.url().to_string(),
+            self.client.url().credentials(),
+        );
         Ok(values
             .into_iter()
             .map(|(attribute, before)| LiveSetting::Attribute {
                 url: url.clone(),
+                credentials: credentials.map(Into::into),
                 mbean: bean.to_string(),
                 attribute,
                 before,
@@ -249,12 +295,12 @@ impl Live {
 
     /// Takes the connector off its port and puts it back with the new queue.
     fn bind_anew(&mut self) -> Result<(), TargetError> {
-        let values = self.client.read(&self.connector, &["bindOnInit"])?;
-        let on_init = values.get("bindOnInit").and_then(Value::as_bool);
+        let values = self.client.read(&self.connector, &[BIND_ON_INIT])?;
+        let on_init = values.get(BIND_ON_INIT).and_then(Value::as_bool);
         // In Spring Boot the port belongs to the time between start and stop.
         let steps: &[&str] = match on_init {
             Some(false) => &["stop", "start"],
-            _ => &["stop", "unbind", "bind", "start"],
+            _ => &BIND_ANEW,
         };
         for step in steps {
             self.client.exec(&self.connector, step, Vec::new())?;
@@ -345,7 +391,7 @@ fn writes(
 /// Pools exist over JMX from their first use.
 fn pools(client: &mut Jolokia) -> Result<Vec<PoolBean>, TargetError> {
     let mut found = Vec::new();
-    for figures in client.search(&"tomcat.jdbc:type=ConnectionPool,*".parse()?)? {
+    for figures in client.search(&TOMCAT_JDBC_POOLS.parse()?)? {
         // Every connection of the pool has a name of its own beside the pool's.
         let of_a_connection = figures.property("connections").is_some();
         if let Some(name) = figures.plain("name").filter(|_| !of_a_connection) {
@@ -356,7 +402,7 @@ fn pools(client: &mut Jolokia) -> Result<Vec<PoolBean>, TargetError> {
             });
         }
     }
-    for figures in client.search(&"com.zaxxer.hikari:type=Pool (*)".parse()?)? {
+    for figures in client.search(&HIKARI_POOLS.parse()?)? {
         let kind = figures.property("type").and_then(|kind| {
             let name = kind.strip_prefix("Pool (")?.strip_suffix(')')?.to_owned();
             let config = format!("com.zaxxer.hikari:type=PoolConfig ({name})").parse();
