@@ -35,6 +35,7 @@ mod server;
 mod spring_boot;
 mod start;
 mod tomcat;
+mod trust;
 mod xml_attributes;
 mod xml_elements;
 

@@ -1,6 +1,6 @@
 //! An Apache httpd: the directives that bound it, found in its configuration files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::httpd_configuration::{Directive, read};
@@ -16,11 +16,12 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
     if !PROGRAMS.contains(&program) && !program.starts_with("httpd.") {
         return None;
     }
-    let says = machine
-        .ask_program(&facts.program, "-V", facts)
-        .unwrap_or_default();
-    let built = Built::of(&says);
-    let root = option(facts, "-d").map_or(built.root, PathBuf::from);
+    let (built, unasked) = match machine.ask_program("-V", facts) {
+        Ok(says) => (Built::of(&says), None),
+        Err(why) => (Built::usual(facts, machine), Some(why)),
+    };
+    // What is typed counts from where the process was started, not from where Weir is.
+    let root = option(facts, "-d").map_or(built.root, |root| facts.absolute(root));
     let file = option(facts, "-f").map_or(built.file, PathBuf::from);
     let directives = read(&root.join(file), &root, facts, machine);
     let mut found = Found {
@@ -32,6 +33,14 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
         agent: AgentWay::NoJvm,
         notes: Vec::new(),
     };
+    if let Some(why) = unasked {
+        found.notes.push(format!(
+            "its version and what is built into it are not known, as Weir does not run its program: {why}. As user {}, \
+             type `{} -V`",
+            facts.user,
+            quoted(&facts.program)
+        ));
+    }
     if directives.is_empty() {
         found.notes.push(format!(
             "its configuration below {} cannot be read: its limits are not known",
@@ -45,7 +54,7 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
             found.limits = bounds(mpm)
                 .into_iter()
                 .map(|(stage, directive, default)| {
-                    limit(&stage, directive, default, &directives, facts)
+                    limit(&stage, directive, default, &directives, (facts, machine))
                 })
                 .collect();
         }
@@ -66,6 +75,29 @@ struct Built {
 }
 
 impl Built {
+    /// Where builds of distributions and Apache's own have their configuration, for a program that is not asked.
+    fn usual(facts: &ProcessFacts, machine: &Machine) -> Self {
+        let prefix = facts.program.parent().and_then(Path::parent);
+        let places = [
+            (Some(Path::new("/etc/apache2")), "apache2.conf"),
+            (Some(Path::new("/etc/httpd")), "conf/httpd.conf"),
+            (prefix, "conf/httpd.conf"),
+        ];
+        let found = places.into_iter().find_map(|(root, file)| {
+            let root = root?;
+            machine
+                .is_file(&root.join(file))
+                .then(|| (root.to_owned(), PathBuf::from(file)))
+        });
+        let usual = Self::of("");
+        let (root, file) = found.unwrap_or((usual.root.clone(), usual.file.clone()));
+        Self {
+            root,
+            file,
+            ..usual
+        }
+    }
+
     fn of(says: &str) -> Self {
         let after = |mark: &str| {
             let mut lines = says.lines();
@@ -115,7 +147,7 @@ fn limit(
     name: &str,
     default: u64,
     directives: &[Directive],
-    facts: &ProcessFacts,
+    of: (&ProcessFacts, &Machine),
 ) -> FoundLimit {
     // The last one counts; what is inside a virtual host or a directory was left out.
     let written = directives.iter().rfind(|directive| directive.is(name));
@@ -128,11 +160,16 @@ fn limit(
         native: name.to_owned(),
         value,
         origin,
-        set: set_way(stage, name, written, facts),
+        set: set_way(stage, name, written, of),
     }
 }
 
-fn set_way(stage: &str, name: &str, written: Option<&Directive>, facts: &ProcessFacts) -> SetWay {
+fn set_way(
+    stage: &str,
+    name: &str,
+    written: Option<&Directive>,
+    (facts, machine): (&ProcessFacts, &Machine),
+) -> SetWay {
     let place = written.map_or_else(|| "the configuration".to_owned(), Directive::place);
     if stage != "threads" {
         return SetWay::Not(format!("change it at {place}, then stop and start httpd"));
@@ -142,6 +179,16 @@ fn set_way(stage: &str, name: &str, written: Option<&Directive>, facts: &Process
             "{name} is written nowhere: write it into the configuration and run weir init again"
         ));
     };
+    // A study may be run by root, and its commands with it.
+    let program = machine.own_program(facts).map(|_| ());
+    let file = machine.why_not_change(&written.file).map_or(Ok(()), Err);
+    if let Err(why) = program.and(file) {
+        return SetWay::Not(format!(
+            "{why}, so no command is written that would run or change it for whoever runs Weir: change {name} at {place} \
+             as user {}, then reload httpd, or let Weir ask you (\"ask\")",
+            facts.user
+        ));
+    }
     let file = quoted(&written.file);
     let (line, program) = (written.line, quoted(&facts.program));
     let options: String = ["-d", "-f"]
@@ -169,6 +216,9 @@ fn set_way(stage: &str, name: &str, written: Option<&Directive>, facts: &Process
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
 
     use super::*;
     use crate::recognise::java_command::tests::process;
@@ -180,6 +230,9 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
+        let program = tree.path().join("usr/sbin/apache2");
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::write(program, "").unwrap();
         let facts = process("/usr/sbin/apache2 -d /etc/apache2 -k start");
         recognise(&facts, 80, &Machine::of_tree(tree.path())).unwrap()
     }
@@ -250,12 +303,160 @@ mod tests {
         assert_eq!(built.mpm, "event");
     }
 
+    /// A program of another user, named as a server's, that has been taken away once it ran: what lies at the name that
+    /// the kernel tells then, whoever looks at the process would run.
+    #[test]
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    fn a_program_that_somebody_else_could_have_put_there_is_not_run() {
+        const NOBODY: u32 = 65_534;
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can start a process of another user");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let own = |path: &Path, mode| {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        own(place.path(), 0o777);
+        let (program, configuration) = (place.path().join("httpd"), place.path().join("conf"));
+        let ran = place.path().join("ran");
+        let load = "LoadModule mpm_event_module m.so\n";
+        fs::write(&configuration, format!("{load}MaxRequestWorkers 123\n")).unwrap();
+        fs::copy("/usr/bin/tail", &program).unwrap();
+        own(&program, 0o755);
+        let mut process = Command::new(&program)
+            .arg("-f")
+            .arg(&configuration)
+            .env("LD_LIBRARY_PATH", place.path())
+            .uid(NOBODY)
+            .gid(NOBODY)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        fs::remove_file(&program).unwrap();
+        let planted = place.path().join("httpd (deleted)");
+        fs::write(&planted, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+        own(&planted, 0o755);
+        let here = Machine::here();
+        let facts = ProcessFacts::of(process.id(), &here).unwrap();
+        assert_eq!(facts.program, planted);
+        let found = recognise(&facts, 80, &here).unwrap();
+        assert!(!ran.exists(), "it was run");
+        assert!(
+            found.notes[0].contains("belongs to user 65534"),
+            "{found:?}"
+        );
+        assert!(
+            found.notes[0].contains("As user 65534, type `"),
+            "{found:?}"
+        );
+        let threads = &found
+            .limits
+            .iter()
+            .find(|limit| limit.stage == "threads")
+            .unwrap();
+        assert_eq!(threads.value, FoundValue::Number(123), "files are read");
+        assert!(matches!(threads.set, SetWay::Not(_)), "{:?}", threads.set);
+
+        // The same program where its user can exchange what root has put there.
+        chown(&planted, Some(0), Some(0)).unwrap();
+        let found = recognise(&facts, 80, &here).unwrap();
+        assert!(!ran.exists() && !found.notes.is_empty(), "{found:?}");
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+
+    #[test]
+    fn libraries_are_those_of_nobody_else() {
+        let tree = tempfile::tempdir().unwrap();
+        let program = tree.path().join("usr/sbin/httpd");
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        for (folder, mode) in [("usr/lib", 0o755), ("srv", 0o777)] {
+            let folder = tree.path().join(folder);
+            fs::create_dir(&folder).unwrap();
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::write(
+            &program,
+            "#!/bin/sh\necho \"Server version: [$LD_LIBRARY_PATH]\"\n",
+        )
+        .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let own = rustix::process::geteuid().as_raw();
+        let told = |user: u32, path: &str| {
+            let mut facts = process("/usr/sbin/httpd");
+            facts.user = user;
+            facts
+                .environment
+                .insert("LD_LIBRARY_PATH".to_owned(), path.to_owned());
+            recognise(&facts, 80, &Machine::of_tree(tree.path()))
+                .unwrap()
+                .name
+        };
+        assert_eq!(told(own, "/usr/lib"), "[/usr/lib]", "as it was started");
+        for (user, path) in [
+            (65_533, "/usr/lib"),
+            (own, "/srv"),
+            (own, "usr/lib::."),
+            (own, "/usr/$LIB"),
+            (own, "/none"),
+        ] {
+            // What Weir was started with itself is left as it is.
+            let inherited = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+            assert_eq!(told(user, path), format!("[{inherited}]"), "{user} {path}");
+        }
+        assert_eq!(told(own, "/srv:/usr/lib:"), "[/usr/lib]");
+    }
+
+    /// As root Weir reads any file that a process names: what is no directive stays there.
+    #[test]
+    fn of_a_file_that_is_no_configuration_nothing_is_said() {
+        let secrets = "root:$6$s3cret$hash:19000:0:99999:7:::\nInclude s3cret\nLoadModule s3cret_module s3cret\n";
+        let found = found(&[("apache2.conf", secrets)]);
+        assert!(!format!("{found:?}").contains("s3cret"), "{found:?}");
+    }
+
+    #[test]
+    fn a_folder_counts_from_where_the_process_was_started() {
+        let tree = tempfile::tempdir().unwrap();
+        // Which `sed` would take for what it is to do.
+        let folder = tree.path().join("srv/-e1e id");
+        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir_all(tree.path().join("bin")).unwrap();
+        fs::write(tree.path().join("bin/httpd"), "").unwrap();
+        let load = "LoadModule mpm_event_module m.so\nMaxRequestWorkers 1\n";
+        fs::write(folder.join("c"), load).unwrap();
+        let mut facts = process("/bin/httpd -d DIRECTORY -f c");
+        facts.words[2] = "-e1e id".to_owned();
+        let found = recognise(&facts, 80, &Machine::of_tree(tree.path())).unwrap();
+        let SetWay::Command { set, get, .. } = &found
+            .limits
+            .iter()
+            .find(|limit| limit.stage == "threads")
+            .unwrap()
+            .set
+        else {
+            panic!("{found:?}");
+        };
+        assert!(set.contains(" '/srv/-e1e id/c' "), "{set}");
+        assert_eq!(get.as_deref(), Some("sed -n 2p '/srv/-e1e id/c'"));
+    }
+
     #[test]
     fn what_cannot_be_read_or_is_not_known_is_said() {
-        assert!(found(&[]).notes[0].contains("cannot be read"));
+        assert!(
+            found(&[])
+                .notes
+                .iter()
+                .any(|note| note.contains("cannot be read"))
+        );
         let worker = found(&[("apache2.conf", "LoadModule mpm_worker_module x.so\n")]);
         assert!(
-            worker.notes[0].contains("not those of worker"),
+            worker
+                .notes
+                .iter()
+                .any(|note| note.contains("not those of worker")),
             "{:?}",
             worker.notes
         );

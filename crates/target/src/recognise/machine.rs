@@ -3,15 +3,22 @@
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+
+use rustix::fs::OFlags;
 
 use weir_jvm::Vm;
 use weir_ssh::{Connection, Output, quoted};
 use zip::ZipArchive;
 
 use super::process::ProcessFacts;
+use crate::trust::{Runner, Step};
+
+/// Why a program is not run that lies elsewhere than its name says.
+const OTHER_ROOT: &str = "the process sees other files than Weir, as in a container";
 
 /// Most that is read of a file or an entry of a jar.
 const LARGEST_BYTES: u64 = 16 * 1024 * 1024;
@@ -80,7 +87,7 @@ impl Machine {
         match &self.place {
             Place::Here(root) => {
                 let mut bytes = Vec::new();
-                File::open(below(root, path))?
+                open(&below(root, path))?
                     .take(LARGEST_BYTES)
                     .read_to_end(&mut bytes)?;
                 Ok(bytes)
@@ -160,7 +167,7 @@ impl Machine {
 
     fn jar(&self, path: &Path) -> Option<ZipArchive<Box<dyn Archive>>> {
         let file: Box<dyn Archive> = match &self.place {
-            Place::Here(root) => Box::new(File::open(below(root, path)).ok()?),
+            Place::Here(root) => Box::new(open(&below(root, path)).ok()?),
             Place::Far { connection, jar } => {
                 let kept = jar.borrow().clone().filter(|(kept, _)| kept == path);
                 let bytes = match kept {
@@ -174,33 +181,77 @@ impl Machine {
         ZipArchive::new(file).ok()
     }
 
-    /// What a program prints about itself, run with the libraries of a process.
-    pub(super) fn ask_program(
-        &self,
-        program: &Path,
-        word: &str,
-        facts: &ProcessFacts,
-    ) -> Option<String> {
-        let library_path = facts.environment.get("LD_LIBRARY_PATH");
+    /// What the program of a process prints about itself, or why it is not asked.
+    ///
+    /// Only a program that nobody else could have put there is run, see [`Runner`]: whoever starts a process chooses its
+    /// program, its libraries and, in a container, all that is below its root.
+    pub(super) fn ask_program(&self, word: &str, facts: &ProcessFacts) -> Result<String, String> {
+        let (program, runner) = self.own_program(facts)?;
+        let libraries = self.libraries(facts, runner);
         match &self.place {
-            Place::Here(root) => {
-                let output = Command::new(below(root, program))
+            Place::Here(_) => {
+                let output = Command::new(&program)
                     .arg(word)
-                    .envs(library_path.map(|path| ("LD_LIBRARY_PATH", path)))
+                    .envs(libraries.map(|path| ("LD_LIBRARY_PATH", path)))
+                    .current_dir("/")
                     .stdin(Stdio::null())
                     .output()
-                    .ok()?;
-                Some(String::from_utf8_lossy(&output.stdout).into_owned())
+                    .map_err(|error| format!("`{}`: {error}", program.display()))?;
+                Ok(String::from_utf8_lossy(&output.stdout).into_owned())
             }
             Place::Far { connection, .. } => {
-                let program = quoted(program.to_str()?);
-                let path = library_path.map_or(String::new(), |path| {
-                    format!("LD_LIBRARY_PATH={} ", quoted(path))
+                let program = quoted(program.to_str().unwrap_or_default());
+                let path = libraries.map_or(String::new(), |path| {
+                    format!("LD_LIBRARY_PATH={} ", quoted(&path))
                 });
-                let output = connection.run(&format!("{path}{program} {}", quoted(word)));
-                Some(output.ok()?.text().into_owned())
+                let output = connection
+                    .run(&format!("{path}{program} {} </dev/null", quoted(word)))
+                    .map_err(|error| error.to_string())?;
+                Ok(output.text().into_owned())
             }
         }
+    }
+
+    /// The program of a process, if it may be run here, and who would run it; else why not.
+    pub(super) fn own_program(&self, facts: &ProcessFacts) -> Result<(PathBuf, Runner), String> {
+        match &self.place {
+            Place::Here(root) => {
+                if root == Path::new("/") && !has_our_files(facts.pid) {
+                    return Err(OTHER_ROOT.to_owned());
+                }
+                let runner = Runner::own();
+                Ok((runner.trusted(&below(root, &facts.program))?, runner))
+            }
+            Place::Far { connection, .. } => far_program(connection, facts),
+        }
+    }
+
+    /// Why a file would better not be changed by whoever runs Weir.
+    pub(super) fn why_not_change(&self, path: &Path) -> Option<String> {
+        match &self.place {
+            Place::Here(root) => Runner::own().trusted(&below(root, path)).err(),
+            Place::Far { connection, .. } => {
+                let judged = far_steps(connection, path, "true")
+                    .and_then(|(_, steps, runner)| runner.judge(&steps));
+                judged.err()
+            }
+        }
+    }
+
+    /// The folders of libraries that a process was told, those that are as good as its program: another user's process
+    /// has been told whatever that user likes.
+    fn libraries(&self, facts: &ProcessFacts, runner: Runner) -> Option<String> {
+        let path = facts.environment.get("LD_LIBRARY_PATH")?;
+        if !runner.trusts(facts.user) {
+            return None;
+        }
+        let is_trusted = |folder: &&str| {
+            // An empty one is the working directory, and `$ORIGIN` and the like are filled in by the loader.
+            let is_plain = folder.starts_with('/') && !folder.contains('$');
+            is_plain && self.why_not_change(Path::new(folder)).is_none()
+        };
+        let trusted: Vec<&str> = path.split([':', ';']).filter(is_trusted).collect();
+        (!trusted.is_empty()).then(|| trusted.join(":"))
     }
 
     /// Why Jolokia's agent cannot be loaded into a virtual machine.
@@ -224,14 +275,114 @@ impl Machine {
     }
 }
 
+/// Opens a regular file, here. Its name may come from another user's process: whoever opened a pipe would wait for ever,
+/// and a device may do anything when it is opened.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let is_regular = |facts: &fs::Metadata| facts.is_file();
+    let refused = || io::Error::other(format!("`{}` is no regular file", path.display()));
+    if !fs::metadata(path).as_ref().is_ok_and(is_regular) {
+        return Err(refused());
+    }
+    let file = File::options()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    if file.metadata().as_ref().is_ok_and(is_regular) {
+        Ok(file)
+    } else {
+        Err(refused())
+    }
+}
+
+/// Whether a process sees the files that Weir sees under the same names.
+fn has_our_files(pid: u32) -> bool {
+    let mounts = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+    let root = |process: &str| {
+        let facts = fs::metadata(format!("/proc/{process}/root/")).ok()?;
+        Some((facts.dev(), facts.ino()))
+    };
+    let theirs = pid.to_string();
+    let same_mounts = mounts(&theirs).is_some() && mounts(&theirs) == mounts("self");
+    same_mounts && root(&theirs).is_some() && root(&theirs) == root("self")
+}
+
+/// [`has_our_files`] as a command of a shell.
+fn has_files_of_shell(pid: u32) -> String {
+    format!(
+        "test \"$(readlink /proc/{pid}/ns/mnt)\" = \"$(readlink /proc/self/ns/mnt)\" && \
+         test \"$(stat -Lc %d:%i /proc/{pid}/root/)\" = \"$(stat -Lc %d:%i /)\""
+    )
+}
+
+fn far_program(connection: &Connection, facts: &ProcessFacts) -> Result<(PathBuf, Runner), String> {
+    let (path, steps, runner) =
+        far_steps(connection, &facts.program, &has_files_of_shell(facts.pid))?;
+    runner.judge(&steps)?;
+    Ok((path, runner))
+}
+
+/// A path of another machine behind all links, with the folders above it, and who is logged in there; if a condition
+/// holds.
+fn far_steps(
+    connection: &Connection,
+    path: &Path,
+    condition: &str,
+) -> Result<(PathBuf, Vec<Step>, Runner), String> {
+    let unseen = || format!("`{}` cannot be looked at there", path.display());
+    let script = far_script(path, condition).ok_or_else(unseen)?;
+    let output = connection.run(&script).map_err(|error| error.to_string())?;
+    steps_in(&output.text()).ok_or_else(|| {
+        if output.text().trim() == "elsewhere" {
+            OTHER_ROOT.to_owned()
+        } else {
+            unseen()
+        }
+    })
+}
+
+fn far_script(path: &Path, condition: &str) -> Option<String> {
+    let named = quoted(path.to_str()?);
+    Some(format!(
+        "if {condition}; then id -u && p=$(readlink -f -- {named}) && while :; do stat -c '%u %g %f %n' -- \"$p\" || break; \
+         test \"$p\" = / && break; p=$(dirname -- \"$p\"); done; else echo elsewhere; fi"
+    ))
+}
+
+/// What that script prints.
+fn steps_in(text: &str) -> Option<(PathBuf, Vec<Step>, Runner)> {
+    let mut lines = text.lines();
+    let runner = Runner::new(lines.next()?.parse().ok()?);
+    let mut steps = Vec::new();
+    for line in lines {
+        let mut words = line.splitn(4, ' ');
+        let user = words.next()?.parse().ok()?;
+        let group = words.next()?.parse().ok()?;
+        let mode = u32::from_str_radix(words.next()?, 16).ok()?;
+        let path = PathBuf::from(words.next()?);
+        steps.push(Step {
+            path,
+            user,
+            group,
+            mode,
+        });
+    }
+    // From the file up to the root, each the folder of the one before; a name with an end of line is none.
+    let paths: Vec<&Path> = steps.iter().map(|step| step.path.as_path()).collect();
+    let path = steps.first()?.path.clone();
+    path.ancestors().eq(paths).then_some((path, steps, runner))
+}
+
 fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// The content of a file of another machine, which has at most so many bytes.
 fn fetch(connection: &Connection, path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    let command = format!("head -c {}", most + 1);
-    let output = says(connection, &[&command, "--"], path).filter(Output::succeeded);
+    // Whoever opened a pipe would wait for ever.
+    let file = quoted(path.to_str().unwrap_or_default());
+    let script = format!("test -f {file} && head -c {} -- {file}", most + 1);
+    let output = connection.run(&script).ok().filter(Output::succeeded);
     let bytes = output.map(|output| output.stdout);
     bytes
         .filter(|bytes| bytes.len() <= most)
@@ -242,4 +393,71 @@ fn fetch(connection: &Connection, path: &Path, most: usize) -> io::Result<Vec<u8
 fn says(connection: &Connection, words: &[&str], path: &Path) -> Option<Output> {
     let path = quoted(path.to_str()?);
     connection.run(&format!("{} {path}", words.join(" "))).ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
+    use super::*;
+
+    /// Whoever opens a pipe waits for its other end.
+    #[test]
+    fn pipes_and_devices_are_not_opened() {
+        let tree = tempfile::tempdir().unwrap();
+        let machine = Machine::of_tree(tree.path());
+        mkfifoat(CWD, tree.path().join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        symlink("pipe", tree.path().join("link")).unwrap();
+        symlink("/dev/zero", tree.path().join("zero")).unwrap();
+        for name in ["/pipe", "/link", "/zero", "/"] {
+            assert!(machine.bytes(Path::new(name)).is_err(), "{name}");
+            assert!(machine.jar_names(Path::new(name)).is_empty(), "{name}");
+        }
+        fs::write(tree.path().join("file"), "text").unwrap();
+        assert_eq!(machine.bytes(Path::new("/file")).unwrap(), b"text");
+    }
+
+    #[test]
+    fn the_way_to_a_far_program_is_read_to_the_root_or_not_at_all() {
+        let (path, steps, runner) = steps_in(
+            "0\n0 0 81ed /usr/sbin/httpd\n0 0 41ed /usr/sbin\n0 0 41ed /usr\n0 0 41ed /\n",
+        )
+        .unwrap();
+        assert_eq!(path, Path::new("/usr/sbin/httpd"));
+        assert_eq!(runner.judge(&steps), Ok(()));
+        for text in [
+            "",
+            "elsewhere\n",
+            "0\n",
+            "0\n0 0 81ed /usr/httpd\n0 0 41ed /usr\n",
+            "0\n0 0 81ed /a\n0 0 41ed /\n0 0 41ed /\n",
+            "0\n1000 0 81ed /tmp/a\n/usr/httpd\n0 0 41ed /tmp\n0 0 41ed /\n",
+        ] {
+            assert_eq!(steps_in(text), None, "{text}");
+        }
+    }
+
+    /// The script itself, run by the shell of this machine.
+    #[test]
+    fn the_script_for_far_programs_tells_the_way_to_them() {
+        let tree = tempfile::tempdir().unwrap();
+        let shell = fs::canonicalize("/bin/sh").unwrap();
+        symlink(&shell, tree.path().join("a 'b'")).unwrap();
+        let script = far_script(
+            &tree.path().join("a 'b'"),
+            &has_files_of_shell(std::process::id()),
+        );
+        let output = Command::new("/bin/sh")
+            .args(["-c", &script.unwrap()])
+            .output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        let (path, steps, runner) = steps_in(&text).unwrap();
+        assert_eq!(path, shell);
+        assert_eq!(runner, Runner::own());
+        let facts = fs::symlink_metadata(&shell).unwrap();
+        assert_eq!((steps[0].user, steps[0].mode), (facts.uid(), facts.mode()));
+    }
 }
