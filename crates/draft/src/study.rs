@@ -54,12 +54,13 @@ impl Text {
     fn say(&mut self, words: &str) {
         let mut line = String::from("#");
         for word in words.split_whitespace() {
+            let word: String = word.chars().filter(|c| !c.is_control()).collect();
             if line.chars().count() + 1 + word.chars().count() > LINE && line.len() > 1 {
                 self.line(&line);
                 line = String::from("#");
             }
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&word);
         }
         self.line(&line);
     }
@@ -163,8 +164,8 @@ fn agent(found: &Found, text: &mut Text) -> Result<(), String> {
         AgentWay::NoJvm => Err("there is no Java virtual machine".to_owned()),
         AgentWay::Loads => {
             text.say(
-                "When a study starts, Jolokia's agent is loaded into the virtual machine (it listens on 127.0.0.1 only), \
-                 and stopped at the end: through it the figures of threads and pools are read, and limits are set. \
+                "When a study starts, Jolokia's agent is loaded into the virtual machine (it listens on 127.0.0.1 only, \
+                 asks for a password of its own and permits only what Weir reads and sets), and stopped at the end: through it the figures of threads and pools are read, and limits are set. \
                  Nothing is restarted.",
             );
             text.line("jolokia = \"attach\"");
@@ -405,6 +406,35 @@ mod tests {
             agent: AgentWay::Loads,
             notes: vec!["a note".to_owned()],
         }
+    }
+
+    /// What a hostile process is called, and where it has its files, stays inside comments and texts.
+    #[test]
+    fn names_that_break_out_of_lines_stay_in_them() {
+        let hostile = "x\n[load]\nurl = \"/evil\"\u{1b}[2J\u{7f}'\\";
+        let mut found = found();
+        found.name = hostile.to_owned();
+        found.notes = vec![hostile.to_owned()];
+        found.metrics = Some(hostile.to_owned());
+        for limit in &mut found.limits {
+            limit.origin = hostile.to_owned();
+            limit.value = FoundValue::Written(hostile.to_owned());
+        }
+        found.limits[3].set = SetWay::Not(hostile.to_owned());
+        found.limits[4].set = SetWay::Command {
+            set: hostile.to_owned(),
+            get: Some(hostile.to_owned()),
+            does: hostile.to_owned(),
+        };
+        let text = study(&draft(Some(&found)));
+        assert!(
+            !text.contains(|c: char| c.is_control() && c != '\n'),
+            "{text}"
+        );
+        let load = text.lines().filter(|line| *line == "[load]").count();
+        assert_eq!(load, 1, "{text}");
+        let read: toml::Table = text.parse().unwrap();
+        assert_eq!(read["load"]["url"].as_str(), Some("/a?b=\"c\""));
     }
 
     fn draft(found: Option<&Found>) -> Draft<'_> {

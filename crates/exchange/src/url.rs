@@ -38,7 +38,7 @@ pub struct MetricsUrl {
     authority: String,
     path: String,
     address: SocketAddr,
-    credentials: Option<Credentials>,
+    credentials: Option<Box<Credentials>>,
 }
 
 impl MetricsUrl {
@@ -46,14 +46,14 @@ impl MetricsUrl {
     #[must_use]
     pub fn with_credentials(self, credentials: Credentials) -> Self {
         Self {
-            credentials: Some(credentials),
+            credentials: Some(Box::new(credentials)),
             ..self
         }
     }
 
     /// What it is asked with. They are no part of the address as it is displayed.
     pub fn credentials(&self) -> Option<&Credentials> {
-        self.credentials.as_ref()
+        self.credentials.as_deref()
     }
 
     /// Where it is.
@@ -106,7 +106,7 @@ impl MetricsUrl {
 
     /// The lines of a head that carry the credentials.
     fn proof(&self) -> String {
-        let credentials = self.credentials.as_ref();
+        let credentials = self.credentials.as_deref();
         credentials.map_or_else(String::new, Credentials::head_lines)
     }
 }

@@ -35,6 +35,8 @@ impl PostgresqlPrograms {
 pub fn installed_postgresql(search_path: Option<&OsStr>) -> Option<PostgresqlPrograms> {
     let named = search_path.map(std::env::split_paths).into_iter().flatten();
     let bin = named
+        // The working directory may be anybody's.
+        .filter(|directory| directory.is_absolute())
         // A link in the search path leads to where its companions are.
         .filter_map(|directory| fs::canonicalize(directory.join(PROGRAMS[0])).ok())
         .filter_map(|program| program.parent().map(Path::to_owned))

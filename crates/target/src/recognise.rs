@@ -25,6 +25,7 @@ pub use found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 pub use machine::Machine;
 pub use process::ProcessFacts;
 
+use crate::trust::Runner;
 use java_command::JavaCommand;
 
 /// What is known of the server that listens on a port.
@@ -34,6 +35,12 @@ pub fn recognise(facts: &ProcessFacts, port: u16, machine: &Machine) -> Found {
         && let Some(why) = machine.why_no_agent(facts)
     {
         found.agent = AgentWay::Not(why);
+    }
+    if found.agent == AgentWay::Loads && facts.user != Runner::own().user() {
+        found.notes.push(format!(
+            "the virtual machine belongs to user {}: a study with `jolokia = \"attach\"` loads an agent into it",
+            facts.user
+        ));
     }
     found
 }

@@ -41,6 +41,10 @@ impl Runner {
         Self { user }
     }
 
+    pub(crate) fn user(self) -> u32 {
+        self.user
+    }
+
     pub(crate) fn is_root(self) -> bool {
         self.user == 0
     }

@@ -51,6 +51,8 @@ fn usual() -> impl Iterator<Item = PathBuf> {
     let in_path: Vec<PathBuf> = named_path("PATH")
         .iter()
         .flat_map(std::env::split_paths)
+        // The working directory may be anybody's.
+        .filter(|folder| folder.is_absolute())
         .collect();
     home.into_iter()
         .chain(in_path)

@@ -72,6 +72,8 @@ impl HttpdInstallation {
         let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/apache2/bin"].map(PathBuf::from);
         let program = search_path
             .iter()
+            // The working directory may be anybody's.
+            .filter(|folder| folder.is_absolute())
             .chain(&system)
             .flat_map(|folder| PROGRAMS.map(|name| folder.join(name)))
             .find(|path| path.is_file())?;

@@ -160,6 +160,8 @@ pub(super) fn port_of(address: &str) -> Option<u16> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 pub(super) mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
     use super::*;
     use crate::httpd::directives::{LIFETIME, LISTEN_BACKLOG, MAX_REQUEST_WORKERS};
 
@@ -293,6 +295,38 @@ pub(super) mod tests {
             !read.values.contains_key("KeepAliveTimeout"),
             "it is as it is"
         );
+    }
+
+    /// Beside the configuration lies a script of somebody else, or root's where somebody else can exchange it.
+    #[test]
+    fn variables_that_somebody_else_can_write_are_not_run() {
+        let place = tempfile::tempdir().unwrap();
+        let (main, built_in) = write(place.path());
+        let ran = place.path().join("ran");
+        let script = place.path().join("envvars");
+        fs::write(
+            &script,
+            format!("touch {}\nexport RUN_DIR=/x\n", ran.display()),
+        )
+        .unwrap();
+        let refused = || {
+            let error = UsersConfiguration::read(&main, built_in.clone()).unwrap_err();
+            assert!(!ran.exists(), "it was run");
+            error.to_string()
+        };
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(refused().contains("others can write to"));
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(refused().contains("others can write to"));
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        if rustix::process::geteuid().is_root() {
+            chown(&script, Some(65_534), None).unwrap();
+            assert!(refused().contains("belongs to user 65534"));
+            chown(&script, Some(0), None).unwrap();
+        }
+        UsersConfiguration::read(&main, built_in.clone()).unwrap();
+        assert!(ran.exists());
     }
 
     #[test]

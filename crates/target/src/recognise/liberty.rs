@@ -75,6 +75,11 @@ pub(super) fn recognise(
         server: &server,
     };
     configuration.tell(port, &mut found);
+    for limit in &mut found.limits {
+        if let SetWay::Command { set, .. } = &mut limit.set {
+            *set = machine.as_user_of(facts, set);
+        }
+    }
     Some(found)
 }
 
@@ -327,6 +332,7 @@ pub(super) fn quoted(path: &Path) -> String {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, chown, symlink};
 
     use super::*;
     use crate::recognise::java_command::tests::process;
@@ -406,6 +412,52 @@ mod tests {
             "{:?}",
             found.notes
         );
+    }
+
+    /// The user of the server has put a link where root, who runs the study, will write.
+    #[test]
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+    fn what_root_writes_for_another_user_does_not_follow_links_of_his() {
+        const NOBODY: u32 = 65_534;
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can write what another user cannot");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("wlp");
+        let overrides = home.join("usr/servers/shop/configDropins/overrides");
+        fs::create_dir_all(&overrides).unwrap();
+        fs::create_dir_all(home.join("bin/tools")).unwrap();
+        fs::write(home.join("usr/servers/shop/server.xml"), SERVER).unwrap();
+        chown(place.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(&overrides, Some(NOBODY), Some(NOBODY)).unwrap();
+        let system = tempfile::tempdir().unwrap();
+        let victim = system.path().join("file");
+        fs::write(&victim, "root's").unwrap();
+        symlink(&victim, overrides.join("weir-threads.xml")).unwrap();
+        let run = || {
+            let mut facts = process(&format!(
+                "/usr/bin/java -jar {}/bin/tools/ws-server.jar shop",
+                home.display()
+            ));
+            (facts.user, facts.group) = (NOBODY, NOBODY);
+            let java = JavaCommand::of(&facts).unwrap();
+            let found = recognise(&facts, &java, 9080, &Machine::here()).unwrap();
+            let SetWay::Command { set, .. } = &found.limits[1].set else {
+                panic!("{:?}", found.limits[1].set);
+            };
+            let line = set.replace("{value}", "70");
+            let mut shell = std::process::Command::new("/bin/sh");
+            shell.args(["-c", &line]).output().unwrap().status.success()
+        };
+        assert!(!run(), "it is refused");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "root's");
+        fs::remove_file(overrides.join("weir-threads.xml")).unwrap();
+        assert!(run(), "where there is no link, it is written");
+        let written = overrides.join("weir-threads.xml");
+        let text = fs::read_to_string(&written).unwrap();
+        assert!(text.contains("maxThreads=\"70\""), "{text}");
+        assert_eq!(fs::metadata(&written).unwrap().uid(), NOBODY);
     }
 
     #[test]

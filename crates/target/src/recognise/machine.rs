@@ -254,6 +254,28 @@ impl Machine {
         (!trusted.is_empty()).then(|| trusted.join(":"))
     }
 
+    /// A command that changes what belongs to the user of a process, as a command of whoever runs it: of root, it goes on
+    /// as that user, who may have put a link in place of a file.
+    pub(super) fn as_user_of(&self, facts: &ProcessFacts, command: &str) -> String {
+        let runner = match &self.place {
+            Place::Here(_) => Some(Runner::own()),
+            Place::Far { connection, .. } => {
+                let told = connection.run("id -u").ok();
+                let user = told.and_then(|told| told.text().trim().parse().ok());
+                user.map(Runner::new)
+            }
+        };
+        if facts.user == 0 || !runner.is_some_and(Runner::is_root) {
+            return command.to_owned();
+        }
+        format!(
+            "setpriv --reuid {} --regid {} --clear-groups /bin/sh -c {}",
+            facts.user,
+            facts.group,
+            quoted(command)
+        )
+    }
+
     /// Why Jolokia's agent cannot be loaded into a virtual machine.
     pub(super) fn why_no_agent(&self, facts: &ProcessFacts) -> Option<String> {
         if !self.is_here() {

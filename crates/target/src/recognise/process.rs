@@ -24,6 +24,8 @@ pub struct ProcessFacts {
     pub environment: BTreeMap<String, String>,
     /// Its user.
     pub user: u32,
+    /// The group of its user.
+    pub group: u32,
 }
 
 impl ProcessFacts {
@@ -40,13 +42,15 @@ impl ProcessFacts {
             let (name, value) = entry.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
         });
+        let status = machine.bytes(&place.join("status"))?;
         Ok(Self {
             pid,
             program: link("exe").unwrap_or_default(),
             words,
             directory: link("cwd").unwrap_or_default(),
             environment: environment.collect(),
-            user: user_in(&machine.bytes(&place.join("status"))?)?,
+            user: real_id(&status, "Uid:")?,
+            group: real_id(&status, "Gid:")?,
         })
     }
 
@@ -72,12 +76,12 @@ impl ProcessFacts {
     }
 }
 
-/// The real user in `/proc/PID/status`, as `proc_pid_status(5)` has it.
-fn user_in(status: &[u8]) -> io::Result<u32> {
+/// The real user or group in `/proc/PID/status`, as `proc_pid_status(5)` has it.
+fn real_id(status: &[u8], name: &str) -> io::Result<u32> {
     let status = String::from_utf8_lossy(status);
-    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    let ids = status.lines().find_map(|line| line.strip_prefix(name));
     let real = ids.and_then(|ids| ids.split_whitespace().next()?.parse().ok());
-    real.ok_or_else(|| io::Error::other("its status names no user"))
+    real.ok_or_else(|| io::Error::other("its status names no user and group"))
 }
 
 fn split_at_zero(bytes: &[u8]) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::error::TargetError;
 use crate::httpd::directives::Mpm;
 use crate::httpd::syntax::{Line, lines};
+use crate::trust::Runner;
 
 use super::{ConfigurationFile, Scope, Statement};
 
@@ -244,9 +245,24 @@ fn files_below(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), TargetE
 /// beside it sets, which the distribution's own script for starting the server reads in the same way.
 pub(super) fn environment(file: &Path) -> Result<BTreeMap<String, String>, TargetError> {
     let script = "if [ -r \"$0\" ]; then . \"$0\" >/dev/null; fi; exec env -0";
+    // A shell runs it, so it counts as a program; links are followed now and not once more.
+    let is_there = fs::symlink_metadata(file).is_ok();
+    let file = match Runner::own().trusted(file) {
+        Ok(trusted) => trusted,
+        Err(_) if !is_there => file.to_owned(),
+        Err(why) => {
+            return Err(TargetError::Configuration {
+                path: file.to_owned(),
+                says: format!(
+                    "Weir would run it for its variables, but {why}; let it and the folders above it belong to root or to \
+                     whoever runs Weir, and be writable by nobody else"
+                ),
+            });
+        }
+    };
     let output = Command::new("/bin/sh")
         .args(["-c", script])
-        .arg(file)
+        .arg(&file)
         .stdin(Stdio::null())
         .output()
         .map_err(|source| TargetError::Spawn {
@@ -255,7 +271,7 @@ pub(super) fn environment(file: &Path) -> Result<BTreeMap<String, String>, Targe
         })?;
     if !output.status.success() {
         return Err(TargetError::Configuration {
-            path: file.to_owned(),
+            path: file,
             says: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         });
     }
