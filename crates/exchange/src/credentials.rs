@@ -15,8 +15,9 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// The origin that is sent with them. A server that is told to answer this one alone refuses what a page in
-    /// somebody's browser asks; nothing is ever served under a name that ends in `.invalid` (RFC 6761).
+    /// The origin that is sent with them. A server that is told to answer this one alone refuses
+    /// what a page in somebody's browser asks; nothing is ever served under a name that ends in
+    /// `.invalid` (RFC 6761).
     pub const ORIGIN: &str = "http://weir.invalid";
 
     /// A user and the password.

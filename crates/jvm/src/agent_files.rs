@@ -1,8 +1,8 @@
 //! The files from which an agent reads its options and its policy while it starts.
 //!
-//! Options in the command that loads it would show up in the virtual machine, which tells its agents' options to
-//! whoever looks into it. The files lie in a folder of their own, which only the user of the virtual machine can open,
-//! and are gone when the agent has started.
+//! Options in the command that loads it would show up in the virtual machine, which tells its
+//! agents' options to whoever looks into it. The files lie in a folder of their own, which only the
+//! user of the virtual machine can open, and are gone when the agent has started.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -81,7 +81,8 @@ impl Drop for AgentFiles {
     }
 }
 
-/// Makes something belong to the user of the virtual machine; whoever is not root runs as that user already.
+/// Makes something belong to the user of the virtual machine; whoever is not root runs as that user
+/// already.
 fn give(what: impl AsFd, owner: Owner) -> io::Result<()> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());

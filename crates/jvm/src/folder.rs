@@ -1,8 +1,8 @@
 //! The folder in which a virtual machine keeps what others may find, and what may be trusted in it.
 //!
-//! Everybody can write into `/tmp`, and a process in a namespace of its own has any `/tmp` it likes. So the folder is
-//! opened once and everything in it reached from there, links are followed nowhere, and what is found counts only when
-//! it belongs to the user of the virtual machine.
+//! Everybody can write into `/tmp`, and a process in a namespace of its own has any `/tmp` it
+//! likes. So the folder is opened once and everything in it reached from there, links are followed
+//! nowhere, and what is found counts only when it belongs to the user of the virtual machine.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use weir_exchange::{Exchange, MetricsUrl};
+use weir_exchange::{Exchange, ExchangeError, MetricsUrl};
 
 use crate::error::JvmError;
 use crate::object_name::ObjectName;
@@ -204,6 +204,24 @@ impl Jolokia {
                 Err(error) if Instant::now() >= until => return Err(error),
                 Err(_) => std::thread::sleep(BETWEEN),
             }
+        }
+    }
+
+    /// Whether the agent answers only who knows a password that is not known here.
+    pub fn wants_password(&mut self) -> Result<bool, JvmError> {
+        let Permission { name, reads, .. } = ready_permission()?;
+        let request = Request::Read {
+            name,
+            attributes: reads,
+        };
+        let deadline = Instant::now() + PATIENCE;
+        self.ask(&[request], deadline);
+        match self.answers(deadline) {
+            Err(JvmError::Jolokia {
+                source: ExchangeError::Status { code: 401, .. },
+                ..
+            }) => Ok(true),
+            answers => answers.map(|_| false),
         }
     }
 

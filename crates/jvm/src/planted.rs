@@ -13,8 +13,8 @@ pub(crate) const VICTIM: u32 = 65_534;
 /// Somebody else.
 pub(crate) const STRANGER: u32 = 65_533;
 
-/// The process, in a working directory that is its own. It stands for a virtual machine that has not said yet that it
-/// takes SIGQUIT.
+/// The process, in a working directory that is its own. It stands for a virtual machine that has
+/// not said yet that it takes SIGQUIT.
 pub(crate) struct Process {
     child: Child,
     pub(crate) directory: tempfile::TempDir,
@@ -54,7 +54,8 @@ impl Process {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// A path in `/tmp` at which something is going to be planted; what was planted there before is removed.
+    /// A path in `/tmp` at which something is going to be planted; what was planted there before is
+    /// removed.
     pub(crate) fn plant(&mut self, name: &str) -> PathBuf {
         let path = Path::new("/tmp").join(name);
         remove(&path);

@@ -1,7 +1,9 @@
-//! What a loaded agent lets its client do, as Jolokia's access policy (`jolokia-access.xml`) has it.
+//! What a loaded agent lets its client do, as Jolokia's access policy (`jolokia-access.xml`) has
+//! it.
 //!
-//! After Jolokia's `PolicyRestrictor`: a command that the policy names is allowed for every MBean, any other one only
-//! where an `<allow>` covers it. So only the search for names is named, which tells no value.
+//! After Jolokia's `PolicyRestrictor`: a command that the policy names is allowed for every MBean,
+//! any other one only where an `<allow>` covers it. So only the search for names is named, which
+//! tells no value.
 
 use std::fmt::Write as _;
 
@@ -18,11 +20,13 @@ pub struct Permission {
     pub reads: Vec<String>,
     /// Attributes that may be read and written.
     pub writes: Vec<String>,
-    /// Operations that may be called, with the types of their parameters where they are called with them.
+    /// Operations that may be called, with the types of their parameters where they are called with
+    /// them.
     pub calls: Vec<String>,
 }
 
-/// The text of a policy that permits this to who asks from this machine, and nothing else to anybody.
+/// The text of a policy that permits this to who asks from this machine, and nothing else to
+/// anybody.
 pub(crate) fn policy(permissions: &[Permission]) -> String {
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<restrict>\n\

@@ -250,7 +250,9 @@ fn a_loaded_agent_serves_nobody_else_and_nothing_else() {
         assert_eq!(answer.contains(refused), is_refused, "{request}: {answer}");
     }
 
+    assert!(Jolokia::new(plain.clone()).wants_password().unwrap());
     let mut jolokia = agent.client();
+    assert!(!jolokia.wants_password().unwrap());
     reads_and_writes(&mut jolokia);
     calls_and_searches(&mut jolokia);
     let connector = name("Catalina:name=\"http-nio-127.0.0.1-8080\",type=ThreadPool");

@@ -1,9 +1,9 @@
 //! Whether a file may be run, or its content be trusted, as the user who runs Weir.
 //!
-//! A program is found through a process, a configuration or a folder that may be somebody else's. Who can change the
-//! file, or put another one in its place, would have Weir run whatever he likes, as root if that is who runs Weir. So the
-//! file and every folder above it, links resolved, have to belong to root or to the user who runs it, and nobody else may
-//! be able to write into them.
+//! A program is found through a process, a configuration or a folder that may be somebody else's.
+//! Who can change the file, or put another one in its place, would have Weir run whatever he likes,
+//! as root if that is who runs Weir. So the file and every folder above it, links resolved, have to
+//! belong to root or to the user who runs it, and nobody else may be able to write into them.
 
 use std::fs;
 use std::io;
@@ -73,14 +73,16 @@ impl Runner {
         Ok(path)
     }
 
-    /// The same for a file and the folders above it, from the file upwards, of which no one is a link.
+    /// The same for a file and the folders above it, from the file upwards, of which no one is a
+    /// link.
     pub(crate) fn judge(self, steps: &[Step]) -> Result<(), String> {
         for (above, step) in steps.iter().enumerate() {
             let path = step.path.display();
             if !self.trusts(step.user) {
                 return Err(format!("`{path}` belongs to user {}", step.user));
             }
-            // Higher up than the folder of the file, such as in /tmp, what is root's or one's own stays there.
+            // Higher up than the folder of the file, such as in /tmp, what is root's or one's own
+            // stays there.
             let is_kept = above > 1 && step.mode & STICKY != 0;
             let is_shared = step.mode & OTHERS_WRITE != 0
                 || (step.mode & GROUP_WRITES != 0 && !self.is_alone_in(step.group));
@@ -91,7 +93,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Users other than root have a group of their own on many systems, and share files with nobody through it.
+    /// Users other than root have a group of their own on many systems, and share files with nobody
+    /// through it.
     fn is_alone_in(self, group: u32) -> bool {
         !self.is_root() && group == self.user
     }

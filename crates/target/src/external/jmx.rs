@@ -120,6 +120,15 @@ impl Jmx {
 fn provided(pid: Option<u32>, jar: &Path, journal: &Journal) -> Result<MetricsUrl, TargetError> {
     let vm = virtual_machine(pid)?;
     if let Some(agent) = Agent::find(&vm)? {
+        if agent.client().wants_password().unwrap_or(false) {
+            let says = format!(
+                "process {} has an agent at {} that asks for a password (status 401): if another Weir has loaded it, end \
+                 that one, or type `weir target restore` if it was killed; stop any other one first",
+                vm.pid(),
+                agent.url()
+            );
+            return Err(TargetError::Jmx { says });
+        }
         return Ok(agent.url().clone());
     }
     journal.live(LiveSetting::Agent {

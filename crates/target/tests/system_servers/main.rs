@@ -1,5 +1,6 @@
 //! Real servers started, set and stopped: the *system* profile, which skips without `WEIR_SYSTEM_TESTS=1`.
 
+mod agent;
 mod httpd;
 mod postgresql;
 mod tomcat;
