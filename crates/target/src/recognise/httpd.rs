@@ -237,6 +237,27 @@ mod tests {
         recognise(&facts, 80, &Machine::of_tree(tree.path())).unwrap()
     }
 
+    /// A program of these lines. Written by another process: one that is started meanwhile would keep
+    /// it open for writing.
+    fn script(path: &Path, lines: &str) {
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
+        let mut shell = Command::new("/bin/sh");
+        let status = shell.args(["-c", write]).arg(path).arg(lines).status();
+        assert!(status.unwrap().success());
+    }
+
+    /// This machine as if it were reached over ssh.
+    fn far(place: &Path) -> Machine {
+        let program = place.join("ssh");
+        script(
+            &program,
+            "for line; do case $line in -G) exit;; esac; done; exec /bin/sh -c \"$line\"",
+        );
+        let host = weir_ssh::SshHost::new("far").unwrap();
+        let connection = weir_ssh::Connection::open(host.with_program(&program));
+        Machine::far(connection.unwrap())
+    }
+
     #[test]
     fn directives_of_the_module_that_is_loaded_are_found() {
         let found = found(&[
@@ -323,7 +344,9 @@ mod tests {
         let ran = place.path().join("ran");
         let load = "LoadModule mpm_event_module m.so\n";
         fs::write(&configuration, format!("{load}MaxRequestWorkers 123\n")).unwrap();
-        fs::copy("/usr/bin/tail", &program).unwrap();
+        // By another process: one that is started meanwhile would keep it open for writing.
+        let mut copy = Command::new("cp");
+        copy.arg("/usr/bin/tail").arg(&program).status().unwrap();
         own(&program, 0o755);
         let mut process = Command::new(&program)
             .arg("-f")
@@ -336,13 +359,16 @@ mod tests {
             .unwrap();
         fs::remove_file(&program).unwrap();
         let planted = place.path().join("httpd (deleted)");
-        fs::write(&planted, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+        script(&planted, &format!("touch {}", ran.display()));
         own(&planted, 0o755);
-        let here = Machine::here();
+        let (here, ssh) = (Machine::here(), tempfile::tempdir().unwrap());
+        let there = far(ssh.path());
         let facts = ProcessFacts::of(process.id(), &here).unwrap();
         assert_eq!(facts.program, planted);
+        let over_ssh = recognise(&facts, 80, &there).unwrap();
         let found = recognise(&facts, 80, &here).unwrap();
         assert!(!ran.exists(), "it was run");
+        assert_eq!(over_ssh, found, "over ssh it is the same");
         assert!(
             found.notes[0].contains("belongs to user 65534"),
             "{found:?}"
@@ -361,8 +387,21 @@ mod tests {
 
         // The same program where its user can exchange what root has put there.
         chown(&planted, Some(0), Some(0)).unwrap();
-        let found = recognise(&facts, 80, &here).unwrap();
-        assert!(!ran.exists() && !found.notes.is_empty(), "{found:?}");
+        for machine in [&here, &there] {
+            let found = recognise(&facts, 80, machine).unwrap();
+            assert!(!ran.exists() && !found.notes.is_empty(), "{found:?}");
+        }
+        // What root has is run, whoever has started it.
+        let own_place = tempfile::tempdir().unwrap();
+        let facts = ProcessFacts {
+            program: own_place.path().join("httpd"),
+            ..facts
+        };
+        script(&facts.program, "echo Server version: Apache/2.4");
+        for machine in [&here, &there] {
+            let found = recognise(&facts, 80, machine).unwrap();
+            assert_eq!(found.name, "Apache/2.4, event");
+        }
         process.kill().unwrap();
         process.wait().unwrap();
     }
@@ -377,12 +416,7 @@ mod tests {
             fs::create_dir(&folder).unwrap();
             fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
         }
-        fs::write(
-            &program,
-            "#!/bin/sh\necho \"Server version: [$LD_LIBRARY_PATH]\"\n",
-        )
-        .unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        script(&program, "echo \"Server version: [$LD_LIBRARY_PATH]\"");
         let own = rustix::process::geteuid().as_raw();
         let told = |user: u32, path: &str| {
             let mut facts = process("/usr/sbin/httpd");
