@@ -5,13 +5,14 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tempfile::TempDir;
 use weir_exchange::{Exchange, ExchangeError, MetricsUrl};
 use weir_jvm::{Agent, Attach, Jolokia, JvmError, ObjectName, PerfFile, Permission, Request, Vm};
 
@@ -27,7 +28,10 @@ fn is_skipped() -> bool {
 }
 
 /// `Watched.java`, running; it ends with the test, however that goes.
-struct Watched(Child);
+struct Watched(
+    Child,
+    #[expect(dead_code, reason = "it is removed with it")] TempDir,
+);
 
 impl Watched {
     fn start() -> Self {
@@ -45,15 +49,18 @@ impl Watched {
 
     fn with(java: &mut Command) -> Self {
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Watched.java");
-        let copy = std::env::temp_dir().join(format!("Watched-{}.java", std::process::id()));
+        // Where other users can read it.
+        let place = tempfile::tempdir().unwrap();
+        let copy = place.path().join("Watched.java");
         std::fs::copy(program, &copy).unwrap();
+        std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let child = java
             .args(["-Xmx64m", "-XX:+UseG1GC"])
             .arg(&copy)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
-        let mut watched = Self(child.unwrap());
+        let mut watched = Self(child.unwrap(), place);
         let mut line = String::new();
         let told = watched.0.stdout.as_mut().unwrap();
         BufReader::new(told).read_line(&mut line).unwrap();
