@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
@@ -101,9 +101,8 @@ impl Folder {
                 }
             }
         }
-        let inside = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
-            descriptor: openat(&at, ".", inside, Mode::empty())?,
+            descriptor: at,
             path,
             loose,
         })
@@ -130,7 +129,7 @@ impl Folder {
     /// As of the system; or it is a link.
     pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
         let path = self.path.join(name);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = openat(&self.descriptor, name, flags, Mode::empty())
             .map_err(|error| linked(error, &path))?;
         Ok(Self {
@@ -140,12 +139,12 @@ impl Folder {
         })
     }
 
-    /// Makes a folder in this one that is closed to others.
+    /// Makes a folder in this one, with these permissions less what the umask takes.
     ///
     /// # Errors
     /// There is something of that name; or somebody has put another one in its place.
-    pub fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
-        mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))?;
+    pub fn make_folder(&self, name: &OsStr, mode: u32) -> io::Result<Self> {
+        mkdirat(&self.descriptor, name, Mode::from_raw_mode(mode))?;
         let made = self.folder(name)?;
         let owner = rustix::fs::fstat(&made.descriptor)?.st_uid;
         if owner == geteuid().as_raw() {
@@ -177,7 +176,7 @@ impl Folder {
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         use std::os::unix::ffi::OsStrExt as _;
         let mut names = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.descriptor)? {
+        for entry in rustix::fs::Dir::new(self.readable()?)? {
             let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
             if name != "." && name != ".." {
                 names.push(name);
@@ -288,6 +287,24 @@ impl Folder {
         self.sync()
     }
 
+    /// Removes a folder with everything in it.
+    ///
+    /// # Errors
+    /// As of the system.
+    pub fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
+        // The descriptor by its name: whatever lies on the way by now, it is this folder.
+        let itself = format!("/proc/self/fd/{}", self.descriptor.as_raw_fd());
+        std::fs::remove_dir_all(Path::new(&itself).join(name))
+    }
+
+    /// Removes a folder in which nothing is.
+    ///
+    /// # Errors
+    /// There is something in it; or as of the system.
+    pub fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
     /// Gives what lies here another name in the same folder.
     ///
     /// # Errors
@@ -302,7 +319,13 @@ impl Folder {
     /// # Errors
     /// As of the system.
     pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.descriptor)?)
+        Ok(rustix::fs::fsync(self.readable()?)?)
+    }
+
+    /// To enter a folder takes less than to list it.
+    fn readable(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(openat(&self.descriptor, ".", flags, Mode::empty())?)
     }
 
     fn create_with(&self, name: &OsStr, mode: Mode) -> io::Result<File> {

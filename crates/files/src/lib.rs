@@ -15,6 +15,27 @@ mod folder;
 mod owner;
 mod resolve;
 
+use std::io;
+use std::path::Path;
+
 pub use folder::{Content, Folder, Rights};
 pub use owner::{Distrust, check_facts, check_own, check_program_tree, check_tree, user};
 pub use resolve::real_path;
+
+/// Reads a text; links are followed as [`real_path`] follows them.
+///
+/// # Errors
+/// As of [`Folder::read`]; or it is not there, or no text.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let (folder, name) = Folder::of(&real_path(path)?)?;
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    text(folder.read(&name)?.ok_or_else(missing)?.bytes)
+}
+
+/// Bytes as the text that they are.
+///
+/// # Errors
+/// They are none.
+pub fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}

@@ -1,14 +1,12 @@
 //! Settings as changes of a server's own configuration files.
 
-use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
+use weir_files::{Folder, real_path};
 
 use crate::error::TargetError;
-use crate::journal::{real_path, replace};
+use crate::journal::create_free;
 
 /// Lines around a change that the diff shows.
 const CONTEXT: usize = 3;
@@ -33,7 +31,7 @@ impl ConfigurationChange {
         of_user: bool,
         edit: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<Option<Self>, TargetError> {
-        let before = fs::read_to_string(file).map_err(TargetError::file(file))?;
+        let before = weir_files::read_text(file).map_err(TargetError::file(file))?;
         let after = edit(&before).map_err(|says| TargetError::Configuration {
             path: file.to_owned(),
             says,
@@ -65,13 +63,17 @@ impl ConfigurationChange {
     /// # Errors
     /// The file is not what it was when the change was made, or one of the two cannot be written.
     pub fn write(&self) -> Result<Option<PathBuf>, TargetError> {
+        // From here on no link is followed: what is read, copied and replaced lies in one open folder.
         let file = real_path(&self.file).map_err(TargetError::file(&self.file))?;
-        let now = match fs::read_to_string(&file) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(TargetError::file(&file)(error)),
+        let failed = || TargetError::file(&file);
+        let (folder, name) = Folder::of(&file).map_err(failed())?;
+        let now = folder.read(&name).map_err(failed())?;
+        let is_as_before = match (&now, &self.before) {
+            (Some(now), Some(before)) => now.bytes == before.as_bytes(),
+            (None, None) => true,
+            _ => false,
         };
-        if now != self.before {
+        if !is_as_before {
             return Err(TargetError::Configuration {
                 path: self.file.clone(),
                 says:
@@ -79,13 +81,18 @@ impl ConfigurationChange {
                         .to_owned(),
             });
         }
-        let backup = now.map(|_| free_name(&file));
-        if let Some(backup) = &backup {
-            fs::copy(&file, backup).map_err(TargetError::file(backup))?;
-        }
+        let rights = now.as_ref().map(|now| now.rights.plain());
+        let backup = now.map(|now| {
+            let mut first = name.clone();
+            first.push(".before-weir");
+            create_free(&folder, &first, &now.bytes, rights)
+        });
+        let backup = backup.transpose();
+        let backup = backup.map_err(TargetError::file(&with_suffix(&file, ".before-weir")))?;
         // Renamed over the old one, so that it is whole at every moment.
-        replace(&file, self.after.as_bytes(), None).map_err(TargetError::file(&file))?;
-        Ok(backup)
+        let after = self.after.as_bytes();
+        folder.replace(&name, after, rights).map_err(failed())?;
+        Ok(backup.map(|name| folder.path().join(name)))
     }
 }
 
@@ -116,18 +123,8 @@ pub(crate) fn added_lines(text: &str, at: usize, lines: &[String]) -> String {
     }
 }
 
-/// A name for the old text that no file has.
-fn free_name(file: &Path) -> PathBuf {
-    let first = with_suffix(file, ".before-weir");
-    let numbered = (2_u32..).map(|number| with_suffix(&first, &format!(".{number}")));
-    std::iter::once(first.clone())
-        .chain(numbered)
-        .find(|path| !path.exists())
-        .unwrap_or(first)
-}
-
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
+    let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
@@ -135,6 +132,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

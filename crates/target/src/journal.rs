@@ -18,7 +18,6 @@
 //! * A process is ended only if it is the one that was started: same id, same start, same boot.
 //! * A directory is removed only if it was made by the journal, which left a mark in it.
 //! * What could not be put back stays in the journal.
-//! * Nobody but its user can read a journal: it may hold the password of an agent.
 
 mod entry;
 mod files;
@@ -27,34 +26,50 @@ mod lock;
 mod process;
 mod replay;
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use entry::{Entry, Header, Owner};
-pub(crate) use files::{real_path, replace};
+pub(crate) use files::create_free;
 pub use live::LiveSetting;
 use lock::Locked;
 use process::ProcessIdentity;
+use weir_files::{Distrust, Folder, Rights, real_path};
+
 pub use replay::{Leftover, Restored, restore_abandoned};
 
-/// Why the journal cannot be written; nothing may be changed then.
+/// Why the journal cannot be written, or one is not obeyed; nothing may be changed then.
 #[derive(Debug, thiserror::Error)]
-#[error("{doing} {} before the target is changed", path.display())]
-pub struct JournalError {
-    doing: &'static str,
-    path: PathBuf,
-    #[source]
-    source: io::Error,
+pub enum JournalError {
+    /// A file or folder cannot be read, written or made.
+    #[error("{doing} {} before the target is changed", path.display())]
+    File {
+        /// What was done.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+    /// Somebody else may have written what a journal says.
+    #[error(
+        "{0}: the commands of a journal of changes would run as you; let its owner run `weir target \
+         restore`, or look into it and make it yours (`chown -R`, `chmod -R go-w`), or let WEIR_STATE \
+         name a folder of your own"
+    )]
+    Foreign(Distrust),
 }
 
 impl JournalError {
     fn new(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self {
+        move |source| Self::File {
             doing,
             path,
             source,
@@ -79,7 +94,7 @@ struct Inner {
 #[derive(Debug)]
 struct Open {
     /// The journal's directory: entries and copies of files.
-    directory: PathBuf,
+    directory: Folder,
     /// The entries. Its lock says that this Weir runs.
     file: Locked,
     entries: Vec<Entry>,
@@ -108,14 +123,25 @@ impl Journal {
     /// # Errors
     /// The file cannot be read or the journal not be written.
     pub fn file(&self, path: &Path) -> Result<(), JournalError> {
+        self.kept(path).map(|_| ())
+    }
+
+    /// Keeps a file; where it really is, and whose it was.
+    fn kept(&self, path: &Path) -> Result<(PathBuf, Option<Rights>), JournalError> {
         let mut inner = self.lock();
         let open = inner.open()?;
-        let path = files::real_path(path).map_err(JournalError::new("find", path))?;
-        if open.has_file(&path) {
-            return Ok(());
+        let path = real_path(path).map_err(JournalError::new("find", path))?;
+        let known = open.entries.iter().find_map(|entry| match entry {
+            Entry::File(kept) if kept.path == path => Some(kept.rights()),
+            _ => None,
+        });
+        if let Some(rights) = known {
+            return Ok((path, rights));
         }
         let entry = files::keep(&path, &open.directory, open.entries.len())?;
-        open.add(Entry::File(entry))
+        let rights = entry.rights();
+        open.add(Entry::File(entry))?;
+        Ok((path, rights))
     }
 
     /// Writes a file, kept before by [`file`](Self::file) or here. Its old bytes or the new ones are
@@ -124,14 +150,16 @@ impl Journal {
     /// # Errors
     /// As [`file`](Self::file); or the file cannot be written.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
-        self.file(path)?;
-        let path = files::real_path(path).map_err(JournalError::new("find", path))?;
+        let (path, rights) = self.kept(path)?;
         let wrote = Entry::Wrote {
             path: path.clone(),
             sha256: files::digest(bytes),
         };
         self.lock().open()?.add(wrote)?;
-        files::replace(&path, bytes, None).map_err(JournalError::new("write", &path))
+        let rights = rights.map(Rights::plain);
+        Folder::of(&path)
+            .and_then(|(folder, name)| folder.replace(&name, bytes, rights))
+            .map_err(JournalError::new("write", &path))
     }
 
     /// Makes a directory that is removed, with all that is in it, when everything is put back.
@@ -141,11 +169,12 @@ impl Journal {
     pub fn directory(&self, path: &Path) -> Result<(), JournalError> {
         let mut inner = self.lock();
         let open = inner.open()?;
-        let path = std::path::absolute(path).map_err(JournalError::new("find", path))?;
+        let path = real_path(path).map_err(JournalError::new("find", path))?;
         open.add(Entry::Directory { path: path.clone() })?;
-        fs::create_dir(&path).map_err(JournalError::new("make", &path))?;
-        let mark = path.join(MARK);
-        fs::write(&mark, open.name()).map_err(JournalError::new("write", &mark))
+        let made = Folder::of(&path).and_then(|(folder, name)| folder.make_folder(&name, 0o777));
+        let made = made.map_err(JournalError::new("make", &path))?;
+        made.create(OsStr::new(MARK), open.name().as_bytes(), None)
+            .map_err(JournalError::new("write", &path.join(MARK)))
     }
 
     /// Marks what a command is going to start, in its environment, so that it and all that it starts
@@ -230,28 +259,36 @@ impl Open {
     /// Makes it under another name: whoever looks for journals finds it locked and with its first
     /// line, or does not find it.
     fn make(state: &Path) -> Result<Self, JournalError> {
-        fs::create_dir_all(state).map_err(JournalError::new("make", state))?;
+        // What is not there yet is closed to others.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(state)
+            .map_err(JournalError::new("make", state))?;
+        let state = replay::open_state(state)?;
         let owner = Owner::of_this_process();
-        let (unready, directory) = new_directory(state, &owner)?;
-        let path = unready.join(ENTRIES);
-        let file = File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
+        let (unready, name) = new_directory(&state, &owner)?;
+        let path = unready.path().join(ENTRIES);
+        let file = unready
+            .create_open(OsStr::new(ENTRIES))
             .map_err(JournalError::new("write", &path))?;
-        let file = Locked::new(file).map_err(JournalError::new("lock", &path))?;
-        let mut open = Self {
-            directory: directory.clone(),
+        let mut file = Locked::new(file).map_err(JournalError::new("lock", &path))?;
+        file.append(&entry::line(&Header::of(owner)))
+            .map_err(JournalError::new("write", &path))?;
+        let directory = state.path().join(&name);
+        let failed = || JournalError::new("write", &directory);
+        state
+            .rename(OsStr::new(&format!(".{name}")), OsStr::new(&name))
+            .map_err(failed())?;
+        let directory = state.folder(OsStr::new(&name)).map_err(failed())?;
+        directory
+            .sync()
+            .map_err(JournalError::new("write", directory.path()))?;
+        Ok(Self {
+            directory,
             file,
             entries: Vec::new(),
-        };
-        open.write_line(&entry::line(&Header::of(owner)))?;
-        fs::rename(&unready, &directory).map_err(JournalError::new("write", &directory))?;
-        for directory in [directory.as_path(), state] {
-            files::sync_directory(directory).map_err(JournalError::new("write", directory))?;
-        }
-        Ok(open)
+        })
     }
 
     fn add(&mut self, entry: Entry) -> Result<(), JournalError> {
@@ -263,40 +300,38 @@ impl Open {
     fn write_line(&mut self, line: &str) -> Result<(), JournalError> {
         self.file
             .append(line)
-            .map_err(JournalError::new("write", &self.directory.join(ENTRIES)))
+            .map_err(JournalError::new("write", &self.directory.path().join(ENTRIES)))
     }
 
     /// Tells this journal from all others.
     fn name(&self) -> String {
-        files::name_of(&self.directory)
+        files::name_of(self.directory.path())
     }
 
     /// Tells what is started for it from what is started for another one, wherever that lies.
     fn mark(&self) -> String {
-        self.directory.display().to_string()
-    }
-
-    fn has_file(&self, path: &Path) -> bool {
-        self.entries
-            .iter()
-            .any(|entry| matches!(entry, Entry::File(kept) if kept.path == path))
+        self.directory.path().display().to_string()
     }
 }
 
-/// Makes the directory of a new journal: its name until it is ready, and its name then.
-fn new_directory(state: &Path, owner: &Owner) -> Result<(PathBuf, PathBuf), JournalError> {
+/// Makes the directory of a new journal, which has a dot before its name until it is ready; and its
+/// name then.
+fn new_directory(state: &Folder, owner: &Owner) -> Result<(Folder, String), JournalError> {
     let mut number = 0;
     loop {
         let name = format!("{JOURNAL}{}-{}-{number}", owner.pid, owner.start);
-        let (unready, directory) = (state.join(format!(".{name}")), state.join(name));
-        match fs::DirBuilder::new().mode(0o700).create(&unready) {
-            Ok(()) if !directory.exists() => return Ok((unready, directory)),
-            Ok(()) => {
-                fs::remove_dir(&unready).map_err(JournalError::new("remove", &unready))?;
+        let unready = format!(".{name}");
+        let path = state.path().join(&unready);
+        let is_there = state.path().join(&name).symlink_metadata().is_ok();
+        match state.make_folder(OsStr::new(&unready), 0o700) {
+            Ok(made) if !is_there => return Ok((made, name)),
+            Ok(_) => {
+                let removed = state.remove_tree(OsStr::new(&unready));
+                removed.map_err(JournalError::new("remove", &path))?;
                 number += 1;
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(JournalError::new("make", &unready)(error)),
+            Err(error) => return Err(JournalError::new("make", &path)(error)),
         }
     }
 }

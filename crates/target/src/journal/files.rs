@@ -1,18 +1,19 @@
 //! Files: kept as they are, and put back byte for byte.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use weir_files::{Folder, Rights};
 
 use super::JournalError;
 
 /// A file as it was before the first change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeptFile {
+    /// Where it really is: no part of it was a link.
     pub(super) path: PathBuf,
     /// `None`: it was not there.
     kept: Option<Kept>,
@@ -24,6 +25,10 @@ struct Kept {
     copy: String,
     /// Permission bits.
     mode: u32,
+    /// Its user and its group: whoever owns what lies there when it is put back may have put it
+    /// there. Earlier journals do not say it.
+    #[serde(default)]
+    owner: Option<(u32, u32)>,
 }
 
 /// What became of a file that is put back.
@@ -37,126 +42,134 @@ pub(super) enum PutBack {
     KeptTheirs(PathBuf),
 }
 
-/// Copies a file into the journal's directory, as number `number` of what is there.
-pub(super) fn keep(path: &Path, journal: &Path, number: usize) -> Result<KeptFile, JournalError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(KeptFile {
-                path: path.to_owned(),
-                kept: None,
-            });
-        }
-        Err(error) => return Err(JournalError::new("read", path)(error)),
+/// Copies a file into the journal's directory, as number `number` of what is there. Its path leads
+/// over no link.
+pub(super) fn keep(
+    path: &Path,
+    journal: &Folder,
+    number: usize,
+) -> Result<KeptFile, JournalError> {
+    let read = Folder::of(path).and_then(|(folder, name)| folder.read(&name));
+    let Some(content) = read.map_err(JournalError::new("read", path))? else {
+        return Ok(KeptFile {
+            path: path.to_owned(),
+            kept: None,
+        });
     };
-    let facts = fs::metadata(path).map_err(JournalError::new("look at", path))?;
     let copy = format!("{number}.before");
-    let to = journal.join(&copy);
-    write_synced(&to, &bytes)
-        .and_then(|()| sync_directory(journal))
-        .map_err(JournalError::new("write", &to))?;
+    journal
+        .create(OsStr::new(&copy), &content.bytes, None)
+        .map_err(JournalError::new("write", &journal.path().join(&copy)))?;
     Ok(KeptFile {
         path: path.to_owned(),
         kept: Some(Kept {
             copy,
-            mode: facts.permissions().mode() & 0o7777,
+            mode: content.rights.mode,
+            owner: Some((content.rights.uid, content.rights.gid)),
         }),
     })
 }
 
 impl KeptFile {
+    /// Whose it was, and who might do what with it.
+    pub(super) fn rights(&self) -> Option<Rights> {
+        let kept = self.kept.as_ref()?;
+        let (uid, gid) = kept.owner?;
+        Some(Rights {
+            uid,
+            gid,
+            mode: kept.mode,
+        })
+    }
+
     /// Puts it back. `wrote` has the digests of what Weir itself has written into it.
-    pub(super) fn put_back(&self, journal: &Path, wrote: &[&str]) -> io::Result<PutBack> {
-        let now = match fs::read(&self.path) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+    pub(super) fn put_back(&self, journal: &Folder, wrote: &[&str]) -> io::Result<PutBack> {
+        let (folder, name) = match Folder::of(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.kept.is_none() => {
+                return Ok(PutBack::Unchanged);
+            }
+            opened => opened?,
         };
-        let before = match &self.kept {
-            Some(kept) => Some((fs::read(journal.join(&kept.copy))?, kept.mode)),
+        let now = folder.read(&name)?;
+        let Some(kept) = &self.kept else {
+            let Some(now) = now else {
+                return Ok(PutBack::Unchanged);
+            };
+            let kept = keep_theirs(&self.path, &now.bytes, wrote, journal)?;
+            folder.remove(&name)?;
+            return Ok(kept.map_or(PutBack::Done, PutBack::KeptTheirs));
+        };
+        let before = journal
+            .read(OsStr::new(&kept.copy))?
+            .ok_or_else(|| io::Error::other(format!("its copy `{}` has gone", kept.copy)))?;
+        let rights = self.rights().or_else(|| {
+            // A journal that does not say whose it was: nobody gets the rights of its program.
+            let now = now.as_ref()?.rights;
+            let mode = kept.mode;
+            Some(Rights { mode, ..now }.plain())
+        });
+        if let Some(now) = &now
+            && now.bytes == before.bytes
+            && rights.is_none_or(|rights| (rights.uid, rights.gid) == (now.rights.uid, now.rights.gid))
+        {
+            if now.rights.mode == kept.mode {
+                return Ok(PutBack::Unchanged);
+            }
+            now.set_mode(kept.mode)?;
+            return Ok(PutBack::Done);
+        }
+        let theirs = match now {
+            Some(now) => keep_theirs(&self.path, &now.bytes, wrote, journal)?,
             None => None,
         };
-        if now.as_ref() == before.as_ref().map(|(bytes, _)| bytes) {
-            return self.put_mode_back(before.map(|(_, mode)| mode));
-        }
-        let theirs = now.filter(|bytes| !wrote.is_empty() && !wrote.contains(&&*digest(bytes)));
-        let kept_theirs = theirs.map(|bytes| self.keep_theirs(&bytes, journal));
-        match before {
-            Some((bytes, mode)) => replace(&self.path, &bytes, Some(mode))?,
-            None => fs::remove_file(&self.path)?,
-        }
-        kept_theirs.map_or(Ok(PutBack::Done), |path| path.map(PutBack::KeptTheirs))
-    }
-
-    fn put_mode_back(&self, mode: Option<u32>) -> io::Result<PutBack> {
-        let Some(mode) = mode else {
-            return Ok(PutBack::Unchanged);
-        };
-        let now = fs::metadata(&self.path)?.permissions().mode() & 0o7777;
-        if now == mode {
-            return Ok(PutBack::Unchanged);
-        }
-        fs::set_permissions(&self.path, Permissions::from_mode(mode))?;
-        Ok(PutBack::Done)
-    }
-
-    /// Beside the journal, because the journal goes.
-    fn keep_theirs(&self, bytes: &[u8], journal: &Path) -> io::Result<PathBuf> {
-        let name = format!("{}-{}", name_of(journal), name_of(&self.path));
-        let directory = journal.parent().unwrap_or(journal).join("kept");
-        fs::create_dir_all(&directory)?;
-        let path = directory.join(name);
-        write_synced(&path, bytes)?;
-        Ok(path)
+        folder.replace(&name, &before.bytes, rights)?;
+        Ok(theirs.map_or(PutBack::Done, PutBack::KeptTheirs))
     }
 }
 
-/// Replaces what is in a file: a reader sees the old bytes or the new ones. It keeps its owner, and
-/// its permissions unless others are given.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
-    let old = fs::metadata(path).ok();
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let beside = directory.join(format!(".{}.weir-new", name_of(path)));
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    let mode = mode.or_else(|| old.as_ref().map(|old| old.permissions().mode() & 0o7777));
-    if let Some(old) = &old
-        && let new = file.metadata()?
-        && (old.uid(), old.gid()) != (new.uid(), new.gid())
-    {
-        chown(&beside, Some(old.uid()), Some(old.gid()))?;
+/// What somebody else has written is kept beside the journal, because the journal goes.
+fn keep_theirs(
+    path: &Path,
+    bytes: &[u8],
+    wrote: &[&str],
+    journal: &Folder,
+) -> io::Result<Option<PathBuf>> {
+    if wrote.is_empty() || wrote.contains(&&*digest(bytes)) {
+        return Ok(None);
     }
-    if let Some(mode) = mode {
-        file.set_permissions(Permissions::from_mode(mode))?;
-    }
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    sync_directory(directory)
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Makes the names in a directory last.
-pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
-}
-
-/// Where a path leads, from the root; the file itself need not be there.
-pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let directory = path
-                .parent()
-                .filter(|parent| !parent.as_os_str().is_empty());
-            let directory = fs::canonicalize(directory.unwrap_or(Path::new(".")))?;
-            Ok(directory.join(name_of(path)))
+    let (state, _) = Folder::of(journal.path())?;
+    let directory = match state.make_folder(OsStr::new("kept"), 0o700) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            state.folder(OsStr::new("kept"))
         }
-        found => found,
+        made => made,
+    }?;
+    weir_files::check_facts(directory.path(), &directory.facts()?).map_err(io::Error::other)?;
+    let name = format!("{}-{}", name_of(journal.path()), name_of(path));
+    let free = create_free(&directory, &OsString::from(name), bytes, None)?;
+    Ok(Some(directory.path().join(free)))
+}
+
+/// Makes a file under a name that nothing has, be it a link that leads nowhere: this one, or with a
+/// number behind it; gives the name.
+pub(crate) fn create_free(
+    folder: &Folder,
+    name: &OsStr,
+    bytes: &[u8],
+    rights: Option<Rights>,
+) -> io::Result<OsString> {
+    let numbered = (2_u32..).map(|number| {
+        let mut numbered = name.to_owned();
+        numbered.push(format!(".{number}"));
+        numbered
+    });
+    for name in std::iter::once(name.to_owned()).chain(numbered) {
+        match folder.create(&name, bytes, rights) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| name),
+        }
     }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 pub(super) fn digest(bytes: &[u8]) -> String {

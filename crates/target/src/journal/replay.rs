@@ -1,8 +1,12 @@
 //! Putting everything back: by the Weir that changed it, or by a later one.
 
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use weir_files::{Distrust, Folder, check_facts, check_own, real_path};
 
 use super::entry::{self, Entry};
 use super::files::{self, PutBack};
@@ -43,48 +47,102 @@ pub enum Leftover {
 /// left alone.
 ///
 /// # Errors
-/// The state directory cannot be read.
+/// The state directory cannot be read; or somebody else may write it or one of its journals, and
+/// then none is obeyed.
 pub fn restore_abandoned(state: &Path, leftover: Leftover) -> Result<Restored, JournalError> {
-    let entries = match fs::read_dir(state) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Restored::default()),
-        Err(error) => return Err(JournalError::new("list", state)(error)),
-    };
-    let mut journals: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| files::name_of(path).starts_with(JOURNAL))
+    if let Err(error) = state.symlink_metadata()
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        return Ok(Restored::default());
+    }
+    let state = open_state(state)?;
+    let names = state.names();
+    let mut names: Vec<OsString> = names
+        .map_err(JournalError::new("list", state.path()))?
+        .into_iter()
+        .filter(|name| name.as_bytes().starts_with(JOURNAL.as_bytes()))
         .collect();
-    journals.sort();
+    names.sort();
+    let mut journals = Vec::new();
+    for name in names {
+        journals.extend(open_journal(&state, &name)?);
+    }
     let mut restored = Restored::default();
-    for journal in journals {
-        restored.add(restore(&journal, leftover));
+    for (journal, entries) in journals {
+        restored.add(restore(&journal, entries, leftover));
     }
     Ok(restored)
 }
 
-fn restore(journal: &Path, leftover: Leftover) -> Restored {
-    let mut restored = Restored::default();
-    let failed = |why: String| format!("{}: {why}", journal.display());
-    let path = journal.join(ENTRIES);
-    let locked = match File::open(&path).and_then(Locked::new) {
-        Ok(locked) => locked,
-        // Somebody else has just put it back; or its Weir runs, or another one is restoring it.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::WouldBlock
-            ) =>
-        {
-            return restored;
+/// The state directory: this user's own, or root's, and no link, so that what stands in it is what
+/// a Weir of theirs has written.
+pub(super) fn open_state(state: &Path) -> Result<Folder, JournalError> {
+    check_own(state).map_err(JournalError::Foreign)?;
+    let state = real_path(state).map_err(JournalError::new("find", state))?;
+    let folder = Folder::open(&state).map_err(JournalError::new("open", &state))?;
+    checked(&state, folder.facts())?;
+    Ok(folder)
+}
+
+/// A journal that may be obeyed, with its open entries; `None` when it has just gone.
+fn open_journal(state: &Folder, name: &OsStr) -> Result<Option<(Folder, File)>, JournalError> {
+    let path = state.path().join(name);
+    match check_own(&path) {
+        Err(error) if error.is_missing() => return Ok(None),
+        checked => checked.map_err(JournalError::Foreign)?,
+    }
+    let journal = match state.folder(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        journal => journal.map_err(JournalError::new("open", &path))?,
+    };
+    checked(&path, journal.facts())?;
+    let mut entries = None;
+    for name in journal.names().map_err(JournalError::new("list", &path))? {
+        let path = path.join(&name);
+        let file = journal.file(&name);
+        let Some(file) = file.map_err(JournalError::new("open", &path))? else {
+            continue;
+        };
+        checked(&path, file.metadata())?;
+        if name == ENTRIES {
+            entries = Some(file);
         }
+    }
+    // Without entries somebody else has just put it back.
+    Ok(entries.map(|entries| (journal, entries)))
+}
+
+fn checked(path: &Path, facts: io::Result<std::fs::Metadata>) -> Result<(), JournalError> {
+    let facts = facts.map_err(|source| Distrust::Look {
+        path: path.to_owned(),
+        source,
+    });
+    facts
+        .and_then(|facts| check_facts(path, &facts))
+        .map_err(JournalError::Foreign)
+}
+
+fn restore(journal: &Folder, entries: File, leftover: Leftover) -> Restored {
+    let mut restored = Restored::default();
+    let failed = |why: String| format!("{}: {why}", journal.path().display());
+    let read = entries.try_clone();
+    let locked = match Locked::new(entries) {
+        Ok(locked) => locked,
+        // Its Weir runs, or another one is restoring it.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return restored,
         Err(error) => {
             restored.failed.push(failed(error.to_string()));
             return restored;
         }
     };
-    let text = fs::read_to_string(&path).map_err(|error| error.to_string());
-    match text.and_then(|text| entry::read(&text)) {
+    // Another one may have put it back before the lock was had.
+    if !matches!(journal.file(OsStr::new(ENTRIES)), Ok(Some(_))) {
+        return restored;
+    }
+    let mut text = String::new();
+    let read = read.and_then(|mut file| file.read_to_string(&mut text));
+    let read = read.map_err(|error| error.to_string());
+    match read.and_then(|_| entry::read(&text)) {
         Ok((_, entries)) => restored = put_back(journal, &entries, leftover),
         Err(why) => restored.failed.push(failed(why)),
     }
@@ -95,7 +153,7 @@ fn restore(journal: &Path, leftover: Leftover) -> Restored {
 /// Undoes the entries, last first, and removes the journal if nothing is left to do.
 ///
 /// What fails is tried once more after the others: a server may refuse one limit until another is as it was.
-pub(super) fn put_back(journal: &Path, entries: &[Entry], leftover: Leftover) -> Restored {
+pub(super) fn put_back(journal: &Folder, entries: &[Entry], leftover: Leftover) -> Restored {
     let mut restored = Restored::default();
     let mut refused = Vec::new();
     // What is put back may go through an agent: those are stopped at the end.
@@ -114,13 +172,21 @@ pub(super) fn put_back(journal: &Path, entries: &[Entry], leftover: Leftover) ->
         }
     }
     if (restored.failed.is_empty() || leftover == Leftover::Forget)
-        && let Err(error) = fs::remove_dir_all(journal)
-        && error.kind() != io::ErrorKind::NotFound
+        && let Err(error) = remove(journal.path())
     {
-        let path = journal.display();
+        let path = journal.path().display();
         restored.failed.push(format!("remove {path}: {error}"));
     }
     restored
+}
+
+/// Removes a directory, if it is there.
+fn remove(path: &Path) -> io::Result<()> {
+    let removed = Folder::of(path).and_then(|(folder, name)| folder.remove_tree(&name));
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 fn is_agent(entry: &Entry) -> bool {
@@ -128,7 +194,7 @@ fn is_agent(entry: &Entry) -> bool {
 }
 
 /// What was done; `None` when there was nothing to do.
-fn undo(entry: &Entry, journal: &Path, entries: &[Entry]) -> Result<Option<String>, String> {
+fn undo(entry: &Entry, journal: &Folder, entries: &[Entry]) -> Result<Option<String>, String> {
     match entry {
         Entry::Wrote { .. } => Ok(None),
         Entry::File(kept) => {
@@ -150,7 +216,7 @@ fn undo(entry: &Entry, journal: &Path, entries: &[Entry]) -> Result<Option<Strin
                 Err(error) => Err(format!("put {path} back: {error}")),
             }
         }
-        Entry::Directory { path } => remove_made(path, &files::name_of(journal)),
+        Entry::Directory { path } => remove_made(path, &files::name_of(journal.path())),
         Entry::Process(process) => {
             let ended = process.end()?;
             Ok(ended.then(|| format!("ended process {} with what it had started", process.pid)))
@@ -167,19 +233,24 @@ fn undo(entry: &Entry, journal: &Path, entries: &[Entry]) -> Result<Option<Strin
 
 /// Removes a directory that bears the journal's mark.
 fn remove_made(path: &Path, journal: &str) -> Result<Option<String>, String> {
-    let mark = match fs::read_to_string(path.join(MARK)) {
-        Ok(mark) => mark,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // Cut off between making and marking: nothing has been put into it yet.
-            let _ = fs::remove_dir(path);
-            return Ok(None);
-        }
-        Err(error) => return Err(format!("look into {}: {error}", path.display())),
+    let looked = |error: io::Error| format!("look into {}: {error}", path.display());
+    let opened = Folder::of(path).and_then(|(parent, name)| {
+        let folder = parent.folder(&name)?;
+        Ok((parent, name, folder))
+    });
+    let (parent, name, folder) = match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(looked)?,
     };
-    if mark != journal {
+    let Some(mark) = folder.read(OsStr::new(MARK)).map_err(looked)? else {
+        // Cut off between making and marking: nothing has been put into it yet.
+        let _ = parent.remove_empty(&name);
+        return Ok(None);
+    };
+    if mark.bytes != journal.as_bytes() {
         return Ok(None);
     }
-    match fs::remove_dir_all(path) {
+    match parent.remove_tree(&name) {
         Ok(()) => Ok(Some(format!("removed {}", path.display()))),
         Err(error) => Err(format!("remove {}: {error}", path.display())),
     }
