@@ -242,9 +242,11 @@ impl Folder {
     /// no rights it is as a new file of this process is, readable to all that the umask lets.
     ///
     /// # Errors
-    /// As of the system; or anybody may put another file there.
+    /// As of the system; or it is to be another user's where anybody may put another file.
     pub fn replace(&self, name: &OsStr, bytes: &[u8], rights: Option<Rights>) -> io::Result<()> {
-        self.check_loose(rights.map_or(geteuid().as_raw(), |rights| rights.uid))?;
+        if let Some(rights) = rights {
+            self.check_loose(rights.uid)?;
+        }
         let (beside, file) = self.make_beside(rights)?;
         let done = write(file, bytes, rights)
             .and_then(|()| Ok(renameat(&self.descriptor, &beside, &self.descriptor, name)?));
@@ -302,7 +304,11 @@ impl Folder {
     /// # Errors
     /// There is something in it; or as of the system.
     pub fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+        Ok(rustix::fs::unlinkat(
+            &self.descriptor,
+            name,
+            AtFlags::REMOVEDIR,
+        )?)
     }
 
     /// Gives what lies here another name in the same folder.
@@ -314,12 +320,34 @@ impl Folder {
         self.sync()
     }
 
-    /// Makes the names in it last.
+    /// Moves what lies here into another folder of the same file system.
+    ///
+    /// # Errors
+    /// As of the system.
+    pub fn rename_into(&self, from: &OsStr, folder: &Self, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.descriptor, from, &folder.descriptor, to)?)
+    }
+
+    /// Whether what lies here is a folder, and no link to one.
+    ///
+    /// # Errors
+    /// As of the system.
+    pub fn is_folder(&self, name: &OsStr) -> io::Result<bool> {
+        let facts = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileType::from_raw_mode(facts.st_mode) == FileType::Directory)
+    }
+
+    /// Makes the names in it last, where the folder may be listed and its file system can.
     ///
     /// # Errors
     /// As of the system.
     pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(self.readable()?)?)
+        let synced = self.readable().map(rustix::fs::fsync);
+        match synced {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Ok(Err(Errno::INVAL)) => Ok(()),
+            synced => Ok(synced??),
+        }
     }
 
     /// To enter a folder takes less than to list it.

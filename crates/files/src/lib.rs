@@ -19,7 +19,10 @@ use std::io;
 use std::path::Path;
 
 pub use folder::{Content, Folder, Rights};
-pub use owner::{Distrust, check_facts, check_own, check_program_tree, check_tree, user};
+pub use owner::{
+    Distrust, check_facts, check_not_planted, check_obeyed, check_own, check_program_tree,
+    check_tree, close_folder, close_tree, read_obeyed, user,
+};
 pub use resolve::real_path;
 
 /// Reads a text; links are followed as [`real_path`] follows them.

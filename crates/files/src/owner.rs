@@ -1,9 +1,10 @@
 //! Whose files are obeyed.
 
 use std::fs::{self, Metadata};
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::process::{getegid, geteuid};
 
@@ -17,7 +18,7 @@ pub(crate) const STICKY: u32 = 0o1000;
 const GROUP: u32 = 0o020;
 
 /// Why something is not run or obeyed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Distrust {
     /// It is somebody else's.
     #[error("trust {}: it belongs to {}, and Weir runs as {}", path.display(), user(*owner), user(geteuid().as_raw()))]
@@ -46,20 +47,23 @@ pub enum Distrust {
         owner: u32,
     },
     /// It cannot be looked at.
-    #[error("look at {}", path.display())]
+    #[error("look at {}: {source}", path.display())]
     Look {
         /// What it is.
         path: PathBuf,
         /// Why not.
-        #[source]
-        source: io::Error,
+        source: Arc<io::Error>,
     },
 }
 
 impl Distrust {
-    fn look(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// What the system says when it is looked at.
+    pub fn look(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Look { path, source }
+        move |source| Self::Look {
+            path,
+            source: Arc::new(source),
+        }
     }
 
     /// Whether it is not there at all.
@@ -134,13 +138,56 @@ pub fn check_tree(path: &Path) -> Result<(), Distrust> {
 }
 
 fn check_inside(folder: &Path) -> Result<(), Distrust> {
-    for entry in fs::read_dir(folder).map_err(Distrust::look(folder))? {
+    let entries = match fs::read_dir(folder) {
+        // Another Weir has just removed what it worked in.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(Distrust::look(folder))?,
+    };
+    for entry in entries {
         let path = entry.map_err(Distrust::look(folder))?.path();
-        let facts = fs::symlink_metadata(&path).map_err(Distrust::look(&path))?;
+        let facts = match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            facts => facts.map_err(Distrust::look(&path))?,
+        };
         check_facts(&path, &facts)?;
         if facts.is_dir() {
             check_inside(&path)?;
         }
+    }
+    Ok(())
+}
+
+/// Takes the right to write away from everybody else, in a folder with everything in it that this
+/// user has just made: archives and an open umask give more than is obeyed later.
+///
+/// # Errors
+/// As of the system.
+pub fn close_tree(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_symlink() {
+        return Ok(());
+    }
+    close_folder(path)?;
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            match close_tree(&entry?.path()) {
+                // Another Weir has just removed what it worked in.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                closed => closed?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same of a folder or file alone, if it is this user's.
+///
+/// # Errors
+/// As of the system.
+pub fn close_folder(path: &Path) -> io::Result<()> {
+    let facts = fs::metadata(path)?;
+    if facts.uid() == geteuid().as_raw() && others_may_write(&facts) {
+        let mode = facts.mode() & 0o7777 & !(LOOSE | GROUP);
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     }
     Ok(())
 }
@@ -185,6 +232,71 @@ pub fn check_program_tree(folder: &Path) -> Result<(), Distrust> {
     Ok(())
 }
 
+/// Reads a text whose words are obeyed, and whether they are this user's or root's alone: the file
+/// is theirs, nobody else may write it, and nobody can put another one in its place in a folder
+/// that everybody may write.
+///
+/// # Errors
+/// As of the system; or it is no text.
+pub fn read_obeyed(file: &Path) -> io::Result<(String, Result<(), Distrust>)> {
+    let mut open = fs::File::open(file)?;
+    // Of what is read, whatever lies there a moment later.
+    let facts = open.metadata()?;
+    let mut text = String::new();
+    open.read_to_string(&mut text)?;
+    Ok((text, check_said(file, &facts)))
+}
+
+/// The same of a file that is read otherwise.
+///
+/// # Errors
+/// Somebody else may have written it.
+pub fn check_obeyed(file: &Path) -> Result<(), Distrust> {
+    let facts = fs::metadata(file).map_err(Distrust::look(file))?;
+    check_said(file, &facts)
+}
+
+fn check_said(file: &Path, facts: &Metadata) -> Result<(), Distrust> {
+    // By the name that people know.
+    check_facts(file, facts)?;
+    if !facts.is_file() {
+        // A pipe has no folder.
+        return Ok(());
+    }
+    let real = fs::canonicalize(file).map_err(Distrust::look(file))?;
+    for folder in real.ancestors().skip(1) {
+        let facts = fs::metadata(folder).map_err(Distrust::look(folder))?;
+        if facts.mode() & (LOOSE | STICKY) == LOOSE {
+            return Err(Distrust::Writable {
+                path: folder.to_owned(),
+                owner: facts.uid(),
+                mode: facts.mode() & 0o7777,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder lies where another user has put it for all to use: in one that everybody may
+/// write, and it is neither this user's nor root's. What is made in it is then at that user's mercy.
+///
+/// # Errors
+/// It is so.
+pub fn check_not_planted(folder: &Path) -> Result<(), Distrust> {
+    let path = std::path::absolute(folder).map_err(Distrust::look(folder))?;
+    for part in path.ancestors() {
+        let (Some(parent), Ok(facts)) = (part.parent(), fs::symlink_metadata(part)) else {
+            continue;
+        };
+        let open = fs::metadata(parent).is_ok_and(|parent| parent.mode() & LOOSE != 0);
+        if open && !is_ours(facts.uid()) {
+            let (path, owner) = (part.to_owned(), facts.uid());
+            return Err(Distrust::Owner { path, owner });
+        }
+    }
+    Ok(())
+}
+
 /// A link is one's own, or is not followed.
 fn check_link(path: &Path) -> Result<(), Distrust> {
     let facts = fs::symlink_metadata(path).map_err(Distrust::look(path))?;
@@ -213,7 +325,7 @@ fn others_may_write(facts: &Metadata) -> bool {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+    use std::os::unix::fs::{chown, symlink};
 
     use super::*;
 
@@ -240,6 +352,8 @@ mod tests {
         mode(&file, 0o666);
         let error = check_tree(place.path()).unwrap_err().to_string();
         assert!(error.contains("file") && error.contains("0666"), "{error}");
+        close_tree(place.path()).unwrap();
+        check_tree(place.path()).unwrap();
     }
 
     #[test]
@@ -261,9 +375,6 @@ mod tests {
         let error = check_tree(&folder).unwrap_err().to_string();
         assert!(error.contains("a.jar: it belongs to user 65534"), "{error}");
         mode(&folder, 0o775);
-        assert!(matches!(
-            check_own(&folder),
-            Err(Distrust::Writable { .. })
-        ));
+        assert!(matches!(check_own(&folder), Err(Distrust::Writable { .. })));
     }
 }

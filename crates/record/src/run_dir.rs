@@ -96,6 +96,13 @@ impl RunDirectory {
             let path = path.to_owned();
             move |source| RunDirectoryError::Io { path, source }
         };
+        // What another user has put into /tmp may be exchanged for links while a run writes into it.
+        if let Err(why) = weir_files::check_not_planted(runs) {
+            return Err(RunDirectoryError::Planted {
+                runs: runs.to_owned(),
+                why,
+            });
+        }
         fs::create_dir_all(runs).map_err(at(runs))?;
         for attempt in 1..1000 {
             let suffix = if attempt == 1 {
@@ -148,6 +155,11 @@ impl RunDirectory {
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
+    /// `run.toml`: what the run is, with its study.
+    pub fn manifest_path(&self) -> PathBuf {
+        self.path.join("run.toml")
+    }
+
     /// `result.json`
     pub fn result_path(&self) -> PathBuf {
         self.path.join("result.json")
@@ -191,7 +203,7 @@ impl RunDirectory {
 
     /// Stores what the run is.
     pub fn write_manifest(&self, manifest: &RunManifest) -> Result<(), RunDirectoryError> {
-        let path = self.path.join("run.toml");
+        let path = self.manifest_path();
         let text = toml::to_string_pretty(manifest).map_err(|error| RunDirectoryError::Format {
             path: path.clone(),
             says: error.to_string(),
@@ -201,7 +213,7 @@ impl RunDirectory {
 
     /// Reads what the run is.
     pub fn manifest(&self) -> Result<RunManifest, RunDirectoryError> {
-        let path = self.path.join("run.toml");
+        let path = self.manifest_path();
         let text = read(&path)?;
         toml::from_str(&text).map_err(|error| RunDirectoryError::Format {
             path,
@@ -333,23 +345,13 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RunDirectoryError>
             source,
         });
     }
-    let place = path.canonicalize();
-    let place = place.as_deref().unwrap_or(path);
-    let mut beside = place.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let written = fs::File::create(&beside).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&beside, place)
+    let written = weir_files::real_path(path).and_then(|place| {
+        let (folder, name) = weir_files::Folder::of(&place)?;
+        folder.replace(&name, content, None)
     });
-    written.map_err(|source| {
-        // What could not be written whole is worth nothing; the first error is the one to tell.
-        let _ = fs::remove_file(&beside);
-        RunDirectoryError::Io {
-            path: path.to_owned(),
-            source,
-        }
+    written.map_err(|source| RunDirectoryError::Io {
+        path: path.to_owned(),
+        source,
     })
 }
 
@@ -382,6 +384,16 @@ pub enum RunDirectoryError {
         name: String,
         /// Where it was looked for.
         runs: PathBuf,
+    },
+    /// Where runs are to lie is another user's, in a folder that everybody may write.
+    #[error(
+        "make a run directory in `{runs}`: {why}; let runs lie in a folder of your own (--runs DIR)"
+    )]
+    Planted {
+        /// Where it was to lie.
+        runs: PathBuf,
+        /// What is wrong with it.
+        why: weir_files::Distrust,
     },
     /// Too many runs of one name in one second.
     #[error("make a new run directory in `{0}`: a thousand of that name are there")]

@@ -51,6 +51,7 @@
 mod answer;
 mod best;
 mod check;
+mod commands;
 mod compare;
 mod confirm;
 mod contest;
@@ -75,6 +76,7 @@ mod taken_in;
 mod trials;
 
 pub use best::best;
+pub use commands::{StudyCommand, study_commands};
 pub use compare::{CompareAsk, CompareError, RunSide, RunTrial, compare};
 pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use find::find;

@@ -298,9 +298,10 @@ impl Open {
     }
 
     fn write_line(&mut self, line: &str) -> Result<(), JournalError> {
-        self.file
-            .append(line)
-            .map_err(JournalError::new("write", &self.directory.path().join(ENTRIES)))
+        self.file.append(line).map_err(JournalError::new(
+            "write",
+            &self.directory.path().join(ENTRIES),
+        ))
     }
 
     /// Tells this journal from all others.

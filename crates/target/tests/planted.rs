@@ -82,7 +82,10 @@ impl Place {
         let facts = fs::symlink_metadata(self.victim()).unwrap();
         assert_eq!(fs::read_to_string(self.victim()).unwrap(), "root's own");
         assert_eq!((facts.uid(), facts.mode() & 0o7777), (0, 0o600));
-        let roots: Vec<_> = fs::read_dir(self.path("roots")).unwrap().flatten().collect();
+        let roots: Vec<_> = fs::read_dir(self.path("roots"))
+            .unwrap()
+            .flatten()
+            .collect();
         let known = ["shadow", "state"];
         assert!(
             roots
@@ -237,7 +240,11 @@ fn a_second_name_of_a_closed_file_shows_it_to_nobody() {
     place.assert_victim_unharmed();
     let journal = Journal::new(place.state());
     journal.file(&place.conf()).unwrap();
-    let name = fs::read_dir(place.state()).unwrap().flatten().next().unwrap();
+    let name = fs::read_dir(place.state())
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap();
     assert_eq!(owner(&name.path()), (0, 0o700));
     assert_eq!(owner(&name.path().join("0.before")), (0, 0o600));
     drop(journal);
@@ -373,7 +380,11 @@ fn the_journals_own_files_are_closed_to_others() {
     let what = "threads".to_owned();
     journal.live(LiveSetting::Command { what, argv }).unwrap();
     assert_eq!(owner(&place.state()), (0, 0o700));
-    let made = fs::read_dir(place.state()).unwrap().flatten().next().unwrap();
+    let made = fs::read_dir(place.state())
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap();
     assert_eq!(owner(&made.path()), (0, 0o700));
     assert_eq!(owner(&made.path().join("entries.jsonl")), (0, 0o600));
     assert_eq!(journal.put_back().failed, Vec::<String>::new());

@@ -30,8 +30,16 @@ pub(crate) fn provide(
         environment.jmeter_home = Some(home.to_owned());
     }
     let home = match Home::find(&environment).map_err(failed)? {
-        Some(home) => home,
-        None => assemble(&environment, interrupted)?,
+        Some(home) if environment.jmeter_home.is_some() => home,
+        Some(home) => {
+            places::cache()?;
+            places::check_cached(home.root())?;
+            home
+        }
+        None => {
+            places::cache()?;
+            assemble(&environment, interrupted)?
+        }
     };
     let mut own_properties = Properties::new();
     for file in home.property_files() {
@@ -58,6 +66,7 @@ fn assemble(environment: &Environment, interrupted: &AtomicBool) -> Result<Home,
     });
     fetched.finish();
     let home = home.map_err(failed)?;
+    places::close(home.root())?;
     output::talk(&format!("JMeter is in {}", home.root().display()));
     Ok(home)
 }
@@ -70,7 +79,7 @@ fn environment() -> Result<Environment, ExpectedError> {
         java_home: places::named_path("JAVA_HOME"),
         heap: text("HEAP"),
         jvm_args: text("JVM_ARGS"),
-        cache: places::cache()?,
+        cache: places::cache_as_named()?,
     })
 }
 

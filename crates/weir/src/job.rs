@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
+use weir_files::Distrust;
 use weir_jmeter::PlanFile;
 use weir_plan::LoadPlan;
 use weir_record::{RunDirectory, RunManifest, TrialRecord};
@@ -11,7 +12,7 @@ use weir_script::Properties;
 use weir_study::{Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::{jmeter, plans, stored, targets, url_plan};
+use crate::{commands_of, jmeter, output, plans, stored, targets, url_plan};
 
 /// What `weir tune` runs when it is given no study.
 const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
@@ -34,6 +35,8 @@ pub(crate) struct Job {
     pub(crate) base: PathBuf,
     pub(crate) study: StudyFile,
     plan: PlanSource,
+    /// Whether nobody else may have written its text.
+    trusted: Result<(), Distrust>,
     /// The run to continue, with its finished trials.
     pub(crate) resumed: Option<(RunDirectory, RunManifest, Vec<TrialRecord>)>,
 }
@@ -78,13 +81,15 @@ impl Job {
             base: PathBuf::from("."),
             study: parse(DEFAULT_STUDY_NAME, DEFAULT_STUDY)?,
             plan: PlanSource::Embedded,
+            trusted: Ok(()),
             resumed: None,
         })
     }
 
     /// A study of the user.
     pub(crate) fn from_file(file: &Path) -> Result<Self, ExpectedError> {
-        let text = read_text(file)?;
+        let (text, trusted) = weir_files::read_obeyed(file)
+            .map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
         let study = parse(&file.display().to_string(), &text)?;
         let base = file.parent().map_or_else(PathBuf::new, Path::to_owned);
         let plan = plan_source(&study, &base)?;
@@ -98,6 +103,7 @@ impl Job {
             base,
             study,
             plan,
+            trusted,
             resumed: None,
         })
     }
@@ -135,6 +141,7 @@ impl Job {
             text: manifest.study.clone(),
             base: manifest.base.clone(),
             plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            trusted: weir_files::check_obeyed(&directory.manifest_path()),
             resumed: Some((directory, manifest, records)),
         })
     }
@@ -153,8 +160,21 @@ impl Job {
             text,
             base: manifest.base,
             plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            trusted: weir_files::check_obeyed(&directory.manifest_path()),
             resumed: None,
         })
+    }
+
+    /// Whether the words that are run, those of the study and of a plan that JMeter runs, are this
+    /// user's or root's alone.
+    pub(crate) fn check_trusted(&self) -> Result<(), Distrust> {
+        self.trusted.clone()?;
+        match &self.plan {
+            PlanSource::File(path) if self.study.load.engine == EngineKind::Jmeter => {
+                weir_files::check_obeyed(path)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads the plan.
@@ -248,6 +268,7 @@ fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
 pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
     let job = Job::from_file(file)?;
     targets::check(&job)?;
+    commands_of::list(&job, output::data);
     let plan = job.read_plan()?;
     check_factor_properties(&job, &plan)
 }

@@ -7,6 +7,7 @@
 mod apps;
 mod cli;
 mod commands;
+mod commands_of;
 mod configuration;
 mod error;
 mod far;

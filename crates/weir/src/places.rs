@@ -103,9 +103,37 @@ pub(crate) fn own_program() -> Result<PathBuf, ExpectedError> {
         .map_err(|error| environment(&format!("find this program's own file: {error}")))
 }
 
-/// Weir's cache: what can be fetched again.
+/// Weir's cache: what can be fetched again. Programs are run from it, so nobody else may write it.
 pub(crate) fn cache() -> Result<PathBuf, ExpectedError> {
+    let cache = cache_as_named()?;
+    weir_files::check_program_tree(&cache).map_err(distrusted)?;
+    Ok(cache)
+}
+
+/// The same, whosever it is, for what may do without it.
+pub(crate) fn cache_as_named() -> Result<PathBuf, ExpectedError> {
     CACHE.find(named_path, std::env::home_dir())
+}
+
+/// Whether something in the cache is this user's own or root's, with all that is in it, and nobody
+/// else may write it.
+pub(crate) fn check_cached(path: &Path) -> Result<(), ExpectedError> {
+    weir_files::check_tree(path).map_err(distrusted)
+}
+
+/// Closes what this Weir has just put into the cache to other writers, so that it is used later.
+pub(crate) fn close(path: &Path) -> Result<(), ExpectedError> {
+    let failed = |error| environment(&format!("close `{}` to others: {error}", path.display()));
+    let cache = cache_as_named()?;
+    weir_files::close_folder(&cache).map_err(failed)?;
+    weir_files::close_tree(path).map_err(failed)
+}
+
+fn distrusted(why: weir_files::Distrust) -> ExpectedError {
+    ExpectedError::Environment(format!(
+        "failed to {why}: what lies in Weir's cache is run as you; let WEIR_CACHE name a folder of \
+         your own, or look into it and make it yours (`chown -R`, `chmod -R go-w`)"
+    ))
 }
 
 /// Weir's state: what has to be put back.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use weir_record::failed_to;
-use weir_shelf::{Package, PostgresqlPrograms, Progress, Shelf, ShelfError};
+use weir_shelf::{POSTGRESQL, Package, PostgresqlPrograms, Progress, Shelf, ShelfError};
 
 use crate::error::{ExpectedError, environment};
 use crate::progress::Counter;
@@ -22,7 +22,7 @@ pub(crate) fn provide(
 ) -> Result<PathBuf, ExpectedError> {
     let shelf = open()?;
     if let Some(home) = shelf.find(package) {
-        return Ok(home);
+        return places::check_cached(&home).map(|()| home);
     }
     output::talk(&format!(
         "fetching {} into {}, once",
@@ -30,6 +30,7 @@ pub(crate) fn provide(
         shelf.cache().display()
     ));
     let home = counted(|progress| shelf.provide(package, interrupted, progress))?;
+    places::close(&home)?;
     output::talk(&format!("{} is in {}", package.name, home.display()));
     Ok(home)
 }
@@ -38,7 +39,17 @@ pub(crate) fn provide(
 pub(crate) fn postgresql(interrupted: &AtomicBool) -> Result<PostgresqlPrograms, ExpectedError> {
     let path = std::env::var_os("PATH");
     let shelf = open()?;
-    counted(|progress| shelf.provide_postgresql(path.as_deref(), interrupted, progress))
+    if let Some(home) = shelf.find(&POSTGRESQL)
+        && weir_shelf::installed_postgresql(path.as_deref()).is_none()
+    {
+        places::check_cached(&home)?;
+    }
+    let programs =
+        counted(|progress| shelf.provide_postgresql(path.as_deref(), interrupted, progress))?;
+    if let Some(home) = shelf.find(&POSTGRESQL) {
+        places::close(&home)?;
+    }
+    Ok(programs)
 }
 
 /// The jars of a package.

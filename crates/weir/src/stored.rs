@@ -27,9 +27,9 @@ pub(crate) fn failed(error: RunDirectoryError) -> ExpectedError {
         RunDirectoryError::NotThere { .. } | RunDirectoryError::Format { .. } => {
             ExpectedError::Input(text)
         }
-        RunDirectoryError::Io { .. } | RunDirectoryError::Crowded(_) => {
-            ExpectedError::Environment(text)
-        }
+        RunDirectoryError::Io { .. }
+        | RunDirectoryError::Crowded(_)
+        | RunDirectoryError::Planted { .. } => ExpectedError::Environment(text),
     }
 }
 

@@ -44,11 +44,7 @@ pub(super) enum PutBack {
 
 /// Copies a file into the journal's directory, as number `number` of what is there. Its path leads
 /// over no link.
-pub(super) fn keep(
-    path: &Path,
-    journal: &Folder,
-    number: usize,
-) -> Result<KeptFile, JournalError> {
+pub(super) fn keep(path: &Path, journal: &Folder, number: usize) -> Result<KeptFile, JournalError> {
     let read = Folder::of(path).and_then(|(folder, name)| folder.read(&name));
     let Some(content) = read.map_err(JournalError::new("read", path))? else {
         return Ok(KeptFile {
@@ -110,7 +106,8 @@ impl KeptFile {
         });
         if let Some(now) = &now
             && now.bytes == before.bytes
-            && rights.is_none_or(|rights| (rights.uid, rights.gid) == (now.rights.uid, now.rights.gid))
+            && rights
+                .is_none_or(|rights| (rights.uid, rights.gid) == (now.rights.uid, now.rights.gid))
         {
             if now.rights.mode == kept.mode {
                 return Ok(PutBack::Unchanged);

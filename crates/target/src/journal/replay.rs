@@ -113,11 +113,8 @@ fn open_journal(state: &Folder, name: &OsStr) -> Result<Option<(Folder, File)>, 
 }
 
 fn checked(path: &Path, facts: io::Result<std::fs::Metadata>) -> Result<(), JournalError> {
-    let facts = facts.map_err(|source| Distrust::Look {
-        path: path.to_owned(),
-        source,
-    });
     facts
+        .map_err(Distrust::look(path))
         .and_then(|facts| check_facts(path, &facts))
         .map_err(JournalError::Foreign)
 }

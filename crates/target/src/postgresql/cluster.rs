@@ -1,12 +1,15 @@
 //! The directory of a private server: made, copied, and gone with it.
 
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{PermissionsExt as _, lchown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use weir_files::{Folder, Rights};
 
 use super::{Programs, psql};
 use crate::account::Account;
@@ -58,7 +61,7 @@ impl Cluster {
 
     /// The data directory.
     pub(super) fn data(&self) -> PathBuf {
-        self.directory.join("data")
+        self.directory.join(DATA)
     }
 
     /// The directory of the socket, closed to everyone but the server's account.
@@ -92,7 +95,21 @@ impl Cluster {
         if !kept.is_dir() {
             return Ok(false);
         }
-        copy(kept, &self.data(), &|path| self.give(path))?;
+        // Whoever the server runs as may change what is theirs at any moment: it is theirs when it
+        // is whole, and until then it lies where nobody else gets in.
+        let beside = self.directory.parent().unwrap_or(Path::new("/"));
+        let work = tempfile::Builder::new()
+            .prefix(&format!("{PREFIX}{}-", std::process::id()))
+            .tempdir_in(beside)
+            .map_err(TargetError::file(beside))?;
+        copy(kept, work.path(), DATA)?;
+        self.give_tree(&work.path().join(DATA))?;
+        let moved = real(work.path()).and_then(|from| {
+            let from = Folder::open(&from)?;
+            let to = Folder::open(&real(&self.directory)?)?;
+            from.rename_into(OsStr::new(DATA), &to, OsStr::new(DATA))
+        });
+        moved.map_err(TargetError::file(&self.data()))?;
         Ok(true)
     }
 
@@ -105,8 +122,8 @@ impl Cluster {
             .prefix(".posts-")
             .tempdir_in(parent)
             .map_err(TargetError::file(parent))?;
-        let whole = work.path().join("data");
-        copy(&self.data(), &whole, &|_| Ok(()))?;
+        let whole = work.path().join(DATA);
+        copy(&self.data(), work.path(), DATA)?;
         match fs::rename(&whole, kept) {
             // Somebody else may have been faster; theirs is as good.
             Err(_) if kept.is_dir() => Ok(()),
@@ -117,13 +134,22 @@ impl Cluster {
     /// Writes who may connect, whatever the copied directory said.
     pub(super) fn write_access(&self) -> Result<(), TargetError> {
         let path = self.data().join("pg_hba.conf");
-        fs::write(&path, ACCESS).map_err(TargetError::file(&path))
+        let rights = self.account.as_ref().map(|account| Rights {
+            uid: account.uid,
+            gid: account.gid,
+            mode: 0o600,
+        });
+        // The folder is the server's, which may not say where root writes.
+        let written = real(&self.directory)
+            .and_then(|directory| Folder::open(&directory.join(DATA)))
+            .and_then(|data| data.replace(OsStr::new("pg_hba.conf"), ACCESS.as_bytes(), rights));
+        written.map_err(TargetError::file(&path))
     }
 
     /// Whether the server says that it takes connections: the eighth line of its pid file, which is
     /// what `pg_ctl` waits for too.
     pub(super) fn is_ready(&self) -> bool {
-        let text = fs::read_to_string(self.data().join("postmaster.pid"));
+        let text = weir_files::read_text(&self.data().join("postmaster.pid"));
         text.is_ok_and(|text| {
             text.lines()
                 .nth(7)
@@ -134,10 +160,25 @@ impl Cluster {
     fn give(&self, path: &Path) -> Result<(), TargetError> {
         match &self.account {
             Some(account) => {
-                chown(path, Some(account.uid), Some(account.gid)).map_err(TargetError::file(path))
+                lchown(path, Some(account.uid), Some(account.gid)).map_err(TargetError::file(path))
             }
             None => Ok(()),
         }
+    }
+
+    /// The same of a folder with everything in it, the folder itself last.
+    fn give_tree(&self, folder: &Path) -> Result<(), TargetError> {
+        for entry in fs::read_dir(folder).map_err(TargetError::file(folder))? {
+            let entry = entry.map_err(TargetError::file(folder))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(TargetError::file(&path))?;
+            if kind.is_dir() {
+                self.give_tree(&path)?;
+            } else {
+                self.give(&path)?;
+            }
+        }
+        self.give(folder)
     }
 }
 
@@ -148,32 +189,29 @@ impl Drop for Cluster {
     }
 }
 
-/// Copies a directory with everything in it; `made` is called with whatever was made. PostgreSQL
-/// wants its directories closed to others. Links do not occur in a private server's directory.
-fn copy(
-    from: &Path,
-    to: &Path,
-    made: &dyn Fn(&Path) -> Result<(), TargetError>,
-) -> Result<(), TargetError> {
-    DirBuilder::new()
-        .mode(0o700)
-        .create(to)
-        .map_err(TargetError::file(to))?;
-    made(to)?;
-    for entry in fs::read_dir(from).map_err(TargetError::file(from))? {
-        let entry = entry.map_err(TargetError::file(from))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if entry
-            .file_type()
-            .map_err(TargetError::file(&source))?
-            .is_dir()
-        {
-            copy(&source, &target, made)?;
-        } else {
-            fs::copy(&source, &target).map_err(TargetError::file(&source))?;
-            fs::set_permissions(&target, Permissions::from_mode(0o600))
-                .map_err(TargetError::file(&target))?;
-            made(&target)?;
+/// The folder in which the data lie.
+const DATA: &str = "data";
+
+fn real(path: &Path) -> io::Result<PathBuf> {
+    weir_files::real_path(path)
+}
+
+/// Copies a directory with everything in it, into one where nobody else writes. PostgreSQL wants its
+/// directories closed to others. Links do not occur in a private server's directory: the account
+/// that the server runs as may have put one there, and it is refused.
+fn copy(from: &Path, to: &Path, name: &str) -> Result<(), TargetError> {
+    let copied = Folder::open(&real(from).map_err(TargetError::file(from))?)
+        .and_then(|from| Ok((from, Folder::open(&real(to)?)?)))
+        .and_then(|(from, to)| copy_folder(&from, &to.make_folder(OsStr::new(name), 0o700)?));
+    copied.map_err(TargetError::file(from))
+}
+
+fn copy_folder(from: &Folder, to: &Folder) -> io::Result<()> {
+    for name in from.names()? {
+        if from.is_folder(&name)? {
+            copy_folder(&from.folder(&name)?, &to.make_folder(&name, 0o700)?)?;
+        } else if let Some(mut file) = from.file(&name)? {
+            io::copy(&mut file, &mut to.create_open(&name)?)?;
         }
     }
     Ok(())
@@ -203,7 +241,7 @@ fn maker(name: &str) -> Option<u32> {
 
 /// Whether the server in a directory still runs: it may be on its way out.
 fn has_server(directory: &Path) -> bool {
-    let pid_file = fs::read_to_string(directory.join("data/postmaster.pid"));
+    let pid_file = weir_files::read_text(&directory.join("data/postmaster.pid"));
     let pid = pid_file
         .ok()
         .and_then(|text| text.lines().next()?.parse::<u32>().ok());
@@ -248,13 +286,24 @@ mod tests {
     }
 
     #[test]
+    fn a_link_in_a_servers_directory_is_not_copied() {
+        let place = tempfile::tempdir().unwrap();
+        let from = place.path().join("from");
+        fs::create_dir_all(&from).unwrap();
+        fs::write(place.path().join("closed"), "root's own").unwrap();
+        std::os::unix::fs::symlink("../closed", from.join("2")).unwrap();
+        assert!(copy(&from, place.path(), "to").is_err());
+        assert!(!place.path().join("to/2").exists());
+    }
+
+    #[test]
     fn a_copy_is_closed_to_others() {
         let place = tempfile::tempdir().unwrap();
         let from = place.path().join("from");
         fs::create_dir_all(from.join("base/1")).unwrap();
         fs::write(from.join("base/1/2"), "rows").unwrap();
         let to = place.path().join("to");
-        copy(&from, &to, &|_| Ok(())).unwrap();
+        copy(&from, place.path(), "to").unwrap();
         assert_eq!(fs::read_to_string(to.join("base/1/2")).unwrap(), "rows");
         for (path, mode) in [("base/1", 0o700), ("base/1/2", 0o600)] {
             let permissions = fs::metadata(to.join(path)).unwrap().permissions();

@@ -89,6 +89,9 @@ pub(crate) struct ExplainArguments {
     /// Where runs lie.
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     runs: PathBuf,
+    /// As root, run the commands of a run's study that another user has written or may write.
+    #[arg(long, requires = "run_trials")]
+    allow_commands: bool,
 }
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
@@ -134,6 +137,7 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
                 hypotheses: &arguments.hypothesis,
                 replicates: arguments.replicates,
                 garbage_free: garbage_free.as_ref(),
+                allow_commands: arguments.allow_commands,
             };
             decide::run(&asked, diagnosis)?
         }

@@ -22,7 +22,7 @@ use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
 use crate::progress::LiveView;
 use crate::stored::{self, StoredRun};
-use crate::{configuration, hosts, interrupt, jmeter, output, put_back, targets};
+use crate::{commands_of, configuration, hosts, interrupt, jmeter, output, put_back, targets};
 
 const MANIFEST_SCHEMA: &str = "weir/manifest/1";
 
@@ -44,17 +44,21 @@ pub(crate) struct StudyArguments {
     /// Allow sending load to this public host; may be given several times.
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    /// As root, run the commands of a study that another user has written or may write.
+    #[arg(long)]
+    allow_commands: bool,
 }
 
 impl StudyArguments {
     /// What is typed for a study whose run lies below a directory.
-    pub(crate) fn below(runs: &Path) -> Self {
+    pub(crate) fn below(runs: &Path, allow_commands: bool) -> Self {
         Self {
             json: None,
             dry_run: false,
             resume: None,
             runs: runs.to_owned(),
             allow_host: Vec::new(),
+            allow_commands,
         }
     }
 }
@@ -88,9 +92,11 @@ pub(crate) fn run_in(
     check_factor_properties(job, &plan)?;
     let cpus = divide_cpus(job)?;
     if arguments.dry_run {
+        commands_of::list(job, output::data);
         output::data(&dry_run(&job.study));
         return Ok(0);
     }
+    commands_of::show_and_check(job, arguments.allow_commands)?;
     let interrupted = interrupt::flag()?;
     // Everything that Weir starts from here on keeps to the load tool's CPUs; the target gets its own.
     cpus.load

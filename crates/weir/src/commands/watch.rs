@@ -59,6 +59,9 @@ pub(crate) struct WatchArguments {
     /// Where runs lie.
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     runs: PathBuf,
+    /// As root, run the commands of a study that another user has written or may write.
+    #[arg(long)]
+    allow_commands: bool,
 }
 
 /// A time as people type it.

@@ -5,7 +5,7 @@ use weir_target::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 
 use crate::error::ExpectedError;
 use crate::progress::Counter;
-use crate::shelf;
+use crate::{places, shelf};
 
 use super::{Place, failed};
 
@@ -16,6 +16,10 @@ const LOG: &str = "database.log";
 
 pub(super) fn start(spec: &DatabaseSpec, place: &Place<'_>) -> Result<Postgresql, ExpectedError> {
     let programs = shelf::postgresql(place.interrupted)?;
+    let kept = shelf::open()?.cache().join(KEPT);
+    if kept.exists() {
+        places::check_cached(&kept)?;
+    }
     let mut rows = Counter::new("posts written, once");
     let server = Postgresql::start(
         &PostgresqlOptions {
@@ -23,7 +27,7 @@ pub(super) fn start(spec: &DatabaseSpec, place: &Place<'_>) -> Result<Postgresql
             libraries: programs.libraries,
             connections: spec.connections,
             table: spec.posts.map(|rows| PostsTable { rows }),
-            kept: shelf::open()?.cache().join(KEPT),
+            kept: kept.clone(),
             cpus: Some(place.cpus.clone()),
             log: place.directory.path().join(LOG),
             journal: place.journal.clone(),
@@ -32,5 +36,8 @@ pub(super) fn start(spec: &DatabaseSpec, place: &Place<'_>) -> Result<Postgresql
         &mut |filled: Filled| rows.set(u64::from(filled.rows)),
     );
     rows.finish();
+    if kept.exists() {
+        places::close(&kept)?;
+    }
     server.map_err(|error| failed(place, error))
 }

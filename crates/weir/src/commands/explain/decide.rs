@@ -31,6 +31,8 @@ pub(super) struct Asked<'a> {
     pub(super) replicates: u32,
     /// What makes the load one without garbage.
     pub(super) garbage_free: Option<&'a GarbageFree>,
+    /// Whether commands of a study of another user are run as root.
+    pub(super) allow_commands: bool,
 }
 
 /// What came of it.
@@ -230,7 +232,7 @@ impl Source {
         let job = Job::again(&self.directory, &name, text)?;
         tell(&job, planned, asked.replicates);
         let mut made = None;
-        let arguments = StudyArguments::below(asked.runs);
+        let arguments = StudyArguments::below(asked.runs, asked.allow_commands);
         let opened = |directory: &RunDirectory| made = Some(directory.clone());
         let cut_short = studies::run_in(&job, &arguments, false, opened).err();
         let Some(made) = made else {

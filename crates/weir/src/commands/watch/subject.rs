@@ -18,7 +18,7 @@ use crate::commands::watch::WatchArguments;
 use crate::commands::watch::over_ssh::{self, FarSubject};
 use crate::error::{ExpectedError, environment};
 use crate::job::Job;
-use crate::{output, put_back, targets};
+use crate::{commands_of, output, put_back, targets};
 
 /// What is watched.
 pub(crate) struct Subject {
@@ -227,6 +227,7 @@ fn of_study(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Subject, ExpectedError> {
     let job = Job::from_file(file)?;
+    commands_of::show_and_check(&job, arguments.allow_commands)?;
     let cpus = studies::divide_cpus(&job)?;
     // The watch keeps to the CPUs that the load tool would have, so that it takes none from the server.
     cpus.load
