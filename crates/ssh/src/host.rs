@@ -6,17 +6,31 @@ use std::process::{Command, Stdio};
 
 use crate::error::{SshError, way_out};
 
-/// Options of every connection: nothing is asked, nothing of the user's configuration opens windows,
-/// tunnels or terminals, and a host that is gone is noticed within 15 seconds.
-const OPTIONS: [&str; 7] = [
+/// Options of every connection: nothing is asked, a host that is gone is noticed within 15 seconds,
+/// and whatever the user's configuration says, the host gets nothing to act with: no agent, no
+/// tickets, no windows, tunnels, terminals or commands here.
+const OPTIONS: [&str; 13] = [
     "BatchMode=yes",
     "ConnectTimeout=10",
     "ServerAliveInterval=5",
     "ServerAliveCountMax=3",
+    "ForwardAgent=no",
+    "GSSAPIDelegateCredentials=no",
+    "ForwardX11=no",
     "ClearAllForwardings=yes",
+    "Tunnel=no",
     "RemoteCommand=none",
+    "RequestTTY=no",
+    "EscapeChar=none",
     "PermitLocalCommand=no",
 ];
+
+/// Characters that a shell acts on: `ProxyCommand` and `Match exec` of a configuration pass user and
+/// host to one (`%r`, `%h`), so that names with them would be commands. OpenSSH refuses the same
+/// since 9.6.
+const OF_SHELLS: [char; 12] = ['\'', '"', '`', ';', '&', '<', '>', '|', '(', ')', '{', '}'];
+/// Those that only the name of a user may hold: `DOMAIN\USER`, `MACHINE$`.
+const OF_USERS: [char; 2] = ['$', '\\'];
 
 /// A host of `~/.ssh/config`, or `USER@HOST`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,10 +44,14 @@ impl SshHost {
     /// A host by its name.
     ///
     /// # Errors
-    /// The name is empty, begins as an option would, or has blanks in it.
+    /// The name is empty, begins as an option would, or has characters in it that mean something to
+    /// a shell.
     pub fn new(name: &str) -> Result<Self, SshError> {
-        let fits = |c: char| !c.is_whitespace() && !c.is_control();
-        if name.is_empty() || name.starts_with('-') || !name.chars().all(fits) {
+        let fits = |c: char| !c.is_whitespace() && !c.is_control() && !OF_SHELLS.contains(&c);
+        let (user, host) = name.rsplit_once('@').unwrap_or(("", name));
+        let begins = [name, user, host].iter().any(|part| part.starts_with('-'));
+        let is_host = !host.is_empty() && !host.contains(OF_USERS) && !user.ends_with('\\');
+        if begins || !is_host || !name.chars().all(fits) {
             return Err(SshError::Name {
                 name: name.to_owned(),
             });
@@ -85,7 +103,9 @@ impl SshHost {
 
     /// As [`command_line`](Self::command_line), with more options.
     pub(crate) fn words(&self, options: &[String], line: &str) -> Vec<String> {
-        let mut words = vec![self.program.clone(), "-T".to_owned(), "-x".to_owned()];
+        let flags = ["-T", "-a", "-x"].map(str::to_owned);
+        let mut words = vec![self.program.clone()];
+        words.extend(flags);
         words.extend(self.file_words());
         for option in OPTIONS.iter().copied().map(str::to_owned) {
             words.extend(["-o".to_owned(), option]);
@@ -165,7 +185,20 @@ mod tests {
 
     #[test]
     fn what_ssh_would_take_for_an_option_is_no_host() {
-        for name in ["", "-oProxyCommand=id", "a b", "a\nb"] {
+        for name in [
+            "",
+            "-oProxyCommand=id",
+            "weir@-oProxyCommand=id",
+            "weir@",
+            "a b",
+            "a\nb",
+            "a;id",
+            "$(id)",
+            "$HOME",
+            "`id`@app01",
+            "a\\@app01",
+            "a|id@app01",
+        ] {
             assert!(SshHost::new(name).is_err(), "{name:?}");
         }
         for name in [
@@ -173,6 +206,8 @@ mod tests {
             "weir@10.0.0.5",
             "app-01.example.com",
             "[fe80::1%eth0]",
+            "ssh://weir@app01:2222",
+            "DOMAIN\\weir@app01",
         ] {
             assert_eq!(SshHost::new(name).unwrap().name(), name);
         }
@@ -187,8 +222,48 @@ mod tests {
         assert_eq!(words[words.len() - 3..], ["--", "app01", "cat limit"]);
         let host = host.with_configuration(Path::new("/etc/hosts-of-weir"));
         let words = host.command_line("true");
-        assert_eq!(words[3..5], ["-F", "/etc/hosts-of-weir"]);
+        assert_eq!(words[4..6], ["-F", "/etc/hosts-of-weir"]);
         assert_eq!(host.by_hand(), "ssh -F /etc/hosts-of-weir app01");
+    }
+
+    /// What the client of OpenSSH makes of the words and of a configuration that gives everything away.
+    #[test]
+    fn a_host_gets_nothing_to_act_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        let generous = "Host *\n ForwardAgent yes\n ForwardX11 yes\n ForwardX11Trusted yes\n \
+                        GSSAPIDelegateCredentials yes\n LocalForward 127.0.0.1:9 127.0.0.1:9\n \
+                        RemoteForward 9 127.0.0.1:9\n DynamicForward 9\n Tunnel yes\n \
+                        PermitLocalCommand yes\n LocalCommand id\n RemoteCommand id\n \
+                        RequestTTY force\n";
+        std::fs::write(&file, generous).unwrap();
+        let host = SshHost::new("app01").unwrap().with_configuration(&file);
+        let mut words = host.command_line("true");
+        words.truncate(words.len() - 1);
+        let settings = |words: &[String]| {
+            let output = Command::new("ssh").arg("-G").args(&words[1..]).output();
+            String::from_utf8(output.unwrap().stdout).unwrap()
+        };
+        let by_hand = settings(&["ssh", "-F", file.to_str().unwrap(), "app01"].map(str::to_owned));
+        let by_weir = settings(&words);
+        for (setting, generous, wanted) in [
+            ("forwardagent", "yes", "no"),
+            ("forwardx11", "yes", "no"),
+            ("gssapidelegatecredentials", "yes", "no"),
+            ("tunnel", "point-to-point", "false"),
+            ("permitlocalcommand", "yes", "no"),
+            ("requesttty", "force", "false"),
+            ("clearallforwardings", "no", "yes"),
+        ] {
+            let is = |settings: &str, value: &str| {
+                let found = settings
+                    .lines()
+                    .find_map(|line| line.strip_prefix(setting)?.strip_prefix(' '));
+                assert_eq!(found, Some(value), "{setting}");
+            };
+            is(&by_hand, generous);
+            is(&by_weir, wanted);
+        }
     }
 
     #[test]

@@ -126,6 +126,11 @@ impl FarMachine {
 
     /// A study of its server in a fresh place.
     fn study(&self) -> Place {
+        self.study_with("ssh_config")
+    }
+
+    /// The same with another configuration of ssh.
+    fn study_with(&self, config: &str) -> Place {
         let limit = self.path("limit").display().to_string();
         fs::write(&limit, "200\n").unwrap();
         let place = Place::new();
@@ -150,7 +155,7 @@ design = "full"
 users = [3]
 threads = [20, 30]
 "#,
-                config = self.config(),
+                config = self.path(config).display(),
                 address = self.address,
                 port = self.port,
             ),
@@ -203,6 +208,9 @@ fn write_keys(folder: &Path, address: &str, port: u16) {
     write("ssh_config_without_hosts", known("no_hosts"));
     let other_key = known("known_hosts").replace("user_key", "host_key");
     write("ssh_config_with_another_key", other_key);
+    let generous = format!("  IdentityAgent {place}/agent\n  ForwardAgent yes\n  Tunnel yes\n");
+    let generous = known("known_hosts").replace("  IdentityAgent none\n", &generous);
+    write("ssh_config_with_agent", generous);
 }
 
 fn start_sshd(folder: &Path, namespace: Option<&Namespace>) -> Child {
@@ -341,6 +349,63 @@ fn what_a_killed_weir_has_set_over_ssh_is_put_back() {
     assert!(!far.limit().starts_with("200"), "{}", far.limit());
     place.weir(&["target", "restore"]).ends(0);
     assert!(far.limit().starts_with("200 of "), "{}", far.limit());
+}
+
+/// An agent with a key of the user's; it ends with the test.
+struct Agent(Child);
+
+impl Agent {
+    fn start(far: &FarMachine) -> Self {
+        let socket = far.path("agent");
+        let mut command = Command::new("ssh-agent");
+        command.arg("-D").arg("-a").arg(&socket);
+        let agent = command.stdout(Stdio::null()).spawn().unwrap();
+        wait_for("ssh-agent", PATIENCE, || socket.exists().then_some(()));
+        let mut add = Command::new("ssh-add");
+        add.env("SSH_AUTH_SOCK", &socket).arg(far.path("user_key"));
+        assert!(succeeds(&mut add), "ssh-add");
+        Self(agent)
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A machine that is tuned is often not trusted as the user's own: an agent that is forwarded there
+/// logs whoever is root there in wherever the user may.
+#[test]
+fn the_users_agent_is_not_forwarded() {
+    if skipped("an agent that the configuration of ssh forwards") {
+        return;
+    }
+    let far = FarMachine::start();
+    let _agent = Agent::start(&far);
+    let config = far.path("ssh_config_with_agent").display().to_string();
+    let seen = far.path("agent-there").display().to_string();
+    let note = format!("echo \"agent:$SSH_AUTH_SOCK\" >> '{seen}'");
+    // By hand the configuration does forward it.
+    let words = ["-F", &config, "-o", "BatchMode=yes", "app01", &note];
+    assert!(succeeds(Command::new("ssh").args(words)));
+    let by_hand = fs::read_to_string(&seen).unwrap();
+    assert_ne!(by_hand, "agent:\n");
+    fs::remove_file(&seen).unwrap();
+
+    let place = far.study_with("ssh_config_with_agent");
+    let study = place.read("study.toml");
+    let noted = format!("get = {{ threads = '''{note};");
+    let study = study.replace("get = { threads = \"", &noted);
+    let study = study.replace("limit'\" }\n[load]", "limit'''' }\n[load]");
+    place.write("study.toml", &study);
+    place
+        .start(&["sweep", "study.toml"])
+        .done(SWEEP)
+        .ends_one_of(&[0, 4]);
+    let by_weir = fs::read_to_string(&seen).unwrap();
+    assert!(by_weir.lines().all(|line| line == "agent:"), "{by_weir}");
 }
 
 /// The words of a watch over ssh.
