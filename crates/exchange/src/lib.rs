@@ -7,14 +7,17 @@
 //! Why not an existing client: blocking clients have no such two steps, and an asynchronous one would
 //! bring a runtime to a thread that needs to wake once a second.
 //!
-//! Invariants: plain HTTP to loopback and private addresses only ([`MetricsUrl`]); an answer that comes
-//! too late is never taken for that of the next question; bodies are bounded; credentials are sent and never shown.
+//! Invariants: plain HTTP to loopback and private addresses only ([`MetricsUrl`], [`is_near`]); an
+//! answer that comes too late is never taken for that of the next question; bodies are bounded;
+//! credentials are sent and never shown.
 
 mod credentials;
 mod exchange;
+mod near;
 mod response;
 mod url;
 
 pub use credentials::Credentials;
 pub use exchange::{Exchange, ExchangeError};
+pub use near::{decimal_reading, is_near, kind};
 pub use url::{MetricsUrl, UrlError};

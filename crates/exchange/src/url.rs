@@ -1,10 +1,11 @@
 //! Where a server tells about itself: plain HTTP on this machine or a private network.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 use crate::credentials::Credentials;
+use crate::near::is_near;
 
 /// An address that cannot be asked; each message fits after "failed to ...".
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,10 @@ pub enum UrlError {
         source: std::io::Error,
     },
 }
+
+/// Why a host is not asked, and the way out.
+const NOT_NEAR: &str = "the host is neither loopback nor private (10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7): \
+                        name its private address, or lead a port of 127.0.0.1 there (ssh -L)";
 
 /// The address of a page of metrics, found and checked: `http://127.0.0.1:9081/metrics`.
 ///
@@ -145,7 +150,7 @@ impl FromStr for MetricsUrl {
             url: url.to_owned(),
             source,
         })?;
-        let address = address.ok_or_else(|| wrong("the host is neither loopback nor private"))?;
+        let address = address.ok_or_else(|| wrong(NOT_NEAR))?;
         Ok(Self {
             authority: authority.to_owned(),
             path: path.split('#').next().unwrap_or(path).to_owned(),
@@ -167,21 +172,6 @@ fn resolve(authority: &str) -> std::io::Result<Option<SocketAddr>> {
     };
     let all_near = addresses.iter().all(|address| is_near(address.ip()));
     Ok(addresses.first().copied().filter(|_| all_near))
-}
-
-/// Loopback, private (RFC 1918, RFC 4193) or link-local.
-fn is_near(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
-        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or_else(
-            || v6.is_loopback() || is_unique_local(v6) || v6.is_unicast_link_local(),
-            |v4| is_near(v4.into()),
-        ),
-    }
-}
-
-fn is_unique_local(address: Ipv6Addr) -> bool {
-    address.segments()[0] & 0xfe00 == 0xfc00
 }
 
 #[cfg(test)]
@@ -252,6 +242,13 @@ mod tests {
                 "http://[::ffff:8.8.8.8]/metrics",
                 "neither loopback nor private",
             ),
+            (
+                "http://169.254.169.254/latest/meta-data",
+                "neither loopback nor private",
+            ),
+            ("http://[fe80::1%25lo]/metrics", "find the host"),
+            ("http://[fe80::1]/metrics", "neither loopback nor private"),
+            ("http://2852039166/metrics", "neither loopback nor private"),
             ("http://127.0.0.1:99999/metrics", "find the host"),
         ] {
             let message = url.parse::<MetricsUrl>().unwrap_err().to_string();

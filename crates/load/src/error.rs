@@ -18,6 +18,9 @@ pub enum LoadError {
     /// A server is not known before the test.
     #[error("find out whom the plan loads: {0}")]
     Hosts(#[from] ResolveError),
+    /// A server is public, or stands for a public address by now, and is not allowed by name.
+    #[error("start a load: {0}")]
+    NotAllowed(String),
     /// The file for samples cannot be opened.
     #[error("open {} for samples", path.display())]
     OpenSamples {

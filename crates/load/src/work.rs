@@ -181,13 +181,17 @@ impl Work {
             let (proxy, table) = (host.proxy.as_ref(), host.table);
             Server::look_up(&host.server, proxy, table, &tables)
         };
-        let servers: Vec<Server> = hosts.iter().map(look_up).collect();
+        let mut servers: Vec<Server> = hosts.iter().map(look_up).collect();
         let reach = Reach {
             allowed: allowed_hosts,
             named: plan.named_hosts(),
             target: target.clone(),
             tables,
         };
+        // A name may stand for something else than when the user was asked.
+        for server in &mut servers {
+            reach.admit(server).map_err(LoadError::NotAllowed)?;
+        }
         let mut work = Self {
             seed,
             target,

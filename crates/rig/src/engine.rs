@@ -70,7 +70,9 @@ impl ReadyEngine {
 fn native_failed(error: &LoadError) -> TrialError {
     let says = failed_to(error);
     match error {
-        LoadError::NoUsers | LoadError::Hosts(_) => TrialError::Input(says),
+        LoadError::NoUsers | LoadError::Hosts(_) | LoadError::NotAllowed(_) => {
+            TrialError::Input(says)
+        }
         _ => TrialError::Environment(says),
     }
 }

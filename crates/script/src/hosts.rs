@@ -1,7 +1,6 @@
 //! Whom a plan is going to load, before it does.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
 use weir_plan::{HttpRequest, Position};
 
@@ -133,27 +132,6 @@ pub fn retarget(url: &str, target: &Target, hosts: &BTreeSet<String>) -> Option<
             moved.push_str(parts.tail);
             moved
         })
-}
-
-/// Whether an address belongs to this machine or to a network that is not the public one: RFC 1918,
-/// RFC 6598, RFC 3927, RFC 4193, RFC 4291.
-pub fn is_private(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(v4) => {
-            let shared = v4.octets()[0] == 100 && (64..128).contains(&v4.octets()[1]);
-            v4.is_loopback()
-                || v4.is_private()
-                || v4.is_link_local()
-                || v4.is_unspecified()
-                || shared
-        }
-        IpAddr::V6(v6) => {
-            v6.is_loopback()
-                || v6.is_unique_local()
-                || v6.is_unicast_link_local()
-                || v6.is_unspecified()
-        }
-    }
 }
 
 /// Whether each sample fails before anything is sent, because of its protocol.

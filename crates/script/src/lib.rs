@@ -53,7 +53,7 @@ mod visit;
 
 pub use condition::javascript_condition;
 pub use decimal_format::java_decimal_format;
-pub use hosts::{Host, finds_server, is_private, retarget};
+pub use hosts::{Host, finds_server, retarget};
 pub use live::LogSink;
 pub use location::{automatic_url, base_url, normalized, redirect_url, resource_url};
 pub use previous::PreviousResponse;

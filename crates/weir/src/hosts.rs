@@ -1,6 +1,6 @@
 //! Whom Weir may load.
 //!
-//! Loopback and private addresses go. A public one has to be allowed by name, on the command line,
+//! Loopback and private addresses go ([`is_near`]). Any other has to be allowed by name, on the command line,
 //! in the study, or in the user's own configuration (`$XDG_CONFIG_HOME/weir/config.toml`, else
 //! `~/.config/weir/config.toml`, key `allow-hosts`). `*` allows any host, also those that only a
 //! JMeter knows (see [`crate::jmeter`]).
@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use weir_script::is_private;
+use weir_exchange::{decimal_reading, is_near, kind};
 
 use crate::error::ExpectedError;
 use crate::output;
@@ -42,24 +42,29 @@ pub(crate) fn check(hosts: &[NamedHost], allowed: &[String]) -> Result<(), Expec
         if told.contains(&text) {
             continue;
         }
-        let addresses: Vec<IpAddr> = (named.host.as_str(), named.port)
+        let mut addresses: Vec<IpAddr> = (named.host.as_str(), named.port)
             .to_socket_addrs()
             .map(|found| found.map(|address| address.ip()).collect())
             .unwrap_or_default();
-        let public = addresses.iter().find(|address| !is_private(**address));
+        // JMeter looks the name up again, as Java does.
+        addresses.extend(decimal_reading(&named.host).map(IpAddr::V4));
+        let far = addresses.into_iter().find(|address| !is_near(*address));
         let allows = |list: &[String]| {
             list.iter()
                 .any(|name| name == ANY_HOST || name.eq_ignore_ascii_case(&named.host))
         };
-        if let Some(address) = public
+        if let Some(address) = far
             && !allows(allowed)
             && !allows(&configured)
         {
             return Err(ExpectedError::Input(format!(
-                "{}: the host `{}` has the public address {address}; Weir loads only loopback and private addresses \
+                "{}: the host `{}` has the {} address {address}; Weir loads only loopback and private addresses \
                  unless the host is allowed: --allow-host {} (or allow-hosts in the study), or send the load \
                  elsewhere with --target http://127.0.0.1:PORT",
-                named.named_in, named.host, named.host
+                named.named_in,
+                named.host,
+                kind(address),
+                named.host
             )));
         }
         told.push(text);
@@ -119,11 +124,24 @@ mod tests {
             "10.1.2.3",
             "192.168.0.9",
             "172.31.0.1",
-            "100.64.0.1",
             "::1",
             "fd00::1",
         ] {
             check(&[host(name)], &[]).unwrap();
+        }
+        for (name, address) in [
+            ("169.254.169.254", "link-local address 169.254.169.254"),
+            ("2852039166", "link-local address 169.254.169.254"),
+            ("0xa9.254.43518", "link-local address 169.254.169.254"),
+            ("::ffff:169.254.169.254", "link-local address"),
+            ("fe80::1%lo", "link-local address fe80::1"),
+            ("fd00:ec2::254", "metadata address"),
+            ("100.100.100.200", "shared address"),
+            ("0177.0.0.1", "public address 177.0.0.1"),
+        ] {
+            let refused = check(&[host(name)], &[]).unwrap_err().to_string();
+            assert!(refused.contains(address), "{name}: {refused}");
+            check(&[host(name)], &[name.to_owned()]).unwrap();
         }
         // Documentation addresses (RFC 5737): nothing is ever sent to them, here neither.
         let refused = check(&[host("203.0.113.7")], &[]).unwrap_err();

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use roxmltree::{Document, Node};
-use weir_script::{Properties, Scheme, Target, is_private};
+use weir_exchange::is_near;
+use weir_script::{Properties, Scheme, Target};
 
 use super::element::{self, Element};
 use super::{INCLUDED, PlanText};
@@ -231,8 +232,8 @@ impl Looking {
             && servers.any(|node| node.has_tag_name("stringProp"));
         let is_elsewhere = |text: &str| {
             let addresses = self.constants.value(text);
-            let is_private = |address: &str| address.trim().parse::<IpAddr>().is_ok_and(is_private);
-            addresses.is_none_or(|text| !text.split(',').all(is_private))
+            let is_near = |address: &str| address.trim().parse::<IpAddr>().is_ok_and(is_near);
+            addresses.is_none_or(|text| !text.split(',').all(is_near))
         };
         let hosts = manager.property("DNSCacheManager.hosts");
         let mut addresses = hosts

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncWrite as _;
 use tokio_rustls::rustls::ClientConfig;
+use weir_exchange::is_near;
 
 use crate::clock::Moment;
 use crate::http::connection::Connections;
@@ -18,6 +19,7 @@ use crate::http::outcome::{ConnectFailure, Failure};
 use crate::http::request::Request;
 use crate::http::response::{Asked, Codings, Head, Kept, ResponseReader};
 use crate::http::server::Server;
+use crate::http::servers::not_allowed;
 use crate::http::socket::{Socket, Stream};
 use crate::http::upload::{Pieces, UPLOAD_PIECE_BYTES};
 use crate::timers::Timer;
@@ -123,6 +125,11 @@ impl Client {
         let port = server.peer().1;
         let mut failure = Failure::UnknownHost;
         for ip in &server.addresses {
+            // The last look, at the very address that is connected to.
+            if !server.reaches_far && !is_near(*ip) {
+                let says = not_allowed(server.peer().0, *ip);
+                return Err(Failure::NotAllowed(says));
+            }
             let until = timeout.map(|timeout| self.io.now().after(timeout));
             let connecting = Socket::connect(&self.io, (*ip, port));
             failure = Failure::Connect(match self.timer.within(until, connecting).await {

@@ -23,6 +23,8 @@ pub(crate) struct Server {
     /// The addresses to connect to, the proxy's if there is one, in the order in which they are
     /// tried; empty when the name is not known.
     pub(crate) addresses: Vec<IpAddr>,
+    /// Whether addresses that are not near may be connected to: the user has allowed it by name.
+    pub(crate) reaches_far: bool,
 }
 
 impl Server {
@@ -41,6 +43,7 @@ impl Server {
             proxy: proxy.cloned(),
             table,
             addresses: Vec::new(),
+            reaches_far: false,
         };
         let (name, _) = server.peer();
         let of_plan = table.and_then(|table| static_addresses(&tables[table], name));

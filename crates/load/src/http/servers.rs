@@ -7,12 +7,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::ops::Index;
 use std::sync::{Arc, OnceLock};
 
 use tokio_rustls::rustls::ClientConfig;
+use weir_exchange::{is_near, kind};
 use weir_plan::DnsCache;
-use weir_script::{HttpVersion, SentRequest, Target, Text, is_private, retarget};
+use weir_script::{HttpVersion, SentRequest, Target, Text, retarget};
 
 use crate::http::outcome::Failure;
 use crate::http::server::Server;
@@ -113,26 +115,7 @@ impl Servers {
         };
         let looked_up = tokio::task::spawn_blocking(look_up).await;
         let (direct, by_proxy) = looked_up.map_err(|_| Failure::UnknownHost)?;
-        // A proxy on the way does not change whom the load is for.
-        self.judge(&direct)?;
-        self.add(by_proxy.unwrap_or(direct))
-    }
-
-    fn judge(&self, server: &Server) -> Result<(), Failure> {
-        let public = server.addresses.iter().find(|ip| !is_private(**ip));
-        let mut allowed = self.reach.allowed.iter();
-        match public {
-            Some(ip)
-                if !allowed
-                    .any(|name| name == ANY_HOST || name.eq_ignore_ascii_case(&server.host)) =>
-            {
-                Err(Failure::NotAllowed(format!(
-                    "{} has the public address {ip} and is not allowed: --allow-host {}",
-                    server.host, server.host
-                )))
-            }
-            _ => Ok(()),
-        }
+        self.add(self.reach.way(direct, by_proxy)?)
     }
 
     /// Two runtimes that find the same server at once may both add it, which is harmless.
@@ -151,6 +134,63 @@ impl Servers {
     }
 }
 
+impl Reach {
+    /// Lets a server be asked at the addresses that were found: those that are near, and others if
+    /// its name or the address is allowed. The connections go to these addresses, however often the
+    /// name changes what it stands for.
+    ///
+    /// # Errors
+    /// One of its addresses is not near, and nobody has allowed it: what to do, for people.
+    pub(crate) fn admit(&self, server: &mut Server) -> Result<(), String> {
+        let name = server.peer().0;
+        let far = server.addresses.iter().copied();
+        let mut far = far.filter(|ip| !is_near(*ip) && !self.allows_address(*ip));
+        let Some(ip) = far.next() else {
+            server.reaches_far = server.addresses.iter().any(|ip| !is_near(*ip));
+            return Ok(());
+        };
+        if self.allows(name) {
+            server.reaches_far = true;
+            return Ok(());
+        }
+        Err(not_allowed(name, ip))
+    }
+
+    /// The way to a server that was found: a proxy does not change whom the load is for, and gets
+    /// load itself.
+    fn way(&self, mut direct: Server, by_proxy: Option<Server>) -> Result<Server, Failure> {
+        self.admit(&mut direct).map_err(Failure::NotAllowed)?;
+        let Some(mut by_proxy) = by_proxy else {
+            return Ok(direct);
+        };
+        // Whom the proxy will ask cannot be judged where the name means nothing.
+        if direct.addresses.is_empty() && !self.allows(&direct.host) {
+            let name = &direct.host;
+            return Err(Failure::NotAllowed(format!(
+                "{name} is known to the proxy alone and is not allowed: --allow-host {name}"
+            )));
+        }
+        self.admit(&mut by_proxy).map_err(Failure::NotAllowed)?;
+        Ok(by_proxy)
+    }
+
+    fn allows(&self, host: &str) -> bool {
+        let mut allowed = self.allowed.iter();
+        allowed.any(|name| name == ANY_HOST || name.eq_ignore_ascii_case(host))
+    }
+
+    fn allows_address(&self, ip: IpAddr) -> bool {
+        let mut allowed = self.allowed.iter();
+        allowed.any(|name| name.parse() == Ok(ip))
+    }
+}
+
+/// What is said of a server at such an address.
+pub(crate) fn not_allowed(name: &str, ip: IpAddr) -> String {
+    let kind = kind(ip);
+    format!("{name} has the {kind} address {ip} and is not allowed: --allow-host {name}")
+}
+
 impl Index<usize> for Servers {
     type Output = Server;
 
@@ -166,9 +206,7 @@ impl Index<usize> for Servers {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
-
-    use weir_script::Scheme;
+    use weir_script::{ProxyServer, Scheme};
 
     use super::*;
 
@@ -180,6 +218,7 @@ mod tests {
             port,
             table: None,
             addresses: vec![IpAddr::from(ip)],
+            reaches_far: false,
         }
     }
 
@@ -200,22 +239,64 @@ mod tests {
         ));
     }
 
+    fn allowing(hosts: &[&str]) -> Reach {
+        let allowed = hosts.iter().map(|host| (*host).to_owned()).collect();
+        Reach {
+            allowed,
+            ..Reach::default()
+        }
+    }
+
     /// Documentation addresses (RFC 5737) are public; nothing is ever sent to them, here neither.
     #[test]
     fn public_servers_need_a_word() {
-        let public = server("shop.example", 80, [203, 0, 113, 7]);
-        let allowing = |hosts: &[&str]| {
-            let allowed = hosts.iter().map(|host| (*host).to_owned()).collect();
-            let reach = Reach {
-                allowed,
-                ..Reach::default()
-            };
-            Servers::new(Vec::new(), reach, HttpVersion::One).judge(&public)
+        let admit = |hosts: &[&str]| {
+            let mut public = server("shop.example", 80, [203, 0, 113, 7]);
+            let admitted = allowing(hosts).admit(&mut public);
+            assert_eq!(public.reaches_far, admitted.is_ok());
+            admitted.is_ok()
         };
-        assert!(matches!(allowing(&[]), Err(Failure::NotAllowed(_))));
-        assert!(matches!(allowing(&["other"]), Err(Failure::NotAllowed(_))));
-        assert_eq!(allowing(&["Shop.Example"]), Ok(()));
-        assert_eq!(allowing(&["*"]), Ok(()));
+        assert!(!admit(&[]));
+        assert!(!admit(&["other"]));
+        assert!(admit(&["Shop.Example"]));
+        assert!(admit(&["203.0.113.7"]));
+        assert!(admit(&["*"]));
+    }
+
+    #[test]
+    fn every_address_of_a_name_is_judged() {
+        let mut both = server("shop.example", 80, [127, 0, 0, 1]);
+        assert_eq!(allowing(&[]).admit(&mut both), Ok(()));
+        assert!(!both.reaches_far);
+        both.addresses.push(IpAddr::from([169, 254, 169, 254]));
+        let refused = allowing(&[]).admit(&mut both);
+        assert!(refused.is_err_and(|says| says.contains("169.254.169.254")));
+    }
+
+    #[test]
+    fn a_proxy_and_whom_it_asks_are_both_judged() {
+        let proxied = |ip| {
+            let proxy = ProxyServer {
+                host: "proxy.example".to_owned(),
+                port: 3128,
+                authorization: None,
+            };
+            Server {
+                proxy: Some(proxy),
+                ..server("shop.example", 80, ip)
+            }
+        };
+        let near = || server("shop.example", 80, [10, 0, 0, 1]);
+        let unknown = || Server {
+            addresses: Vec::new(),
+            ..near()
+        };
+        let way = |direct, ip, hosts: &[&str]| allowing(hosts).way(direct, Some(proxied(ip)));
+        assert!(way(near(), [10, 0, 0, 2], &[]).is_ok());
+        assert!(way(near(), [169, 254, 0, 2], &[]).is_err());
+        assert!(way(near(), [169, 254, 0, 2], &["proxy.example"]).is_ok());
+        assert!(way(unknown(), [10, 0, 0, 2], &[]).is_err());
+        assert!(way(unknown(), [10, 0, 0, 2], &["shop.example"]).is_ok());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::process::Command;
 use std::time::Duration;
 
 use weir_plan::{EmbeddedResources, FileUpload, Sampler};
@@ -108,6 +109,107 @@ fn a_public_server_is_not_asked_unless_it_is_allowed() {
         assert_eq!(&*row.url, "http://203.0.113.7:9/x");
     }
     assert_eq!((refused.connect_ms, refused.sent_bytes), (0, 0));
+}
+
+/// Says that a test runs in a network of its own.
+const LONELY: &str = "WEIR_TEST_IN_A_NETWORK_OF_ITS_OWN";
+
+/// Runs a test of this program once more in a network that has a loopback interface and no way out,
+/// so that a test that fails sends nothing either. True in there.
+fn is_lonely(test: &str) -> bool {
+    if std::env::var_os(LONELY).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let script = "ip link set lo up && exec \"$0\" \"$@\"";
+    let output = Command::new("unshare")
+        .args(["--net", "--map-root-user", "sh", "-c", script])
+        .arg(program)
+        .args([test, "--exact", "--nocapture"])
+        .env(LONELY, "1")
+        .output()
+        .unwrap();
+    let says = String::from_utf8_lossy(&output.stderr);
+    if says.contains("unshare failed") && !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: no network of its own without root: {says}");
+        return false;
+    }
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{says}");
+    assert!(told.contains("1 passed"), "{told}");
+    false
+}
+
+/// Where clouds tell a machine its keys, in all the ways to write it.
+#[test]
+fn no_redirect_leads_to_link_local_addresses() {
+    if !is_lonely("follows::no_redirect_leads_to_link_local_addresses") {
+        return;
+    }
+    for host in [
+        "169.254.169.254",
+        "169.254.169.254.",
+        "2852039166",
+        "0xa9.0xfe.0xa9.0xfe",
+        "0251.0376.0251.0376",
+        "[fe80::1]",
+        "[fe80::1%lo]",
+        "[fe80::1%25lo]",
+        "[::ffff:169.254.169.254]",
+        "[::ffff:a9fe:a9fe]",
+        "[::169.254.169.254]",
+        "[2002:a9fe:a9fe::1]",
+        "[64:ff9b::169.254.169.254]",
+        "[fd00:ec2::254]",
+    ] {
+        let to = format!("http://{host}:9/latest");
+        let link = page(&format!("<img src=\"{to}\">"));
+        let replies = [redirect(&to), link];
+        for reply in replies {
+            let Reply::Send(bytes) = reply else {
+                continue;
+            };
+            let server = Server::start(move |_| Reply::Send(bytes.clone()));
+            let rows = rows(&server, embedding("/a", None));
+            let last = rows.last().unwrap();
+            assert!(!last.success, "{host}: {last:?}");
+            // A name that is none is not asked either; everything else is refused unasked.
+            let is_unasked = [
+                "weir.NotAllowed",
+                "URISyntax",
+                "UnknownHost",
+                "MalformedURL",
+            ];
+            let code = &last.response_code;
+            assert!(
+                is_unasked.iter().any(|way| code.contains(way)),
+                "{host}: {last:?}"
+            );
+            assert_eq!((last.connect_ms, last.sent_bytes), (0, 0), "{host}");
+        }
+    }
+}
+
+/// What the user was asked about may have become something else: the load judges again what it
+/// connects to.
+#[test]
+fn a_planned_server_is_judged_where_it_is_looked_up() {
+    let server = Server::good();
+    let start = |target: &str, allowed: &[&str]| {
+        let mut settings = settings(&server, vec![group(1, vec![get("/")])]);
+        settings.target = Some(target.parse().unwrap());
+        settings.allowed_hosts = allowed.iter().map(|host| (*host).to_owned()).collect();
+        weir_load::start(settings)
+    };
+    for target in ["http://169.254.169.254:9", "http://[fe80::1]:9"] {
+        let refused = start(target, &[]).unwrap_err();
+        assert!(
+            matches!(refused, weir_load::LoadError::NotAllowed(_)),
+            "{refused}"
+        );
+    }
+    let local = format!("http://{}", server.address);
+    start(&local, &[]).unwrap().stop();
 }
 
 #[test]
