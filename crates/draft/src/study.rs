@@ -1,6 +1,7 @@
 //! The study as commented text.
 
 use weir_accesslog::Rates;
+use weir_shown::is_hidden;
 use weir_target::{AgentWay, Found, FoundLimit, FoundValue, SetWay};
 
 use crate::USERS;
@@ -53,6 +54,7 @@ impl Text {
     /// A comment, broken into lines.
     fn say(&mut self, words: &str) {
         let mut line = String::from("#");
+        let words = weir_shown::text(words);
         for word in words.split_whitespace() {
             let word: String = word.chars().filter(|c| !c.is_control()).collect();
             if line.chars().count() + 1 + word.chars().count() > LINE && line.len() > 1 {
@@ -67,7 +69,7 @@ impl Text {
 
     /// Text that must not be broken, as a comment.
     fn out(&mut self, line: &str) {
-        let line: String = line.chars().filter(|c| !c.is_control()).collect();
+        let line = weir_shown::line(line).replace('\t', " ");
         self.line(&format!("# {line}"));
     }
 
@@ -336,16 +338,16 @@ fn find(text: &mut Text) {
 
 /// A text as TOML writes it: in single quotes, where nothing is escaped, if that reads better.
 fn quoted(text: &str) -> String {
-    let is_plain = !text.contains(['"', '\\']) && !text.contains(char::is_control);
+    let is_plain = !text.contains(['"', '\\']) && !text.contains(is_hidden);
     if is_plain {
         return format!("\"{text}\"");
     }
-    if !text.contains('\'') && !text.contains(char::is_control) {
+    if !text.contains('\'') && !text.contains(is_hidden) {
         return format!("'{text}'");
     }
     let escape = |c: char| match c {
         '"' | '\\' => format!("\\{c}"),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
+        c if is_hidden(c) => format!("\\U{:08X}", u32::from(c)),
         c => c.to_string(),
     };
     format!("\"{}\"", text.chars().map(escape).collect::<String>())
@@ -353,10 +355,11 @@ fn quoted(text: &str) -> String {
 
 /// A stage as a key.
 fn key(stage: &str) -> String {
-    if stage.contains('.') {
-        quoted(stage)
-    } else {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !stage.is_empty() && stage.chars().all(is_bare) {
         stage.to_owned()
+    } else {
+        quoted(stage)
     }
 }
 

@@ -4,6 +4,7 @@
 mod sheet;
 
 use weir_record::{Change, ComparedSide, FigureComparison, RunComparison, Scale};
+use weir_shown::line;
 use weir_stats::{Estimate, Verdict};
 
 use crate::figures::Kind;
@@ -146,7 +147,7 @@ fn labels(comparison: &RunComparison, width: usize) -> String {
     }
     let mut text = "\nBy label (all intervals hold together at 95 %)\n".to_owned();
     for (label, figures) in &comparison.labels {
-        text.push_str(&group(label, figures, width));
+        text.push_str(&group(&line(label), figures, width));
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Rows of cells that line up, in plain text.
 
 use unicode_width::UnicodeWidthStr as _;
+use weir_shown::line;
 
 /// On which side the cells of a column line up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,9 @@ impl Grid {
     /// Adds a row; it has as many cells as there are columns.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.align.len(), "a row fills its table");
-        self.rows.push(cells);
+        // A name must not begin another row.
+        let cells = cells.into_iter().map(|cell| line(&cell).into_owned());
+        self.rows.push(cells.collect());
     }
 
     /// The width of the widest line.

@@ -1,6 +1,7 @@
 //! The report as a text for a ticket: GitHub's Markdown, readable as it stands.
 
 use weir_record::{StudyResult, SweepOverview, SweepTable, TrialRecord};
+use weir_shown::is_hidden;
 
 use crate::ReportInput;
 use crate::figures::{Kind, number};
@@ -274,10 +275,13 @@ fn escape(text: &str) -> String {
     while let Some(character) = rest.next() {
         // `<` begins a tag only in front of one of these; `cpu <= 80 %` stays as it is.
         let tag = |next: &char| next.is_ascii_alphabetic() || "/!?".contains(*next);
+        let entity = |next: &char| next.is_ascii_alphabetic() || *next == '#';
         match character {
+            '&' if rest.peek().is_some_and(entity) => escaped.push_str("\\&"),
             '<' if rest.peek().is_some_and(tag) => escaped.push_str("\\<"),
             '\\' | '`' | '*' | '|' | '[' => escaped.extend(['\\', character]),
             '\n' | '\r' | '\t' => escaped.push(' '),
+            hidden if is_hidden(hidden) => escaped.push('\u{fffd}'),
             _ => escaped.push(character),
         }
     }

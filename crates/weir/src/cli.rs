@@ -13,6 +13,7 @@ use crate::commands::{
     sample_server::SampleServerArguments, simulate::SimulateArguments, size::SizeArguments,
     sweep::SweepArguments, target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
+use crate::output;
 
 /// Finds how much concurrency a web application server can take, sets it, and holds it there.
 #[derive(Debug, Parser)]
@@ -78,5 +79,20 @@ pub(crate) struct RunTyped {
 
 /// Parses the command line; wrong ones and `--help` end the program as clap does.
 pub(crate) fn parse() -> Command {
-    Weir::parse().command
+    parsed::<Weir>(std::env::args_os()).command
+}
+
+/// Parses words as clap does, which repeats what was typed: where that has something in it that a
+/// terminal would obey, it is made visible.
+pub(crate) fn parsed<P: Parser>(words: impl IntoIterator<Item = OsString>) -> P {
+    let words: Vec<OsString> = words.into_iter().collect();
+    P::try_parse_from(&words).unwrap_or_else(|error| {
+        let mut words = words.iter();
+        if !words.any(|word| word.to_string_lossy().contains(weir_shown::is_hidden)) {
+            error.exit();
+        }
+        output::talk_lines(&output::indented(&error.render().to_string()));
+        #[expect(clippy::exit, reason = "clap ends the program here, too")]
+        std::process::exit(error.exit_code());
+    })
 }

@@ -73,6 +73,17 @@ pub(crate) struct FileProblem {
     pub(crate) help: Option<String>,
 }
 
+impl FileProblem {
+    /// With nothing in it that a terminal would obey: styling stands around it later.
+    fn shown(self) -> Self {
+        Self {
+            span: self.span,
+            says: weir_shown::text(&self.says).into_owned(),
+            help: self.help.map(|help| weir_shown::text(&help).into_owned()),
+        }
+    }
+}
+
 impl From<weir_study::Problem> for FileProblem {
     fn from(problem: weir_study::Problem) -> Self {
         Self {
@@ -87,8 +98,11 @@ impl FileProblems {
     /// Problems of a file with this name and text.
     pub(crate) fn new(name: &str, text: String, problems: Vec<FileProblem>) -> Self {
         Self {
-            source: NamedSource::new(name, text),
-            problems,
+            source: NamedSource::new(
+                weir_shown::line(name),
+                weir_shown::in_place(&text).into_owned(),
+            ),
+            problems: problems.into_iter().map(FileProblem::shown).collect(),
         }
     }
 

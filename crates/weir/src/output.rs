@@ -2,6 +2,10 @@
 //!
 //! Data goes to standard output, talk to standard error. A reader that has gone away (`weir … |
 //! head`) is no error.
+//!
+//! What is printed holds names and messages from outside. Whatever of it a terminal would obey is
+//! made visible here ([`weir_shown`]), the last place that all of it passes. Text is one line unless
+//! its caller says that it has several, so that a name cannot begin a line that looks like Weir's.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -14,11 +18,29 @@ use crate::error::ExpectedError;
 
 /// Prints a line of data.
 pub(crate) fn data(text: &str) {
-    ignore_gone(writeln!(io::stdout().lock(), "{text}"));
+    to_stdout(&weir_shown::line(text));
+}
+
+/// Prints data that has several lines.
+pub(crate) fn data_lines(text: &str) {
+    to_stdout(&weir_shown::text(text));
 }
 
 /// Prints a line of talk.
 pub(crate) fn talk(text: &str) {
+    to_stderr(&weir_shown::line(text));
+}
+
+/// Prints talk that has several lines.
+pub(crate) fn talk_lines(text: &str) {
+    to_stderr(&weir_shown::text(text));
+}
+
+fn to_stdout(text: &str) {
+    ignore_gone(writeln!(io::stdout().lock(), "{text}"));
+}
+
+fn to_stderr(text: &str) {
     ignore_gone(writeln!(io::stderr().lock(), "{text}"));
 }
 
@@ -34,13 +56,15 @@ pub(crate) fn width() -> usize {
 pub(crate) fn json_line(value: &impl Serialize) {
     let line = serde_json::to_string(value).expect("plain data serialises");
     let mut out = io::stdout().lock();
+    let line = weir_shown::json(&line);
     ignore_gone(writeln!(out, "{line}").and_then(|()| out.flush()));
 }
 
 /// Writes a value as JSON to a file, or to standard output for `-`.
 pub(crate) fn json_to(path: &Path, value: &impl Serialize) -> Result<(), ExpectedError> {
     if path == Path::new("-") {
-        data(&weir_record::json_text(value).expect("plain data serialises"));
+        let text = weir_record::json_text(value).expect("plain data serialises");
+        to_stdout(&weir_shown::json(&text));
         return Ok(());
     }
     weir_record::write_json(path, value)
@@ -66,9 +90,16 @@ pub(crate) fn tell_error(error: &ExpectedError) {
         for problem in problems.diagnostics() {
             let mut text = String::new();
             if handler.render_report(&mut text, &problem).is_ok() {
-                talk(&text);
+                // What is from outside is made visible where it enters; the rest is its styling.
+                to_stderr(&text);
             }
         }
     }
-    talk(&format!("error: {error}"));
+    talk_lines(&indented(&format!("error: {error}")));
+}
+
+/// An error with its later lines indented, so that none of them looks like one of Weir's.
+pub(crate) fn indented(says: &str) -> String {
+    let lines: Vec<&str> = says.trim_end().lines().collect();
+    lines.join("\n  ")
 }

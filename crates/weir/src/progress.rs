@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use weir_record::{SecondView, TrialObserver};
+use weir_shown::line;
 
 use crate::output;
 
@@ -44,7 +45,7 @@ impl LiveView {
     pub(crate) fn set_prefix(&mut self, prefix: &str) {
         prefix.clone_into(&mut self.prefix);
         if let Some(bar) = &self.bar {
-            bar.set_message(self.prefix.clone());
+            bar.set_message(line(&self.prefix).into_owned());
         }
     }
 
@@ -59,7 +60,7 @@ impl LiveView {
     /// Says how things stand after so many seconds.
     pub(crate) fn says(&self, elapsed_s: u64, text: String) {
         match &self.bar {
-            Some(bar) => bar.set_message(text),
+            Some(bar) => bar.set_message(line(&text).into_owned()),
             None if elapsed_s.is_multiple_of(LINE_EVERY_S) => output::talk(&text),
             None => {}
         }
@@ -152,7 +153,7 @@ impl Parts {
     pub(crate) fn begin(&mut self, part: String) {
         self.now = part;
         if let Some(bar) = &self.bar {
-            bar.set_message(self.now.clone());
+            bar.set_message(line(&self.now).into_owned());
         }
         self.go_on();
     }

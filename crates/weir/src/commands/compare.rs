@@ -113,13 +113,13 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8, ExpectedError> {
     match &arguments.json {
         Some(json) => {
             if json == Path::new("-") {
-                output::talk(&text);
+                output::talk_lines(&text);
             } else {
-                output::data(&text);
+                output::data_lines(&text);
             }
             output::json_to(json, &comparison)?;
         }
-        None => output::data(&text),
+        None => output::data_lines(&text),
     }
     Ok(comparison.exit_code)
 }

@@ -179,15 +179,15 @@ fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), E
     let text = text.trim_end();
     match &arguments.json {
         Some(json) if json.as_os_str() == "-" => {
-            output::talk(text);
+            output::talk_lines(text);
             output::json_to(json, explanation)
         }
         Some(json) => {
-            output::data(text);
+            output::data_lines(text);
             output::json_to(json, explanation)
         }
         None => {
-            output::data(text);
+            output::data_lines(text);
             Ok(())
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     let traffic = arguments.access_log.as_deref().map(log::read).transpose()?;
     let mix = traffic.as_ref().and_then(Mix::of);
     if let Some(traffic) = &traffic {
-        output::data(&told::traffic(traffic, mix.as_ref()));
+        output::data_lines(&told::traffic(traffic, mix.as_ref()));
         if mix.is_none() {
             output::talk(
                 "the log has no GET or HEAD request that was answered: the study loads the URL's path",
@@ -93,10 +93,11 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     });
     write(&arguments.out, &text)?;
     if let Some(found) = &found {
-        output::data(&told::found(found));
+        output::data_lines(&told::found(found));
     }
     job::check(&arguments.out)?;
-    output::talk(&format!(
+    let file = weir_shown::line(&file);
+    output::talk_lines(&format!(
         "{file} is written; nothing of the server was changed. Read it, then:\n  weir check {file}\n  weir tune {file} --dry-run\n  \
          weir tune {file}"
     ));

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &ModelArguments) -> Result<u8, ExpectedError> {
     let questions = questions(arguments, &model)?;
     let (predictions, refused) = answers(&model, &questions);
     if arguments.json.as_deref() != Some(std::path::Path::new("-")) {
-        output::data(&table::text(
+        output::data_lines(&table::text(
             &path,
             result.trials.len(),
             &model,

@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
     }
     let run = stored::StoredRun::read(&directory)?;
     if arguments.markdown {
-        output::data(&weir_report::markdown(&run.input()));
+        output::data_lines(&weir_report::markdown(&run.input()));
     } else {
         let path = run.write_report(&directory)?;
         output::data(&path.display().to_string());
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
 fn of_watch(directory: &RunDirectory, markdown: bool) -> Result<u8, ExpectedError> {
     let watch = stored::StoredWatch::read(directory)?;
     if markdown {
-        output::data(&weir_report::watch::watch_markdown(&watch.input()));
+        output::data_lines(&weir_report::watch::watch_markdown(&watch.input()));
     } else {
         let path = watch.write_report(directory)?;
         output::data(&path.display().to_string());

@@ -171,7 +171,7 @@ fn conclude(
             measured.elapsed.as_secs_f64()
         ));
     }
-    output::talk(&weir_report::text::run_table(&record));
+    output::talk_lines(&weir_report::text::run_table(&record));
     let verdicts = verdict::judge(&shared.require, &record);
     let status = if measured.interrupted {
         Status::Interrupted

@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &SizeArguments) -> Result<u8, ExpectedError> {
         stored::write_sheet(html, &page::sheet(&sizing))?;
     }
     if arguments.json.as_deref() != Some(Path::new("-")) {
-        output::data(weir_size::text(&sizing).trim_end());
+        output::data_lines(weir_size::text(&sizing).trim_end());
     }
     Ok(0)
 }
@@ -141,7 +141,7 @@ fn refused(path: &str, error: &SizeError) -> Result<u8, ExpectedError> {
     let text = format!("{path}: {}", failed_to(error));
     match error {
         SizeError::Alone { .. } | SizeError::Unsure { .. } => {
-            output::data(&text);
+            output::data_lines(&text);
             Ok(1)
         }
         SizeError::Requirement { .. } | SizeError::Always { .. } | SizeError::Users { .. } => {

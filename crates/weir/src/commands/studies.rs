@@ -93,7 +93,7 @@ pub(crate) fn run_in(
     let cpus = divide_cpus(job)?;
     if arguments.dry_run {
         commands_of::list(job, output::data);
-        output::data(&dry_run(&job.study));
+        output::data_lines(&dry_run(&job.study));
         return Ok(0);
     }
     commands_of::show_and_check(job, arguments.allow_commands)?;
@@ -422,7 +422,7 @@ fn conclude(
         ended.wall,
     );
     directory.write_result(&result).map_err(stored::failed)?;
-    output::talk(&weir_report::text::summary(&result, output::width()));
+    output::talk_lines(&weir_report::text::summary(&result, output::width()));
     output::talk(&format!(
         "{} trials, {:.0} s of load, {:.0} s in all",
         result.spent.trials, result.spent.load_s, result.spent.wall_s

@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<u8, ExpectedError> {
     if to_stdout {
         output::talk(&place);
     } else {
-        output::talk(&weir_report::watch::watch_table(recorder.seen()));
+        output::talk_lines(&weir_report::watch::watch_table(recorder.seen()));
         output::data(&place);
     }
     match ended {

@@ -8,6 +8,7 @@ mod cli;
 mod compare;
 mod corpus;
 mod explain;
+mod hostile;
 mod init;
 mod malformed;
 mod models;

@@ -243,12 +243,14 @@ impl Running {
         let status = wait_for(&format!("end of weir {}", self.words), patience, || {
             self.child.try_wait().unwrap()
         });
-        Done {
+        let done = Done {
             words: std::mem::take(&mut self.words),
             code: status.code(),
             stdout: fs::read_to_string(&self.stdout).unwrap(),
             stderr: fs::read_to_string(&self.stderr).unwrap(),
-        }
+        };
+        done.holds_nothing_that_a_terminal_obeys();
+        done
     }
 }
 
@@ -275,6 +277,19 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// Whatever a test was about: no control characters, nothing that turns the direction of writing.
+    #[track_caller]
+    fn holds_nothing_that_a_terminal_obeys(&self) {
+        let is_obeyed = |letter: char| {
+            (letter.is_control() && !matches!(letter, '\n' | '\t'))
+                || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        for printed in [&self.stdout, &self.stderr] {
+            let obeyed = printed.lines().find(|line| line.contains(is_obeyed));
+            assert_eq!(obeyed, None, "weir {}", self.words);
+        }
+    }
+
     /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn ends(self, code: i32) -> Self {

@@ -56,9 +56,9 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
     for trial in &loads.trials {
         let name = trial.record.case.as_deref().unwrap_or_default();
         output::talk(&format!("{name}: {} users", trial.record.population));
-        output::talk(&weir_report::text::run_table(&trial.record));
+        output::talk_lines(&weir_report::text::run_table(&trial.record));
     }
-    output::talk(&weir_report::text::summary(&result, output::width()));
+    output::talk_lines(&weir_report::text::summary(&result, output::width()));
     let report = StoredRun::read(&directory)?.write_report(&directory)?;
     output::talk(&format!("report: {}", report.display()));
     match &arguments.json {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use serde_json::Value;
 use weir_exchange::{Exchange, MetricsUrl};
 use weir_gateway::Status;
 use weir_record::failed_to;
@@ -32,17 +33,37 @@ pub(crate) struct StatusArguments {
 }
 
 pub(super) fn run(arguments: &StatusArguments) -> Result<u8, ExpectedError> {
-    let status = ask(arguments)?;
+    let answer = ask(arguments)?;
+    let status = read(&answer, arguments)?;
     if let Some(json) = &arguments.json {
         output::json_to(json, &status)?;
     }
     if arguments.json.as_deref() != Some(Path::new("-")) {
-        output::data(&status.to_string());
+        // Names in it are those of whoever answers.
+        let shown = serde_json::from_slice(&answer).ok().map(one_line_each);
+        let shown = shown.and_then(|value| serde_json::from_value::<Status>(value).ok());
+        output::data_lines(&shown.unwrap_or(status).to_string());
     }
     Ok(0)
 }
 
-fn ask(arguments: &StatusArguments) -> Result<Status, ExpectedError> {
+/// With every text and name in it on one line.
+fn one_line_each(value: Value) -> Value {
+    let line = |text: &str| weir_shown::line(text).into_owned();
+    match value {
+        Value::String(text) => Value::String(line(&text)),
+        Value::Array(values) => values.into_iter().map(one_line_each).collect(),
+        Value::Object(named) => {
+            let named = named.into_iter();
+            named
+                .map(|(name, value)| (line(&name), one_line_each(value)))
+                .collect()
+        }
+        other => other,
+    }
+}
+
+fn ask(arguments: &StatusArguments) -> Result<Vec<u8>, ExpectedError> {
     let base = arguments.admin.trim_end_matches('/');
     let query = arguments.token.as_ref();
     let query = query.map_or_else(String::new, |token| format!("?token={token}"));
@@ -59,7 +80,11 @@ fn ask(arguments: &StatusArguments) -> Result<Status, ExpectedError> {
             failed_to(&error)
         ))
     })?;
-    serde_json::from_slice(&answer).map_err(|error| {
+    Ok(answer.to_vec())
+}
+
+fn read(answer: &[u8], arguments: &StatusArguments) -> Result<Status, ExpectedError> {
+    serde_json::from_slice(answer).map_err(|error| {
         ExpectedError::Environment(format!(
             "{}: what answers is no gateway of this version: {error}",
             arguments.admin

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use weir_accesslog::{Endpoint, Traffic};
 use weir_draft::Mix;
+use weir_shown::line;
 use weir_target::{AgentWay, Found, SetWay};
 
 /// Endpoints that are shown of a log at most.
@@ -11,7 +12,7 @@ const SHOWN: usize = 12;
 
 /// The process, its kind, its limits.
 pub(super) fn found(found: &Found) -> String {
-    let mut text = format!("{}, process {}", found.title(), found.pid);
+    let mut text = format!("{}, process {}", line(&found.title()), found.pid);
     if !found.limits.is_empty() {
         let _ = write!(
             text,
@@ -34,16 +35,17 @@ pub(super) fn found(found: &Found) -> String {
         );
     }
     if let Some(page) = &found.metrics {
-        let _ = write!(text, "\nmetrics: {page}");
+        let _ = write!(text, "\nmetrics: {}", line(&page.to_string()));
     }
     for note in &found.notes {
-        let _ = write!(text, "\nnote: {note}");
+        let _ = write!(text, "\nnote: {}", line(note));
     }
     text
 }
 
 fn row([limit, now, set, place]: [&str; 4]) -> String {
-    format!("  {limit:<28} {now:>9}  {set:<11} {place}")
+    let row = format!("  {limit:<28} {now:>9}  {set:<11} {place}");
+    line(&row).into_owned()
 }
 
 /// What the log says, and what of it the plan sends.
@@ -81,7 +83,8 @@ pub(super) fn traffic(traffic: &Traffic, mix: Option<&Mix>) -> String {
         .collect();
     let _ = write!(text, "\nstatuses: {}", statuses.join(", "));
     for endpoint in traffic.endpoints.iter().take(SHOWN) {
-        let _ = write!(text, "\n  {}", endpoint_line(endpoint, traffic.requests));
+        let endpoint = endpoint_line(endpoint, traffic.requests);
+        let _ = write!(text, "\n  {}", line(&endpoint));
     }
     if traffic.endpoints.len() > SHOWN {
         let _ = write!(
@@ -101,7 +104,7 @@ pub(super) fn traffic(traffic: &Traffic, mix: Option<&Mix>) -> String {
             text.push_str(" nothing");
         }
         for left in &mix.left_out {
-            let _ = write!(text, "\n  {:>7}  {}", percent(left.share), left.what);
+            let _ = write!(text, "\n  {:>7}  {}", percent(left.share), line(&left.what));
         }
     }
     text

@@ -381,9 +381,9 @@ pub(crate) fn parse(words: &[OsString]) -> Result<RunArguments, ExpectedError> {
     refuse_other_letters(words, plan)?;
     let full = std::iter::once(OsString::from("weir run")).chain(words.iter().cloned());
     Ok(if plan {
-        RunArguments::Plan(Box::new(PlanArguments::parse_from(full)))
+        RunArguments::Plan(Box::new(crate::cli::parsed::<PlanArguments>(full)))
     } else {
-        RunArguments::Url(Box::new(UrlArguments::parse_from(full)))
+        RunArguments::Url(Box::new(crate::cli::parsed::<UrlArguments>(full)))
     })
 }
 

@@ -63,7 +63,7 @@ pub(super) fn run(file: &Path, arguments: &SimulateArguments) -> Result<u8, Expe
         output::json_to(json, &report)?;
     }
     if arguments.json.as_deref() != Some(Path::new("-")) {
-        output::data(&weir_sim::text(&report));
+        output::data_lines(&weir_sim::text(&report));
     }
     store(&read, &plan, &report, trials, &arguments.runs)?;
     Ok(0)

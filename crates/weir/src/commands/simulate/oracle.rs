@@ -46,7 +46,7 @@ pub(super) fn run(file: &Path, json: Option<&Path>) -> Result<u8, ExpectedError>
         .count();
     // With `--json -` standard output is for programs.
     if json != Some(Path::new("-")) {
-        output::data(&summary(&results));
+        output::data_lines(&summary(&results));
     }
     if let Some(json) = json {
         output::json_to(json, &CasesFile { cases: results })?;

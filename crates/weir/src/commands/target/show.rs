@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8, ExpectedError> {
             known.join(", ")
         ))
     })?;
-    output::data(&text(kind));
+    output::data_lines(&text(kind));
     Ok(0)
 }
 

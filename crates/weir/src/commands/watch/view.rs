@@ -55,7 +55,12 @@ impl View {
         // A line that wraps, or one below the edge, would be drawn twice.
         let lines = panel(&second, width - 1);
         let shown = lines.len().min(height - 1);
-        drawn.set_message(lines[..shown].join("\n"));
+        // Each is one line, whatever the names in it hold.
+        let lines: Vec<_> = lines[..shown]
+            .iter()
+            .map(|line| weir_shown::line(line))
+            .collect();
+        drawn.set_message(lines.join("\n"));
         drawn.tick();
     }
 
