@@ -15,6 +15,7 @@ use crate::census::Census;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::counts::{CoreSecond, Counts, Gauges};
+use crate::crash::Watched;
 use crate::error::LoadError;
 use crate::http::io_context::IoContext;
 use crate::samples::{Batches, RowBatch};
@@ -33,6 +34,8 @@ pub(crate) enum Report {
     Second(CoreSecond),
     /// All users of the runtime are; nothing more will come.
     Ended(Box<Tally>),
+    /// Its thread has panicked with this; nothing more will come.
+    Crashed(String),
 }
 
 /// What a runtime is made of.
@@ -123,18 +126,32 @@ impl Core {
     /// Runs until `starts` has started all users and the last has ended, or all are cut off.
     pub(crate) async fn run(self: &Rc<Self>, starts: impl Future<Output = ()> + 'static) {
         let timers = Rc::clone(&self.io.timers);
-        tokio::task::spawn_local(async move { timers.drive().await });
-        tokio::task::spawn_local(Rc::clone(self).hear_orders());
-        tokio::task::spawn_local(Rc::clone(self).count_seconds());
+        self.begin(async move {
+            let Err(error) = timers.drive().await;
+            // Without its timer nobody would ever wake.
+            panic!("the timer of a runtime cannot be read: {error}");
+        });
+        self.begin(Rc::clone(self).hear_orders());
+        self.begin(Rc::clone(self).count_seconds());
         let core = Rc::clone(self);
-        tokio::task::spawn_local(async move {
+        self.begin(async move {
             starts.await;
             core.all_started.set(true);
-            core.changed.notify_one();
+            core.wake();
         });
         while !self.is_over() {
             self.changed.notified().await;
         }
+    }
+
+    /// Runs a task that belongs to no group.
+    fn begin(self: &Rc<Self>, task: impl Future<Output = ()> + 'static) {
+        tokio::task::spawn_local(Watched::new(self, task));
+    }
+
+    /// Looks again whether the runtime has come to its end.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_one();
     }
 
     /// Says the last words of a runtime whose tasks are gone; `cut` samples ended with them.

@@ -5,8 +5,11 @@
 //! test proper, tear-down groups follow if the plan wants them to; one in a set-up or tear-down
 //! group is the end of everything.
 
+use std::rc::Rc;
+
 use crate::control::Stage;
 use crate::core::Core;
+use crate::crash::Watched;
 
 impl Core {
     /// A user of a group stops the test: samples that run finish.
@@ -30,7 +33,8 @@ impl Core {
     }
 
     /// Runs a task of a group: one of its users, or who starts them.
-    pub(crate) fn spawn(&self, group: usize, task: impl Future<Output = ()> + 'static) {
+    pub(crate) fn spawn(self: &Rc<Self>, group: usize, task: impl Future<Output = ()> + 'static) {
+        let task = Watched::new(self, task);
         if !self.work.is_followed(group) {
             tokio::task::spawn_local(task);
             return;

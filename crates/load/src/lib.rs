@@ -44,6 +44,7 @@ mod clock;
 mod control;
 mod core;
 mod counts;
+mod crash;
 mod data_file;
 mod details;
 mod ending;

@@ -12,6 +12,7 @@ use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::core::Report;
 use crate::counts::Merger;
+use crate::crash::problem;
 use crate::groups::open::ArrivalCounts;
 use crate::samples::Written;
 use crate::tally::Tally;
@@ -120,15 +121,23 @@ impl RunningLoad {
             }
             summed => summed.ok(),
         };
-        // A thread of the engine ends early only by a panic, which goes on here.
-        for thread in self.cores.drain(..).chain(self.gather.take()) {
-            joined(thread);
+        if summed.is_none() {
+            // Who adds up is gone: nobody hears of what still runs.
+            self.abort();
         }
-        let written = self.writer.take().map_or_else(Written::default, joined);
-        let summed = summed.expect("the thread that adds up was joined without a panic");
+        let threads = self.cores.drain(..).chain(self.gather.take());
+        let crashes: Vec<String> = threads.filter_map(|thread| joined(thread).err()).collect();
+        let writer = self.writer.take();
+        let written = writer.map_or(Ok(Written::default()), joined);
+        let written = written.unwrap_or_else(|problem| Written {
+            problem: Some(problem),
+            ..Written::default()
+        });
+        let mut summary = summary(summed.unwrap_or_default(), written, in_time);
+        summary.problem = summary.problem.or(crashes.into_iter().next());
         LoadSummary {
             arrivals: self.work.arrivals(told),
-            ..summary(summed, written, in_time)
+            ..summary
         }
     }
 }
@@ -139,11 +148,9 @@ impl Drop for RunningLoad {
     }
 }
 
-fn joined<T>(thread: JoinHandle<T>) -> T {
-    match thread.join() {
-        Ok(value) => value,
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
+/// What a thread returned, or the problem that it has panicked with.
+fn joined<T>(thread: JoinHandle<T>) -> Result<T, String> {
+    thread.join().map_err(|panic| problem(&*panic))
 }
 
 fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
@@ -164,7 +171,7 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         rows: written.rows,
         waited_for_rows: tally.waited_for_rows,
         in_time,
-        problem: written.problem.or(problem),
+        problem: tally.crash.or(written.problem).or(problem),
     }
 }
 
@@ -196,6 +203,10 @@ impl Gathering {
                 Report::Ended(tally) => {
                     merger.end(core);
                     summed.tally.merge(&tally);
+                }
+                Report::Crashed(problem) => {
+                    merger.end(core);
+                    summed.problem.get_or_insert(problem);
                 }
             }
             while let Some(second) = merger.next() {

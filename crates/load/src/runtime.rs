@@ -4,16 +4,27 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use crate::clock::Moment;
-use crate::core::{Core, CoreSetup};
+use crate::control::Stage;
+use crate::core::{Core, CoreSetup, Report};
+use crate::crash::caught;
 use crate::error::LoadError;
 use crate::starts::start_users;
 
-/// The body of a runtime's thread: sets up, says so, waits for the word to begin, runs.
-pub(crate) fn run_core(
+/// The body of a runtime's thread: runs it, and reports when it panics.
+pub(crate) fn run_watched(
     setup: CoreSetup,
     ready: Sender<Result<(), LoadError>>,
     begin: &Receiver<Moment>,
 ) {
+    let (index, reports, control) = (setup.index, setup.reports.clone(), setup.control.clone());
+    if let Err(problem) = caught(|| run_core(setup, ready, begin)) {
+        control.order(Stage::Aborting);
+        let _ = reports.send((index, Report::Crashed(problem)));
+    }
+}
+
+/// Sets up, says so, waits for the word to begin, runs.
+fn run_core(setup: CoreSetup, ready: Sender<Result<(), LoadError>>, begin: &Receiver<Moment>) {
     use tokio::runtime::{Builder, LocalOptions};
     let runtime = Builder::new_current_thread()
         .enable_io()

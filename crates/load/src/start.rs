@@ -11,13 +11,14 @@ use weir_units::CpuSet;
 use crate::budget::Budget;
 use crate::census::Census;
 use crate::clock::{Clock, Moment, io_error};
-use crate::control::Control;
+use crate::control::{Control, Stage};
 use crate::core::{CoreSetup, Report};
+use crate::crash::caught;
 use crate::error::LoadError;
 use crate::listener_files::ListenerFiles;
 use crate::open_files::allow_sockets;
 use crate::running::{Gathering, RunningLoad, SECONDS_MAX};
-use crate::runtime::run_core;
+use crate::runtime::run_watched;
 use crate::samples::{Batches, RowWriter, SampleSink, Written, batches};
 use crate::settings::LoadSettings;
 use crate::work::Work;
@@ -78,7 +79,7 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     })?;
     let begin = clock.now().max(Moment::ORIGIN);
     for core in &cores.begins {
-        // A runtime that is gone has panicked, which joining it tells.
+        // A runtime that is gone has panicked, which it has reported.
         let _ = core.send(begin);
     }
     let planned_end = work.planned_end().map(|end| from_origin(begin, end));
@@ -156,7 +157,7 @@ impl Cores {
                 .threads
                 .push(spawn(&format!("{THREADS}-{index}"), move || {
                     match cpus.as_ref().map_or(Ok(()), keep_to) {
-                        Ok(()) => run_core(setup, ready, &begin),
+                        Ok(()) => run_watched(setup, ready, &begin),
                         Err(error) => {
                             let _ = ready.send(Err(error));
                         }
@@ -192,7 +193,14 @@ fn start_writer(
     let (control, census) = (control.clone(), Arc::clone(census));
     let thread = spawn("weir-load-rows", move || {
         keep_helper_to(cpus.as_ref());
-        writer.run(&received, &control, &census)
+        caught(|| writer.run(&received, &control, &census)).unwrap_or_else(|problem| {
+            // What comes from now on would be lost.
+            control.order(Stage::Aborting);
+            Written {
+                problem: Some(problem),
+                ..Written::default()
+            }
+        })
     })?;
     Ok((batches, thread))
 }

@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) local_failures: u64,
     pub(crate) waited_for_rows: Duration,
     pub(crate) lateness_us: Histogram<u64>,
+    /// What a task has panicked with.
+    pub(crate) crash: Option<String>,
 }
 
 impl Default for Tally {
@@ -39,6 +41,7 @@ impl Default for Tally {
             local_failures: 0,
             waited_for_rows: Duration::ZERO,
             lateness_us: response_histogram(),
+            crash: None,
         }
     }
 }
@@ -58,5 +61,8 @@ impl Tally {
         self.local_failures += other.local_failures;
         self.waited_for_rows += other.waited_for_rows;
         add(&mut self.lateness_us, &other.lateness_us);
+        if self.crash.is_none() {
+            self.crash.clone_from(&other.crash);
+        }
     }
 }

@@ -25,6 +25,8 @@ impl User {
         step: &Step,
         transaction: Option<u32>,
     ) -> After {
+        #[cfg(test)]
+        self.panic_on_purpose(step);
         self.forget_step();
         for processor in &step.source.before {
             match processor {
@@ -183,5 +185,12 @@ impl User {
         let label = step.source.label.rendered(&mut self.scope);
         let says = self.hindrance().unwrap_or_default();
         self.finish_made(step, started, Made::failed(label, says))
+    }
+
+    #[cfg(test)]
+    fn panic_on_purpose(&mut self, step: &Step) {
+        use crate::crash::tests::PANICS;
+        let label = step.source.label.rendered(&mut self.scope);
+        assert_ne!(&*label, PANICS, "{PANICS}");
     }
 }
