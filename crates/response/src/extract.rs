@@ -11,6 +11,7 @@ pub(crate) mod xpath;
 
 use weir_plan::Extractor;
 
+use crate::bounds::TooMuch;
 use crate::{AssertionOutcome, Patterns, SampleView, Variables};
 
 /// What an extractor says about the sample beside the variables that it sets.
@@ -20,6 +21,17 @@ pub struct Extraction {
     pub outcome: Option<AssertionOutcome>,
     /// Whether the sample fails because of it; an outcome that is a failure does not do so here.
     pub fails_sample: bool,
+}
+
+impl Extraction {
+    /// Nothing was looked for, because that would have cost too much; the sample fails, so that it
+    /// is seen.
+    fn refused(name: &str, refused: &TooMuch) -> Self {
+        Self {
+            outcome: Some(AssertionOutcome::error(name, refused.to_string())),
+            fails_sample: true,
+        }
+    }
 }
 
 /// The extractor cannot work as it is set up.
@@ -52,7 +64,9 @@ pub fn extract(
         Extractor::Json(element) => json::extract(element, sample, variables, patterns, random)?,
         Extractor::JsonPath(element) => json_path::extract(element, sample, variables, patterns),
         Extractor::JmesPath(element) => jmespath::extract(element, sample, variables, random)?,
-        Extractor::Css(element) => css::extract(element, sample, variables, patterns, random),
+        Extractor::Css(element) => {
+            return Ok(css::extract(element, sample, variables, patterns, random));
+        }
         Extractor::XPath(element) => {
             return Ok(xpath::extract(element, sample, variables, random));
         }

@@ -5,51 +5,23 @@
 //! `:containsOwn`, `:matches`, `:matchesOwn`, `:eq`, `:lt` and `:gt` at the end of a selector are
 //! understood; any other is an error.
 
+pub(crate) mod read;
+mod work;
+
 use std::fmt::Write as _;
 
 use scraper::{ElementRef, Html, Node, Selector};
 
+pub(crate) use self::read::read;
+use self::work::Work;
+use crate::bounds::{Budget, TooMuch};
 use crate::perl5::Perl5;
 
-/// How deep elements may be nested; reading a page takes time by the square of it.
-const DEPTH: usize = 400;
+/// How long a selector may be, in bytes.
+const LENGTH: usize = 10_000;
 
-/// Reads a page; one that is nested too deep reads as an empty one.
-pub(crate) fn read(text: &str) -> Html {
-    if is_too_deep(text) {
-        Html::new_document()
-    } else {
-        Html::parse_document(text)
-    }
-}
-
-/// Whether more elements are open at once than any page has that was not made to hurt.
-fn is_too_deep(text: &str) -> bool {
-    // These are never open for long: they are empty, or end where the next one begins.
-    const SHORT: &str = " area base br col embed hr img input link meta source track wbr p li td \
-         th tr tbody thead tfoot option optgroup dt dd html head body ";
-    let mut open = 0_usize;
-    let mut tags = text.split('<');
-    tags.next();
-    tags.any(|tag| {
-        let (closes, tag) = match tag.strip_prefix('/') {
-            Some(tag) => (true, tag),
-            None => (false, tag),
-        };
-        let end = tag
-            .find(|c: char| !c.is_ascii_alphanumeric())
-            .unwrap_or(tag.len());
-        let name = tag[..end].to_ascii_lowercase();
-        if !name.is_empty() && !SHORT.split_ascii_whitespace().any(|short| short == name) {
-            open = if closes {
-                open.saturating_sub(1)
-            } else {
-                open + 1
-            };
-        }
-        open > DEPTH
-    })
-}
+/// How deep brackets may stand in each other in a selector.
+const BRACKETS: usize = 50;
 
 /// A selector with jsoup's extras.
 #[derive(Debug)]
@@ -61,6 +33,8 @@ pub(crate) struct CssSelector {
 #[derive(Debug)]
 struct Part {
     plain: Selector,
+    /// What looking for it costs.
+    work: Work,
     /// What jsoup asks of an element beyond CSS.
     extras: Vec<Extra>,
 }
@@ -78,16 +52,48 @@ enum Extra {
 impl CssSelector {
     /// Reads a selector, or says what is wrong with it.
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        if text.len() > LENGTH || is_too_deep(text) {
+            return Err(format!(
+                "a selector has at most {LENGTH} bytes and {BRACKETS} brackets in each other"
+            ));
+        }
         let parts: Result<Vec<Part>, String> = split(text).into_iter().map(Part::compile).collect();
         Ok(Self { parts: parts? })
     }
 
     /// The elements of a page, in its order.
-    pub(crate) fn select<'p>(&self, page: &'p Html) -> Vec<ElementRef<'p>> {
-        let all = page.tree.root().descendants().filter_map(ElementRef::wrap);
-        all.filter(|element| self.parts.iter().any(|part| part.matches(element)))
-            .collect()
+    pub(crate) fn select<'p>(
+        &self,
+        page: &'p Html,
+        budget: &Budget,
+    ) -> Result<Vec<ElementRef<'p>>, TooMuch> {
+        for part in &self.parts {
+            part.work.pay(page, budget)?;
+        }
+        let mut found = Vec::new();
+        for element in page.tree.root().descendants().filter_map(ElementRef::wrap) {
+            for part in &self.parts {
+                if part.matches(&element, budget)? {
+                    found.push(element);
+                    break;
+                }
+            }
+        }
+        Ok(found)
     }
+}
+
+/// Whether brackets stand in each other deeper than in any selector that means something.
+fn is_too_deep(selector: &str) -> bool {
+    let mut open = 0_usize;
+    selector.chars().any(|c| {
+        match c {
+            '(' | '[' => open += 1,
+            ')' | ']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > BRACKETS
+    })
 }
 
 impl Part {
@@ -114,37 +120,54 @@ impl Part {
         if plain.is_empty() && !extras.is_empty() {
             plain.push('*');
         }
+        let work = Work::of(&plain);
         let plain = Selector::parse(&plain).map_err(|_| format!("{text:?} is no selector"))?;
-        Ok(Self { plain, extras })
+        Ok(Self {
+            plain,
+            work,
+            extras,
+        })
     }
 
-    fn matches(&self, element: &ElementRef<'_>) -> bool {
-        self.plain.matches(element) && self.extras.iter().all(|extra| extra.holds(element))
+    fn matches(&self, element: &ElementRef<'_>, budget: &Budget) -> Result<bool, TooMuch> {
+        if !self.plain.matches(element) {
+            return Ok(false);
+        }
+        for extra in &self.extras {
+            if !extra.holds(element, budget)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
 impl Extra {
-    fn holds(&self, element: &ElementRef<'_>) -> bool {
-        match self {
+    fn holds(&self, element: &ElementRef<'_>, budget: &Budget) -> Result<bool, TooMuch> {
+        let text_of = |own: bool| {
+            let found = if own {
+                own_text(*element)
+            } else {
+                // Only looked at, not kept.
+                text_of(*element, &Budget::default())?
+            };
+            budget.step(found.len())?;
+            Ok(found)
+        };
+        // One that takes too long does so again in the next element.
+        let is_in = |regex: &Perl5, text: &str| {
+            let found = regex.is_in(text);
+            found.map_err(|error| TooMuch::Pattern(error.to_string()))
+        };
+        Ok(match self {
             Self::Contains { text, own } => {
-                let found = if *own {
-                    own_text(*element)
-                } else {
-                    text_of(*element)
-                };
-                found.to_lowercase().contains(&text.to_lowercase())
+                text_of(*own)?.to_lowercase().contains(&text.to_lowercase())
             }
-            Self::Matches { regex, own } => {
-                let found = if *own {
-                    own_text(*element)
-                } else {
-                    text_of(*element)
-                };
-                regex.is_in(&found).unwrap_or(false)
-            }
-            Self::Attribute { name, regex } => element
-                .attr(name)
-                .is_some_and(|value| regex.is_in(value).unwrap_or(false)),
+            Self::Matches { regex, own } => is_in(regex, &text_of(*own)?)?,
+            Self::Attribute { name, regex } => match element.attr(name) {
+                Some(value) => is_in(regex, value)?,
+                None => false,
+            },
             Self::AttributePrefix(prefix) => {
                 let mut attributes = element.value().attrs();
                 attributes.any(|(name, _)| name.starts_with(prefix.as_str()))
@@ -156,9 +179,12 @@ impl Extra {
                 let before = element
                     .prev_siblings()
                     .filter(|node| node.value().is_element());
-                before.count().cmp(place) == *order
+                // No more than says it.
+                let before = before.take(place.saturating_add(1)).count();
+                budget.step(before)?;
+                before.cmp(place) == *order
             }
-        }
+        })
     }
 }
 
@@ -266,13 +292,15 @@ fn quoted(piece: &str) -> String {
 }
 
 /// The text of an element: blanks in one, line breaks and blocks as a blank, at the ends none.
-pub(crate) fn text_of(element: ElementRef<'_>) -> String {
+pub(crate) fn text_of(element: ElementRef<'_>, budget: &Budget) -> Result<String, TooMuch> {
     if is_data(element.value().name()) {
-        return String::new();
+        return Ok(String::new());
     }
     let mut out = String::new();
-    write(element, &mut out, in_pre(element));
-    out.trim_matches(|c| c <= ' ').to_owned()
+    write(element, &mut out, in_pre(element), budget)?;
+    let text = out.trim_matches(|c| c <= ' ').to_owned();
+    budget.find(text.len())?;
+    Ok(text)
 }
 
 /// The text that stands in the element itself.
@@ -286,8 +314,15 @@ fn own_text(element: ElementRef<'_>) -> String {
     out.trim().to_owned()
 }
 
-fn write(element: ElementRef<'_>, out: &mut String, pre: bool) {
+/// Calls itself no deeper than a page is nested, which [`read`] bounds.
+fn write(
+    element: ElementRef<'_>,
+    out: &mut String,
+    pre: bool,
+    budget: &Budget,
+) -> Result<(), TooMuch> {
     for child in element.children() {
+        budget.step(1)?;
         match child.value() {
             Node::Text(text) => push_text(text, out, pre),
             Node::Element(value) => {
@@ -302,7 +337,7 @@ fn write(element: ElementRef<'_>, out: &mut String, pre: bool) {
                 if (block || name == "br") && !out.is_empty() && !out.ends_with(' ') {
                     out.push(' ');
                 }
-                write(child, out, pre || keeps_blanks(name));
+                write(child, out, pre || keeps_blanks(name), budget)?;
                 let inline = child.next_sibling().is_some_and(|next| match next.value() {
                     Node::Text(_) => true,
                     Node::Element(next) => !is_block(next.name()),
@@ -315,6 +350,7 @@ fn write(element: ElementRef<'_>, out: &mut String, pre: bool) {
             _ => {}
         }
     }
+    Ok(())
 }
 
 fn push_text(text: &str, out: &mut String, pre: bool) {
@@ -362,9 +398,17 @@ mod tests {
     use super::*;
 
     fn texts(selector: &str, page: &str) -> Vec<String> {
-        let page = read(page);
-        let selected = CssSelector::compile(selector).map(|selector| selector.select(&page));
-        selected.into_iter().flatten().map(text_of).collect()
+        let Ok(page) = read(page) else {
+            return Vec::new();
+        };
+        let budget = Budget::default();
+        let selected = CssSelector::compile(selector)
+            .ok()
+            .and_then(|selector| selector.select(&page, &budget).ok());
+        let texts = selected.into_iter().flatten();
+        texts
+            .map_while(|element| text_of(element, &budget).ok())
+            .collect()
     }
 
     #[test]
@@ -373,6 +417,53 @@ mod tests {
         assert!(texts("b", &"<b>x".repeat(100_000)).is_empty());
         let list = "<ul>".to_owned() + &"<li>x<br>".repeat(10_000);
         assert_eq!(texts("li", &list).len(), 10_000);
+    }
+
+    /// Each selector on a page for which the matcher would look at all elements for each one, or
+    /// that holds one text in many elements.
+    #[test]
+    fn hostile_pages_are_searched_in_time() {
+        let names: String = (0..200_000).map(|n| format!("<t{n:x}></t{n:x}>")).collect();
+        let siblings = "<p>x</p><i></i>".repeat(200_000);
+        let nested = "<div>".repeat(500) + &"x".repeat(4_000_000);
+        let pages = [names, siblings, nested];
+        for selector in [
+            "b ~ p",
+            "b ~ i ~ p",
+            "p:nth-child(7)",
+            "p:nth-last-child(7)",
+            "*:nth-of-type(7)",
+            "p:not(b ~ i)",
+            "p:has(~ b)",
+            "body:has(b ~ p) p",
+            "div div div div b",
+            "div",
+            "div:contains(y)",
+            "div:containsOwn(y)",
+            "p:eq(3)",
+            "p:gt(3)",
+            "p:matches((x|xx)+\\1$)",
+        ] {
+            for page in &pages {
+                let begun = std::time::Instant::now();
+                let found = texts(selector, page);
+                let took = begun.elapsed();
+                assert!(took.as_secs() < 20, "{selector}: {took:?}");
+                let bytes: usize = found.iter().map(String::len).sum();
+                assert!(bytes <= crate::bounds::FOUND, "{selector}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_selector_that_is_too_deep_is_an_error() {
+        for selector in [
+            ":not(".repeat(100_000) + &")".repeat(100_000),
+            ":not(".repeat(60) + "b" + &")".repeat(60),
+            "a ".repeat(100_000),
+        ] {
+            assert!(CssSelector::compile(&selector).is_err());
+        }
     }
 
     #[test]

@@ -40,6 +40,7 @@
 //! Deliberately absent: clocks, sockets, randomness of its own (the caller picks the random match),
 //! the text of office files (Tika), DTDs and anything else that a body could make us read.
 
+mod bounds;
 mod check;
 mod extract;
 mod html;

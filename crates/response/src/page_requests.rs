@@ -5,6 +5,8 @@
 //! links that match takes their place. Anchors come first, then forms, then frames, each kind in the
 //! order of the page. A page is read as browsers read it; JMeter tidies it up first.
 
+use std::cell::Cell;
+
 use scraper::{ElementRef, Html};
 use url::Url;
 
@@ -12,6 +14,9 @@ use crate::{Patterns, html};
 
 /// The most that is taken from one page.
 const REQUESTS_MAX: usize = 10_000;
+
+/// The most fields of all forms of a page.
+const FIELDS_MAX: usize = 100_000;
 
 /// Something that a page lets its reader ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,7 +46,8 @@ pub struct RequestPattern {
     pub arguments: Vec<(String, String)>,
 }
 
-/// What a page that came from this URL lets its reader ask for, and what of it fits the pattern.
+/// What a page that came from this URL lets its reader ask for, and what of it fits the pattern;
+/// nothing of a page that is too much to read, or when the pattern takes too long.
 pub fn matching_requests(
     page: &str,
     url: &str,
@@ -51,10 +57,19 @@ pub fn matching_requests(
     let Ok(url) = Url::parse(url) else {
         return Vec::new();
     };
-    let page = html::read(&page[page.find('<').unwrap_or(0)..]);
-    let mut found = requests(&page, &url);
-    found.retain(|request| fits(request, pattern, patterns));
-    found
+    let Ok(page) = html::read(&page[page.find('<').unwrap_or(0)..]) else {
+        return Vec::new();
+    };
+    let mut fitting = Vec::new();
+    for request in requests(&page, &url) {
+        match fits(&request, pattern, patterns) {
+            Ok(true) => fitting.push(request),
+            Ok(false) => {}
+            // It would do so for each of ten thousand links.
+            Err(TooSlow) => return Vec::new(),
+        }
+    }
+    fitting
 }
 
 /// The values that a form has for arguments that are patterns, in their order: `None` for an
@@ -69,7 +84,8 @@ pub fn filled_in(
     let mut fill = |(name, value): &(String, String)| {
         let fitting: Vec<usize> = (0..left.len())
             .filter(|at| {
-                is_like(&left[*at].0, name, patterns) && is_like(&left[*at].1, value, patterns)
+                is_like(&left[*at].0, name, patterns) == Ok(true)
+                    && is_like(&left[*at].1, value, patterns) == Ok(true)
             })
             .collect();
         let picked = *fitting.get(random(fitting.len().max(1)))?;
@@ -89,6 +105,8 @@ fn requests(page: &Html, url: &Url) -> Vec<PageRequest> {
     let base = named("base").find_map(|base| base.value().attr("href"));
     let base = base.and_then(|base| url.join(base).ok());
     let base = base.as_ref().unwrap_or(url);
+    // Forms that are not closed stand in each other, and each has the fields of all inside.
+    let fields_left = Cell::new(FIELDS_MAX);
     let anchors = named("a")
         .filter_map(|anchor| anchor.value().attr("href"))
         .filter(|href| !href.starts_with("javascript:"))
@@ -96,7 +114,9 @@ fn requests(page: &Html, url: &Url) -> Vec<PageRequest> {
     let forms = named("form").filter_map(|form| {
         let mut asked = request(url, form.value().attr("action")?)?;
         asked.is_form = true;
-        asked.fields.extend(fields(form));
+        let fields = fields(form).take(fields_left.get());
+        asked.fields.extend(fields);
+        fields_left.set(fields_left.get() - asked.fields.len().min(fields_left.get()));
         Some(asked)
     });
     let frames = named("frame")
@@ -146,35 +166,52 @@ fn fields(form: ElementRef<'_>) -> impl Iterator<Item = (String, String)> + '_ {
     })
 }
 
-fn fits(request: &PageRequest, pattern: &RequestPattern, patterns: &mut Patterns) -> bool {
+/// A pattern that takes too many steps.
+#[derive(Debug, PartialEq, Eq)]
+struct TooSlow;
+
+fn fits(
+    request: &PageRequest,
+    pattern: &RequestPattern,
+    patterns: &mut Patterns,
+) -> Result<bool, TooSlow> {
     let query: Vec<String> = request
         .fields
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let query = query.join("&");
-    let has = |name: &str, patterns: &mut Patterns| {
-        query.contains(&format!("{name}="))
-            || patterns
-                .regex(name)
-                .is_ok_and(|regex| regex.is_in(&query).unwrap_or(false))
-    };
-    is_like(&request.protocol, &pattern.protocol, patterns)
-        && (pattern.host.is_empty() || is_like(&request.host, &pattern.host, patterns))
-        && (request.path == pattern.path
-            || is_like(&request.path, &format!("[/]*{}", pattern.path), patterns))
-        && pattern
-            .arguments
-            .iter()
-            .all(|(name, _)| has(name, patterns))
+    if !is_like(&request.protocol, &pattern.protocol, patterns)?
+        || !pattern.host.is_empty() && !is_like(&request.host, &pattern.host, patterns)?
+        || request.path != pattern.path
+            && !is_like(&request.path, &format!("[/]*{}", pattern.path), patterns)?
+    {
+        return Ok(false);
+    }
+    for (name, _) in &pattern.arguments {
+        if query.contains(&format!("{name}=")) {
+            continue;
+        }
+        let has = match patterns.regex(name) {
+            Ok(regex) => regex.is_in(&query).map_err(|_| TooSlow)?,
+            Err(_) => false,
+        };
+        if !has {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether a text is the pattern's, or what it describes.
-fn is_like(text: &str, pattern: &str, patterns: &mut Patterns) -> bool {
-    text == pattern
-        || patterns
-            .regex(pattern)
-            .is_ok_and(|regex| regex.matches(text).unwrap_or(false))
+fn is_like(text: &str, pattern: &str, patterns: &mut Patterns) -> Result<bool, TooSlow> {
+    if text == pattern {
+        return Ok(true);
+    }
+    match patterns.regex(pattern) {
+        Ok(regex) => regex.matches(text).map_err(|_| TooSlow),
+        Err(_) => Ok(false),
+    }
 }
 
 #[cfg(test)]

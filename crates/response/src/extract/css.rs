@@ -3,8 +3,9 @@
 use scraper::ElementRef;
 use weir_plan::{CssExtractor, SampleScope};
 
-use super::number;
 use super::saved::{set_count, take_count};
+use super::{Extraction, number};
+use crate::bounds::{Budget, TooMuch};
 use crate::html::{self, CssSelector, text_of};
 use crate::scope::samples;
 use crate::{Patterns, SampleView, Variables};
@@ -15,16 +16,19 @@ pub(super) fn extract(
     variables: &mut dyn Variables,
     patterns: &mut Patterns,
     random: &mut dyn FnMut(usize) -> usize,
-) {
+) -> Extraction {
     let name = &element.variable;
     if !element.default.is_empty() || element.default_empty {
         variables.set(name, &element.default);
     }
     // JMeter only logs a selector that it cannot read.
     let Ok(selector) = patterns.selector(&element.selector) else {
-        return;
+        return Extraction::default();
     };
-    let found = find(element, selector, sample, variables);
+    let found = match find(element, selector, sample, variables) {
+        Ok(found) => found,
+        Err(refused) => return Extraction::refused(&element.name, &refused),
+    };
     let before = take_count(variables, name);
     let mut kept = 0;
     if let Ok(wanted) = usize::try_from(number(&element.match_number)) {
@@ -46,6 +50,7 @@ pub(super) fn extract(
     for n in kept + 1..=before {
         variables.remove(&format!("{name}_{n}"));
     }
+    Extraction::default()
 }
 
 fn find(
@@ -53,32 +58,34 @@ fn find(
     selector: &CssSelector,
     sample: &SampleView<'_>,
     variables: &dyn Variables,
-) -> Vec<String> {
-    let values = |text: &str| -> Vec<String> {
-        let page = html::read(text);
-        let elements = selector.select(&page).into_iter();
-        elements
-            .map(|found| value(found, &element.attribute))
-            .collect()
+) -> Result<Vec<String>, TooMuch> {
+    let budget = Budget::default();
+    let mut all = Vec::new();
+    let mut values = |text: &str| -> Result<(), TooMuch> {
+        let page = html::read(text)?;
+        for found in selector.select(&page, &budget)? {
+            all.push(value(found, &element.attribute, &budget)?);
+        }
+        Ok(())
     };
     match &element.scope {
         SampleScope::Variable(name) => match variables.get(name) {
-            None | Some("") => Vec::new(),
-            Some(text) => values(text),
+            None | Some("") => {}
+            Some(text) => values(text)?,
         },
         scope => {
-            let seen = samples(scope, sample);
-            seen.iter()
-                .flat_map(|sample| values(sample.text()))
-                .collect()
+            for sample in samples(scope, sample) {
+                values(sample.text())?;
+            }
         }
     }
+    Ok(all)
 }
 
-fn value(element: ElementRef<'_>, attribute: &str) -> String {
+fn value(element: ElementRef<'_>, attribute: &str, budget: &Budget) -> Result<String, TooMuch> {
     if attribute.trim().is_empty() {
-        return text_of(element);
+        return text_of(element, budget);
     }
     let value = element.attr(&attribute.to_ascii_lowercase());
-    value.unwrap_or_default().to_owned()
+    Ok(value.unwrap_or_default().to_owned())
 }

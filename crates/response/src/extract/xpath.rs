@@ -162,8 +162,7 @@ fn as_saxon(says: &str) -> String {
 pub(crate) fn read_for(text: &str, reading: XmlReading, package: &Package) -> Result<(), String> {
     let document = package.as_document();
     if reading.tolerant && !text.starts_with("<?xml") {
-        read_page(text, document);
-        return Ok(());
+        return read_page(text, document).map_err(|refused| refused.to_string());
     }
     let names = if reading.namespaces {
         Names::Namespaces

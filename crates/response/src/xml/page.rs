@@ -7,20 +7,18 @@
 use scraper::{ElementRef, Node};
 use sxd_document::dom::{Document, Element};
 
-use super::read::push_text;
+use crate::bounds::TooMuch;
 use crate::html;
 
-/// How deep elements may be nested; what is deeper is left out.
-const DEPTH: usize = 400;
-
-/// Reads a page into the document.
-pub(crate) fn read_page(text: &str, document: Document<'_>) {
-    let page = html::read(text);
+/// Reads a page into the document, or says why it is too much.
+pub(crate) fn read_page(text: &str, document: Document<'_>) -> Result<(), TooMuch> {
+    let page = html::read(text)?;
     let written = text.to_ascii_lowercase().contains("<tbody");
     let copy = Copy { document, written };
     let root = copy.element(page.root_element());
     document.root().append_child(root);
-    copy.children(page.root_element(), root, DEPTH);
+    copy.all_children(page.root_element(), root);
+    Ok(())
 }
 
 struct Copy<'d> {
@@ -38,7 +36,15 @@ impl<'d> Copy<'d> {
         made
     }
 
-    fn children(&self, from: ElementRef<'_>, to: Element<'d>, depth: usize) {
+    /// Copies what an element holds; no deeper in itself than a page is nested.
+    fn all_children(&self, from: ElementRef<'_>, to: Element<'d>) {
+        let mut text = String::new();
+        self.children(from, to, &mut text);
+        self.text(to, &mut text);
+    }
+
+    /// Copies them behind a text, which is the text behind them at the end: text after text is one.
+    fn children(&self, from: ElementRef<'_>, to: Element<'d>, before: &mut String) {
         for child in from.children() {
             match child.value() {
                 Node::Text(text) => {
@@ -50,24 +56,35 @@ impl<'d> Copy<'d> {
                         one_blank(text)
                     };
                     if !text.trim().is_empty() {
-                        push_text(self.document, to, &text);
+                        before.push_str(&text);
                     }
                 }
-                Node::Comment(comment) => to.append_child(self.document.create_comment(comment)),
-                Node::Element(element) if depth > 0 => {
+                Node::Comment(comment) => {
+                    self.text(to, before);
+                    to.append_child(self.document.create_comment(comment));
+                }
+                Node::Element(element) => {
                     let Some(child) = ElementRef::wrap(child) else {
                         continue;
                     };
                     if element.name() == "tbody" && !self.written {
-                        self.children(child, to, depth - 1);
+                        self.children(child, to, before);
                     } else {
+                        self.text(to, before);
                         let made = self.element(child);
                         to.append_child(made);
-                        self.children(child, made, depth - 1);
+                        self.all_children(child, made);
                     }
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn text(&self, to: Element<'d>, text: &mut String) {
+        if !text.is_empty() {
+            to.append_child(self.document.create_text(text));
+            text.clear();
         }
     }
 }

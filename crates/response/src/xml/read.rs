@@ -1,12 +1,22 @@
 //! Reading a document into a tree.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use sxd_document::QName;
-use sxd_document::dom::{ChildOfElement, ChildOfRoot, Document, Element};
+use sxd_document::dom::{ChildOfRoot, Document, Element};
 
 /// How deep elements may be nested.
 const DEPTH: usize = 400;
+
+/// How many elements, texts, comments and instructions a document may have.
+const NODES: usize = 1_000_000;
+
+/// How many attributes an element may have: each is compared with all others.
+const ATTRIBUTES: usize = 1_000;
+
+/// How many prefixes may be declared at one place: each element may look through all of them.
+const PREFIXES: usize = 200;
 
 /// How many characters the entities of a document may become.
 const EXPANSION: usize = 1_000_000;
@@ -52,6 +62,7 @@ pub(crate) fn read(
         document,
         entities: HashMap::new(),
         expansion: EXPANSION,
+        nodes: NODES,
     };
     reader.document().map_err(|says| {
         let before = &text[..reader.at.min(text.len())];
@@ -72,14 +83,19 @@ struct Reader<'t, 'd> {
     document: Document<'d>,
     entities: HashMap<&'t str, &'t str>,
     expansion: usize,
+    /// How many nodes there may still be.
+    nodes: usize,
 }
 
 /// An element that is open: its name as written, and the prefixes that count inside.
 struct Open<'t, 'd> {
     name: &'t str,
     element: Element<'d>,
-    prefixes: Vec<(&'t str, String)>,
+    prefixes: Prefixes<'t>,
 }
+
+/// The innermost last; shared by all elements that declare none.
+type Prefixes<'t> = Rc<Vec<(&'t str, String)>>;
 
 type Read<T> = Result<T, String>;
 
@@ -98,6 +114,13 @@ impl<'t, 'd> Reader<'t, 'd> {
             self.at += text.len();
         }
         there
+    }
+
+    /// One more node.
+    fn node(&mut self) -> Read<()> {
+        let left = self.nodes.checked_sub(1);
+        self.nodes = left.ok_or_else(|| format!("The document has more than {NODES} nodes."))?;
+        Ok(())
     }
 
     fn skip_blanks(&mut self) -> bool {
@@ -189,6 +212,7 @@ impl<'t, 'd> Reader<'t, 'd> {
     }
 
     fn comment(&mut self) -> Read<&'t str> {
+        self.node()?;
         let comment = self.up_to("--")?;
         if self.eat(">") {
             Ok(comment)
@@ -198,6 +222,7 @@ impl<'t, 'd> Reader<'t, 'd> {
     }
 
     fn instruction(&mut self, parent: Option<Element<'d>>) -> Read<()> {
+        self.node()?;
         let Some(target) = self.name() else {
             return Err(
                 "The processing instruction must begin with the name of the target.".into(),
@@ -266,20 +291,25 @@ impl<'t, 'd> Reader<'t, 'd> {
     fn element(&mut self) -> Read<()> {
         let mut open: Vec<Open<'t, 'd>> = Vec::new();
         self.start(&mut open)?;
+        // Text after text is one text.
+        let mut text = String::new();
         while !open.is_empty() {
-            let text = self.characters()?;
+            self.characters(&mut text)?;
             let parent = open[open.len() - 1].element;
+            if self.eat("<![CDATA[") {
+                text.push_str(self.up_to("]]>")?);
+                continue;
+            }
             if !text.is_empty() {
-                push_text(self.document, parent, &text);
+                self.node()?;
+                parent.append_child(self.document.create_text(&text));
+                text.clear();
             }
             if self.eat("</") {
                 self.end(&mut open)?;
             } else if self.eat("<!--") {
                 let comment = self.comment()?;
                 parent.append_child(self.document.create_comment(comment));
-            } else if self.eat("<![CDATA[") {
-                let text = self.up_to("]]>")?;
-                push_text(self.document, parent, text);
             } else if self.eat("<?") {
                 self.instruction(Some(parent))?;
             } else if self.rest().is_empty() {
@@ -324,6 +354,7 @@ impl<'t, 'd> Reader<'t, 'd> {
         if open.len() >= DEPTH {
             return Err(format!("Elements are nested more than {DEPTH} deep."));
         }
+        self.node()?;
         self.eat("<");
         let name = self.name().unwrap_or_default();
         let mut attributes: Vec<(&'t str, String)> = Vec::new();
@@ -347,6 +378,11 @@ impl<'t, 'd> Reader<'t, 'd> {
             if attributes.iter().any(|(known, _)| *known == attribute) {
                 return Err(format!(
                     "Attribute \"{attribute}\" was already specified for element \"{name}\"."
+                ));
+            }
+            if attributes.len() >= ATTRIBUTES {
+                return Err(format!(
+                    "Element \"{name}\" has more than {ATTRIBUTES} attributes."
                 ));
             }
             attributes.push((attribute, value));
@@ -404,14 +440,24 @@ impl<'t, 'd> Reader<'t, 'd> {
         attributes: Vec<(&'t str, String)>,
         open: &[Open<'t, 'd>],
     ) -> Read<Open<'t, 'd>> {
-        let mut prefixes = open.last().map_or(Vec::new(), |open| open.prefixes.clone());
+        let mut prefixes = open
+            .last()
+            .map_or_else(Prefixes::default, |open| Rc::clone(&open.prefixes));
+        let before = prefixes.len();
         let mut plain = Vec::new();
         for (attribute, value) in attributes {
             match attribute.strip_prefix("xmlns") {
-                Some("") => prefixes.push(("", value)),
-                Some(prefix) if prefix.starts_with(':') => prefixes.push((&prefix[1..], value)),
+                Some("") => Rc::make_mut(&mut prefixes).push(("", value)),
+                Some(prefix) if prefix.starts_with(':') => {
+                    Rc::make_mut(&mut prefixes).push((&prefix[1..], value));
+                }
                 _ => plain.push((attribute, value)),
             }
+        }
+        if prefixes.len() > PREFIXES {
+            return Err(format!(
+                "Element \"{name}\" is in more than {PREFIXES} declarations of namespaces."
+            ));
         }
         let namespace = |prefix: &str| {
             let mut known = prefixes.iter().rev();
@@ -439,7 +485,8 @@ impl<'t, 'd> Reader<'t, 'd> {
         if uri.is_some() && !prefix.is_empty() {
             element.set_preferred_prefix(Some(prefix));
         }
-        for (prefix, uri) in &prefixes {
+        // Those of the elements around it are found there.
+        for (prefix, uri) in &prefixes[before..] {
             if !prefix.is_empty() {
                 element.register_prefix(prefix, uri);
             }
@@ -471,8 +518,7 @@ impl<'t, 'd> Reader<'t, 'd> {
     }
 
     /// Text up to the next markup.
-    fn characters(&mut self) -> Read<String> {
-        let mut text = String::new();
+    fn characters(&mut self, text: &mut String) -> Read<()> {
         while let Some(c) = self.peek().filter(|c| *c != '<') {
             if self.rest().starts_with("]]>") {
                 return Err(
@@ -483,7 +529,7 @@ impl<'t, 'd> Reader<'t, 'd> {
             }
             self.at += c.len_utf8();
             match c {
-                '&' => self.reference(&mut text)?,
+                '&' => self.reference(text)?,
                 '\r' => {
                     self.eat("\n");
                     text.push('\n');
@@ -498,7 +544,7 @@ impl<'t, 'd> Reader<'t, 'd> {
                 }
             }
         }
-        Ok(text)
+        Ok(())
     }
 
     /// What an `&` refers to; it is behind us.
@@ -551,17 +597,6 @@ impl<'t, 'd> Reader<'t, 'd> {
         self.expansion = left.ok_or("The document's entities become too long.")?;
         out.push_str(value);
         Ok(())
-    }
-}
-
-/// Text after text is one text.
-pub(super) fn push_text<'d>(document: Document<'d>, parent: Element<'d>, text: &str) {
-    match parent.children().last() {
-        Some(ChildOfElement::Text(before)) => {
-            let joined = format!("{}{text}", before.text());
-            before.set_text(&joined);
-        }
-        _ => parent.append_child(document.create_text(text)),
     }
 }
 
