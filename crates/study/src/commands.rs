@@ -96,9 +96,9 @@ impl Found<'_> {
     fn add(&mut self, section: &str, key: &str, value: &Spanned<DeValue<'_>>) {
         match value.get_ref() {
             DeValue::String(text) if !OWN.contains(&&**text) && key != READY => {
-                let before = &self.text.as_bytes()[..value.span().start.min(self.text.len())];
+                let before = self.text.get(..value.span().start).unwrap_or(self.text);
                 self.commands.push(StudyCommand {
-                    line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+                    line: before.matches('\n').count() + 1,
                     key: format!("{section}.{key}"),
                     text: text.to_string(),
                     over: self.over.clone(),

@@ -96,11 +96,11 @@ impl From<weir_study::Problem> for FileProblem {
 
 impl FileProblems {
     /// Problems of a file with this name and text.
-    pub(crate) fn new(name: &str, text: String, problems: Vec<FileProblem>) -> Self {
+    pub(crate) fn new(name: &str, text: &str, problems: Vec<FileProblem>) -> Self {
         Self {
             source: NamedSource::new(
                 weir_shown::line(name),
-                weir_shown::in_place(&text).into_owned(),
+                weir_shown::in_place(text).into_owned(),
             ),
             problems: problems.into_iter().map(FileProblem::shown).collect(),
         }

@@ -260,7 +260,7 @@ fn read_text(file: &Path) -> Result<String, ExpectedError> {
 fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
     StudyFile::parse(text).map_err(|problems| {
         let problems = problems.into_iter().map(FileProblem::from).collect();
-        ExpectedError::File(FileProblems::new(name, text.to_owned(), problems))
+        ExpectedError::File(FileProblems::new(name, text, problems))
     })
 }
 
@@ -297,6 +297,6 @@ pub(crate) fn check_factor_properties(job: &Job, plan: &JobPlan) -> Result<(), E
     if problems.is_empty() {
         return Ok(());
     }
-    let problems = FileProblems::new(&job.file, job.text.clone(), problems);
+    let problems = FileProblems::new(&job.file, &job.text, problems);
     Err(ExpectedError::File(problems))
 }

@@ -106,7 +106,7 @@ pub(crate) fn own_program() -> Result<PathBuf, ExpectedError> {
 /// Weir's cache: what can be fetched again. Programs are run from it, so nobody else may write it.
 pub(crate) fn cache() -> Result<PathBuf, ExpectedError> {
     let cache = cache_as_named()?;
-    weir_files::check_program_tree(&cache).map_err(distrusted)?;
+    weir_files::check_program_tree(&cache).map_err(|why| distrusted(&why))?;
     Ok(cache)
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn cache_as_named() -> Result<PathBuf, ExpectedError> {
 /// Whether something in the cache is this user's own or root's, with all that is in it, and nobody
 /// else may write it.
 pub(crate) fn check_cached(path: &Path) -> Result<(), ExpectedError> {
-    weir_files::check_tree(path).map_err(distrusted)
+    weir_files::check_tree(path).map_err(|why| distrusted(&why))
 }
 
 /// Closes what this Weir has just put into the cache to other writers, so that it is used later.
@@ -129,7 +129,7 @@ pub(crate) fn close(path: &Path) -> Result<(), ExpectedError> {
     weir_files::close_tree(path).map_err(failed)
 }
 
-fn distrusted(why: weir_files::Distrust) -> ExpectedError {
+fn distrusted(why: &weir_files::Distrust) -> ExpectedError {
     ExpectedError::Environment(format!(
         "failed to {why}: what lies in Weir's cache is run as you; let WEIR_CACHE name a folder of \
          your own, or look into it and make it yours (`chown -R`, `chmod -R go-w`)"

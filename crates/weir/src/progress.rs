@@ -58,10 +58,10 @@ impl LiveView {
     }
 
     /// Says how things stand after so many seconds.
-    pub(crate) fn says(&self, elapsed_s: u64, text: String) {
+    pub(crate) fn says(&self, elapsed_s: u64, text: &str) {
         match &self.bar {
-            Some(bar) => bar.set_message(line(&text).into_owned()),
-            None if elapsed_s.is_multiple_of(LINE_EVERY_S) => output::talk(&text),
+            Some(bar) => bar.set_message(line(text).into_owned()),
+            None if elapsed_s.is_multiple_of(LINE_EVERY_S) => output::talk(text),
             None => {}
         }
     }
@@ -77,7 +77,7 @@ impl LiveView {
 impl TrialObserver for LiveView {
     fn second(&mut self, view: &SecondView) {
         let text = format!("{}{}", self.prefix, figures(view));
-        self.says(view.elapsed_s, text);
+        self.says(view.elapsed_s, &text);
     }
 
     fn note(&mut self, text: &str) {

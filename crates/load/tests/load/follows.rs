@@ -116,6 +116,7 @@ const LONELY: &str = "WEIR_TEST_IN_A_NETWORK_OF_ITS_OWN";
 
 /// Runs a test of this program once more in a network that has a loopback interface and no way out,
 /// so that a test that fails sends nothing either. True in there.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn is_lonely(test: &str) -> bool {
     if std::env::var_os(LONELY).is_some() {
         return true;

@@ -169,7 +169,7 @@ fn refused(error: FileError) -> ExpectedError {
         } => {
             let problems = mistakes.into_iter().map(Into::into).collect();
             let name = path.display().to_string();
-            ExpectedError::File(FileProblems::new(&name, text, problems))
+            ExpectedError::File(FileProblems::new(&name, &text, problems))
         }
         FileError::Gateway { path, source } => failed(&path, &source),
         error => ExpectedError::Input(failed_to(&error)),

@@ -245,7 +245,7 @@ pub(crate) fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
     {
         return Err(ExpectedError::File(FileProblems::new(
             &job.file,
-            job.text.clone(),
+            &job.text,
             vec![FileProblem {
                 span: asked.span(),
                 says: format!("not all of the CPUs {} can be used", asked.get_ref()),

@@ -81,11 +81,7 @@ fn jmx(
                 ),
             };
             let job = place.job;
-            ExpectedError::File(FileProblems::new(
-                &job.file,
-                job.text.clone(),
-                vec![problem],
-            ))
+            ExpectedError::File(FileProblems::new(&job.file, &job.text, vec![problem]))
         })?),
         Some(JolokiaSpec::Attach) => {
             let agent = shelf::jars(&JOLOKIA, place.interrupted)?.pop();
@@ -112,7 +108,7 @@ pub(super) fn check(spec: &ExternalSpec, job: &Job) -> Result<(), ExpectedError>
             says: format!("`{}` is no ssh host", name.get_ref()),
             help: Some("write it as for ssh: a host of ~/.ssh/config, or USER@HOST".to_owned()),
         };
-        let problems = FileProblems::new(&job.file, job.text.clone(), vec![problem]);
+        let problems = FileProblems::new(&job.file, &job.text, vec![problem]);
         return Err(ExpectedError::File(problems));
     }
     metrics::pages(&spec.metrics, job).map(|_| ())
@@ -195,7 +191,7 @@ fn far_cpus(
                 machine.cpus()
             )),
         };
-        let problems = FileProblems::new(&job.file, job.text.clone(), vec![problem]);
+        let problems = FileProblems::new(&job.file, &job.text, vec![problem]);
         return Err(ExpectedError::File(problems));
     }
     let Some(pid) = pid else {
@@ -262,11 +258,7 @@ fn problem(spec: &ExternalSpec, job: &Job, what: &str, help: &str) -> ExpectedEr
         says: format!("`{}` {what}", spec.url.get_ref()),
         help: Some(help.to_owned()),
     };
-    ExpectedError::File(FileProblems::new(
-        &job.file,
-        job.text.clone(),
-        vec![problem],
-    ))
+    ExpectedError::File(FileProblems::new(&job.file, &job.text, vec![problem]))
 }
 
 /// Asks the user to do something and waits for Enter.

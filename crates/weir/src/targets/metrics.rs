@@ -24,7 +24,7 @@ pub(super) fn pages(spec: &MetricsSpec, job: &Job) -> Result<Vec<MetricsPage>, E
         })
         .collect();
     if !problems.is_empty() {
-        let problems = FileProblems::new(&job.file, job.text.clone(), problems);
+        let problems = FileProblems::new(&job.file, &job.text, problems);
         return Err(ExpectedError::File(problems));
     }
     let names = NameTable::default().with_rows(spec.names.iter().map(row));

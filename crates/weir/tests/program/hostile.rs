@@ -160,12 +160,13 @@ fn results_of_others_with_hostile_labels() {
     let place = Place::new();
     let head = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n";
     let label = format!("\"{}\"", HOSTILE.replace('"', ""));
-    let rows: String = (0..400)
+    let rows = (0..400)
         .map(|row| {
             let at = 1_700_000_000_000_u64 + row * 100;
             format!("{at},20,{label},500,{label},{label},false,10,10,1,1,{label},10,0,1\n")
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     place.write("a.jtl", &format!("{head}{rows}"));
     place.write("b.jtl", &format!("{head}{}", rows.replace(",20,", ",30,")));
     place.write("bad.jtl", &format!("{head}{label},{label}\n"));

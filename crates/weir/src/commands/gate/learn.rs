@@ -79,7 +79,7 @@ impl Learning {
     /// Says how it stands; what cannot be written now is no reason to leave the traffic alone.
     pub(super) fn second(&mut self, gateway: &Gateway) {
         self.seconds += 1;
-        self.view.says(self.seconds, line(&gateway.status()));
+        self.view.says(self.seconds, &line(&gateway.status()));
         if self.due.is_some_and(|due| Instant::now() >= due) {
             self.due = None;
             if let Err(error) = self.save(gateway) {

@@ -80,7 +80,7 @@ fn ask(arguments: &StatusArguments) -> Result<Vec<u8>, ExpectedError> {
             failed_to(&error)
         ))
     })?;
-    Ok(answer.to_vec())
+    Ok(answer.clone())
 }
 
 fn read(answer: &[u8], arguments: &StatusArguments) -> Result<Status, ExpectedError> {

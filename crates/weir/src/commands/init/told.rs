@@ -35,7 +35,7 @@ pub(super) fn found(found: &Found) -> String {
         );
     }
     if let Some(page) = &found.metrics {
-        let _ = write!(text, "\nmetrics: {}", line(&page.to_string()));
+        let _ = write!(text, "\nmetrics: {}", line(page));
     }
     for note in &found.notes {
         let _ = write!(text, "\nnote: {}", line(note));

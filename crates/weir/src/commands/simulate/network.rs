@@ -80,7 +80,7 @@ fn read(path: &Path) -> Result<Read, ExpectedError> {
     let file = NetworkFile::parse(&text).map_err(|problems| {
         let problems = problems.into_iter().map(Into::into).collect();
         let name = path.display().to_string();
-        ExpectedError::File(FileProblems::new(&name, text.clone(), problems))
+        ExpectedError::File(FileProblems::new(&name, &text, problems))
     })?;
     let name = path.file_stem().map_or_else(
         || "network".to_owned(),
@@ -131,7 +131,7 @@ fn threads(read: &Read) -> Result<usize, ExpectedError> {
                 "describe a part of the system with its share of the users, or let them arrive at a rate".to_owned(),
             ),
         };
-        let problems = FileProblems::new(&read.path, read.text.clone(), vec![problem]);
+        let problems = FileProblems::new(&read.path, &read.text, vec![problem]);
         return Err(ExpectedError::File(problems));
     }
     Ok(cpus.min(at_once))
