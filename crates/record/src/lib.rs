@@ -50,7 +50,7 @@ pub use funnel::{is_stage, stage_place};
 pub use histograms::{HistogramError, IntervalHistograms};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
-    open_jtl,
+    continue_jtl, open_jtl,
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use recording::{Recording, names};

@@ -8,7 +8,7 @@ use toml::de::DeTable;
 use crate::commands::gate;
 use crate::commands::simulate::network;
 use crate::error::ExpectedError;
-use crate::{job, output, plans};
+use crate::{job, output, plan_files, plans};
 
 /// Say everything that is wrong or unsupported in plans, studies, networks and gateways' files; send nothing.
 ///
@@ -19,20 +19,24 @@ pub(crate) struct CheckArguments {
     /// JMeter plans (.jmx), studies, networks and gateways' files (.toml).
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Allow plans to read and write this file, or all below this folder, beside their own folder
+    /// and the one that Weir is run in; may be given several times.
+    #[arg(long, value_name = "PATH")]
+    allow_files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<u8, ExpectedError> {
     if let [file] = &*arguments.files {
-        return match check(file)? {
-            0 => Ok(0),
-            count => Err(refused(file, count)),
+        return match check(file, &arguments.allow_files)? {
+            None => Ok(0),
+            Some(error) => Err(error),
         };
     }
     let mut failed = Vec::new();
     for file in &arguments.files {
-        match check(file) {
-            Ok(0) => {}
-            Ok(count) => failed.push(refused(file, count)),
+        match check(file, &arguments.allow_files) {
+            Ok(None) => {}
+            Ok(Some(error)) => failed.push(error),
             Err(error) => {
                 output::tell_error(&error);
                 failed.push(error);
@@ -44,24 +48,24 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<u8, ExpectedError> {
     Ok(code.unwrap_or(0))
 }
 
-/// How many things of a file cannot be run.
-fn check(file: &Path) -> Result<usize, ExpectedError> {
+/// Why a file cannot be run, where the rest has been told.
+fn check(file: &Path, allowed: &[PathBuf]) -> Result<Option<ExpectedError>, ExpectedError> {
     let extension = |wanted: &str| {
         file.extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
     };
     if extension("jmx") {
-        check_plan(file)
+        check_plan(file, allowed)
     } else if extension("toml") {
         if is_network(file) {
             network::check(file)?;
         } else if is_gate(file) {
             gate::check(file)?;
         } else {
-            job::check(file)?;
+            job::check(file, allowed)?;
         }
         output::data(&format!("{}: nothing is wrong", file.display()));
-        Ok(0)
+        Ok(None)
     } else {
         Err(ExpectedError::Input(format!(
             "{}: Weir checks JMeter plans (.jmx), studies, networks and gateways' files (.toml)",
@@ -95,23 +99,40 @@ fn has(file: &Path, what: impl FnOnce(&DeTable<'_>) -> bool) -> bool {
     what(table.get_ref())
 }
 
-fn check_plan(file: &Path) -> Result<usize, ExpectedError> {
-    let found = plans::check(file)?;
+fn check_plan(file: &Path, allowed: &[PathBuf]) -> Result<Option<ExpectedError>, ExpectedError> {
+    let found = plans::check(file, allowed)?;
     for line in &found.lines {
         output::data(line);
     }
-    let summary = match found.unsupported {
-        0 => "runs natively in full".to_owned(),
-        1 => "1 element cannot be run natively".to_owned(),
-        count => format!("{count} elements cannot be run natively"),
+    let name = file.display();
+    if !found.files.is_empty() {
+        output::data(&format!("{name}: files that it reads or writes:"));
+        for line in &found.files {
+            output::data(&format!("{name}:   {line}"));
+        }
+        output::data(&format!("{name}: {}", plan_files::OF_JMETER));
+    }
+    let unsupported = match found.unsupported {
+        0 => None,
+        1 => Some("1 element cannot be run natively".to_owned()),
+        count => Some(format!("{count} elements cannot be run natively")),
     };
-    output::data(&format!("{}: {summary}", file.display()));
-    Ok(found.unsupported)
-}
-
-fn refused(file: &Path, count: usize) -> ExpectedError {
-    ExpectedError::Input(format!(
-        "{}: Weir cannot run {count} element(s) of this plan itself",
-        file.display()
-    ))
+    let refused = match found.refused {
+        0 => None,
+        1 => Some("1 file is refused".to_owned()),
+        count => Some(format!("{count} files are refused")),
+    };
+    let summary: Vec<String> = unsupported.into_iter().chain(refused).collect();
+    if summary.is_empty() {
+        output::data(&format!("{name}: runs natively in full"));
+        return Ok(None);
+    }
+    output::data(&format!("{name}: {}", summary.join(", ")));
+    let error = match (found.unsupported, found.refused) {
+        (0, count) => format!(
+            "{name}: {count} file(s) are outside the folders of plan and run; allow a file or folder with --allow-files"
+        ),
+        (count, _) => format!("{name}: Weir cannot run {count} element(s) of this plan itself"),
+    };
+    Ok(Some(ExpectedError::Input(error)))
 }

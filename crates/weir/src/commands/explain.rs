@@ -89,6 +89,10 @@ pub(crate) struct ExplainArguments {
     /// Where runs lie.
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     runs: PathBuf,
+    /// Allow the plan of the trials to read and write this file, or all below this folder, beside its own
+    /// folder, the study's and the one that Weir is run in; may be given several times.
+    #[arg(long, value_name = "PATH", requires = "run_trials")]
+    allow_files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
@@ -130,6 +134,7 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
             });
             let asked = Asked {
                 runs: &arguments.runs,
+                allow_files: &arguments.allow_files,
                 named: named[0],
                 hypotheses: &arguments.hypothesis,
                 replicates: arguments.replicates,
