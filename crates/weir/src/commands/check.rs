@@ -112,27 +112,28 @@ fn check_plan(file: &Path, allowed: &[PathBuf]) -> Result<Option<ExpectedError>,
         }
         output::data(&format!("{name}: {}", plan_files::OF_JMETER));
     }
-    let unsupported = match found.unsupported {
-        0 => None,
-        1 => Some("1 element cannot be run natively".to_owned()),
-        count => Some(format!("{count} elements cannot be run natively")),
-    };
-    let refused = match found.refused {
-        0 => None,
-        1 => Some("1 file is refused".to_owned()),
-        count => Some(format!("{count} files are refused")),
-    };
-    let summary: Vec<String> = unsupported.into_iter().chain(refused).collect();
-    if summary.is_empty() {
-        output::data(&format!("{name}: runs natively in full"));
-        return Ok(None);
+    match found.refused {
+        0 => {}
+        1 => output::data(&format!(
+            "{name}: 1 file is refused: weir run does not start"
+        )),
+        count => output::data(&format!(
+            "{name}: {count} files are refused: weir run does not start"
+        )),
     }
-    output::data(&format!("{name}: {}", summary.join(", ")));
-    let error = match (found.unsupported, found.refused) {
-        (0, count) => format!(
-            "{name}: {count} file(s) are outside the folders of plan and run; allow a file or folder with --allow-files"
-        ),
-        (count, _) => format!("{name}: Weir cannot run {count} element(s) of this plan itself"),
+    let summary = match found.unsupported {
+        0 => "runs natively in full".to_owned(),
+        1 => "1 element cannot be run natively".to_owned(),
+        count => format!("{count} elements cannot be run natively"),
     };
-    Ok(Some(ExpectedError::Input(error)))
+    output::data(&format!("{name}: {summary}"));
+    Ok(match (found.unsupported, found.refused) {
+        (0, 0) => None,
+        (0, count) => Some(ExpectedError::Input(format!(
+            "{name}: {count} file(s) are outside the folders of plan and run; allow a file or folder with --allow-files"
+        ))),
+        (count, _) => Some(ExpectedError::Input(format!(
+            "{name}: Weir cannot run {count} element(s) of this plan itself"
+        ))),
+    })
 }

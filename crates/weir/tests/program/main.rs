@@ -11,6 +11,7 @@ mod explain;
 mod init;
 mod malformed;
 mod models;
+mod reach;
 mod recorded;
 mod recorded_http;
 #[path = "../support/rows.rs"]
