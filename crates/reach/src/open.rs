@@ -338,6 +338,29 @@ mod tests {
         assert!(is_refusal(&value.read(&ground.at("secret")).unwrap_err()));
         let value = ground.reach.clone().allow_file(&ground.at("secret"));
         value.read(&ground.at("secret")).unwrap();
+        let upwards = ground.reach.clone().allow_file(&ground.at("own/../secret"));
+        upwards.read(&ground.at("secret")).unwrap();
+    }
+
+    #[test]
+    fn links_that_came_with_the_plan_are_not_what_the_user_names() {
+        let ground = Ground::new();
+        symlink(ground.at("secret"), ground.at("own/users")).unwrap();
+        symlink(ground.folder.path(), ground.at("own/data")).unwrap();
+        symlink(ground.at("missing"), ground.at("own/later")).unwrap();
+        for name in ["users", "data/secret", "later"] {
+            let whole = ground.at("own").join(name);
+            for name in [&*whole, Path::new(name)] {
+                let reach = ground.reach.clone().allow_file(name);
+                assert!(is_refusal(&reach.read(&whole).unwrap_err()), "{name:?}");
+                let written = reach.write(&whole, WriteMode::Append);
+                assert!(is_refusal(&written.unwrap_err()), "{name:?}");
+            }
+        }
+        // A link of the user's elsewhere is followed.
+        symlink(ground.at("secret"), ground.at("link")).unwrap();
+        let reach = ground.reach.clone().allow_file(&ground.at("link"));
+        reach.read(&ground.at("link")).unwrap();
     }
 
     #[test]

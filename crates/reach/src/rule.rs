@@ -136,13 +136,17 @@ impl Reach {
     }
 
     /// A file that the user named; of a folder, nothing that lies in it.
+    ///
+    /// A link below the folders of plan and run may have come with the plan: the user named what
+    /// seems to lie there, not what the link leads to.
     #[must_use]
     pub fn allow_file(mut self, name: &Path) -> Self {
         let rule = Arc::make_mut(&mut self.rule);
-        rule.add_word(name, false);
-        if name.is_relative() {
-            let beside_plan = rule.folder.join(name);
-            rule.add_word(&beside_plan, false);
+        let beside_plan = name.is_relative().then(|| rule.folder.join(name));
+        for name in [Some(name), beside_plan.as_deref()].into_iter().flatten() {
+            if !rule.is_led_out(name) {
+                rule.add_word(name, false);
+            }
         }
         self
     }
@@ -167,8 +171,9 @@ impl Reach {
         if here == beside_plan {
             return beside_plan;
         }
-        // What is here but out of reach does not hide what is beside the plan.
-        let is_here = here.exists() && self.rule.allows(&place::of_name(here));
+        // What is here but out of reach does not hide what is beside the plan; where nothing is, it
+        // is refused rather than missing.
+        let is_here = here.exists() && (self.judge(here).is_allowed || !beside_plan.exists());
         if is_here {
             here.to_owned()
         } else {
@@ -276,6 +281,28 @@ impl Rule {
             special: special.map(|found| (found.dev(), found.ino())),
             is_deep,
         });
+    }
+
+    /// Whether a link that lies within reach leads a name out of it.
+    fn is_led_out(&self, name: &Path) -> bool {
+        let Ok(name) = std::path::absolute(name) else {
+            return true;
+        };
+        let mut there = PathBuf::new();
+        for part in name.components() {
+            if part == Component::ParentDir {
+                there.pop();
+                continue;
+            }
+            let is_inside = self.allows(&there);
+            let next = there.join(part);
+            let is_link = next.is_symlink();
+            there = place::of_name(&next);
+            if is_inside && is_link && !self.allows(&there) {
+                return true;
+            }
+        }
+        false
     }
 
     fn allows(&self, place: &Path) -> bool {

@@ -303,7 +303,8 @@ pub(crate) fn files(name: &str, arguments: &[Vec<Piece>], at: Position) -> Vec<F
         _ => return Vec::new(),
     };
     // With numbers, a name is a pattern for names.
-    let is_pattern = name == "__StringFromFile" && arguments.len() > 2;
+    let is_number = |text: &Vec<Piece>| constant(text) != Some("");
+    let is_pattern = name == "__StringFromFile" && arguments.iter().skip(2).any(is_number);
     let constant = constant(first).filter(|_| !is_pattern);
     if constant.is_some_and(|name| name.is_empty() || name.starts_with('*')) {
         return Vec::new();

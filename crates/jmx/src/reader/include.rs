@@ -87,9 +87,6 @@ impl Reader<'_> {
             return Err(format!("the file {path} includes itself"));
         }
         self.includes += 1;
-        if let Some(folder) = file.parent() {
-            self.reach = self.reach.clone().with_folder(folder);
-        }
         Ok((file, text))
     }
 

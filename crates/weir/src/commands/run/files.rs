@@ -18,6 +18,7 @@ pub(super) fn reach(plan: &Path, arguments: &PlanArguments) -> Reach {
         arguments.system_property_file.as_slice(),
         arguments.log_file.as_slice(),
         arguments.run_log.as_slice(),
+        arguments.report_folder.as_slice(),
     ];
     let files = files.into_iter().flatten().map(|file| &**file);
     let given = [
@@ -28,10 +29,6 @@ pub(super) fn reach(plan: &Path, arguments: &PlanArguments) -> Reach {
     let values = given.into_iter().flatten();
     let values = values.filter_map(|given| Some(Path::new(given.split_once('=')?.1)));
     let reach = plan_files::reach(plan, &arguments.allow_files);
-    let reach = arguments
-        .report_folder
-        .iter()
-        .fold(reach, |reach, folder| reach.allow(folder));
     files
         .chain(values)
         .fold(reach, |reach, file| reach.allow_file(file))
