@@ -87,10 +87,16 @@ pub(crate) fn check_files(
     properties: &Properties,
 ) -> Result<(), ExpectedError> {
     output::talk(plan_files::OF_JMETER);
-    // What cannot be read here a JMeter may read.
     match weir_jmx::read_within(path, reach) {
         Ok(reading) => plan_files::refuse(&reading.plan, properties, true),
-        Err(_) => Ok(()),
+        // What cannot be read here a JMeter may read.
+        Err(error) => {
+            let why = failed_to(&error);
+            output::talk(&format!(
+                "warning: the files that the plan names are unknown: {why}"
+            ));
+            Ok(())
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use weir_script::Properties;
 use weir_study::{Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
-use crate::{jmeter, plan_files, plans, stored, targets, url_plan};
+use crate::plan_files::{self, JudgedFile};
+use crate::{jmeter, plans, stored, targets, url_plan};
 
 /// What `weir tune` runs when it is given no study.
 const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
@@ -160,6 +161,18 @@ impl Job {
         })
     }
 
+    /// The files that the plan names, judged.
+    fn plan_files(&self, allowed: &[PathBuf]) -> Result<Vec<JudgedFile>, ExpectedError> {
+        let reach = self.reach(allowed).read_only();
+        let found = plans::files(
+            &self.plan_text()?,
+            &self.plan_path(),
+            reach,
+            &self.properties(),
+        );
+        Ok(found)
+    }
+
     /// Reads the plan.
     pub(crate) fn read_plan(&self, allowed: &[PathBuf]) -> Result<JobPlan, ExpectedError> {
         let plan = self.plan_path();
@@ -275,9 +288,16 @@ fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
 }
 
 /// Reads a study with its plan; for `weir check`.
-pub(crate) fn check(file: &Path, allowed: &[PathBuf]) -> Result<(), ExpectedError> {
+///
+/// What is done with the files that the plan names comes before what is wrong with it.
+pub(crate) fn check(
+    file: &Path,
+    allowed: &[PathBuf],
+    named: impl FnOnce(&[JudgedFile]),
+) -> Result<(), ExpectedError> {
     let job = Job::from_file(file)?;
     targets::check(&job)?;
+    named(&job.plan_files(allowed)?);
     let plan = job.read_plan(allowed)?;
     check_factor_properties(&job, &plan)
 }

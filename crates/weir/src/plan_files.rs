@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use weir_plan::LoadPlan;
 use weir_reach::Reach;
+use weir_record::CheckedName;
 use weir_script::{FileUse, Origin, Properties};
 
 use crate::error::ExpectedError;
@@ -67,6 +68,20 @@ impl JudgedFile {
     /// Whether only a JMeter touches it.
     pub(crate) fn only_jmeter(&self) -> bool {
         self.file.only_jmeter
+    }
+
+    /// The same for a program.
+    pub(crate) fn checked(&self) -> CheckedName {
+        CheckedName {
+            line: self.file.at.line,
+            column: self.file.at.column,
+            element: self.file.who.clone(),
+            written: self.file.written.clone(),
+            does: self.file.does.word().to_owned(),
+            place: self.place.as_ref().map(|place| place.display().to_string()),
+            allowed: self.place.as_ref().map(|_| !self.is_refused),
+            only_jmeter: self.file.only_jmeter,
+        }
     }
 
     /// What is said of it in a list, without the plan's name.

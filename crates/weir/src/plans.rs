@@ -23,8 +23,8 @@ pub(crate) struct PlanCheck {
     pub(crate) lines: Vec<String>,
     /// How many elements cannot be run.
     pub(crate) unsupported: usize,
-    /// One line for each file that it names.
-    pub(crate) files: Vec<String>,
+    /// Each file that it names.
+    pub(crate) files: Vec<JudgedFile>,
     /// How many of them it may not touch.
     pub(crate) refused: usize,
 }
@@ -70,17 +70,30 @@ fn accept(reading: weir_jmx::Reading) -> Result<LoadPlan, ExpectedError> {
     Ok(reading.plan)
 }
 
+/// The files that a plan names; none where it is no plan, which is told when it is read to run.
+pub(crate) fn files(
+    text: &str,
+    path: &Path,
+    reach: Reach,
+    properties: &Properties,
+) -> Vec<JudgedFile> {
+    weir_jmx::read_text_within(text, path, reach).map_or_else(
+        |_| Vec::new(),
+        |reading| plan_files::of_plan(&reading.plan, properties),
+    )
+}
+
 /// Everything that there is to say about a plan.
 pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, ExpectedError> {
     let reach = plan_files::reach(path, allowed).read_only();
     let reading = weir_jmx::read_within(path, reach).map_err(input)?;
     let mut check = lines_of(&reading);
     let files = plan_files::of_plan(&reading.plan, &Properties::new());
-    check.files = files.iter().map(JudgedFile::line).collect();
     let refused = files
         .iter()
         .filter(|file| file.is_refused && !file.only_jmeter());
     check.refused = refused.count();
+    check.files = files;
     // Properties are not known here; what can be wrong without them is found all the same. An
     // element that is named already is not named again for what it holds.
     let resolved = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default());

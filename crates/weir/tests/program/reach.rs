@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::Place;
+use crate::support::{Place, assert_valid};
 
 const SECRET: &str = "topsecret";
 
@@ -91,6 +91,7 @@ impl Ground {
             "<jmeterTestPlan><hashTree><TestPlan testname=\"P\"/><hashTree>\n\
              <ThreadGroup testname=\"G\"><stringProp name=\"ThreadGroup.num_threads\">1</stringProp>\
              <elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\
+             <boolProp name=\"LoopController.continue_forever\">false</boolProp>\
              <stringProp name=\"LoopController.loops\">1</stringProp></elementProp></ThreadGroup>\
              <hashTree>\n\
              <ConfigTestElement guiclass=\"HttpDefaultsGui\"><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>\
@@ -162,12 +163,12 @@ fn readers() -> Vec<(&'static str, String, &'static str)> {
         ),
         ("HTTP Request", http("/upload", upload), SECRET),
         (
-            "a script in groovy",
+            "a script in Groovy",
             script("JSR223Sampler", "vars.put('v', new File('FILE').text)", "") + &sends,
             SECRET,
         ),
         (
-            "a script in beanshell",
+            "a script in BeanShell",
             script(
                 "BeanShellSampler",
                 "r = new BufferedReader(new FileReader(\"FILE\")); vars.put(\"v\", r.readLine());",
@@ -176,7 +177,7 @@ fn readers() -> Vec<(&'static str, String, &'static str)> {
             SECRET,
         ),
         (
-            "a script in groovy",
+            "a script in Groovy",
             function("${__groovy(new File('FILE').text)}"),
             SECRET,
         ),
@@ -248,8 +249,8 @@ fn names_that_are_made_at_run_time_are_refused_there() {
     for (who, steps, content) in readers() {
         fs::write(&file, content).unwrap();
         let steps = match who {
-            "a script in groovy" => steps.replace("'FILE'", &format!("'' + '{whole}'")),
-            "a script in beanshell" => steps.replace("\"FILE\"", &format!("\"\" + \"{whole}\"")),
+            "a script in Groovy" => steps.replace("'FILE'", &format!("'' + '{whole}'")),
+            "a script in BeanShell" => steps.replace("\"FILE\"", &format!("\"\" + \"{whole}\"")),
             _ => steps.replace("FILE", &format!("${{__javaScript('{whole}')}}")),
         };
         ground.plan(&steps);
@@ -323,11 +324,11 @@ fn writers() -> Vec<(&'static str, String)> {
         ("a listener", listener.to_owned() + &http("/", "")),
         ("__StringToFile", http("/?v=${__StringToFile(FILE,x)}", "")),
         (
-            "a script in groovy",
+            "a script in Groovy",
             script("JSR223Sampler", "new File('FILE').append('x')", ""),
         ),
         (
-            "a script in beanshell",
+            "a script in BeanShell",
             script(
                 "BeanShellSampler",
                 "w = new FileWriter(\"FILE\", true); w.write(\"x\"); w.close();",
@@ -365,8 +366,8 @@ fn plans_do_not_write_what_lies_elsewhere() {
             assert_eq!(fs::read(&kept).unwrap(), b"mine", "{who}");
         }
         let later = match who {
-            "a script in groovy" => steps.replace("'FILE'", &format!("'' + '{whole}'")),
-            "a script in beanshell" => steps.replace("\"FILE\"", &format!("\"\" + \"{whole}\"")),
+            "a script in Groovy" => steps.replace("'FILE'", &format!("'' + '{whole}'")),
+            "a script in BeanShell" => steps.replace("\"FILE\"", &format!("\"\" + \"{whole}\"")),
             _ => steps.replace("FILE", &format!("${{__javaScript('{whole}')}}")),
         };
         ground.plan(&later);
@@ -434,8 +435,8 @@ fn plans_do_not_wait_for_pipes() {
             let path = ground.place.path("plans").join(name);
             let path = path.to_str().unwrap();
             let steps = match who {
-                "a script in groovy" => steps.replace("'FILE'", &format!("'' + '{path}'")),
-                "a script in beanshell" => steps.replace("\"FILE\"", &format!("\"\" + \"{path}\"")),
+                "a script in Groovy" => steps.replace("'FILE'", &format!("'' + '{path}'")),
+                "a script in BeanShell" => steps.replace("\"FILE\"", &format!("\"\" + \"{path}\"")),
                 _ => steps.replace("FILE", &format!("${{__javaScript('{path}')}}")),
             };
             ground.plan(&steps);
@@ -518,6 +519,8 @@ fn studies_refuse_and_allow_files() {
         let done = ground.place.weir(words).ends(2);
         done.says(&["--allow-files", file.to_str().unwrap()]);
     }
+    let check = ground.place.weir(&["check", "study.toml"]).ends(2);
+    check.prints(&["__FileToString reads", ": refused"]);
     let allowed = file.to_str().unwrap();
     for words in [
         &["check", "study.toml", "--allow-files", allowed][..],
@@ -565,4 +568,112 @@ fn a_jmeter_is_not_started_for_files_that_are_refused() {
         .weir(&["run", "-n", "-t", "plans/p.jmx"])
         .ends(0);
     assert!(!file.exists());
+}
+
+/// What is allowed is one file, not what lies beside it.
+#[test]
+fn a_fragment_that_is_allowed_opens_nothing_else() {
+    let ground = Ground::new();
+    let whole = ground.other("fragment.jmx");
+    let beside = ground.other("beside");
+    fs::write(&beside, SECRET).unwrap();
+    let fragment = format!(
+        "<jmeterTestPlan><hashTree><TestPlan/><hashTree><TestFragmentController/><hashTree>{}\
+         </hashTree></hashTree></hashTree></jmeterTestPlan>",
+        http(
+            &format!("/?v=${{__FileToString({},,)}}", beside.display()),
+            ""
+        )
+    );
+    fs::write(&whole, fragment).unwrap();
+    let whole = whole.to_str().unwrap();
+    ground.plan(&format!(
+        "<IncludeController><stringProp name=\"IncludeController.includepath\">{whole}</stringProp>\
+         </IncludeController><hashTree/>"
+    ));
+    let words = ["run", "-n", "-t", "plans/p.jmx", "--allow-files", whole];
+    let run = ground.place.weir(&words).ends(2);
+    run.says(&[&format!("--allow-files {}", beside.display())]);
+    assert_eq!(ground.ears.heard(), "");
+}
+
+/// A link that came with the plan is not what the user meant by its name.
+#[test]
+fn a_property_opens_no_link_of_the_plan() {
+    let ground = Ground::new();
+    let file = ground.other("users.csv");
+    fs::write(&file, SECRET).unwrap();
+    symlink(&file, ground.place.path("users.csv")).unwrap();
+    ground.plan(&http("/?v=${__FileToString(${__P(users)},,)}", ""));
+    let words = ["run", "-n", "-t", "plans/p.jmx", "-Jusers=users.csv"];
+    let run = ground.place.weir(&words).ends(2);
+    run.says(&["--allow-files", file.to_str().unwrap()]);
+    assert_eq!(ground.ears.heard(), "");
+}
+
+/// Entities of a document type that name a file.
+#[test]
+fn documents_fetch_nothing() {
+    let ground = Ground::new();
+    let file = ground.other("data");
+    fs::write(&file, SECRET).unwrap();
+    let kind = format!(
+        "<!DOCTYPE r [<!ENTITY x SYSTEM \"file://{}\">]>",
+        file.display()
+    );
+    let document = format!("{kind}<r>&x;</r>");
+    ground.place.write("plans/d.xml", &document);
+    ground.plan(&http("/?v=${__XPath(plans/d.xml,//r)}", ""));
+    ground.place.weir(&["run", "-n", "-t", "plans/p.jmx"]);
+    assert!(!ground.ears.heard().contains(SECRET));
+    // The plan itself.
+    ground.plan(&http("/?v=&x;", ""));
+    let plan = format!("{kind}{}", ground.place.read("plans/p.jmx"));
+    ground.place.write("plans/p.jmx", &plan);
+    let run = ["run", "-n", "-t", "plans/p.jmx"];
+    ground.place.weir(&run).ends(2);
+    assert_eq!(ground.ears.heard(), "");
+}
+
+/// A program gets the same list.
+#[test]
+fn checks_list_files_as_json() {
+    let ground = Ground::new();
+    let file = ground.other("data");
+    let whole = file.to_str().unwrap();
+    ground.place.write("plans/users.csv", "u");
+    ground.plan(&http(
+        &format!(
+            "/?a=${{__FileToString({whole},,)}}&amp;b=${{__FileToString(users.csv,,)}}\
+             &amp;c=${{__FileToString(${{__threadNum}},,)}}"
+        ),
+        "",
+    ));
+    for out in ["-", "check.json"] {
+        let check = ground
+            .place
+            .weir(&["check", "plans/p.jmx", "--json", out])
+            .ends(2);
+        let text = match out {
+            "-" => check.stdout,
+            _ => ground.place.read(out),
+        };
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_valid("docs/schemas/check.schema.json", &found);
+        assert_eq!(found["schema"], "weir/check/1");
+        let of_plan = &found["files"][0];
+        assert_eq!(of_plan["file"], "plans/p.jmx");
+        assert!(of_plan["error"].as_str().unwrap().contains("--allow-files"));
+        let named = of_plan["named_files"].as_array().unwrap();
+        let of = |written: &str| {
+            let mut named = named.iter();
+            named.find(|name| name["written"] == written).unwrap()
+        };
+        assert_eq!(of(whole)["allowed"], false);
+        assert_eq!(of(whole)["place"], whole);
+        assert_eq!(of(whole)["element"], "__FileToString");
+        assert_eq!(of(whole)["does"], "reads");
+        assert_eq!(of("users.csv")["allowed"], true);
+        assert!(of("${__threadNum(…)}").get("allowed").is_none());
+    }
 }
