@@ -239,7 +239,7 @@ impl Reach {
 pub fn is_refusal(error: &io::Error) -> bool {
     error
         .get_ref()
-        .is_some_and(|inner| inner.is::<OutOfReach>())
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<OutOfReach>)
 }
 
 #[derive(Debug, thiserror::Error)]

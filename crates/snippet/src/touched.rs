@@ -30,10 +30,10 @@ pub(crate) fn files(program: &Program) -> Vec<ScriptFile> {
             }
             _ => return,
         };
-        let Some(is_written) = library::class(class).and_then(|class| touches(class.short_name()))
-        else {
+        let Some(deed) = library::class(class).and_then(|class| deed(class.short_name())) else {
             return;
         };
+        let is_written = deed.writes();
         let named = match arguments {
             // A writer or reader around another one names nothing.
             [of] if text(of).is_none() && !names_by_itself(class) => return,
@@ -61,12 +61,29 @@ pub(crate) fn files(program: &Program) -> Vec<ScriptFile> {
     files
 }
 
-/// Whether a class is one of those that open files, and what they do then.
-fn touches(class: &str) -> Option<Option<bool>> {
+/// What a class that opens files does with them.
+enum Deed {
+    Reads,
+    Writes,
+    /// What is called on it says so.
+    Either,
+}
+
+impl Deed {
+    fn writes(self) -> Option<bool> {
+        match self {
+            Self::Reads => Some(false),
+            Self::Writes => Some(true),
+            Self::Either => None,
+        }
+    }
+}
+
+fn deed(class: &str) -> Option<Deed> {
     match class {
-        "File" => Some(None),
-        "FileReader" => Some(Some(false)),
-        "FileWriter" | "PrintWriter" | "BufferedWriter" => Some(Some(true)),
+        "File" => Some(Deed::Either),
+        "FileReader" => Some(Deed::Reads),
+        "FileWriter" | "PrintWriter" | "BufferedWriter" => Some(Deed::Writes),
         _ => None,
     }
 }

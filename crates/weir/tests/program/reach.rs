@@ -2,11 +2,6 @@
 //! by `weir run`, and what they wanted is neither sent nor written. With `--allow-files` all of them
 //! work, so that what is tried here are plans that would have worked.
 
-#![expect(
-    clippy::literal_string_with_formatting_args,
-    reason = "references of plans look like it"
-)]
-
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -29,7 +29,5 @@ pub(super) fn reach(plan: &Path, arguments: &PlanArguments) -> Reach {
     let values = given.into_iter().flatten();
     let values = values.filter_map(|given| Some(Path::new(given.split_once('=')?.1)));
     let reach = plan_files::reach(plan, &arguments.allow_files);
-    files
-        .chain(values)
-        .fold(reach, |reach, file| reach.allow_file(file))
+    files.chain(values).fold(reach, Reach::allow_file)
 }
