@@ -126,6 +126,13 @@ impl PlanText {
             path: path.to_owned(),
             source,
         };
+        // A pipe could keep the reader waiting for ever.
+        if !path.metadata().map_err(failed)?.is_file() {
+            return Err(JmeterError::Plan {
+                path: path.to_owned(),
+                says: "it is no file".to_owned(),
+            });
+        }
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(failed)?;
         file.take(BYTES_MAX + 1)

@@ -1,11 +1,12 @@
 //! A plan's file as checked XML in which every node knows its line.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use roxmltree::{Node, ParsingOptions};
 use weir_plan::{ElementId, Position};
+use weir_reach::Reach;
 
 use crate::JmxError;
 use crate::tags::{self, ATTRIBUTES_MAX};
@@ -17,7 +18,7 @@ const NODES_MAX: u32 = 5_000_000;
 /// Deepest nesting; real plans stay far below 100.
 const DEPTH_MAX: usize = 500;
 
-/// Reads the whole file as text.
+/// Reads a whole file that the user names as text.
 pub(crate) fn read_file(path: &Path) -> Result<String, JmxError> {
     let failed = |source| JmxError::Read {
         path: path.to_path_buf(),
@@ -40,6 +41,16 @@ pub(crate) fn read_file(path: &Path) -> Result<String, JmxError> {
             most: BYTES_MAX,
         });
     }
+    text_of(bytes, path)
+}
+
+/// Reads a whole file that a plan names as text, if the plan may.
+pub(crate) fn read_within(reach: &Reach, path: &Path) -> io::Result<Result<String, JmxError>> {
+    let bytes = reach.read_whole(path, BYTES_MAX)?;
+    Ok(text_of(bytes, path))
+}
+
+fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, JmxError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();

@@ -181,6 +181,23 @@ impl<'a> Element<'a> {
             .collect()
     }
 
+    /// The properties that name a file, as their own names say it, in elements of any kind.
+    pub(crate) fn file_names(&self) -> Vec<Template> {
+        let names_file = |node: &Node<'_, '_>| {
+            let name = property_name(*node).to_ascii_lowercase();
+            let ends = ["filename", "file_name", "filepath", "file.path"];
+            ends.iter().any(|end| name.ends_with(end))
+        };
+        let properties = self.children();
+        let named = properties
+            .filter(|node| PROPERTY_TAGS.contains(&node.tag_name().name()) && names_file(node));
+        let texts = named.map(|node| Template {
+            text: property_text(node),
+            at: self.document.position(node),
+        });
+        texts.filter(|file| !file.text.trim().is_empty()).collect()
+    }
+
     /// Names and texts in the value of an `objProp`.
     pub(crate) fn object(&self, property: &str) -> Vec<(String, String)> {
         self.children()

@@ -26,4 +26,4 @@ mod tags;
 
 pub use error::JmxError;
 pub use finding::{Finding, Severity};
-pub use reader::{Reading, read, read_text};
+pub use reader::{Reading, read, read_text, read_text_within, read_within};

@@ -11,7 +11,8 @@ mod steps;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use weir_plan::{ElementId, IterationElement, LoadPlan, Position, Variable};
+use weir_plan::{ElementId, IterationElement, LoadPlan, NamedFile, Position, Variable};
+use weir_reach::Reach;
 
 use crate::document::{self, Document};
 use crate::element::{Branch, Element};
@@ -46,13 +47,21 @@ impl Reading {
     }
 }
 
-/// Reads a test plan from its file. Files that it includes are read only from the plan's folder
-/// and those below it.
+/// Reads a test plan from its file. Files that it includes are read from where any file of a plan
+/// may be: see [`Reach::of_plan`].
 ///
 /// # Errors
 /// The file cannot be read, or is not a test plan. What is wrong inside a plan is a finding.
 pub fn read(path: &Path) -> Result<Reading, JmxError> {
-    read_text(&document::read_file(path)?, path)
+    read_within(path, Reach::of_plan(Some(path)))
+}
+
+/// The same for a plan that may touch these files.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_within(path: &Path, reach: Reach) -> Result<Reading, JmxError> {
+    read_text_within(&document::read_file(path)?, path, reach)
 }
 
 /// Reads a test plan from its text; the path is for messages, for the plan's source and for the
@@ -61,9 +70,17 @@ pub fn read(path: &Path) -> Result<Reading, JmxError> {
 /// # Errors
 /// The text is not a test plan.
 pub fn read_text(text: &str, path: &Path) -> Result<Reading, JmxError> {
+    read_text_within(text, path, Reach::of_plan(Some(path)))
+}
+
+/// The same for a plan that may touch these files.
+///
+/// # Errors
+/// As for [`read_text`].
+pub fn read_text_within(text: &str, path: &Path, reach: Reach) -> Result<Reading, JmxError> {
     let document = Document::parse(text, path, 0)?;
     let branches = Branch::of_tree(document.tree(path)?, &document);
-    let mut reader = Reader::new(path, document.next_id());
+    let mut reader = Reader::new(path, reach, document.next_id());
     reader.read_root(&Tree {
         root: &branches,
         is_included: false,
@@ -97,6 +114,7 @@ struct Places {
 
 pub(crate) struct Reader<'p> {
     path: &'p Path,
+    reach: Reach,
     plan: LoadPlan,
     places: Places,
     findings: Findings,
@@ -116,9 +134,10 @@ pub(crate) struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    fn new(path: &'p Path, next_id: u32) -> Self {
+    fn new(path: &'p Path, reach: Reach, next_id: u32) -> Self {
         Self {
             path,
+            reach,
             plan: LoadPlan {
                 tear_down_on_shutdown: false,
                 ..LoadPlan::default()
@@ -155,6 +174,7 @@ impl<'p> Reader<'p> {
         }
         plan.name = plan.name.trim().to_owned();
         plan.source = Some(self.path.to_path_buf());
+        plan.reach = Some(self.reach);
         Ok(Reading { plan, findings })
     }
 
@@ -245,6 +265,7 @@ impl<'p> Reader<'p> {
             Runs::Unheard(says) => self.findings.warning(element, says),
             Runs::InVain(says) => self.findings.ignored(element, says),
         }
+        self.name_files(element);
         None
     }
 
@@ -257,6 +278,16 @@ impl<'p> Reader<'p> {
         self.findings.unsupported(element, &refusal);
     }
 
+    /// Notes the files of an element that only a JMeter runs.
+    fn name_files(&mut self, element: &Element<'_>) {
+        let files = element.file_names().into_iter().map(|file| NamedFile {
+            class: element.class().to_owned(),
+            file,
+            only_jmeter: true,
+        });
+        self.plan.named_files.extend(files);
+    }
+
     /// Names an element of a plugin, or one that Weir has never heard of.
     fn refuse_unknown(&mut self, branch: &Branch<'_>) {
         let element = &branch.element;
@@ -267,6 +298,7 @@ impl<'p> Reader<'p> {
             "run the plan with --engine jmeter, or remove or disable it with all that is below it"
         };
         self.refuse(element, says, Kind::Nowhere, instead);
+        self.name_files(element);
         self.refuse_unknown_below(&branch.below);
     }
 

@@ -1,10 +1,10 @@
 //! The place in a CSV file from which users take lines.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 
 use weir_charset::Charset;
+use weir_reach::Reach;
 
 use crate::quoted::record;
 
@@ -17,6 +17,8 @@ const WIDE_MAX: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub(crate) struct Format {
     pub(crate) path: PathBuf,
+    /// The files that the plan may touch.
+    pub(crate) reach: Reach,
     /// None for a name that is unknown: nothing can be read.
     pub(crate) charset: Option<Charset>,
     pub(crate) delimiter: String,
@@ -155,7 +157,7 @@ impl Format {
 
     /// The file behind its byte order mark.
     fn open(&self) -> io::Result<Box<dyn Lines>> {
-        let mut file = BufReader::new(File::open(&self.path)?);
+        let mut file = BufReader::new(self.reach.read(&self.path)?);
         let Some(charset) = self.charset else {
             return Ok(Box::new(io::empty()));
         };
@@ -186,6 +188,7 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             let mut cursor = Cursor::open(Format {
                 path: path.clone(),
+                reach: Reach::default().allow(&path),
                 charset: Charset::named(name).ok(),
                 delimiter: ",".to_owned(),
                 quoted: false,
@@ -220,6 +223,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             Cursor::open(Format {
                 path: path.clone(),
+                reach: Reach::default().allow(&path),
                 charset: Some(Charset::UTF_8),
                 delimiter: ",".to_owned(),
                 quoted: false,

@@ -1,8 +1,5 @@
 //! What advances when an iteration starts: lines of files, counters, random numbers.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
 use rand_xoshiro::rand_core::Rng as _;
 use weir_charset::Charset;
 use weir_plan::{Counter, CsvDataSet, IterationElement, RandomVariable, UserParameters};
@@ -16,7 +13,6 @@ use crate::left_by_scripts::Left;
 /// What one user remembers of these elements.
 #[derive(Debug)]
 pub(crate) struct Data {
-    directory: Arc<Path>,
     group: usize,
     memories: Vec<(Place, Memory)>,
     /// Iterations of the group that have started.
@@ -44,10 +40,9 @@ enum Memory {
 }
 
 impl Data {
-    /// Of a user that has not begun; files are relative to the directory.
-    pub(crate) fn new(directory: Arc<Path>, group: usize) -> Self {
+    /// Of a user that has not begun.
+    pub(crate) fn new(group: usize) -> Self {
         Self {
-            directory,
             group,
             memories: Vec::new(),
             group_iterations: 0,
@@ -122,8 +117,10 @@ impl Data {
             "" => Some(Charset::UTF_8),
             _ => Charset::named(&encoding).ok(),
         };
+        let reach = scope.variables.globals().reach();
         let format = Format {
-            path: self.path(&name),
+            path: reach.find(&name),
+            reach: reach.clone(),
             charset,
             delimiter: delimiter.clone(),
             quoted: csv.quoted,
@@ -161,10 +158,6 @@ impl Data {
             }
         }
         true
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
     }
 
     fn count(&mut self, place: Place, counter: &Counter<Text>, scope: &mut Scope, shared: &Shared) {

@@ -6,11 +6,12 @@
 //! names the test's own result file writes nothing, because the test does.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf, absolute};
 
 use weir_plan::{Listener, Logged};
-use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
+use weir_reach::{Reach, WriteMode};
+use weir_record::{JtlError, JtlFormat, JtlWriter, SampleRow, SaveConfiguration, continue_jtl};
 use weir_script::{Scope, Text};
 
 use crate::audience::Wanted;
@@ -53,6 +54,7 @@ impl ListenerFiles {
         scope: &mut Scope,
     ) -> Result<Self, LoadError> {
         let result_file = result_file.and_then(|path| absolute(path).ok());
+        let reach = scope.variables.globals().reach().clone();
         let mut made = Self::default();
         for listener in listeners {
             let saved = listener.save.iter();
@@ -62,7 +64,7 @@ impl ListenerFiles {
             let path = absolute(&name).ok().filter(|_| !name.is_empty());
             let file = match path {
                 Some(path) if result_file.as_ref() != Some(&path) => {
-                    Some(made.file(path, &configuration)?)
+                    Some(made.file(path, &configuration, &reach)?)
                 }
                 _ => None,
             };
@@ -79,12 +81,17 @@ impl ListenerFiles {
         &mut self,
         path: PathBuf,
         configuration: &SaveConfiguration,
+        reach: &Reach,
     ) -> Result<usize, LoadError> {
         if let Some(open) = self.files.iter().position(|file| file.path == path) {
             return Ok(open);
         }
-        let opened = open_jtl(&path, configuration.clone());
-        let jtl = opened.map_err(|error| LoadError::cannot_open(&path, error))?;
+        let opened = open(&path, configuration, reach).map_err(|source| JtlError::Open {
+            path: path.clone(),
+            source,
+        });
+        let jtl = opened.and_then(|file| continue_jtl(file, &path, configuration.clone()));
+        let jtl = jtl.map_err(|error| LoadError::cannot_open(&path, error))?;
         self.files.push(OpenFile { path, jtl });
         Ok(self.files.len() - 1)
     }
@@ -144,6 +151,22 @@ impl ListenerFiles {
     }
 }
 
+/// Opens a file and makes its folder, if the plan may.
+fn open(path: &Path, configuration: &SaveConfiguration, reach: &Reach) -> io::Result<File> {
+    // An XML file is cut, which a file that is only appended to cannot be.
+    let mode = match configuration.format {
+        JtlFormat::Xml => WriteMode::Update,
+        JtlFormat::Csv => WriteMode::Append,
+    };
+    match reach.write(path, mode) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            reach.make_folder_of(path)?;
+            reach.write(path, mode)
+        }
+        opened => opened,
+    }
+}
+
 impl OpenFile {
     fn unwritten(&self, error: JtlError) -> Unwritten {
         Unwritten {
@@ -192,7 +215,11 @@ mod tests {
             listener(&test, None, &["label"]),
         ];
         let mut nobody = Scope::new(
-            weir_script::Variables::new(weir_script::GlobalVariables::default()),
+            weir_script::Variables::new(weir_script::GlobalVariables::within(
+                Reach::default().allow(folder.path()),
+                &weir_script::Properties::new(),
+                None,
+            )),
             0,
             "".into(),
             rand_xoshiro::rand_core::SeedableRng::seed_from_u64(0),

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use weir_reach::Refusal;
 use weir_record::LoadSecond;
 
 use crate::clock::{Clock, Moment};
@@ -72,6 +73,8 @@ pub struct LoadSummary {
     /// Whether the load ended within the time that [`RunningLoad::join`] was given; if not, the
     /// samples that still ran were cut off.
     pub in_time: bool,
+    /// Files that the plan asked for and did not get, because they are out of its reach.
+    pub refused: Vec<Refusal>,
     /// Why the load was ended early, or why something that was measured is lost.
     pub problem: Option<String>,
 }
@@ -137,6 +140,7 @@ impl RunningLoad {
         summary.problem = summary.problem.or(crashes.into_iter().next());
         LoadSummary {
             arrivals: self.work.arrivals(told),
+            refused: self.work.plan.variables.reach().take_refused(),
             ..summary
         }
     }
@@ -171,6 +175,7 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         rows: written.rows,
         waited_for_rows: tally.waited_for_rows,
         in_time,
+        refused: Vec::new(),
         problem: tally.crash.or(written.problem).or(problem),
     }
 }

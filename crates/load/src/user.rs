@@ -92,7 +92,7 @@ impl User {
             group: start.group,
             scope,
             walk: Walk::new(&group.tree),
-            data: Box::new(Data::new(Arc::clone(&core.work.directory), start.group)),
+            data: Box::new(Data::new(start.group)),
             last_ok: true,
             earshot: None,
             sample_is_lost: false,

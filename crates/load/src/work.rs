@@ -3,7 +3,6 @@
 mod branches;
 mod step;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,8 +49,6 @@ pub(crate) struct Work {
     pub(crate) budget: Budget,
     /// The labels that are known, each once, in the plan's order.
     pub(crate) labels: Vec<Arc<str>>,
-    /// The folder that files of the plan are relative to.
-    pub(crate) directory: Arc<Path>,
     /// What users of all runtimes share.
     pub(crate) shared: Shared,
     /// Who may stop the test, by its place in the plan's list.
@@ -75,12 +72,6 @@ fn phases(groups: &[ResolvedGroup], serialized: bool) -> Vec<usize> {
         next = phases.iter().max().map_or(0, |last| last + 1);
     }
     phases
-}
-
-/// The folder of the plan's file.
-fn folder(plan: &ResolvedPlan) -> &Path {
-    let folder = plan.source.as_deref().and_then(Path::parent);
-    folder.unwrap_or(Path::new(""))
 }
 
 /// A group of users: what their one loop reads.
@@ -199,7 +190,6 @@ impl Work {
             groups: Vec::new(),
             budget: Budget::default(),
             labels: Vec::new(),
-            directory: folder(&plan).into(),
             shared: Shared::default(),
             watchers: plan.auto_stops.iter().cloned().map(Watcher::new).collect(),
             audiences: Audiences::default(),

@@ -11,6 +11,8 @@
 
 use std::path::PathBuf;
 
+use weir_reach::Reach;
+
 use crate::assertions::Assertion;
 use crate::config::{AuthManager, CacheManager, CookieManager, DnsCache, IterationElement};
 use crate::controller::{ControllerKind, Node};
@@ -36,6 +38,11 @@ pub struct LoadPlan<T = Template> {
     pub name: String,
     /// The file it was read from.
     pub source: Option<PathBuf>,
+    /// Which files it may touch; `None`: those in its folder and in the one that Weir is run in.
+    pub reach: Option<Reach>,
+    /// Files that elements name which are not in the plan: those that it includes, and those of
+    /// elements that only a JMeter runs.
+    pub named_files: Vec<NamedFile>,
     /// User-defined variables: one list per element that defines some, in file order.
     ///
     /// Within a list the first of a name counts and none sees the others; a later list replaces
@@ -68,6 +75,8 @@ impl<T> Default for LoadPlan<T> {
         Self {
             name: String::new(),
             source: None,
+            reach: None,
+            named_files: Vec::new(),
             variables: Vec::new(),
             groups: Vec::new(),
             serialized: false,
@@ -103,6 +112,17 @@ fn set_proxy<T: Clone>(nodes: &mut [Node<T>], proxy: &Proxy<T>) {
             }
         }
     }
+}
+
+/// A file that an element names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// The element's type.
+    pub class: String,
+    /// Its name.
+    pub file: Template,
+    /// Weir does not run the element: what it does with the file, only a JMeter does.
+    pub only_jmeter: bool,
 }
 
 /// When a group runs.
@@ -196,6 +216,8 @@ impl<T> LoadPlan<T> {
         LoadPlan {
             name: self.name.clone(),
             source: self.source.clone(),
+            reach: self.reach.clone(),
+            named_files: self.named_files.clone(),
             variables: self
                 .variables
                 .iter()

@@ -18,7 +18,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use configuration::{Field, JtlFormat, SaveConfiguration};
-pub use file::{JtlWriter, open_jtl};
+pub use file::{JtlWriter, continue_jtl, open_jtl};
 pub use parts::Parts;
 pub use reader::JtlReader;
 pub use timestamp::TimestampFormat;

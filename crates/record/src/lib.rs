@@ -20,6 +20,7 @@ mod funnel;
 mod histograms;
 mod jtl;
 mod load_second;
+mod plan_check;
 mod recording;
 mod replay;
 mod request_arrivals;
@@ -50,9 +51,10 @@ pub use funnel::{is_stage, stage_place};
 pub use histograms::{HistogramError, IntervalHistograms};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
-    open_jtl,
+    continue_jtl, open_jtl,
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
+pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
 pub use recording::{Recording, names};
 pub use replay::Replay;
 pub use response_histogram::response_histogram;

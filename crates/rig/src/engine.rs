@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
 use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad};
+use weir_reach::Refusal;
 use weir_record::{LoadSecond, Reading, TrialError, failed_to};
 use weir_script::ResolvedPlan;
 
@@ -176,16 +177,30 @@ impl LoadEnd {
         }
     }
 
+    /// Files that the plan asked for and did not get.
+    pub fn refused(&self) -> &[Refusal] {
+        match self {
+            Self::Native(summary) => &summary.refused,
+            Self::Jmeter(_) => &[],
+        }
+    }
+
     /// What speaks against what was measured.
     pub(crate) fn against(&self) -> Option<String> {
         match self {
             Self::Native(summary) => {
                 let local = summary.local_failures;
-                (local > 0).then(|| {
+                let local = (local > 0).then(|| {
                     format!(
                         "this machine had no port or file left for {local} connection(s) of the load tool"
                     )
-                })
+                });
+                let refused = summary.refused.first().map(|first| {
+                    let count = summary.refused.len();
+                    format!("the plan was refused {count} file(s): {first}")
+                });
+                let told: Vec<String> = local.into_iter().chain(refused).collect();
+                (!told.is_empty()).then(|| told.join("; "))
             }
             Self::Jmeter(summary) => {
                 let (late, unreadable) = (summary.late, summary.unreadable);

@@ -26,16 +26,18 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicI32;
 use std::sync::{Arc, Mutex};
 
+use weir_plan::Position;
 use weir_response::Perl5;
 use weir_snippet::Script;
 
 pub(crate) use self::files::CsvFiles;
 pub(crate) use self::scripts::runs_script;
 pub(crate) use self::xml::XmlNodes;
+use crate::files::{FileDeed, FileUse};
 use crate::parse::{self, Part};
 use crate::settable::{Changes, Settable};
 use crate::text::{Piece, constant, render_pieces};
-use crate::{GlobalVariables, Scope, Variables};
+use crate::{GlobalVariables, Scope, Variables, text};
 
 /// A function of JMeter.
 #[derive(Debug)]
@@ -284,6 +286,39 @@ fn check_count(function: &Function, count: usize) -> Result<(), CallError> {
     })
 }
 
+/// The files that a call names.
+pub(crate) fn files(name: &str, arguments: &[Vec<Piece>], at: Position) -> Vec<FileUse> {
+    let Some(first) = arguments.first() else {
+        return Vec::new();
+    };
+    if let Some(language) = scripts::language(name) {
+        let text = constant(first);
+        return text.map_or_else(Vec::new, |text| {
+            crate::files::of_script(text, language, at).collect()
+        });
+    }
+    let does = match name {
+        "__FileToString" | "__StringFromFile" | "__CSVRead" | "__XPath" => FileDeed::Reads,
+        "__StringToFile" => FileDeed::Writes,
+        _ => return Vec::new(),
+    };
+    // With numbers, a name is a pattern for names.
+    let is_number = |text: &Vec<Piece>| constant(text) != Some("");
+    let is_pattern = name == "__StringFromFile" && arguments.iter().skip(2).any(is_number);
+    let constant = constant(first).filter(|_| !is_pattern);
+    if constant.is_some_and(|name| name.is_empty() || name.starts_with('*')) {
+        return Vec::new();
+    }
+    vec![FileUse {
+        at,
+        who: name.to_owned(),
+        written: text::written(first),
+        name: constant.map(str::to_owned),
+        does,
+        only_jmeter: false,
+    }]
+}
+
 /// Adds what a call sets besides giving an answer.
 pub(crate) fn add_changes(call: &parse::Call, changes: &mut Changes) {
     let argument = |index: usize| Named::of(call.arguments.get(index));
@@ -422,6 +457,11 @@ impl Call {
                 scope.variables.set(name, &out[start..]);
             }
         }
+    }
+
+    /// The function's name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.function.name
     }
 
     /// Whether the call has this argument, be it empty.

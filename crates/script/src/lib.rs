@@ -18,14 +18,15 @@
 //! ```
 //!
 //! Deliberately absent: sockets, clocks, unseeded randomness. The time of a sample is set in the
-//! [`Scope`], randomness is passed in, and nothing here waits. Files are touched by the functions
-//! that are there for it, and by nothing else.
+//! [`Scope`], randomness is passed in, and nothing here waits. Files are touched by functions,
+//! scripts and uploads, and only those within the plan's [`Reach`](weir_reach::Reach).
 
 mod condition;
 mod content_type;
 mod date;
 mod decimal_format;
 mod encode;
+mod files;
 mod function;
 mod hosts;
 mod live;
@@ -53,6 +54,7 @@ mod visit;
 
 pub use condition::javascript_condition;
 pub use decimal_format::java_decimal_format;
+pub use files::{FileDeed, FileUse};
 pub use hosts::{Host, finds_server, retarget};
 pub use live::LogSink;
 pub use location::{automatic_url, base_url, normalized, redirect_url, resource_url};
@@ -63,7 +65,7 @@ pub use proxy::ProxyServer;
 pub use request::{
     Carries, FieldsAt, SentRequest, prepare_request, write_follow_up, write_request,
 };
-pub use resolve::{Origin, resolve};
+pub use resolve::{Origin, files_of, resolve};
 pub use resolved::{
     HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedLevel, ResolvedPlan, ResolvedStarts,
 };

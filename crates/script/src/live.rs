@@ -1,10 +1,12 @@
 //! What all users of a test share and may change: properties, open files, the log.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use jiff::tz::TimeZone;
+use weir_reach::{Reach, is_refusal};
 
 use crate::Properties;
 use crate::function::{CsvFiles, XmlNodes};
@@ -19,6 +21,8 @@ pub(crate) struct Live {
     properties: RwLock<Properties>,
     /// The plan's file.
     plan: Option<PathBuf>,
+    /// The files that the plan may touch.
+    reach: Reach,
     zone: Option<TimeZone>,
     csv: Mutex<CsvFiles>,
     xml: Mutex<XmlNodes>,
@@ -38,13 +42,14 @@ impl fmt::Debug for Live {
 impl Live {
     /// The time zone is the one that the property `user.timezone` names, as Java's system property
     /// of this name does, and else the machine's.
-    pub(crate) fn new(properties: Properties, plan: Option<&Path>) -> Arc<Self> {
+    pub(crate) fn new(properties: Properties, plan: Option<&Path>, reach: Reach) -> Arc<Self> {
         let zone = properties.get("user.timezone");
         let zone = zone.and_then(|name| TimeZone::get(name).ok());
         Arc::new(Self {
             zone: Some(zone.unwrap_or_else(TimeZone::system)),
             properties: RwLock::new(properties),
             plan: plan.map(Path::to_path_buf),
+            reach,
             ..Self::default()
         })
     }
@@ -78,11 +83,15 @@ impl Live {
         self.plan.as_deref()?.file_name()?.to_str()
     }
 
-    /// Where relative names of data files start: the plan's directory.
-    pub(crate) fn in_plan_directory(&self, name: &str) -> PathBuf {
-        match self.plan.as_deref().and_then(Path::parent) {
-            Some(directory) => directory.join(name),
-            None => PathBuf::from(name),
+    /// The files that the plan may touch.
+    pub(crate) fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
+    /// Says in the log that a file could not be had, where it was refused.
+    pub(crate) fn log_refusal(&self, who: &str, error: &io::Error) {
+        if is_refusal(error) {
+            self.log("WARN", &format!("{who}: {error}"));
         }
     }
 

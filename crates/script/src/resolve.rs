@@ -16,6 +16,7 @@ use weir_plan::{
 };
 
 use self::numbers::{NO_STEPS, NO_TIMEOUT, NO_WAIT};
+use crate::files::{self, FileUse};
 use crate::resolved::{HttpVersion, ResolvedGroup, ResolvedPlan};
 use crate::text::Compiler;
 use crate::{
@@ -45,13 +46,36 @@ pub fn resolve(
     properties: &Properties,
     origin: Origin,
 ) -> Result<ResolvedPlan, ResolveError> {
+    let (resolved, problems) = attempt(plan, properties, origin);
+    ResolveError::check(plan.source.as_deref(), problems, &resolved.warnings)?;
+    Ok(resolved)
+}
+
+/// The files that a plan reads and writes, as far as that shows before it runs; also of a plan that
+/// cannot be run.
+pub fn files_of(plan: &LoadPlan, properties: &Properties, origin: Origin) -> Vec<FileUse> {
+    attempt(plan, properties, origin).0.files
+}
+
+/// Variables of a plan that may touch what its reader allows it, or what lies beside it.
+fn globals_of(plan: &LoadPlan, properties: &Properties) -> GlobalVariables {
+    let source = plan.source.as_deref();
+    match &plan.reach {
+        Some(reach) => GlobalVariables::within(reach.clone(), properties, source),
+        None => GlobalVariables::new(properties, source),
+    }
+}
+
+/// The plan as it would run, and everything that keeps it from that.
+fn attempt(
+    plan: &LoadPlan,
+    properties: &Properties,
+    origin: Origin,
+) -> (ResolvedPlan, Vec<Problem>) {
     let overridden = starts::overridden(plan, properties);
     let plan = overridden.as_ref();
     let mut resolver = Resolver {
-        compiler: Compiler::new(
-            GlobalVariables::new(properties, plan.source.as_deref()),
-            visit::set_by_functions(plan),
-        ),
+        compiler: Compiler::new(globals_of(plan, properties), visit::set_by_functions(plan)),
         timer_factor: 1.0,
     };
     resolver.define_variables(plan, origin);
@@ -94,6 +118,7 @@ pub fn resolve(
         let says = "the plan has no thread group that is enabled";
         resolver.problem(Position::default(), says, "enable or add a thread group");
     }
+    let files = files::of_plan(&running, &mut resolver.compiler);
     let Compiler {
         globals,
         problems,
@@ -103,8 +128,7 @@ pub fn resolve(
     warnings.extend(hosts::without_server(&groups));
     warnings.sort_by_key(|warning| warning.at);
     warnings.dedup();
-    ResolveError::check(plan.source.as_deref(), problems, &warnings)?;
-    Ok(ResolvedPlan {
+    let resolved = ResolvedPlan {
         name: plan.name.clone(),
         source: plan.source.clone(),
         variables: globals,
@@ -123,8 +147,10 @@ pub fn resolve(
         http_version: HttpVersion::default(),
         reads_own_variables: visit::reads_own_variables(plan),
         reads_previous: visit::reads_previous(plan),
+        files,
         warnings,
-    })
+    };
+    (resolved, problems)
 }
 
 /// Groups count from one within their kind.

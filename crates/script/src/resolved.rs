@@ -13,7 +13,7 @@ use weir_plan::{
     SamplerKind, Script, UserLife, WhenFull,
 };
 
-use crate::{GlobalVariables, Problem, SessionProperties, Text};
+use crate::{FileUse, GlobalVariables, Problem, SessionProperties, Text};
 
 /// A whole plan, ready to run.
 #[derive(Debug, Clone)]
@@ -60,6 +60,8 @@ pub struct ResolvedPlan {
     pub reads_own_variables: bool,
     /// Something may look at the response before.
     pub reads_previous: bool,
+    /// The files that it reads and writes, as far as that shows before it runs.
+    pub files: Vec<FileUse>,
     /// What can be run but deserves a second look.
     pub warnings: Vec<Problem>,
 }

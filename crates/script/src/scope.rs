@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use weir_reach::Reach;
 use weir_snippet::Sample;
 
 use crate::date;
@@ -27,9 +28,16 @@ pub(crate) struct Shared {
 }
 
 impl GlobalVariables {
-    /// No variables, but the properties of a test and the file of its plan.
+    /// No variables, but the properties of a test and the file of its plan, which may touch the
+    /// files beside it.
     pub fn new(properties: &Properties, plan: Option<&Path>) -> Self {
-        Self::with(BTreeMap::new(), Live::new(properties.clone(), plan))
+        Self::within(Reach::of_plan(plan), properties, plan)
+    }
+
+    /// The same for a plan that may touch these files.
+    pub fn within(reach: Reach, properties: &Properties, plan: Option<&Path>) -> Self {
+        let live = Live::new(properties.clone(), plan, reach);
+        Self::with(BTreeMap::new(), live)
     }
 
     /// Adds variables, replacing earlier values.
@@ -80,6 +88,11 @@ impl GlobalVariables {
     /// Writes into the log, as `__log` does.
     pub fn log(&self, level: &str, text: &str) {
         self.live().log(level, text);
+    }
+
+    /// The files that the plan may touch.
+    pub fn reach(&self) -> &Reach {
+        self.live().reach()
     }
 
     pub(crate) fn live(&self) -> &Live {

@@ -1,8 +1,7 @@
 //! Scripts of a plan: what they may touch, what is remembered of them, what becomes of them.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -276,8 +275,9 @@ fn script_file(
     label: &str,
     scope: &Scope,
 ) -> Result<Arc<str>, ScriptFailure> {
-    let here = Path::new(name);
-    let found = read_file(here).or_else(|_| read_file(&scope.live().in_plan_directory(name)));
+    let (live, reach) = (scope.live(), scope.live().reach());
+    let found = reach.read_whole(&reach.find(name), FILE_BYTES_MAX);
+    let found = found.inspect_err(|error| live.log_refusal(label, error));
     let text = found.map_err(|_| {
         ScriptFailure::Thrown(if element.language == "beanshell" {
             format!(
@@ -285,7 +285,7 @@ fn script_file(
                  {name} (No such file or directory)"
             )
         } else {
-            let path = std::path::absolute(here).unwrap_or_else(|_| here.to_owned());
+            let path = std::path::absolute(name).unwrap_or_else(|_| name.into());
             format!(
                 "javax.script.ScriptException: Script file '{}' is not a file for element: {label}",
                 path.display()
@@ -293,21 +293,6 @@ fn script_file(
         })
     })?;
     Ok(String::from_utf8_lossy(&text).into())
-}
-
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    // A pipe or device could keep the user for ever.
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?
-        .take(FILE_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
 }
 
 /// What is wrong with a script, as far as that shows before the test; `text` has something in the
@@ -462,31 +447,37 @@ impl Host for OfUser<'_> {
     }
 
     fn directory(&self) -> String {
-        let directory = self.0.live().in_plan_directory("");
-        let absolute = std::path::absolute(&directory).unwrap_or(directory);
+        let directory = self.0.live().reach().folder();
+        let directory = if directory.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            directory
+        };
+        let absolute = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         let text = absolute.to_string_lossy();
         text.trim_end_matches('/').to_owned()
     }
 
+    /// A relative name starts where Weir was started, as any does in Java.
     fn read_file(&mut self, path: &str) -> io::Result<Vec<u8>> {
-        read_file(Path::new(path))
+        let live = self.0.live();
+        let read = live.reach().read_whole(path.as_ref(), FILE_BYTES_MAX);
+        read.inspect_err(|error| live.log_refusal("a script", error))
     }
 
     fn write_file(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()> {
-        if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let mut options = fs::OpenOptions::new();
-        options.create(true);
-        match mode {
-            WriteMode::Append => options.append(true),
-            WriteMode::Replace => options.write(true).truncate(true),
+        let mode = match mode {
+            WriteMode::Append => weir_reach::WriteMode::Append,
+            WriteMode::Replace => weir_reach::WriteMode::Replace,
         };
-        options.open(path)?.write_all(text.as_bytes())
+        let live = self.0.live();
+        let opened = live.reach().write(path.as_ref(), mode);
+        let mut file = opened.inspect_err(|error| live.log_refusal("a script", error))?;
+        file.write_all(text.as_bytes())
     }
 
     fn exists(&self, path: &str) -> bool {
-        fs::exists(path).unwrap_or(false)
+        self.0.live().reach().exists(path.as_ref())
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use weir_plan::{Position, Template};
 
+use crate::files::FileUse;
 use crate::function::{self, Call, CallError, Known, Occurrence};
 use crate::parse::{self, Part, SyntaxError};
 use crate::settable::Changes;
@@ -155,6 +156,19 @@ pub(crate) fn render_pieces(pieces: &[Piece], scope: &mut Scope, out: &mut Strin
     }
 }
 
+/// Pieces as they are written in a plan.
+pub(crate) fn written(pieces: &[Piece]) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Literal(text) => out.push_str(text),
+            Piece::Variable(name) => out.extend(["${", name, "}"]),
+            Piece::Call(call) => out.extend(["${", call.name(), "(…)}"]),
+        }
+    }
+    out
+}
+
 /// The text that the pieces always make.
 pub(crate) fn constant(pieces: &[Piece]) -> Option<&str> {
     match pieces {
@@ -215,6 +229,8 @@ pub(crate) struct Compiler {
     pub(crate) changes: Changes,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<Problem>,
+    /// The files that its functions and scripts name.
+    pub(crate) files: Vec<FileUse>,
     /// What each call in the plan's file remembers, by its place and its turn there: a text that is
     /// compiled for several samplers still counts as one.
     occurrences: BTreeMap<(Position, usize), Occurrence>,
@@ -228,6 +244,7 @@ impl Compiler {
             changes,
             problems: Vec::new(),
             warnings: Vec::new(),
+            files: Vec::new(),
             occurrences: BTreeMap::new(),
             turn: 0,
         }
@@ -266,7 +283,9 @@ impl Compiler {
 
     fn call(&mut self, call: parse::Call, at: Position) -> Vec<Piece> {
         let arguments = call.arguments.into_iter();
-        let arguments = arguments.map(|parts| self.pieces(parts, at)).collect();
+        let arguments: Vec<_> = arguments.map(|parts| self.pieces(parts, at)).collect();
+        self.files
+            .extend(function::files(&call.function, &arguments, at));
         let known = Known {
             occurrence: self.occurrence(at),
             globals: &self.globals,

@@ -5,11 +5,14 @@
 //! size does not matter. The forms of the parts are those of Apache `HttpClient` 4.5 as JMeter 5.6.3
 //! drives it, measured byte by byte, also in other character sets.
 
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
 use rand_xoshiro::rand_core::Rng as _;
 use weir_charset::Charset;
 use weir_plan::{Argument, FileUpload, HttpRequest};
+use weir_reach::{Reach, is_refusal};
 
 use crate::content_type::ContentType;
 use crate::{Scope, Text, Unsendable};
@@ -23,6 +26,28 @@ pub struct Upload {
     pub length: u64,
     /// What follows it.
     pub after: Vec<u8>,
+    /// The files that the plan may touch.
+    pub reach: Reach,
+}
+
+impl Upload {
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// It is missing, out of the plan's reach, or no file.
+    pub fn open(&self) -> io::Result<File> {
+        self.reach.read(&self.path)
+    }
+
+    /// What JMeter says of a file that could not be opened.
+    pub fn says(error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::NotFound => "No such file or directory".to_owned(),
+            io::ErrorKind::IsADirectory => "Is a directory".to_owned(),
+            io::ErrorKind::PermissionDenied if !is_refusal(error) => "Permission denied".to_owned(),
+            _ => error.to_string(),
+        }
+    }
 }
 
 /// A file of a sampler with its texts rendered.
@@ -58,20 +83,18 @@ pub(crate) fn are_parts(files: &[NamedFile]) -> bool {
 
 /// The file with its length now; where it is missing, JMeter's failure.
 pub(crate) fn file(file: &NamedFile, scope: &Scope) -> Result<Upload, Unsendable> {
-    let path = scope.live().in_plan_directory(&file.path);
+    let reach = scope.live().reach();
+    let path = reach.find(&file.path);
     let path = std::path::absolute(&path).unwrap_or(path);
-    let failed = |says: &str| Unsendable::file_not_found(format!("{} ({says})", path.display()));
-    let metadata = std::fs::metadata(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => failed("Permission denied"),
-        _ => failed("No such file or directory"),
+    let length = reach.length(&path).map_err(|error| {
+        let says = Upload::says(&error);
+        Unsendable::file_not_found(format!("{} ({says})", path.display()))
     })?;
-    if metadata.is_dir() {
-        return Err(failed("Is a directory"));
-    }
     Ok(Upload {
-        length: metadata.len(),
+        length,
         path,
         after: Vec::new(),
+        reach: reach.clone(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::host::{Bindings, Host};
 use crate::program::{Failure, Program, State, SyntaxError, Unknown};
+use crate::touched::{self, ScriptFile};
 use crate::{Language, Value, javascript};
 
 /// A script that was read.
@@ -31,6 +32,14 @@ impl Script {
         match self {
             Self::Program(program) => program.unknown(),
             Self::JavaScript(text) => javascript::unknown(text),
+        }
+    }
+
+    /// The files that it names; JavaScript reaches none.
+    pub fn files(&self) -> Vec<ScriptFile> {
+        match self {
+            Self::Program(program) => touched::files(program),
+            Self::JavaScript(_) => Vec::new(),
         }
     }
 

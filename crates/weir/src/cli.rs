@@ -48,7 +48,7 @@ pub(crate) enum Command {
     /// Say what differs between two runs, by how much, and how sure that is.
     Compare(CompareArguments),
     /// Say why a run was as slow as it was, or take in what a load test without Weir has left.
-    Explain(ExplainArguments),
+    Explain(Box<ExplainArguments>),
     /// Write the report of a stored run again.
     Report(ReportArguments),
     /// Fit a model to the trials of a run, show how well it predicts, and predict what was not measured.

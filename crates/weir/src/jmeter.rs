@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use weir_jmeter::{Environment, Home, Java, JmeterError, PlanFacts, PlanFile};
+use weir_reach::Reach;
 use weir_record::failed_to;
 use weir_script::{Properties, Target};
 
 use crate::error::ExpectedError;
 use crate::hosts::{self, ANY_HOST, NamedHost};
 use crate::progress::Counter;
-use crate::{output, places};
+use crate::{output, places, plan_files};
 
 /// A JMeter that can be started.
 pub(crate) struct Jmeter {
@@ -86,6 +87,26 @@ fn environment() -> Result<Environment, ExpectedError> {
 /// Reads a plan that JMeter is going to run.
 pub(crate) fn read_plan(path: &Path, properties: &Properties) -> Result<PlanFile, ExpectedError> {
     PlanFile::read(path, properties).map_err(failed)
+}
+
+/// Says that nothing keeps a JMeter to some files, and refuses a plan that always names others.
+pub(crate) fn check_files(
+    path: &Path,
+    reach: Reach,
+    properties: &Properties,
+) -> Result<(), ExpectedError> {
+    output::talk(plan_files::OF_JMETER);
+    match weir_jmx::read_within(path, reach) {
+        Ok(reading) => plan_files::refuse(&reading.plan, properties, true),
+        // What cannot be read here a JMeter may read.
+        Err(error) => {
+            let why = failed_to(&error);
+            output::talk(&format!(
+                "warning: the files that the plan names are unknown: {why}"
+            ));
+            Ok(())
+        }
+    }
 }
 
 /// What is known of the plan.

@@ -7,11 +7,13 @@ use toml::Spanned;
 use weir_files::Distrust;
 use weir_jmeter::PlanFile;
 use weir_plan::LoadPlan;
+use weir_reach::Reach;
 use weir_record::{RunDirectory, RunManifest, TrialRecord};
 use weir_script::Properties;
 use weir_study::{Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
+use crate::plan_files::{self, JudgedFile};
 use crate::{commands_of, jmeter, output, plans, stored, targets, url_plan};
 
 /// What `weir tune` runs when it is given no study.
@@ -44,6 +46,8 @@ pub(crate) struct Job {
 /// Where the plan of a study comes from.
 enum PlanSource {
     File(PathBuf),
+    /// A run's copy of the plan that its study names.
+    Copy(PathBuf),
     Embedded,
     /// The load of a study over one URL.
     Url(String),
@@ -140,7 +144,7 @@ impl Job {
             name,
             text: manifest.study.clone(),
             base: manifest.base.clone(),
-            plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            plan: PlanSource::Copy(directory.path().join(PLAN_COPY)),
             trusted: weir_files::check_obeyed(&directory.manifest_path()),
             resumed: Some((directory, manifest, records)),
         })
@@ -159,7 +163,7 @@ impl Job {
             study: parse(name, &text)?,
             text,
             base: manifest.base,
-            plan: PlanSource::File(directory.path().join(PLAN_COPY)),
+            plan: PlanSource::Copy(directory.path().join(PLAN_COPY)),
             trusted: weir_files::check_obeyed(&directory.manifest_path()),
             resumed: None,
         })
@@ -170,40 +174,81 @@ impl Job {
     pub(crate) fn check_trusted(&self) -> Result<(), Distrust> {
         self.trusted.clone()?;
         match &self.plan {
-            PlanSource::File(path) if self.study.load.engine == EngineKind::Jmeter => {
+            PlanSource::File(path) | PlanSource::Copy(path)
+                if self.study.load.engine == EngineKind::Jmeter =>
+            {
                 weir_files::check_obeyed(path)
             }
             _ => Ok(()),
         }
     }
 
+    /// The files that the plan names, judged.
+    fn plan_files(&self, allowed: &[PathBuf]) -> Result<Vec<JudgedFile>, ExpectedError> {
+        let reach = self.reach(allowed).read_only();
+        let found = plans::files(
+            &self.plan_text()?,
+            &self.plan_path(),
+            reach,
+            &self.properties(),
+        );
+        Ok(found)
+    }
+
     /// Reads the plan.
-    pub(crate) fn read_plan(&self) -> Result<JobPlan, ExpectedError> {
+    pub(crate) fn read_plan(&self, allowed: &[PathBuf]) -> Result<JobPlan, ExpectedError> {
+        let plan = self.plan_path();
         if self.study.load.engine == EngineKind::Jmeter {
+            jmeter::check_files(&plan, self.reach(allowed), &self.properties())?;
             return self.read_for_jmeter().map(JobPlan::Jmeter);
         }
-        match &self.plan {
-            PlanSource::File(path) => plans::read(path),
+        let plan = match &self.plan {
+            PlanSource::File(path) => plans::read(path, self.reach(allowed)),
+            PlanSource::Copy(_) => plans::read_copy(&self.plan_text()?, &plan, self.reach(allowed)),
             PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new(DEFAULT_PLAN_NAME)),
             PlanSource::Url(text) => plans::read_text(text, Path::new(URL_PLAN_NAME)),
+        }?;
+        plan_files::refuse(&plan, &self.properties(), false)?;
+        Ok(JobPlan::Native(plan))
+    }
+
+    /// The user's own plan: beside it lie the files that it names, also when its copy is run.
+    fn plan_path(&self) -> PathBuf {
+        match &self.study.load.source {
+            LoadSource::Plan { path, .. } => self.base.join(path.get_ref()),
+            LoadSource::Url(_) => PathBuf::from(URL_PLAN_NAME),
         }
-        .map(JobPlan::Native)
+    }
+
+    /// What the plan may touch: beside its own folder, that of the study, and what the study and the
+    /// command line allow.
+    fn reach(&self, allowed: &[PathBuf]) -> Reach {
+        let in_study = self.study.load.allow_files.iter();
+        let in_study = in_study.map(|path| self.base.join(path.get_ref()));
+        let allowed: Vec<PathBuf> = in_study.chain(allowed.iter().cloned()).collect();
+        let base = if self.base.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &self.base
+        };
+        let reach = plan_files::reach(&self.plan_path(), &allowed).with_folder(base);
+        let run = self.resumed.iter();
+        run.fold(reach, |reach, (directory, ..)| {
+            reach.with_folder(directory.path())
+        })
     }
 
     /// A run that is continued has the plan's text, but the files that the plan names lie beside
     /// the user's own.
     fn read_for_jmeter(&self) -> Result<PlanFile, ExpectedError> {
-        let path = match &self.study.load.source {
-            LoadSource::Plan { path, .. } => self.base.join(path.get_ref()),
-            LoadSource::Url(_) => PathBuf::from(URL_PLAN_NAME),
-        };
-        PlanFile::of_text(&path, self.plan_text()?, &self.properties()).map_err(jmeter::failed)
+        PlanFile::of_text(&self.plan_path(), self.plan_text()?, &self.properties())
+            .map_err(jmeter::failed)
     }
 
     /// The plan as it is written.
     pub(crate) fn plan_text(&self) -> Result<String, ExpectedError> {
         match &self.plan {
-            PlanSource::File(path) => read_text(path),
+            PlanSource::File(path) | PlanSource::Copy(path) => read_text(path),
             PlanSource::Embedded => Ok(DEFAULT_PLAN.to_owned()),
             PlanSource::Url(text) => Ok(text.clone()),
         }
@@ -265,11 +310,18 @@ fn parse(name: &str, text: &str) -> Result<StudyFile, ExpectedError> {
 }
 
 /// Reads a study with its plan; for `weir check`.
-pub(crate) fn check(file: &Path) -> Result<(), ExpectedError> {
+///
+/// What is done with the files that the plan names comes before what is wrong with it.
+pub(crate) fn check(
+    file: &Path,
+    allowed: &[PathBuf],
+    named: impl FnOnce(&[JudgedFile]),
+) -> Result<(), ExpectedError> {
     let job = Job::from_file(file)?;
     targets::check(&job)?;
     commands_of::list(&job, output::data);
-    let plan = job.read_plan()?;
+    named(&job.plan_files(allowed)?);
+    let plan = job.read_plan(allowed)?;
     check_factor_properties(&job, &plan)
 }
 

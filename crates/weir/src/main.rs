@@ -18,6 +18,7 @@ mod jmeter;
 mod job;
 mod output;
 mod places;
+mod plan_files;
 mod plans;
 mod progress;
 mod put_back;

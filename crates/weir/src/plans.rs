@@ -1,15 +1,17 @@
 //! Load plans: read, checked, resolved, with the user's file and line in every complaint.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_jmx::Severity;
 use weir_plan::{LoadPlan, Position};
+use weir_reach::Reach;
 use weir_record::failed_to;
 use weir_script::{Origin, Properties, ResolvedPlan, Target, static_addresses};
 
 use crate::error::ExpectedError;
 use crate::hosts::NamedHost;
 use crate::output;
+use crate::plan_files::{self, JudgedFile};
 
 /// What there is to know of a sampler whose server is not known before the test.
 const LATER_HOST: &str = "the server is known only when the request is sent; a public one is not \
@@ -21,11 +23,21 @@ pub(crate) struct PlanCheck {
     pub(crate) lines: Vec<String>,
     /// How many elements cannot be run.
     pub(crate) unsupported: usize,
+    /// Each file that it names.
+    pub(crate) files: Vec<JudgedFile>,
+    /// How many of them it may not touch.
+    pub(crate) refused: usize,
 }
 
 /// Reads a plan that has to run: anything unsupported in it is an error that names all of it.
-pub(crate) fn read(path: &Path) -> Result<LoadPlan, ExpectedError> {
-    let reading = weir_jmx::read(path).map_err(input)?;
+pub(crate) fn read(path: &Path, reach: Reach) -> Result<LoadPlan, ExpectedError> {
+    let reading = weir_jmx::read_within(path, reach).map_err(input)?;
+    accept(reading)
+}
+
+/// The same of a copy of its text; what it names lies where the plan itself does.
+pub(crate) fn read_copy(text: &str, path: &Path, reach: Reach) -> Result<LoadPlan, ExpectedError> {
+    let reading = weir_jmx::read_text_within(text, path, reach).map_err(input)?;
     accept(reading)
 }
 
@@ -58,10 +70,30 @@ fn accept(reading: weir_jmx::Reading) -> Result<LoadPlan, ExpectedError> {
     Ok(reading.plan)
 }
 
+/// The files that a plan names; none where it is no plan, which is told when it is read to run.
+pub(crate) fn files(
+    text: &str,
+    path: &Path,
+    reach: Reach,
+    properties: &Properties,
+) -> Vec<JudgedFile> {
+    weir_jmx::read_text_within(text, path, reach).map_or_else(
+        |_| Vec::new(),
+        |reading| plan_files::of_plan(&reading.plan, properties),
+    )
+}
+
 /// Everything that there is to say about a plan.
-pub(crate) fn check(path: &Path) -> Result<PlanCheck, ExpectedError> {
-    let reading = weir_jmx::read(path).map_err(input)?;
+pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, ExpectedError> {
+    let reach = plan_files::reach(path, allowed).read_only();
+    let reading = weir_jmx::read_within(path, reach).map_err(input)?;
     let mut check = lines_of(&reading);
+    let files = plan_files::of_plan(&reading.plan, &Properties::new());
+    let refused = files
+        .iter()
+        .filter(|file| file.is_refused && !file.only_jmeter());
+    check.refused = refused.count();
+    check.files = files;
     // Properties are not known here; what can be wrong without them is found all the same. An
     // element that is named already is not named again for what it holds.
     let resolved = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default());
@@ -110,6 +142,8 @@ fn lines_of(reading: &weir_jmx::Reading) -> PlanCheck {
             .iter()
             .filter(|finding| finding.severity == Severity::Unsupported)
             .count(),
+        files: Vec::new(),
+        refused: 0,
     }
 }
 

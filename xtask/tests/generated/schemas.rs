@@ -4,7 +4,7 @@ use schemars::{JsonSchema, schema_for};
 use weir_explain::Explanation;
 use weir_gateway::{Reload, Status};
 use weir_model::ModelReport;
-use weir_record::{RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
+use weir_record::{CheckResult, RunComparison, RunResult, StudyResult, TrialRecord, WatchResult};
 use weir_sim::Report;
 use weir_size::Sizing;
 
@@ -23,6 +23,11 @@ fn the_schema_of_a_single_run_is_up_to_date() {
 #[test]
 fn the_schema_of_a_watch_is_up_to_date() {
     schema::<WatchResult>("docs/schemas/watch.schema.json").settle();
+}
+
+#[test]
+fn the_schema_of_a_check_is_up_to_date() {
+    schema::<CheckResult>("docs/schemas/check.schema.json").settle();
 }
 
 #[test]

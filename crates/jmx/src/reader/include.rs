@@ -1,6 +1,10 @@
 //! Include Controllers: the first test fragment of another file.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use weir_plan::{NamedFile, Template};
+use weir_reach::is_refusal;
 
 use super::{Reader, Tree, kind};
 use crate::document::{self, Document};
@@ -30,9 +34,17 @@ impl Reader<'_> {
             self.findings.warning(element, says);
             return Steps::default();
         }
+        self.plan.named_files.push(NamedFile {
+            class: element.class().to_owned(),
+            file: Template {
+                text: named.clone(),
+                at: element.at(),
+            },
+            only_jmeter: false,
+        });
         let included = self
-            .included_file(element)
-            .and_then(|file| self.include_file(element, &file, scope));
+            .included_file(&named)
+            .and_then(|(file, text)| self.include_file(element, &file, &text, scope));
         included.unwrap_or_else(|says| {
             let refusal = Refusal {
                 says,
@@ -44,53 +56,52 @@ impl Reader<'_> {
         })
     }
 
-    /// The file, if it is one that may be read: in the plan's folder or below.
-    fn included_file(&mut self, element: &Element<'_>) -> Result<PathBuf, String> {
-        let text = element.text_or_empty("IncludeController.includepath").text;
-        let path = text.trim();
+    /// The file and its text, if it is one that the plan may read.
+    fn included_file(&mut self, named: &str) -> Result<(PathBuf, String), String> {
+        let path = named.trim();
         if path.is_empty() {
             return Err("it names no file".to_owned());
-        }
-        let folder = match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let real = |path: &Path| {
-            let failed = |error| format!("the file {} cannot be read: {error}", path.display());
-            path.canonicalize().map_err(failed)
-        };
-        let file = real(&folder.join(path))?;
-        if !file.starts_with(real(folder)?) {
-            return Err(format!("the file {path} is not in the folder of the plan"));
-        }
-        if !file.is_file() {
-            return Err(format!("{path} is no file"));
-        }
-        if self.files.contains(&file) {
-            return Err(format!("the file {path} includes itself"));
-        }
-        if self.files.len() >= FILES_MAX {
-            return Err(format!("files are nested deeper than {FILES_MAX}"));
         }
         if self.includes >= INCLUDES_MAX {
             return Err(format!("files are included more than {INCLUDES_MAX} times"));
         }
+        if self.files.len() >= FILES_MAX {
+            return Err(format!("files are nested deeper than {FILES_MAX}"));
+        }
+        let found = self.reach.find(path);
+        let text = document::read_within(&self.reach, &found).map_err(|error| {
+            if matches!(
+                error.kind(),
+                ErrorKind::IsADirectory | ErrorKind::InvalidInput
+            ) {
+                format!("{path} is no file")
+            } else if is_refusal(&error) {
+                format!("the file {path} is not in the folder of the plan: {error}")
+            } else {
+                format!("the file {} cannot be read: {error}", found.display())
+            }
+        })?;
+        let text = text.map_err(|error| error.to_string())?;
+        let file = self.reach.judge(&found).place;
+        if self.files.contains(&file) {
+            return Err(format!("the file {path} includes itself"));
+        }
         self.includes += 1;
-        Ok(file)
+        Ok((file, text))
     }
 
     fn include_file(
         &mut self,
         element: &Element<'_>,
         file: &Path,
+        text: &str,
         scope: &Scope<'_, '_>,
     ) -> Result<Steps, String> {
         let says = |error: crate::JmxError| error.to_string();
-        let text = document::read_file(file).map_err(says)?;
         if !self.expand(element, text.len()) {
             return Ok(Steps::default());
         }
-        let document = Document::parse(&text, file, self.next_id).map_err(says)?;
+        let document = Document::parse(text, file, self.next_id).map_err(says)?;
         let document = document.included_from(file);
         self.next_id = document.next_id();
         let branches = Branch::of_tree(document.tree(file).map_err(says)?, &document);

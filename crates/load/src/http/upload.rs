@@ -4,7 +4,7 @@
 //! some ten microseconds; files that many users send are there.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::Read as _;
 
 use weir_script::Upload;
 
@@ -24,14 +24,8 @@ pub(crate) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// Opens the file.
     pub(crate) fn open(upload: &'a Upload) -> Result<Self, Failure> {
-        let file = File::open(&upload.path).map_err(|error| {
-            let says = match error.kind() {
-                ErrorKind::NotFound => "No such file or directory",
-                ErrorKind::PermissionDenied => "Permission denied",
-                _ => "cannot be opened",
-            };
-            Self::failure(upload, says)
-        })?;
+        let opened = upload.open();
+        let file = opened.map_err(|error| Self::failure(upload, &Upload::says(&error)))?;
         Ok(Self {
             upload,
             file,
@@ -68,6 +62,8 @@ impl<'a> Pieces<'a> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use weir_reach::Reach;
+
     use super::*;
 
     fn sent(content: &[u8], length: u64) -> Result<Vec<u8>, Failure> {
@@ -75,9 +71,10 @@ mod tests {
         let path = folder.path().join("f");
         std::fs::write(&path, content).unwrap();
         let upload = Upload {
-            path,
             length,
             after: Vec::new(),
+            reach: Reach::default().allow(&path),
+            path,
         };
         let mut pieces = Pieces::open(&upload)?;
         let mut all = Vec::new();

@@ -8,6 +8,7 @@ use weir_plan::{
     ElementId, HttpRequest, Iterations, LoadPlan, Position, Sampler, SamplerKind, Schedule,
     Template, ThreadGroup, Timer, TimerKind,
 };
+use weir_reach::Reach;
 use weir_record::{JtlReader, LoadSecond, SampleRow};
 use weir_script::{Origin, Properties, ResolvedPlan, Target, resolve};
 
@@ -83,6 +84,8 @@ pub(crate) fn plan(groups: Vec<ThreadGroup>) -> ResolvedPlan {
     let plan = LoadPlan {
         name: "plan".to_owned(),
         groups,
+        // Files that are sent lie in folders of their own.
+        reach: Some(Reach::default().allow(&std::env::temp_dir())),
         ..LoadPlan::default()
     };
     resolve(&plan, &Properties::new(), Origin::default()).unwrap()

@@ -135,7 +135,7 @@ pub fn open_jtl(
     }
     // An XML file is cut, which a file that is only appended to cannot be.
     let xml = configuration.format == JtlFormat::Xml;
-    let mut file = OpenOptions::new()
+    let file = OpenOptions::new()
         .create(true)
         .truncate(false)
         .read(xml)
@@ -143,7 +143,21 @@ pub fn open_jtl(
         .append(!xml)
         .open(path)
         .map_err(opened)?;
-    let continues = if xml {
+    continue_jtl(file, path, configuration)
+}
+
+/// Continues a file that was opened for results: to append rows to it, or, for XML, to read it and
+/// write over its end.
+pub fn continue_jtl(
+    mut file: File,
+    path: &Path,
+    configuration: SaveConfiguration,
+) -> Result<JtlWriter<BufWriter<File>>, JtlError> {
+    let opened = |source| JtlError::Open {
+        path: path.to_owned(),
+        source,
+    };
+    let continues = if configuration.format == JtlFormat::Xml {
         reopen(&mut file).map_err(opened)?
     } else {
         file.metadata().map_err(opened)?.len() > 0

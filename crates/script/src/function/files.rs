@@ -1,21 +1,21 @@
 //! Files that functions read and write, as small as people keep them beside a plan.
 //!
-//! `__CSVRead` looks beside the plan, as a data set does; the others take a relative name from
-//! where the program was started. Reading and writing blocks the thread.
+//! A file to read is looked for where the program was started and then beside the plan; one to
+//! write goes where the program was started. Reading and writing blocks the thread.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use weir_charset::Charset;
+use weir_reach::WriteMode;
 
 use super::{Answer, Argument, Call, CallError, Function, Name, Prepared, remember};
 use crate::{Scope, java_decimal_format};
 
 /// Largest file that is read as a whole, and longest line.
-const BYTES_MAX: u64 = 64 << 20;
+pub(super) const BYTES_MAX: u64 = 64 << 20;
 
 /// What JMeter gives for a file that it cannot read.
 const ERROR: &str = "**ERR**";
@@ -90,7 +90,7 @@ fn user_row<'a>(name: &str, scope: &'a mut Scope) -> (&'a mut usize, bool) {
 /// Plain splitting: quotes are no quotes. An empty line ends the file.
 fn read_rows(name: &str, scope: &Scope) -> Option<Rows> {
     let live = scope.live();
-    let text = read_whole(&live.in_plan_directory(name)).ok()?;
+    let text = read_whole(name, "__CSVRead", scope).ok()?;
     let text = String::from_utf8_lossy(&text);
     let delimiter = live.property("csvread.delimiter");
     let delimiter = delimiter
@@ -101,14 +101,12 @@ fn read_rows(name: &str, scope: &Scope) -> Option<Rows> {
     Some(Arc::new(lines.map(cells).collect()))
 }
 
-pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let mut bytes = Vec::new();
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > BYTES_MAX {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
+/// Reads a file for a function; that it was refused goes to the log.
+pub(super) fn read_whole(name: &str, function: &str, scope: &Scope) -> io::Result<Vec<u8>> {
+    let live = scope.live();
+    let reach = live.reach();
+    let read = reach.read_whole(&reach.find(name), BYTES_MAX);
+    read.inspect_err(|error| live.log_refusal(function, error))
 }
 
 /// One file that is read line by line by all users, from its start again after its end; or one
@@ -133,9 +131,9 @@ fn next_line(call: &Call, scope: &mut Scope, out: &mut String) {
     let lines = &call.occurrence().0.lines;
     let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
     let line = if start.is_empty() && end.is_empty() {
-        lines.of_file(&name)
+        lines.of_file(&name, scope)
     } else {
-        lines.of_sequence(&name, start.parse().ok(), end.parse().ok())
+        lines.of_sequence(&name, (start.parse().ok(), end.parse().ok()), scope)
     };
     drop(lines);
     let line = match line {
@@ -150,12 +148,12 @@ fn next_line(call: &Call, scope: &mut Scope, out: &mut String) {
 }
 
 impl Lines {
-    fn of_file(&mut self, name: &str) -> Result<String, NoLine> {
+    fn of_file(&mut self, name: &str, scope: &Scope) -> Result<String, NoLine> {
         // A file that has just been opened has no line only when it is empty, which JMeter calls null.
         if let Some(line) = self.next()? {
             return Ok(line);
         }
-        self.open(name)?;
+        self.open(name, scope)?;
         Ok(self.next()?.unwrap_or_else(|| "null".to_owned()))
     }
 
@@ -163,8 +161,8 @@ impl Lines {
     fn of_sequence(
         &mut self,
         pattern: &str,
-        start: Option<i64>,
-        end: Option<i64>,
+        (start, end): (Option<i64>, Option<i64>),
+        scope: &Scope,
     ) -> Result<String, NoLine> {
         let start = start.ok_or(NoLine::EndOfSequence)?;
         loop {
@@ -176,7 +174,7 @@ impl Lines {
                 return Err(NoLine::EndOfSequence);
             }
             self.number = Some(number.saturating_add(1));
-            let opened = self.open(&java_decimal_format(pattern, number));
+            let opened = self.open(&java_decimal_format(pattern, number), scope);
             // A file that is missing ends a sequence that has an end.
             opened.map_err(|missing| match end {
                 Some(_) => NoLine::EndOfSequence,
@@ -185,9 +183,13 @@ impl Lines {
         }
     }
 
-    fn open(&mut self, name: &str) -> Result<(), NoLine> {
+    fn open(&mut self, name: &str, scope: &Scope) -> Result<(), NoLine> {
         self.file = None;
-        let file = File::open(name).map_err(|_| NoLine::Unreadable)?;
+        let (live, reach) = (scope.live(), scope.live().reach());
+        let file = reach.read(&reach.find(name)).map_err(|error| {
+            live.log_refusal("__StringFromFile", &error);
+            NoLine::Unreadable
+        })?;
         self.file = Some(BufReader::new(file));
         Ok(())
     }
@@ -233,7 +235,7 @@ fn whole_file(call: &Call, scope: &mut Scope, out: &mut String) {
         let says = "java.nio.charset.UnsupportedCharsetException";
         return scope.fail(format!("{says}: {charset}"));
     };
-    match read_whole(Path::new(&*name)) {
+    match read_whole(&name, "__FileToString", scope) {
         Ok(bytes) => out.push_str(&known.decode(&bytes)),
         Err(_) => out.push_str(ERROR),
     }
@@ -248,16 +250,20 @@ fn write_file(call: &Call, scope: &mut Scope, out: &mut String) {
     let appends = append.is_empty() || append.eq_ignore_ascii_case("true");
     let charset = call.argument(3, scope);
     let written = self::charset(&charset)
-        .is_some_and(|charset| write(&name, &charset.encode(&text), appends).is_ok());
+        .is_some_and(|charset| write(&name, &charset.encode(&text), appends, scope).is_ok());
     super::push(out, written);
 }
 
-fn write(name: &str, bytes: &[u8], append: bool) -> io::Result<()> {
-    let mut file = if append {
-        OpenOptions::new().create(true).append(true).open(name)?
+/// A relative name starts where Weir was started.
+fn write(name: &str, bytes: &[u8], append: bool, scope: &Scope) -> io::Result<()> {
+    let mode = if append {
+        WriteMode::Append
     } else {
-        fs::File::create(name)?
+        WriteMode::Replace
     };
+    let live = scope.live();
+    let opened = live.reach().write(name.as_ref(), mode);
+    let mut file = opened.inspect_err(|error| live.log_refusal("__StringToFile", error))?;
     // One call, so that lines of several users do not mix.
     file.write_all(bytes)
 }

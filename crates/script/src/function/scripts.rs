@@ -53,6 +53,18 @@ pub(crate) fn runs_script(name: &str) -> bool {
     FUNCTIONS.iter().any(|function| function.name == name)
 }
 
+/// The language of the function's script, if it runs one.
+pub(super) fn language(name: &str) -> Option<Language> {
+    match name {
+        "__groovy" => Some(Language::Groovy),
+        "__jexl2" => Some(Language::Jexl2),
+        "__jexl3" => Some(Language::Jexl3),
+        "__javaScript" => Some(Language::JavaScript),
+        "__BeanShell" => Some(Language::BeanShell),
+        _ => None,
+    }
+}
+
 /// Reads a script that is always the same, and says what of it is unknown.
 fn prepare(
     arguments: &[Argument],

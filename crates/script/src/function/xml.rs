@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use weir_response::xpath_values;
 
-use super::files::read_whole;
+use super::files::BYTES_MAX;
 use super::{Answer, Call, Function};
 use crate::Scope;
 
@@ -34,7 +34,7 @@ fn next_node(call: &Call, scope: &mut Scope, out: &mut String) {
     let mut nodes = scope.live().xml_nodes();
     let key = (file, expression);
     if !nodes.0.contains_key(&key) {
-        match found(&key.0, &key.1) {
+        match found(&key.0, &key.1, scope) {
             Ok(values) => {
                 if nodes.0.len() >= KEPT_MAX {
                     nodes.0.clear();
@@ -58,15 +58,22 @@ fn next_node(call: &Call, scope: &mut Scope, out: &mut String) {
     }
 }
 
-fn found(file: &str, expression: &str) -> Result<Vec<Option<String>>, String> {
-    let text = read_whole(file.as_ref()).map_err(|error| error.to_string())?;
+fn found(file: &str, expression: &str, scope: &Scope) -> Result<Vec<Option<String>>, String> {
+    // That it was refused is said with the rest.
+    let reach = scope.live().reach();
+    let text = reach
+        .read_whole(&reach.find(file), BYTES_MAX)
+        .map_err(|error| error.to_string())?;
     xpath_values(&String::from_utf8_lossy(&text), expression)
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use weir_reach::Reach;
+
     use super::*;
+    use crate::{GlobalVariables, Properties, Variables};
 
     const DOCUMENT: &str = "<?xml version=\"1.0\"?><r xmlns:n=\"urn:n\"><a id=\"1\">x</a>\
         <a id=\"2\">y<b>z</b></a><a/><a id=\"4\"> <b>w</b></a><n:c>q</n:c><!-- k -->\
@@ -80,6 +87,10 @@ mod tests {
         let file = folder.join("x.xml");
         std::fs::write(&file, DOCUMENT).unwrap();
         let name = file.to_str().unwrap();
+        let reach = Reach::default().allow(&folder);
+        let globals = GlobalVariables::within(reach, &Properties::new(), None);
+        let scope = Scope::nobody(Variables::new(globals));
+        let found = |file: &str, expression: &str| found(file, expression, &scope);
         for (expression, expect) in [
             ("//a", &["x", "y", "null", " "][..]),
             ("//a/@id", &["1", "2", "4"]),

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{Argument, HttpRequest, LoadPlan, Proxy, Sampler, Template, ThreadGroup};
+use weir_reach::Reach;
 use weir_script::{
     Origin, Properties, ResolveError, ResolvedPlan, SentRequest, Target, Unsendable,
     prepare_request, resolve, write_request,
@@ -72,6 +73,11 @@ fn try_plan_of(requests: Vec<HttpRequest>) -> Result<ResolvedPlan, ResolveError>
             ..ThreadGroup::default()
         }],
         ..LoadPlan::default()
+    };
+    // Files that are sent lie in folders of their own.
+    let plan = LoadPlan {
+        reach: Some(Reach::default().allow(&std::env::temp_dir())),
+        ..plan
     };
     resolve(&plan, &Properties::new(), Origin::default())
 }

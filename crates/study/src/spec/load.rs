@@ -47,6 +47,9 @@ pub struct LoadSpec {
     pub properties: BTreeMap<String, String>,
     /// Hosts with a public address that may be loaded.
     pub allow_hosts: Vec<Spanned<String>>,
+    /// Files and folders beside those of plan, study and run that the plan may read and write,
+    /// relative to the study file.
+    pub allow_files: Vec<Spanned<String>>,
     /// What sends it.
     pub engine: EngineKind,
 }
@@ -112,6 +115,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
         .map(|properties| read_properties(&properties))
         .unwrap_or_default();
     let allow_hosts = section.texts("allow-hosts").unwrap_or_default();
+    let allow_files = section.texts("allow-files").unwrap_or_default();
     let engine = read_engine(section);
     if let Some(requests) = read_requests(section, engine) {
         (window, window_is_auto) = (Window::of_requests(requests), false);
@@ -125,6 +129,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
         pause: pause.map_or(Duration::ZERO, Spanned::into_inner),
         properties,
         allow_hosts,
+        allow_files,
         engine,
     })
 }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use toml::de::DeTable;
+use weir_record::{CHECK_SCHEMA, CheckResult, CheckedFile};
 
 use crate::commands::gate;
 use crate::commands::simulate::network;
 use crate::error::ExpectedError;
+use crate::plan_files::{self, JudgedFile};
 use crate::{job, output, plans};
 
 /// Say everything that is wrong or unsupported in plans, studies, networks and gateways' files; send nothing.
@@ -19,54 +21,148 @@ pub(crate) struct CheckArguments {
     /// JMeter plans (.jmx), studies, networks and gateways' files (.toml).
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Allow plans to read and write this file, or all below this folder, beside their own folder
+    /// and the one that Weir is run in; may be given several times.
+    #[arg(long, value_name = "PATH")]
+    allow_files: Vec<PathBuf>,
+    /// Write what was found, with every file that plans name, to this file; `-`: standard output.
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<u8, ExpectedError> {
-    if let [file] = &*arguments.files {
-        return match check(file)? {
-            0 => Ok(0),
-            count => Err(refused(file, count)),
-        };
-    }
+    let mut checking = Checking {
+        arguments,
+        checked: Vec::new(),
+    };
     let mut failed = Vec::new();
     for file in &arguments.files {
-        match check(file) {
-            Ok(0) => {}
-            Ok(count) => failed.push(refused(file, count)),
+        checking.checked.push(CheckedFile {
+            file: file.display().to_string(),
+            ..CheckedFile::default()
+        });
+        let error = match checking.check(file) {
+            Ok(None) => continue,
+            Ok(Some(error)) => error,
             Err(error) => {
-                output::tell_error(&error);
-                failed.push(error);
+                if arguments.files.len() > 1 {
+                    output::tell_error(&error);
+                }
+                error
             }
-        }
+        };
+        checking.last().error = Some(error.to_string());
+        failed.push(error);
+    }
+    if let Some(json) = &arguments.json {
+        let result = CheckResult {
+            schema: CHECK_SCHEMA.to_owned(),
+            weir: env!("CARGO_PKG_VERSION").to_owned(),
+            files: checking.checked,
+        };
+        output::json_to(json, &result)?;
+    }
+    if arguments.files.len() == 1 {
+        return failed.pop().map_or(Ok(0), Err);
     }
     // The worst of the exit codes; each error has been told.
     let code = failed.iter().map(ExpectedError::exit_code).max();
     Ok(code.unwrap_or(0))
 }
 
-/// How many things of a file cannot be run.
-fn check(file: &Path) -> Result<usize, ExpectedError> {
-    let extension = |wanted: &str| {
-        file.extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
-    };
-    if extension("jmx") {
-        check_plan(file)
-    } else if extension("toml") {
+/// Files that are being checked.
+struct Checking<'a> {
+    arguments: &'a CheckArguments,
+    /// What was found in those that have been, and in the one that is.
+    checked: Vec<CheckedFile>,
+}
+
+impl Checking<'_> {
+    fn last(&mut self) -> &mut CheckedFile {
+        self.checked.last_mut().expect("a file is being checked")
+    }
+
+    /// Prints a line, if standard output is not for JSON.
+    fn say(&self, line: &str) {
+        if self.arguments.json.as_deref() != Some(Path::new("-")) {
+            output::data(line);
+        }
+    }
+
+    /// Why a file cannot be run, where the rest has been told.
+    fn check(&mut self, file: &Path) -> Result<Option<ExpectedError>, ExpectedError> {
+        let extension = |wanted: &str| {
+            file.extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+        };
+        if extension("jmx") {
+            return self.check_plan(file);
+        }
+        if !extension("toml") {
+            return Err(ExpectedError::Input(format!(
+                "{}: Weir checks JMeter plans (.jmx), studies, networks and gateways' files (.toml)",
+                file.display()
+            )));
+        }
         if is_network(file) {
             network::check(file)?;
         } else if is_gate(file) {
             gate::check(file)?;
         } else {
-            job::check(file)?;
+            let allowed = &self.arguments.allow_files;
+            job::check(file, allowed, |files| self.name_files(file, files))?;
         }
-        output::data(&format!("{}: nothing is wrong", file.display()));
-        Ok(0)
-    } else {
-        Err(ExpectedError::Input(format!(
-            "{}: Weir checks JMeter plans (.jmx), studies, networks and gateways' files (.toml)",
-            file.display()
-        )))
+        self.say(&format!("{}: nothing is wrong", file.display()));
+        Ok(None)
+    }
+
+    /// Lists the files that a plan names.
+    fn name_files(&mut self, of: &Path, files: &[JudgedFile]) {
+        self.last().named_files = files.iter().map(JudgedFile::checked).collect();
+        if files.is_empty() {
+            return;
+        }
+        let of = of.display();
+        self.say(&format!("{of}: files that the plan reads or writes:"));
+        for file in files {
+            self.say(&format!("{of}:   {}", file.line()));
+        }
+        self.say(&format!("{of}: {}", plan_files::OF_JMETER));
+    }
+
+    fn check_plan(&mut self, file: &Path) -> Result<Option<ExpectedError>, ExpectedError> {
+        let found = plans::check(file, &self.arguments.allow_files)?;
+        for line in &found.lines {
+            self.say(line);
+        }
+        let name = file.display();
+        self.name_files(file, &found.files);
+        self.last().unsupported = found.unsupported;
+        self.last().findings = found.lines;
+        match found.refused {
+            0 => {}
+            1 => self.say(&format!(
+                "{name}: 1 file is refused: weir run does not start"
+            )),
+            count => self.say(&format!(
+                "{name}: {count} files are refused: weir run does not start"
+            )),
+        }
+        let summary = match found.unsupported {
+            0 => "runs natively in full".to_owned(),
+            1 => "1 element cannot be run natively".to_owned(),
+            count => format!("{count} elements cannot be run natively"),
+        };
+        self.say(&format!("{name}: {summary}"));
+        Ok(match (found.unsupported, found.refused) {
+            (0, 0) => None,
+            (0, count) => Some(ExpectedError::Input(format!(
+                "{name}: {count} file(s) are outside the folders of plan and run; allow a file or folder with --allow-files"
+            ))),
+            (count, _) => Some(ExpectedError::Input(format!(
+                "{name}: Weir cannot run {count} element(s) of this plan itself"
+            ))),
+        })
     }
 }
 
@@ -93,25 +189,4 @@ fn has(file: &Path, what: impl FnOnce(&DeTable<'_>) -> bool) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let (table, _) = DeTable::parse_recoverable(&text);
     what(table.get_ref())
-}
-
-fn check_plan(file: &Path) -> Result<usize, ExpectedError> {
-    let found = plans::check(file)?;
-    for line in &found.lines {
-        output::data(line);
-    }
-    let summary = match found.unsupported {
-        0 => "runs natively in full".to_owned(),
-        1 => "1 element cannot be run natively".to_owned(),
-        count => format!("{count} elements cannot be run natively"),
-    };
-    output::data(&format!("{}: {summary}", file.display()));
-    Ok(found.unsupported)
-}
-
-fn refused(file: &Path, count: usize) -> ExpectedError {
-    ExpectedError::Input(format!(
-        "{}: Weir cannot run {count} element(s) of this plan itself",
-        file.display()
-    ))
 }

@@ -92,6 +92,10 @@ pub(crate) struct ExplainArguments {
     /// As root, run the commands of a run's study that another user has written or may write.
     #[arg(long, requires = "run_trials")]
     allow_commands: bool,
+    /// Allow the plan of the trials to read and write this file, or all below this folder, beside its own
+    /// folder, the study's and the one that Weir is run in; may be given several times.
+    #[arg(long, value_name = "PATH", requires = "run_trials")]
+    allow_files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
@@ -133,6 +137,7 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
             });
             let asked = Asked {
                 runs: &arguments.runs,
+                allow_files: &arguments.allow_files,
                 named: named[0],
                 hypotheses: &arguments.hypothesis,
                 replicates: arguments.replicates,

@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     if let Some(found) = &found {
         output::data_lines(&told::found(found));
     }
-    job::check(&arguments.out)?;
+    job::check(&arguments.out, &[], |_| {})?;
     let file = weir_shown::line(&file);
     output::talk_lines(&format!(
         "{file} is written; nothing of the server was changed. Read it, then:\n  weir check {file}\n  weir tune {file} --dry-run\n  \

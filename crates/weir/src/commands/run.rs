@@ -5,6 +5,7 @@
 
 mod before;
 mod console;
+mod files;
 pub(crate) mod grammar;
 mod log;
 mod metrics;
@@ -118,6 +119,9 @@ fn measured(
     let measured = measure(measurement, &mut audience, || Ok(()));
     audience.view.finish();
     let mut measured = measured.map_err(super::studies::trial_failed)?;
+    for refused in measured.load.refused() {
+        output::talk(&format!("the plan may not {refused}"));
+    }
     if let Some(error) = measured.failed.take() {
         return Err(super::studies::trial_failed(error));
     }

@@ -13,6 +13,7 @@ mod init;
 mod malformed;
 mod models;
 mod other_user;
+mod reach;
 mod recorded;
 mod recorded_http;
 #[path = "../support/rows.rs"]

@@ -7,7 +7,7 @@
 mod starter;
 mod study;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_explain::{
     ByHand, Decision, Decisive, Diagnosis, GarbageFree, NotRun, Planned, Starter, TrialFigures,
@@ -23,6 +23,7 @@ use crate::{output, stored};
 pub(super) struct Asked<'a> {
     /// Where runs lie.
     pub(super) runs: &'a Path,
+    pub(super) allow_files: &'a [PathBuf],
     /// The run as it was typed.
     pub(super) named: &'a str,
     /// The hypotheses; none: those that are supported.
@@ -232,7 +233,7 @@ impl Source {
         let job = Job::again(&self.directory, &name, text)?;
         tell(&job, planned, asked.replicates);
         let mut made = None;
-        let arguments = StudyArguments::below(asked.runs, asked.allow_commands);
+        let arguments = StudyArguments::below(asked.runs, asked.allow_commands, asked.allow_files);
         let opened = |directory: &RunDirectory| made = Some(directory.clone());
         let cut_short = studies::run_in(&job, &arguments, false, opened).err();
         let Some(made) = made else {

@@ -120,6 +120,10 @@ pub(crate) struct PlanArguments {
     /// Read more properties from this file; may be given several times.
     #[arg(short = 'q', long = "addprop", value_name = "FILE")]
     pub(crate) property_file: Vec<PathBuf>,
+    /// Allow the plan to read and write this file, or all below this folder, beside its own folder
+    /// and the one that Weir is run in; may be given several times.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) allow_files: Vec<PathBuf>,
     /// What sends the load: Weir itself, or a JMeter of yours (`JMETER_HOME`) or of Weir's own cache,
     /// which Maven fills once. A JMeter runs every plan; see docs/reference/jmeter-engine.md.
     #[arg(long, value_enum, default_value_t = EngineName::Native)]

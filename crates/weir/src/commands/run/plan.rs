@@ -18,9 +18,9 @@ use super::report_folder::{self, ReportFolder};
 use super::shutdown::ShutdownPort;
 use super::summariser::{Summariser, SummariserSettings};
 use super::{Conclusion, Load, before, conclude, measure_load, record, with_jmeter};
-use super::{properties, proxy};
+use super::{files, properties, proxy};
 use crate::error::ExpectedError;
-use crate::{interrupt, output, plans};
+use crate::{interrupt, output, plan_files, plans};
 
 /// The ports on which JMeter listens for the word to stop.
 const SHUTDOWN_PORT: u16 = 4_445;
@@ -156,7 +156,8 @@ fn run_plan(
     if let Some(settings) = &settings {
         console.line(&format!("Creating summariser <{}>", settings.name));
     }
-    let mut plan = plans::read(path)?;
+    let mut plan = plans::read(path, files::reach(path, arguments))?;
+    plan_files::refuse(&plan, properties, false)?;
     if let Some(proxy) = proxy::typed(arguments)? {
         plan.set_proxy(&proxy);
     }

@@ -14,7 +14,7 @@ use weir_script::{Properties, Target};
 
 use super::grammar::PlanArguments;
 use super::metrics::Metrics;
-use super::proxy;
+use super::{files as plan_reach, proxy};
 use crate::commands::studies;
 use crate::error::ExpectedError;
 use crate::jmeter::{self, Jmeter};
@@ -31,6 +31,7 @@ pub(crate) fn run(
     let shared = &arguments.shared;
     let target = shared.target.as_deref().map(plans::target).transpose()?;
     // Whatever is wrong with the plan is told before JMeter is looked for.
+    jmeter::check_files(path, plan_reach::reach(path, arguments), given)?;
     let plan = jmeter::read_plan(path, given)?;
     let interrupted = interrupt::flag()?;
     let found = jmeter::provide(arguments.home.as_deref(), &interrupted)?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_load::{Length, LoadSettings, SampleSink, start};
+use weir_reach::Reach;
 use weir_record::SaveConfiguration;
 use weir_script::{Origin, Properties, Scheme, Target, resolve};
 
@@ -43,7 +44,9 @@ impl Native<'_> {
     /// Runs the plan to its end. It has to be one that Weir runs in full.
     #[track_caller]
     pub(crate) fn run(&self) -> Left {
-        let mut reading = weir_jmx::read(self.plan).unwrap();
+        // Plans write into folders that each run has for itself.
+        let reach = Reach::of_plan(Some(self.plan)).allow(&std::env::temp_dir());
+        let mut reading = weir_jmx::read_within(self.plan, reach).unwrap();
         let lacking: Vec<String> = reading.unsupported().map(ToString::to_string).collect();
         assert!(lacking.is_empty(), "{}: {lacking:#?}", self.plan.display());
         let folder = tempfile::tempdir().unwrap();
