@@ -57,12 +57,13 @@ fn assert_refused(output: &Output, wanted: &[&str]) {
 /// A study that leaves a mark when one of its commands runs.
 fn marking_study(place: &Place) {
     let text = repository_file("studies/default.toml");
-    let target = "[target.command]\nrun = \"touch mark \\u001b[1A\"\nready = \"/\"\n";
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.starts_with("[target.builtin]"))
-        .collect();
-    place.write("study.toml", &format!("{}\n{target}", lines.join("\n")));
+    let target = "[target.command]\nrun = \"touch mark \\u001b[1A\"\nport = 1\nready = \"/\"\n\n";
+    let begin = text.find("[target.builtin]").unwrap();
+    let end = text.find("[load]").unwrap();
+    place.write(
+        "study.toml",
+        &[&text[..begin], target, &text[end..]].concat(),
+    );
 }
 
 /// The line of the command, as it is shown.
@@ -267,7 +268,9 @@ fn as_root_a_result_is_not_written_through_another_users_link() {
         return;
     }
     let place = Place::new();
-    let network = repository_file("networks/e1.toml");
+    let network = repository_file("networks/one-server.toml")
+        .replace("300 s", "5 s")
+        .replace("10 s", "1 s");
     place.write("net.toml", &network);
     place.write("victim", "root's own");
     let shared = place.path("shared");
