@@ -39,8 +39,8 @@ pub(crate) struct Budget {
     bytes: Cell<usize>,
 }
 
-/// Steps of a search: a node that is looked at, or a few dozen bytes. About two seconds.
-pub(crate) const STEPS: usize = 300_000_000;
+/// Steps of a search: a node that is looked at, or a few dozen bytes. Under a second.
+pub(crate) const STEPS: usize = 100_000_000;
 
 /// Bytes of all values that a search may give: four times the longest body.
 pub(crate) const FOUND: usize = 64 * 1024 * 1024;

@@ -2,15 +2,15 @@
 //!
 //! The reader is ours because an XML Assertion shows what Xerces says about a broken document, and
 //! because JMeter reads documents without regard to namespaces unless it is told otherwise; no kept
-//! crate does either. It builds the tree that `sxd-xpath` searches.
+//! crate does either.
 //!
 //! A document may declare entities of plain text for itself. Nothing is ever fetched.
 
-mod functions;
 mod page;
 mod read;
 mod search;
 mod write;
+mod xpath;
 
 pub(crate) use page::read_page;
 pub(crate) use read::{Doctype, Malformed, Names, read};

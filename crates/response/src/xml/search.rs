@@ -2,9 +2,8 @@
 
 use sxd_document::dom::Document;
 use sxd_xpath::nodeset::Node;
-use sxd_xpath::{Context, ExecutionError, Factory, Value};
 
-use super::functions;
+use super::xpath::{Evaluation, Trouble, Value, evaluate, is_function, number_text, parse};
 
 /// How deep brackets may stand in each other in an expression.
 const DEPTH: usize = 50;
@@ -38,16 +37,23 @@ pub(crate) fn is_understood(query: &str) -> bool {
     if query.len() > LENGTH || is_too_deep(query) {
         return false;
     }
-    matches!(Factory::new().build(query), Ok(Some(_))) && calls(query).into_iter().all(is_function)
+    parse(query).is_some() && calls(query).into_iter().all(may_be_called)
 }
 
 /// Whether this can stand before a parenthesis.
-fn is_function(name: &str) -> bool {
-    const CORE: &str = " last position count local-name namespace-uri name string concat \
-         starts-with contains substring-before substring-after substring string-length \
-         normalize-space translate boolean not true false lang number sum floor ceiling round \
-         node text comment processing-instruction and or div mod ";
-    CORE.split_ascii_whitespace().any(|core| core == name) || functions::is_known(name)
+fn may_be_called(name: &str) -> bool {
+    const OTHERS: [&str; 9] = [
+        "node",
+        "text",
+        "comment",
+        "processing-instruction",
+        "and",
+        "or",
+        "div",
+        "mod",
+        "lang",
+    ];
+    OTHERS.contains(&name) || is_function(name)
 }
 
 /// The names before parentheses, outside of texts.
@@ -103,53 +109,29 @@ pub(crate) fn search<'d>(
     if query.is_empty() {
         return Err("Empty expression!".into());
     }
-    let built = Factory::new().build(query);
-    let built = built.map_err(|_| expected.to_owned())?;
-    let built = built.ok_or(expected)?;
-    // The crate asserts that prefixes are known.
+    let parsed = parse(query).ok_or(expected)?;
     let known = |prefix: &&str| namespaces.iter().any(|(known, _)| known == prefix);
     if let Some(prefix) = prefixes(query).iter().find(|prefix| !known(prefix)) {
         return Err(format!("Prefix must resolve to a namespace: {prefix}"));
     }
-    let mut context = Context::new();
-    if dialect == Dialect::Two {
-        functions::add(&mut context);
-    }
-    for (prefix, uri) in namespaces {
-        context.set_namespace(prefix, uri);
-    }
-    let value = built.evaluate(&context, document.root());
-    Ok(match value.map_err(|error| says(&error))? {
-        Value::Nodeset(nodes) => Searched::Nodes(nodes.document_order()),
-        Value::Boolean(value) => Searched::Boolean(value),
-        Value::Number(number) if number.is_infinite() => Searched::Text(
-            if number > 0.0 {
-                "Infinity"
-            } else {
-                "-Infinity"
-            }
-            .to_owned(),
-        ),
-        Value::Number(number) => Searched::Text(number.to_string()),
-        Value::String(text) => Searched::Text(text),
+    let found = evaluate(&parsed, document, namespaces, dialect == Dialect::Two);
+    Ok(match found.map_err(says)? {
+        Evaluation::Nodes(nodes) => Searched::Nodes(nodes),
+        Evaluation::Value(Value::Boolean(value)) => Searched::Boolean(value),
+        Evaluation::Value(Value::Number(number)) => Searched::Text(number_text(number)),
+        Evaluation::Value(Value::Text(text)) => Searched::Text(text),
+        Evaluation::Value(Value::Nodes(_)) => unreachable!("nodes are given as nodes"),
     })
 }
 
-/// Xalan's words for an error, which the crate only gives as text.
-fn says(error: &ExecutionError) -> String {
-    let text = error.to_string();
-    let name = text.split("local_part: \"").nth(1);
-    let name = name
-        .and_then(|rest| rest.split('"').next())
-        .unwrap_or_default();
-    if text.contains("unknown function") {
-        format!("Could not find function: {name}")
-    } else if text.contains("unknown variable") {
-        format!("Variable not resolvable: {name}")
-    } else if let Some((_, prefix)) = text.split_once("unknown namespace prefix ") {
-        format!("Prefix must resolve to a namespace: {prefix}")
-    } else {
-        text
+/// Xalan's words for a trouble.
+fn says(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::Function(name) => format!("Could not find function: {name}"),
+        Trouble::Variable(name) => format!("Variable not resolvable: {name}"),
+        Trouble::NoNodes => "Can not convert a value to a NodeList!".to_owned(),
+        Trouble::Arguments(name) => format!("{name} got too few or too many arguments"),
+        Trouble::TooMuch(refused) => refused.to_string(),
     }
 }
 
@@ -166,7 +148,10 @@ fn is_too_deep(query: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use sxd_document::Package;
 
     use super::super::read::{Doctype, Names, read};
@@ -212,5 +197,175 @@ mod tests {
         let text = "<a>".repeat(10_000);
         let error = read(&text, Doctype::Allowed, Names::Plain, package.as_document());
         assert!(error.is_err_and(|error| error.says.contains("400 deep")));
+    }
+
+    /// A page of many equal elements, and one of elements in each other.
+    fn hostile() -> [String; 2] {
+        let flat = format!("<r>{}</r>", "<a b='1'><c>x</c><c>y</c></a>".repeat(60_000));
+        let deep = "<a>".repeat(390) + &"<b>x</b>".repeat(20_000) + &"</a>".repeat(390);
+        [flat, deep]
+    }
+
+    #[test]
+    fn what_would_take_hours_is_given_up() {
+        let long = "1+".repeat(4_900) + "1";
+        let negated = "-".repeat(9_000) + "1";
+        let again = "/*".to_owned() + &"[.='a' or true()]".repeat(500);
+        let queries = [
+            "//a[//c]",
+            "//c[count(//c[count(//c) > 1]) > 1]",
+            "//*[following::*[preceding::*]]",
+            "//*/ancestor::*/descendant::*",
+            "//*//*//*//*//*",
+            "//c[(../c)[1]]",
+            "//a[contains(c, 'y')]",
+            "//*[. = //*]",
+            "//*[string-length(concat(/, /, /, /)) > 1]",
+            "//c[translate(/, 'x', 'y') = 'z']",
+            "//a[sum(//c) > 1]",
+            "//a/namespace::*[//c]",
+            &long,
+            &negated,
+            &again,
+        ];
+        let [flat, deep] = hostile();
+        let on_deep = queries.iter().filter(|query| query.starts_with("//*"));
+        let on_deep: Vec<&str> = on_deep.copied().collect();
+        for (page, queries) in [(flat, &queries[..]), (deep, &on_deep)] {
+            let package = Package::new();
+            let document = package.as_document();
+            read(&page, Doctype::Allowed, Names::Plain, document).unwrap();
+            for &query in queries {
+                let began = Instant::now();
+                let found = search(query, document, &[], Dialect::Two);
+                if let Err(says) = found {
+                    assert!(
+                        says.starts_with("the search is given up"),
+                        "{query}: {says}"
+                    );
+                }
+                assert!(began.elapsed() < Duration::from_secs(30), "{query}");
+            }
+        }
+    }
+
+    #[test]
+    fn searches_that_are_long_but_honest_are_not_given_up() {
+        let [flat, _] = hostile();
+        let package = Package::new();
+        let document = package.as_document();
+        read(&flat, Doctype::Allowed, Names::Plain, document).unwrap();
+        for (query, count) in [
+            ("//c", 120_000),
+            ("//a[@b = '1']/c[2]", 60_000),
+            ("//a[contains(c, 'x')]/c[. = 'y']", 60_000),
+            ("//c[. = 'y']/preceding-sibling::c", 60_000),
+            ("/r/a[last()]", 1),
+        ] {
+            match search(query, document, &[], Dialect::One) {
+                Ok(Searched::Nodes(nodes)) => assert_eq!(nodes.len(), count, "{query}"),
+                other => panic!("{query}: {other:?}"),
+            }
+        }
+    }
+
+    /// What the crate that was used before finds; nothing where it differs from the standard.
+    fn as_sxd(query: &str, document: Document<'_>) -> Option<Vec<String>> {
+        use sxd_xpath::{Context, Factory, Value};
+
+        let built = Factory::new().build(query).ok()??;
+        Some(
+            match built.evaluate(&Context::new(), document.root()).ok()? {
+                Value::Nodeset(nodes) => nodes
+                    .document_order()
+                    .iter()
+                    .map(|node| format!("{node:?}"))
+                    .collect(),
+                Value::Boolean(value) => vec![value.to_string()],
+                Value::Number(number) => vec![number_text(number)],
+                Value::String(text) => vec![text],
+            },
+        )
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(4_000))]
+
+        #[test]
+        fn sxd_xpath_finds_the_same(
+            steps in "(/|//)(a|b|c|\\*|@x|text\\(\\)|node\\(\\)|\\.|\\.\\.|(ancestor|ancestor-or-self|descendant|descendant-or-self|following-sibling|preceding-sibling|parent|self|child)::(a|b|\\*|node\\(\\)))(\\[(1|2|last\\(\\)|position\\(\\)=2|b|@x|@x='1'|\\.='t'|count\\(b\\)=1|starts-with\\(\\.,'t'\\))\\])?(/|//)(a|b|c|\\*|@\\*|text\\(\\)|\\.\\.)(\\[(1|last\\(\\)|c or b|not\\(true\\(\\)\\))\\])?",
+            wrapped in "(|count|string|boolean|name|local-name|sum|normalize-space|string-length|number)",
+        ) {
+            let text = "<a x='1'>t<b x='2'>u<c/>v</b><!--k--><b><a><b x='1'>t</b></a><c>w</c></b><?p i?><c x='1'/>t</a>";
+            let package = Package::new();
+            let document = package.as_document();
+            read(text, Doctype::Allowed, Names::Plain, document).unwrap();
+            let query = if wrapped.is_empty() { steps } else { format!("{wrapped}({steps})") };
+            if let Some(wanted) = as_sxd(&query, document) {
+                let found = match search(&query, document, &[], Dialect::One) {
+                    Ok(Searched::Nodes(nodes)) => nodes.iter().map(|node| format!("{node:?}")).collect(),
+                    Ok(Searched::Boolean(value)) => vec![value.to_string()],
+                    Ok(Searched::Text(text)) => vec![text],
+                    Err(says) => vec![format!("error: {says}")],
+                };
+                proptest::prop_assert_eq!(found, wanted, "{}", query);
+            } else {
+                proptest::prop_assert!(false, "{} is not read", query);
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_compared_and_computed_as_the_standard_says() {
+        let package = Package::new();
+        let document = package.as_document();
+        let text = "<r><n>1</n><n>5</n><m>3</m><e/></r>";
+        read(text, Doctype::Allowed, Names::Plain, document).unwrap();
+        for (query, wanted) in [
+            ("//n > //m", "true"),
+            ("//n < //m", "true"),
+            ("//m > //n", "true"),
+            ("//n = 5", "true"),
+            ("//n != 5", "true"),
+            ("//m != 3", "false"),
+            ("//m = //n", "false"),
+            ("//m != //n", "true"),
+            ("//nothing = //n", "false"),
+            ("//nothing != //n", "false"),
+            ("//nothing = false()", "true"),
+            ("not(//nothing)", "true"),
+            ("not(//n)", "false"),
+            ("2 + 3 * 4 - 6 div 3", "12"),
+            ("7 mod -3", "1"),
+            ("- - 2", "2"),
+            ("1 div 0", "Infinity"),
+            ("-1 div 0", "-Infinity"),
+            ("0 div 0", "NaN"),
+            ("-0", "0"),
+            ("round(-1.5)", "-1"),
+            ("substring('12345', 1.5, 2.6)", "234"),
+            ("substring('12345', 0, 3)", "12"),
+            ("substring('12345', -42, 1 div 0)", "12345"),
+            ("translate('-bar-', 'abc-', 'ABC')", "BAr"),
+            ("concat('a', 1, true())", "a1true"),
+            ("sum(//n)", "6"),
+            ("number('x')", "NaN"),
+            ("number(' -.5 ')", "-0.5"),
+            ("string(//n)", "1"),
+            ("count(//n | //m | //n)", "3"),
+            ("name(//*[. = 3])", "m"),
+            ("count((//n)[2]/preceding::*)", "1"),
+            ("count(//m/following::node())", "1"),
+            ("string(//n[. > 1])", "5"),
+            ("div or mod", "false"),
+            ("count(//n[position() = 1.5])", "0"),
+        ] {
+            let found = match search(query, document, &[], Dialect::One) {
+                Ok(Searched::Boolean(value)) => value.to_string(),
+                Ok(Searched::Text(text)) => text,
+                other => panic!("{query}: {other:?}"),
+            };
+            assert_eq!(found, wanted, "{query}");
+        }
     }
 }
