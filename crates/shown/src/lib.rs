@@ -5,7 +5,7 @@
 //! overwrite others), and letters that turn the direction of writing show something else than what
 //! is there. Here such characters become visible, and nothing else changes.
 //!
-//! [`line`] is for what stands on one line, so that a name cannot begin another one; [`text`] for
+//! [`line()`] is for what stands on one line, so that a name cannot begin another one; [`text`] for
 //! what has lines of its own; [`json`] for JSON, which stays the same value; [`in_place`] where
 //! positions in the text must stay what they are.
 //!
