@@ -9,6 +9,7 @@ mod compare;
 mod corpus;
 mod explain;
 mod hostile;
+mod hostile_pages;
 mod init;
 mod malformed;
 mod models;

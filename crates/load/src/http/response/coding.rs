@@ -82,7 +82,7 @@ impl Coding {
             ),
         };
         if !kept.is_cut {
-            read.map_err(|problem| self.failure(coded, &problem))?;
+            read.map_err(|problem| self.failure(coded, limit, &problem))?;
         }
         if decoded.len() > kept.body_max {
             decoded.truncate(kept.body_max);
@@ -93,19 +93,19 @@ impl Coding {
         Ok(())
     }
 
-    fn failure(self, coded: &[u8], problem: &io::Error) -> Failure {
+    fn failure(self, coded: &[u8], limit: u64, problem: &io::Error) -> Failure {
         let is_short = problem.kind() == ErrorKind::UnexpectedEof;
         let says = |word: &str| problem.to_string().contains(word);
         Failure::BadCoding(match self {
             Self::Brotli => BadCoding::Brotli,
             Self::Gzip if coded.len() > 1 && !coded.starts_with(&GZIP_MAGIC) => BadCoding::NotGzip,
-            Self::Gzip if is_short && is_cut_outside_data(coded) => BadCoding::Cut,
+            Self::Gzip if is_short && is_cut_outside_data(coded, limit) => BadCoding::Cut,
             Self::Gzip | Self::Deflate if is_short => BadCoding::Short,
             Self::Gzip if says("header") => BadCoding::NotGzip,
             Self::Gzip if says("checksum") => BadCoding::Checksum,
             Self::Gzip => first_block(coded.get(GZIP_HEAD_BYTES..).unwrap_or_default()),
             Self::Deflate if is_zlib(coded) => {
-                match inflate(&coded[2..], false, u64::MAX, &mut Vec::new()) {
+                match inflate(&coded[2..], false, limit, &mut Vec::new()) {
                     Ok(()) => BadCoding::ZlibChecksum,
                     Err(_) => first_block(&coded[2..]),
                 }
@@ -123,10 +123,10 @@ const GZIP_HEAD_BYTES: usize = 10;
 const GZIP_TAIL_BYTES: usize = 8;
 
 /// Whether gzip ends in its head, or in its tail: then a longer tail makes it whole, if wrong.
-fn is_cut_outside_data(coded: &[u8]) -> bool {
+fn is_cut_outside_data(coded: &[u8], limit: u64) -> bool {
     let longer = [coded, &[0; GZIP_TAIL_BYTES]].concat();
     let in_tail = || {
-        let problem = read_all(GzDecoder::new(longer.as_slice())).err();
+        let problem = read_all(GzDecoder::new(longer.as_slice()).take(limit)).err();
         problem.is_none_or(|problem| problem.to_string().contains("checksum"))
     };
     coded.len() < GZIP_HEAD_BYTES || in_tail()
@@ -262,6 +262,21 @@ mod tests {
         assert_eq!((body.len(), is_cut), (100_000, true));
         let (body, is_cut) = undone("gzip", &gzip(&[b'0'; 100]), 100).unwrap();
         assert_eq!((body.len(), is_cut), (100, false));
+    }
+
+    #[test]
+    fn what_grows_is_cut_when_it_is_broken_too() {
+        let zeros = vec![b'0'; 10_000_000];
+        // Asks for a dictionary, which is an error before any data is looked at.
+        let mut with_dictionary = zlib(&zeros);
+        with_dictionary[..2].copy_from_slice(&[0x78, 0xbb]);
+        let coded = with_dictionary.as_slice();
+        let problem = inflate(coded, is_zlib(coded), 100_000, &mut Vec::new()).unwrap_err();
+        let failure = Coding::Deflate.failure(coded, 100_000, &problem);
+        assert_eq!(failure, Failure::BadCoding(BadCoding::ZlibChecksum));
+        let mut inflated = Vec::new();
+        inflate(&coded[2..], false, 100_000, &mut inflated).unwrap();
+        assert!(inflated.len() < 200_000, "{} bytes", inflated.len());
     }
 
     #[test]
