@@ -216,9 +216,10 @@ fn pages_made_to_hurt_end_no_load() {
              <hashTree>{readers}{samplers}</hashTree></hashTree></hashTree></jmeterTestPlan>"
         ),
     );
+    // Reading these pages is all the run does: the load tool may well be its limit, and says so.
     place
         .weir(&["run", "-n", "-t", "plan.jmx", "-l", "out.jtl"])
-        .ends(0);
+        .ends_one_of(&[0, 4]);
     let rows = place.read("out.jtl");
     for name in names {
         let column = format!(",{name},");
