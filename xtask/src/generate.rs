@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_program_is_found_among_what_cargo_says() {
         let messages = r#"
-{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"weir_units"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"weir_metric"},"executable":null}
 {"reason":"compiler-artifact","target":{"kind":["test"],"name":"weir"},"executable":"/made/up/deps/weir-1"}
 {"reason":"compiler-artifact","target":{"kind":["bin"],"name":"weir"},"executable":"/made/up/weir"}
 {"reason":"build-finished","success":true}"#;

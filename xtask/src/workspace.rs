@@ -164,7 +164,7 @@ mod tests {
            {"name": "serde", "kind": null, "path": null},
            {"name": "cc", "kind": "build", "path": null},
            {"name": "proptest", "kind": "dev", "path": null},
-           {"name": "weir-units", "kind": null, "path": "/made/up/crates/units"},
+           {"name": "weir-metric", "kind": null, "path": "/made/up/crates/metric"},
            {"name": "weir-record", "kind": "dev", "path": "/made/up/crates/record"}],
          "targets": [{"name": "weir_plan", "kind": ["lib"]}, {"name": "system_plans", "kind": ["test"]}]}
       ]

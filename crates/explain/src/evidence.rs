@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_record::{
-    CpuScope, Errors, ResponseTime, TargetFacts, TrialRecord, WatchResult, is_stage, names,
-    stage_place,
-};
+use weir_metric::{is_stage, stage_place};
+use weir_record::{CpuScope, Errors, ResponseTime, TargetFacts, TrialRecord, WatchResult, names};
 
 /// CPUs of the machine on which the target ran, where that is known.
 pub type MachineCpus = Option<u32>;

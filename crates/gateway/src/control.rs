@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use weir_limit::Seen;
-use weir_units::{Quantity, Unit};
+use weir_metric::{Quantity, Unit};
 
 use crate::cpu::Place;
 use crate::error::GatewayError;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_limit::{Adaptive, ClassRules, Concurrency, Goal, Promise, Rate, Rules};
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Metric, Requirement};
 
 use crate::error::GatewayError;
 use crate::settings::{AdaptiveSettings, ClassSettings, OTHER_CLASS, Settings};

@@ -4,8 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_plan::Requirement;
-use weir_units::CpuSet;
+use weir_metric::{CpuSet, Requirement};
 
 use crate::matching::Matcher;
 

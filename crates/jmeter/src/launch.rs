@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::console::{Said, first_error, refusal};
 use crate::error::JmeterError;

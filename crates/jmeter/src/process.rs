@@ -18,7 +18,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal,
     set_parent_process_death_signal,
 };
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::error::JmeterError;
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use weir_metric::CpuSet;
 use weir_record::JtlError;
 use weir_script::ResolveError;
-use weir_units::CpuSet;
 
 /// Why a load cannot start. Nothing was sent.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use std::time::{Instant, SystemTime};
 
+use weir_metric::CpuSet;
 use weir_script::{ResolvedPlan, Target};
-use weir_units::CpuSet;
 
 use crate::samples::SampleSink;
 

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::thread::sched_setaffinity;
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::budget::Budget;
 use crate::census::Census;

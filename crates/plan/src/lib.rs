@@ -1,8 +1,6 @@
-//! What is asked and what is sent, as data: requirements and load plans.
+//! What is sent, as data: load plans.
 //!
-//! [`Requirement`] is the one type and the one parser for `cpu <= 80 %` wherever a user can write
-//! it: studies, the command line, reports. [`LoadPlan`] is the one description of a load that the
-//! engine runs, whether it was read from a JMeter plan or built from a URL; it is data and
+//! [`LoadPlan`] is the one description of a load that the engine runs, whether it was read from a JMeter plan or built from a URL; it is data and
 //! validation only. [`Extractor`] and [`Assertion`] are what a plan says about responses.
 //!
 //! Deliberately absent: running anything, reading files, substituting variables (a plan keeps the
@@ -20,7 +18,6 @@ mod on_sample_error;
 mod open_model;
 mod processors;
 mod rate;
-mod requirement;
 mod sample_part;
 mod sampler;
 mod starts;
@@ -51,7 +48,6 @@ pub use processors::{
     DebugParts, DebugPostProcessor, PostProcessor, PreProcessor, ResultAction, Script,
 };
 pub use rate::{RateError, RatePiece, RateProfile};
-pub use requirement::{Comparison, Metric, RelativeRequirement, Requirement, RequirementError};
 pub use sample_part::{SampleField, SampleScope, XmlReading};
 pub use sampler::{Dummy, FlowAction, FlowControl, JavaTest, Parallel, Sampler, SamplerKind};
 pub use starts::{

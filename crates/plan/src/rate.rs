@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use weir_units::parse_duration;
+use weir_metric::parse_duration;
 
 /// A stretch of time in which the rate changes linearly.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use weir_exchange::{ExchangeError, MetricsUrl};
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use group::GroupReader;
 use kernel::Kernel;

@@ -9,7 +9,7 @@
 //! CPU as 3 %. So a CPU is busy in all time that has passed and was not idle, and the ticks tell only how
 //! user and system share it.
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::kernel_text::{lines, number, words};
 use crate::reading::{Reading, put, rate};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 /// A watch that cannot be started; each message fits after "failed to ...".
 #[derive(Debug, thiserror::Error)]

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use weir_metric::CpuSet;
 use weir_ssh::{Batch, Connection, Pending, SshError};
-use weir_units::CpuSet;
 
 use crate::kernel_text::lines;
 use crate::listeners::{listener, socket};

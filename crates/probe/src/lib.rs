@@ -2,7 +2,7 @@
 //!
 //! A [`Watcher`] reads everything that a [`WatchPlan`] names and turns it into a [`Reading`]: a map
 //! from signal name to a number. A [`WatchThread`] does so once a second, on the second, beside a
-//! running load. [`catalogue`] lists every signal with its unit and definition.
+//! running load. `weir_metric::catalogue` lists every signal with its unit and definition.
 //!
 //! Why not an existing agent: a trial needs seconds that are aligned with the load's seconds, a
 //! cost that is known and small (files are kept open and read again, sockets are counted by the
@@ -29,7 +29,6 @@
 
 mod arrivals;
 mod busy;
-mod catalogue;
 mod counters;
 mod cpu;
 mod error;
@@ -58,7 +57,6 @@ mod watcher;
 
 pub use arrivals::{ArrivalTimes, Arrivals};
 pub use busy::{BusyError, BusyOf, BusyReader};
-pub use catalogue::{Signal, catalogue, describe};
 pub use error::ProbeError;
 pub use far_machine::{FarMachine, FarProcess};
 pub use httpd::HttpdSource;

@@ -4,7 +4,7 @@ use std::{fs, io};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use weir_units::{CpuSet, CpuSetError};
+use weir_metric::{CpuSet, CpuSetError};
 
 use crate::kernel_text::{lines, number, number_after};
 

@@ -54,7 +54,7 @@ pub(crate) fn over_ssh(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::catalogue;
+    use weir_metric::catalogue;
 
     #[test]
     fn what_is_read_over_ssh_says_so() {

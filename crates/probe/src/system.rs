@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::counters::TargetCounters;
 use crate::cpu::CpuStat;

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use rustix::process::Pid;
 use rustix::thread::sched_getaffinity;
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::files::Files;
 use crate::reading::{Reading, put};

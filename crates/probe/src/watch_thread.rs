@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::sched_setaffinity;
 use rustix::time::ClockId;
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::arrivals::Arrivals;
 use crate::error::ProbeError;

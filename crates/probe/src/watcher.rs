@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::arrivals::{ArrivalWatch, Arrivals};
 use crate::counters::{LoadCounters, is_apart};

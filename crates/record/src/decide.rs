@@ -5,7 +5,9 @@ use std::ops::Range;
 use weir_stats::{Signals, StatsError, Support, WarmUp, guard_bins, mean_of_series, warm_up};
 
 use crate::evaluate::CONFIDENCE;
-use crate::recording::{Recording, names};
+use weir_metric::names;
+
+use crate::recording::Recording;
 use crate::treatment::Window;
 
 /// Fewest batches behind a mean that stops a trial (Law and Kelton's rule for sequential stopping): with fewer, the

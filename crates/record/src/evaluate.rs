@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use weir_metric::{figure, names};
 use weir_stats::{Estimate, effective_responses, mean_of_series, proportion, quantile_of_counts};
 
 use crate::histograms::HistogramError;
-use crate::recording::{Counts, LATE_US, Recording, names};
+use crate::recording::{Counts, LATE_US, Recording};
 use crate::timeline::Timeline;
 use crate::treatment::Treatment;
 use crate::trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
@@ -111,6 +112,7 @@ pub fn evaluate(
         classes: classes(recording, &window, length_s)?,
         signals,
         signal_origins: BTreeMap::new(),
+        own_units: BTreeMap::new(),
         not_read: recording.not_read.clone(),
         open: open(recording, window.clone()),
         intervals,
@@ -347,33 +349,12 @@ fn classes(
     Ok(classes)
 }
 
-/// Means of every signal over a window.
-///
-/// `STAGE.wait` is the mean over those who got in in a second, so its seconds are weighted by
-/// `STAGE.entries`; lateness, start delays and service times are weighted by the second's throughput, what requests waited
-/// until they were read by how many were seen. Everything else is a time average over the seconds that were read.
+/// Means of every signal over a window: over its time, or over what happened in it, as the catalogue
+/// says of each.
 fn window_means(timeline: &Timeline, window: Range<usize>) -> BTreeMap<String, f64> {
-    let weight_of = |signal: &str| {
-        signal
-            .strip_suffix(".wait")
-            .map(|stage| format!("{stage}.entries"))
-            .or_else(|| {
-                let of_arrivals = [names::ARRIVAL_TO_READ, names::ARRIVAL_CPU_WAIT];
-                of_arrivals
-                    .contains(&signal)
-                    .then(|| names::ARRIVAL_SAMPLED.to_owned())
-            })
-            .or_else(|| {
-                let of_samples = ["load.late", "load.start-delay", "service."];
-                of_samples
-                    .iter()
-                    .any(|start| signal.starts_with(start))
-                    .then(|| names::THROUGHPUT.to_owned())
-            })
-    };
     let mut means = BTreeMap::new();
     for signal in timeline.signals() {
-        let weight_name = weight_of(signal);
+        let weight_name = figure(signal).and_then(|known| known.weighted_by(signal));
         let (mut sum, mut weights) = (0.0, 0.0);
         for row in window.clone().filter_map(|second| timeline.second(second)) {
             let Some(value) = row.get(signal) else {

@@ -16,7 +16,6 @@ mod comparison;
 mod decide;
 mod evaluate;
 mod failed_to;
-mod funnel;
 mod histograms;
 mod jtl;
 mod load_second;
@@ -43,11 +42,10 @@ pub use comparison::{
 };
 pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{
-    Context, EvaluateError, FOREIGN_MAX, LATE_SHARE_MAX, LOAD_CPU_MAX, STEAL_MAX, blames_load_tool,
-    disturbance, evaluate,
+    Context, EvaluateError, FOREIGN_MAX, LATE_SHARE_MAX, LOAD_CPU_MAX, STEAL_MAX, disturbance,
+    evaluate,
 };
 pub use failed_to::failed_to;
-pub use funnel::{is_stage, stage_place};
 pub use histograms::{HistogramError, IntervalHistograms};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
@@ -55,7 +53,7 @@ pub use jtl::{
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
-pub use recording::{Recording, names};
+pub use recording::Recording;
 pub use replay::Replay;
 pub use response_histogram::response_histogram;
 pub use result::{
@@ -80,3 +78,4 @@ pub use timeline_file::TimelineFile;
 pub use treatment::{Level, Levels, Role, START, Treatment, Window, start_levels};
 pub use trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
 pub use watch::{SignalSummary, WATCH_SCHEMA, WatchResult};
+pub use weir_metric::names;

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 
-use crate::recording::names;
+use weir_metric::names;
+
 use crate::response_histogram::response_histogram;
 
 /// The requests of each second's sample.

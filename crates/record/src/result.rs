@@ -372,6 +372,10 @@ pub struct RequirementCheck {
     pub says: String,
     /// What was measured, in the requirement's base unit.
     pub value: f64,
+    /// The unit of the value: `%` is kept as a share of one, `s`, `/s`, `B`; empty for plain numbers,
+    /// and in runs of versions that did not say it.
+    #[serde(default)]
+    pub unit: String,
     /// Lower end of its interval.
     pub low: f64,
     /// Upper end of its interval.
@@ -564,8 +568,13 @@ pub struct Column {
     pub title: String,
     /// The signal or figure it shows.
     pub signal: String,
-    /// Its unit, for people.
+    /// The unit of its values: `%` is kept as a share of one, `s`, `ms`, `/s`, `B`, `B/s`, `times`;
+    /// empty for plain numbers.
     pub unit: String,
+    /// Which way it gets better: `more`, `less` or `neither`; empty in runs of versions that did not
+    /// say it.
+    #[serde(default)]
+    pub better: String,
 }
 
 /// One case of a sweep.

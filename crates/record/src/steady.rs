@@ -6,7 +6,9 @@
 use weir_stats::{Estimate, mean_of_series, mser5};
 
 use crate::evaluate::CONFIDENCE;
-use crate::recording::{Recording, names};
+use weir_metric::names;
+
+use crate::recording::Recording;
 
 /// Mean throughput of the whole seconds behind the beginning that MSER-5 cuts off, which is at most
 /// half; `None` when there are too few. `ended_after_s` is when the last request was answered.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use weir_metric::names;
 use weir_stats::Estimate;
 
-use crate::recording::names;
 use crate::treatment::{Levels, Role};
 
 /// Everything that is known about one trial; all figures are over its measured window.
@@ -50,6 +50,10 @@ pub struct TrialRecord {
     /// Where each of these signals came from, for those that the watch read.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub signal_origins: BTreeMap<String, String>,
+    /// Units of the application's own figures (`app.NAME`) for which the study gives one: `s`, `/s`,
+    /// `B`, `%`. Those of all other signals stand in the reference of signals.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own_units: BTreeMap<String, String>,
     /// Signals that were asked for and could not be read, each with the reason and what to do about it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_read: BTreeMap<String, String>,

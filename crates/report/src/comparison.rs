@@ -7,7 +7,7 @@ use weir_record::{Change, ComparedSide, FigureComparison, RunComparison, Scale};
 use weir_shown::line;
 use weir_stats::{Estimate, Verdict};
 
-use crate::figures::Kind;
+use crate::figures::{WithEstimate as _, unit_of};
 use crate::grid::{Align, Grid, wrap};
 use crate::words;
 
@@ -86,7 +86,7 @@ fn figures(comparison: &RunComparison, width: usize) -> String {
 }
 
 fn value(figure: &FigureComparison, value: Option<f64>, interval: Option<&Estimate>) -> String {
-    let kind = Kind::of_name(&figure.figure);
+    let kind = unit_of(&figure.figure);
     value.map_or_else(
         || "–".to_owned(),
         |value| kind.with_estimate(value, interval),
@@ -189,7 +189,7 @@ fn group(name: &str, figures: &[FigureComparison], width: usize) -> String {
             .figure
             .trim_end_matches(&format!("({name})"))
             .to_owned();
-        let kind = Kind::of_name(&own);
+        let kind = unit_of(&own);
         let (a, b) = (figure.a.unwrap_or_default(), figure.b.unwrap_or_default());
         let changed = figure.change.as_ref().map_or_else(String::new, change);
         let line = format!(

@@ -1,10 +1,11 @@
 //! The report as a text for a ticket: GitHub's Markdown, readable as it stands.
 
+use weir_metric::SignalUnit;
 use weir_record::{StudyResult, SweepOverview, SweepTable, TrialRecord};
 use weir_shown::is_hidden;
 
 use crate::ReportInput;
-use crate::figures::{Kind, number};
+use crate::figures::{WithEstimate as _, number};
 use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
@@ -205,12 +206,12 @@ fn trial_row(trial: &TrialRecord) -> [String; 9] {
         trial.id.to_string(),
         words::purpose(trial).to_owned(),
         words::levels(&trial.levels),
-        Kind::PerSecond.with_estimate(trial.throughput_per_s, interval("throughput_per_s")),
-        Kind::Milliseconds.with_estimate(response.mean, interval("response_time_ms.mean")),
-        Kind::Milliseconds.with_estimate(response.p99, interval("response_time_ms.p99")),
+        SignalUnit::PerSecond.with_estimate(trial.throughput_per_s, interval("throughput_per_s")),
+        SignalUnit::Milliseconds.with_estimate(response.mean, interval("response_time_ms.mean")),
+        SignalUnit::Milliseconds.with_estimate(response.p99, interval("response_time_ms.p99")),
         trial.cpu.map_or_else(
             || "–".to_owned(),
-            |cpu| Kind::Share.with_estimate(cpu.total, interval("cpu")),
+            |cpu| SignalUnit::Share.with_estimate(cpu.total, interval("cpu")),
         ),
         number(trial.errors.count as f64),
         validity,

@@ -1,8 +1,7 @@
 //! How far the figures of a trial can be used, and what a reader must know about them.
 
+use weir_metric::SignalUnit;
 use weir_record::{STEAL_MAX, TrialRecord};
-
-use crate::figures::Kind;
 
 /// From this mean busy share on, a CPU is called saturated: what is left is lost between requests.
 const CPU_SATURATED: f64 = 0.95;
@@ -80,7 +79,7 @@ impl Standing {
     pub(crate) fn remarks(&self) -> Vec<String> {
         let steal = self
             .steal
-            .map(|steal| format!("steal {}", Kind::Share.text(steal)));
+            .map(|steal| format!("steal {}", SignalUnit::Share.text(steal)));
         steal
             .into_iter()
             .chain(self.saturated.iter().cloned())

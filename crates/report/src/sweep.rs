@@ -1,8 +1,9 @@
 //! The cells of a sweep's table: what was measured, with its interval, and what was published.
 
+use weir_metric::SignalUnit;
 use weir_record::{Column, Figure, SweepRow, SweepTable};
 
-use crate::figures::Kind;
+use crate::figures::{WithEstimate as _, unit_of};
 
 /// Whether anything was published for a column.
 pub(crate) fn has_published(table: &SweepTable, column: usize) -> bool {
@@ -63,15 +64,11 @@ pub(crate) fn published(row: &SweepRow, column: usize) -> String {
     }
 }
 
-/// The kind of a column's figures: its unit says it, and its signal where the unit is empty.
-fn kind(column: &Column) -> Kind {
+/// The unit of a column's figures.
+fn kind(column: &Column) -> SignalUnit {
     match column.unit.as_str() {
-        "%" => Kind::Share,
-        "ms" => Kind::Milliseconds,
-        "s" => Kind::Seconds,
-        "/s" => Kind::PerSecond,
-        "B" | "bytes" => Kind::Bytes,
-        "" => Kind::of_name(&column.signal),
-        _ => Kind::Count,
+        // Earlier versions did not say the unit of every signal.
+        "" => unit_of(&column.signal),
+        symbol => SignalUnit::of_symbol(symbol).unwrap_or(SignalUnit::Number),
     }
 }

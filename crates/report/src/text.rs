@@ -1,11 +1,12 @@
 //! Plain text for the terminal: lines up without colour, and fits the width that it is given.
 
+use weir_metric::SignalUnit;
 use weir_record::{
     ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepOverview, SweepTable,
     TrialRecord,
 };
 
-use crate::figures::{Kind, number};
+use crate::figures::{WithEstimate as _, number};
 use crate::grid::{Align, Grid, cut, wrap};
 use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
@@ -21,19 +22,19 @@ pub const WIDTH: usize = 100;
 /// ```
 pub fn trial_line(trial: &TrialRecord) -> String {
     let response = &trial.response_time_ms;
-    let throughput =
-        Kind::PerSecond.plus_minus(trial.throughput_per_s, interval(trial, "throughput_per_s"));
+    let throughput = SignalUnit::PerSecond
+        .with_doubt(trial.throughput_per_s, interval(trial, "throughput_per_s"));
     let cpu = trial.cpu.map_or_else(
         || "not read".to_owned(),
-        |cpu| Kind::Share.plus_minus(cpu.total, interval(trial, "cpu")),
+        |cpu| SignalUnit::Share.with_doubt(cpu.total, interval(trial, "cpu")),
     );
     let mut line = format!(
         "{:>3} {:<9} {:>5} users {throughput:>13}  p50 {:>7}  p99 {:>7}  CPU {cpu:>11}  {}  {}",
         trial.id,
         cut(words::purpose(trial), 9),
         number(f64::from(trial.population)),
-        Kind::Milliseconds.text(response.p50),
-        Kind::Milliseconds.text(response.p99),
+        SignalUnit::Milliseconds.text(response.p50),
+        SignalUnit::Milliseconds.text(response.p99),
         errors(&trial.errors),
         Standing::of(trial).brief(),
     );
@@ -50,7 +51,7 @@ fn errors(errors: &Errors) -> String {
         count => format!(
             "{} errors ({})",
             number(count as f64),
-            Kind::Share.text(errors.share)
+            SignalUnit::Share.text(errors.share)
         ),
     }
 }
@@ -381,7 +382,7 @@ fn open_table(open: &OpenRecord) -> String {
         ("lateness of the load tool", open.lateness_ms),
     ] {
         let cells = [time.mean, time.p50, time.p90, time.p99, time.max];
-        let cells = cells.map(|time| Kind::Milliseconds.text(time));
+        let cells = cells.map(|time| SignalUnit::Milliseconds.text(time));
         grid.row(std::iter::once(name.to_owned()).chain(cells).collect());
     }
     grid.lines("")
@@ -401,8 +402,8 @@ fn run_row(label: &str, class: &ClassRecord, window_s: f64) -> Vec<String> {
         label.to_owned(),
         number(samples),
         number(class.errors.count as f64),
-        Kind::PerSecond.text(class.throughput_per_s),
+        SignalUnit::PerSecond.text(class.throughput_per_s),
     ];
-    cells.extend([mean, p50, p90, p99, max].map(|time| Kind::Milliseconds.text(time)));
+    cells.extend([mean, p50, p90, p99, max].map(|time| SignalUnit::Milliseconds.text(time)));
     cells
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use weir_record::{RunManifest, SignalSummary, Timeline, WatchResult};
 
-use crate::figures::Kind;
+use crate::figures::unit_of;
 use crate::grid::{Align, Grid};
 
 pub use live::{LiveSecond, line, panel};
@@ -80,7 +80,7 @@ fn rows(watch: &WatchResult) -> impl Iterator<Item = [String; 6]> {
             max,
             origin,
         } = summary;
-        let kind = Kind::of_name(name);
+        let kind = unit_of(name);
         [
             name.clone(),
             kind.text(*mean),

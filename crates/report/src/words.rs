@@ -1,11 +1,12 @@
 //! The words that all forms of the report share: names of figures, levels, roles, states.
 
+use weir_metric::SignalUnit;
 use weir_record::{
     Answer, Held, Level, Levels, RequirementCheck, Role, RunManifest, Statistic, Status,
     StudyResult, TrialRecord,
 };
 
-use crate::figures::{Kind, number};
+use crate::figures::{number, unit_of};
 
 /// How a run ended, for people.
 pub(crate) fn status(result: &StudyResult) -> &'static str {
@@ -130,7 +131,7 @@ pub(crate) fn found(requirement: &RequirementCheck) -> (String, String) {
     if requirement.value >= f64::MAX || !requirement.value.is_finite() {
         return ("not read".to_owned(), String::new());
     }
-    let kind = Kind::of_requirement(&requirement.says);
+    let kind = SignalUnit::of_symbol(&requirement.unit).unwrap_or(SignalUnit::Number);
     let RequirementCheck {
         value, low, high, ..
     } = *requirement;
@@ -166,7 +167,7 @@ pub(crate) fn at_level(answer: &Answer, value: f64) -> String {
 /// The fitted figures at the answer and at the next level: name, at the answer, at the next.
 pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
     let text = |name: &str, value: Option<&f64>| {
-        value.map_or_else(|| "–".to_owned(), |value| Kind::of_name(name).text(*value))
+        value.map_or_else(|| "–".to_owned(), |value| unit_of(name).text(*value))
     };
     answer
         .at_value
@@ -218,7 +219,10 @@ pub(crate) fn waits(result: &StudyResult, held: &Held) -> Vec<(String, String, S
             (
                 stage.clone(),
                 waiting.map_or_else(|| "–".to_owned(), |waiting| number(*waiting)),
-                wait.map_or_else(|| "–".to_owned(), |wait| Kind::Milliseconds.text(*wait)),
+                wait.map_or_else(
+                    || "–".to_owned(),
+                    |wait| SignalUnit::Milliseconds.text(*wait),
+                ),
             )
         })
         .collect()

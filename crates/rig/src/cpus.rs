@@ -1,7 +1,7 @@
 //! Who gets which CPUs.
 
+use weir_metric::CpuSet;
 use weir_record::CpuScope;
-use weir_units::CpuSet;
 
 /// The CPUs of the target and those of the load tool.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_load::{LoadSettings, SampleSink};
+use weir_metric::CpuSet;
 use weir_probe::{Arrivals, Origins, TimedReading, WatchPlan, WatchThread};
 use weir_record::{
     Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide,
     failed_to, names,
 };
 use weir_script::Target;
-use weir_units::CpuSet;
 
 use crate::engine::{Engine, LoadEnd, RunningEngine, launch};
 

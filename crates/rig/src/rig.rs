@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use weir_load::SampleSink;
+use weir_metric::CpuSet;
 use weir_probe::{Source, WatchPlan, WatchedMachine};
 use weir_record::{
     Context, Levels, RunDirectory, START, TargetFacts, Treatment, TrialError, TrialObserver,
@@ -13,7 +14,6 @@ use weir_record::{
 };
 use weir_script::{Properties, Target};
 use weir_target::{ConfigurationChange, Server, TargetError, Watched};
-use weir_units::CpuSet;
 
 use crate::cpus::CpuPlan;
 use crate::levels;
@@ -43,6 +43,8 @@ pub struct RigOptions {
     /// runs often, and until then a trial is not to be compared with later ones. Never shorter than
     /// the treatment's own.
     pub first_warm_up: Duration,
+    /// Units of the application's own figures.
+    pub own_units: BTreeMap<String, String>,
     /// Who gets which CPUs.
     pub cpus: CpuPlan,
     /// Where trials are stored.
@@ -185,6 +187,7 @@ impl Rig {
         let record = evaluate(&measured.recording, measured.window, &context);
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
         record.signal_origins = measured.origins;
+        record.own_units.clone_from(&options.own_units);
         record.notes.extend(unseen.note);
         let shares_cpus = shared.is_some();
         record.notes.extend(shared.map(|cpus| shares(&cpus)));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use weir_jmeter::{Changes, Home, Java, Launch, PlanFile};
+use weir_metric::CpuSet;
 use weir_plan::LoadPlan;
 use weir_record::{Levels, Treatment, TrialError, TrialFiles, failed_to};
 use weir_script::{Origin, Properties, ResolvedPlan, Target, resolve};
-use weir_units::CpuSet;
 
 use crate::engine::Engine;
 use crate::levels;

@@ -1,6 +1,6 @@
 //! What is asked.
 
-use weir_plan::Requirement;
+use weir_metric::Requirement;
 use weir_sim::Balancer;
 
 /// A question to a model: how many servers for so many users?

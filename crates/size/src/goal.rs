@@ -1,6 +1,6 @@
 //! A requirement as what it is compared with, and by how much it is missed.
 
-use weir_plan::{Comparison, Metric, Requirement};
+use weir_metric::{Comparison, Metric, Requirement};
 
 use crate::SizeError;
 use crate::played::Played;

@@ -1,7 +1,7 @@
 //! The answer, put together.
 
+use weir_metric::Requirement;
 use weir_model::{FittedModel, Question};
-use weir_plan::Requirement;
 use weir_record::TrialRecord;
 
 use crate::SizeError;

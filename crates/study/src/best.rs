@@ -11,7 +11,7 @@ mod told;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use weir_plan::Requirement;
+use weir_metric::Requirement;
 use weir_record::{Levels, Role, TargetFacts, TrialRecord, TrialRunner};
 
 use crate::figure::Figure;

@@ -5,6 +5,7 @@ pub(crate) mod gate;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use weir_metric::SignalUnit;
 use weir_queueing::laws;
 use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
 use weir_stats::Estimate;
@@ -116,6 +117,7 @@ fn cpu(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck {
 fn cpu_between(trials: &[&TrialRecord], bounds: RangeInclusive<f64>) -> RequirementCheck {
     let seen = with_interval(trials, "cpu", |trial| Some(trial.cpu?.total));
     check(
+        SignalUnit::Share,
         format!(
             "cpu between {:.1} % and {:.1} %",
             bounds.start() * 100.0,
@@ -132,6 +134,7 @@ fn throughput(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck 
     });
     let bound = THROUGHPUT * expected.throughput_per_s;
     check(
+        SignalUnit::PerSecond,
         format!(
             "throughput >= {bound:.1} /s, {:.0} % of that at the answer",
             THROUGHPUT * 100.0
@@ -143,7 +146,12 @@ fn throughput(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck 
 
 fn errors(trials: &[&TrialRecord]) -> RequirementCheck {
     let seen = with_interval(trials, "errors.share", |trial| Some(trial.errors.share));
-    check("errors == 0 %".to_owned(), seen, |value| value <= 0.0)
+    check(
+        SignalUnit::Share,
+        "errors == 0 %".to_owned(),
+        seen,
+        |value| value <= 0.0,
+    )
 }
 
 /// Nobody waits for a stage behind the threads.
@@ -154,6 +162,7 @@ fn nobody_waits(trials: &[&TrialRecord], stage: &str) -> Option<RequirementCheck
     let seen = mean(trials, |trial| trial.waiting(stage)).map(Seen::without_interval)?;
     let seen = Some(seen);
     Some(check(
+        SignalUnit::Number,
         format!("waiting({stage}) <= {WAITING_BELOW}: nobody waits below the threads"),
         seen,
         |value| value <= WAITING_BELOW,
@@ -170,6 +179,7 @@ fn surplus(trials: &[&TrialRecord], expected: &Expected) -> Option<RequirementCh
     let tolerance = SURPLUS_REQUESTS.max(SURPLUS_SHARE * foretold.abs());
     let seen = Some(Seen::without_interval(value));
     Some(check(
+        SignalUnit::Number,
         format!(
             "{foretold:.1} ± {tolerance:.1} requests wait in front of the threads: users − busy − thinking"
         ),
@@ -191,12 +201,19 @@ pub(crate) fn waiting_in_front(trial: &TrialRecord) -> Option<f64> {
     Some(queue + outside)
 }
 
-fn check(says: String, seen: Option<Seen>, met: impl Fn(f64) -> bool) -> RequirementCheck {
+fn check(
+    unit: SignalUnit,
+    says: String,
+    seen: Option<Seen>,
+    met: impl Fn(f64) -> bool,
+) -> RequirementCheck {
+    let unit = unit.symbol().to_owned();
     // A figure that was not read meets nothing.
     let Some(Seen { value, low, high }) = seen else {
         return RequirementCheck {
             says: format!("{says} (not read)"),
             value: f64::MAX,
+            unit,
             low: f64::MAX,
             high: f64::MAX,
             met: false,
@@ -210,6 +227,7 @@ fn check(says: String, seen: Option<Seen>, met: impl Fn(f64) -> bool) -> Require
     RequirementCheck {
         says,
         value,
+        unit,
         low,
         high,
         met: met(value),
@@ -256,11 +274,15 @@ fn with_interval(
 
 #[cfg(test)]
 mod tests {
+    use weir_metric::SignalUnit;
+
     use super::{Seen, check};
 
     fn judged(low: f64, value: f64, high: f64) -> (bool, String) {
         let seen = Some(Seen { value, low, high });
-        let judged = check("x >= 10".to_owned(), seen, |value| value >= 10.0);
+        let judged = check(SignalUnit::Number, "x >= 10".to_owned(), seen, |value| {
+            value >= 10.0
+        });
         (judged.met, judged.says)
     }
 

@@ -14,7 +14,7 @@ mod within;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_plan::{RelativeRequirement, Requirement};
+use weir_metric::{RelativeRequirement, Requirement};
 use weir_record::{
     COMPARE_SCHEMA, ComparedSide, FigureComparison, IntervalHistograms, RequirementCheck,
     RunComparison, RunManifest, Status, TargetFacts, Timeline, TrialRecord,

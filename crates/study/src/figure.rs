@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Better, Metric, Requirement, Signal, SignalUnit};
 use weir_record::{ClassRecord, ResponseTime, TrialRecord};
 use weir_stats::Estimate;
 
@@ -147,22 +147,30 @@ impl Figure {
         }
     }
 
-    /// 1 where more of it is better, as of throughput; −1 for everything else.
-    pub(crate) fn more_is_better(&self) -> f64 {
-        match self {
-            Self::Throughput(_) => 1.0,
-            _ => -1.0,
-        }
+    /// What is known of it; nothing of a figure of the application's own.
+    fn known(&self) -> Option<&'static Signal> {
+        weir_metric::figure(&self.to_string())
     }
 
-    /// The unit in which people read it; shares are kept as shares of one and read in percent.
-    pub(crate) fn unit(&self) -> &'static str {
-        match self {
-            Self::Cpu | Self::Errors(_) => "%",
-            Self::Throughput(_) => "/s",
-            Self::Response(..) => "ms",
-            Self::Signal(name) => signal_unit(name),
-        }
+    /// Which way it gets better.
+    pub(crate) fn better(&self) -> Better {
+        self.known().map_or(Better::Neither, |known| known.better)
+    }
+
+    /// The unit that its values are kept in: as the catalogue has it, or as the study says of a
+    /// figure of the application's own.
+    pub(crate) fn unit(&self, trials: &[TrialRecord]) -> SignalUnit {
+        self.own_unit(trials)
+            .or_else(|| self.known().map(|known| known.unit))
+            .unwrap_or(SignalUnit::Number)
+    }
+
+    fn own_unit(&self, trials: &[TrialRecord]) -> Option<SignalUnit> {
+        let Self::Signal(name) = self else {
+            return None;
+        };
+        let mut told = trials.iter().filter_map(|trial| trial.own_units.get(name));
+        told.next().and_then(|symbol| SignalUnit::of_symbol(symbol))
     }
 
     /// Its value in each trial of one case; `None` where it was not read. A class of which no sample ended in one of them had none a
@@ -270,28 +278,6 @@ fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
     found.map(|(_, value)| *value)
 }
 
-fn signal_unit(name: &str) -> &'static str {
-    let share = name.starts_with("cpu.")
-        || name.starts_with("machine.cpu.")
-        || name.starts_with("pressure.")
-        || ["gc.time", "safepoints.time"].contains(&name);
-    if share {
-        return "%";
-    }
-    if ["gc.count", "safepoints.count"].contains(&name) {
-        return "/s";
-    }
-    match name.rsplit('.').next() {
-        Some("wait" | "pause" | "mean") => "s",
-        Some(
-            "ceiling" | "context-switches" | "entries" | "waits" | "refused" | "spawned" | "steady"
-            | "listen-overflows" | "listen-drops" | "syn-retries",
-        ) => "/s",
-        Some("rss") => "B",
-        _ => "",
-    }
-}
-
 impl fmt::Display for Figure {
     /// The name as it stands in a record.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -331,12 +317,29 @@ mod tests {
             ("gc.time", "gc.time", "%"),
             ("gc.pause", "gc.pause", "s"),
             ("app.flow.mean", "app.flow.mean", "s"),
+            ("app.flow", "app.flow", ""),
+            ("target.arrival.to-read", "target.arrival.to-read", "s"),
+            ("target.storage.read", "target.storage.read", "B/s"),
+            ("load.late-share", "load.late-share", "%"),
+            ("tcp.PORT.resets", "tcp.PORT.resets", ""),
+            ("tcp.resets", "tcp.resets", "/s"),
             ("users.ceiling", "users.ceiling", "/s"),
         ] {
             assert_eq!(Figure::named(short), Figure::named(long), "{short}");
             assert_eq!(Figure::named(short).to_string(), long);
-            assert_eq!(Figure::named(short).unit(), unit, "{short}");
+            assert_eq!(Figure::named(short).unit(&[]).symbol(), unit, "{short}");
         }
+    }
+
+    #[test]
+    fn the_study_says_the_unit_of_the_applications_own_figures() {
+        let mut trial = crate::findings::made::trial(1, 100.0, &[("app.flow", 0.0128)]);
+        trial
+            .own_units
+            .insert("app.flow".to_owned(), "s".to_owned());
+        let figure = Figure::named("app.flow");
+        assert_eq!(figure.unit(&[trial]).text(0.0128), "12.8 ms");
+        assert_eq!(figure.unit(&[]).text(0.0128), "0.013");
     }
 
     #[test]

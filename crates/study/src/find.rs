@@ -1,6 +1,6 @@
 //! `weir tune`: the largest number of users, or the cap of a gateway; the settings, the check, the findings.
 
-use weir_plan::Requirement;
+use weir_metric::Requirement;
 use weir_record::{Answer, Finding, Held, Role, Status, TargetFacts, TrialRecord, TrialRunner};
 
 use crate::answer;
@@ -167,7 +167,8 @@ fn unmet(requirements: &[Requirement], answer: &Answer, trials: &[&TrialRecord])
             let fitted = answer.at_value.get(&figure.to_string()).copied();
             let value = fitted.or_else(|| Some(figure.read(nearest)?.value))?;
             let met = requirement.met_by(value * figure.to_base());
-            (!met).then(|| format!("{requirement} (it is {value:.3} {})", figure.unit()))
+            let value = figure.unit(&[]).text(value);
+            (!met).then(|| format!("{requirement} (it is {value})"))
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! Whether one trial meets a requirement.
 
-use weir_plan::{RelativeRequirement, Requirement};
+use weir_metric::{RelativeRequirement, Requirement, SignalUnit};
 use weir_record::{RequirementCheck, TrialRecord};
 
 use crate::figure::Figure;
@@ -31,6 +31,9 @@ pub fn check_requirement(
     Some(RequirementCheck {
         says: requirement.to_string(),
         value,
+        unit: SignalUnit::of_quantity(requirement.bound.unit)
+            .symbol()
+            .to_owned(),
         low,
         high,
         met: requirement.met_by(value),
@@ -78,6 +81,7 @@ mod tests {
             cpu: None,
             signals: BTreeMap::new(),
             signal_origins: BTreeMap::new(),
+            own_units: BTreeMap::new(),
             not_read: BTreeMap::new(),
             classes: BTreeMap::from([("light".to_owned(), light)]),
             open: None,

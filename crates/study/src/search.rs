@@ -14,7 +14,7 @@ pub(crate) mod root;
 mod start;
 pub(crate) mod users;
 
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Metric, Requirement};
 use weir_record::{Level, Levels, Role, TargetFacts, TrialError, TrialRecord};
 
 use crate::spec::{FindSpec, Varied};

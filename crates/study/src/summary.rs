@@ -1,6 +1,6 @@
 //! The result in a sentence or two.
 
-use weir_plan::Metric;
+use weir_metric::Metric;
 use weir_record::{Answer, Held, TargetFacts, TrialRecord};
 
 use crate::check::gate::GATE;

@@ -15,9 +15,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Deserialize;
+use weir_metric::CpuSet;
 use weir_probe::Source;
 use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
-use weir_units::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::error::TargetError;

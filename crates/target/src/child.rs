@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{
     Pid, Signal, kill_process, kill_process_group, set_parent_process_death_signal,
 };
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::error::TargetError;
 

@@ -22,9 +22,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use weir_jvm::Vm;
+use weir_metric::CpuSet;
 use weir_probe::Source;
 use weir_record::{CpuScope, TargetFacts};
-use weir_units::CpuSet;
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;

@@ -15,9 +15,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use weir_metric::CpuSet;
 use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
-use weir_units::CpuSet;
 
 use crate::error::TargetError;
 use crate::funnel::{check_limit, stages};

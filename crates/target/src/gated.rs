@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use weir_exchange::MetricsUrl;
+use weir_metric::CpuSet;
 use weir_probe::{MachineFacts, Source, WatchedGate};
 use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
-use weir_units::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;

@@ -35,9 +35,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use weir_metric::CpuSet;
 use weir_probe::{HttpdSource, Source};
 use weir_record::{CpuScope, TargetFacts};
-use weir_units::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;

@@ -22,9 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
+use weir_metric::CpuSet;
 use weir_probe::Source;
 use weir_record::Stage;
-use weir_units::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::error::TargetError;

@@ -5,9 +5,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use weir_metric::CpuSet;
 use weir_probe::{MachineFacts, Source, WatchedGate, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
-use weir_units::CpuSet;
 
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;

@@ -26,9 +26,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use weir_exchange::MetricsUrl;
+use weir_metric::CpuSet;
 use weir_probe::{Metric, MetricRow, NameTable, Source};
 use weir_record::{CpuScope, TargetFacts};
-use weir_units::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::error::TargetError;
 

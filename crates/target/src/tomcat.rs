@@ -27,8 +27,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use ureq::http::StatusCode;
+use weir_metric::CpuSet;
 use weir_record::{CpuScope, TargetFacts};
-use weir_units::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;

@@ -15,10 +15,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use weir_metric::CpuSet;
 use weir_record::{RunDirectory, failed_to, start_levels};
 use weir_study::{Ask, Design, TargetKind};
 use weir_target::{Journal, Server, StartLevels, TargetError};
-use weir_units::CpuSet;
 
 use crate::error::ExpectedError;
 use crate::job::Job;

@@ -5,8 +5,8 @@
 //! ```text
 //! | crate | layer | may depend on | owns | must never |
 //! |---|---|---|---|---|
-//! | units | L0 | – | quantities as types | depend on more than serde |
-//! | plan | L1 | units | what is asked and sent, as data | run anything |
+//! | metric | L0 | – | quantities as types | depend on more than serde |
+//! | plan | L1 | metric | what is asked and sent, as data | run anything |
 //! ```
 //!
 //! It is the only place that gives a crate its layer. It has to list exactly the crates that exist, with exactly the

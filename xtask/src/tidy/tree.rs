@@ -129,7 +129,7 @@ mod tests {
         let files: [(&str, &[u8]); 7] = [
             ("README.md", b"weir"),
             ("result.json", b"{}"),
-            ("crates/units/src/lib.rs", b"//! Units."),
+            ("crates/metric/src/lib.rs", b"//! Units."),
             ("crates/report/assets/logo.png", &[0x89, 0xff]),
             (".ci/run", b"#!/bin/sh"),
             ("target/debug/notes.md", b"no"),
@@ -142,7 +142,7 @@ mod tests {
         }
         let tree = Tree::read(root.path()).unwrap();
         let paths: Vec<&str> = tree.files().map(|(path, _)| path).collect();
-        assert_eq!(paths, [".ci/run", "README.md", "crates/units/src/lib.rs"]);
+        assert_eq!(paths, [".ci/run", "README.md", "crates/metric/src/lib.rs"]);
         assert_eq!(tree.file("README.md"), Some("weir"));
     }
 

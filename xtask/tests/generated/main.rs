@@ -10,6 +10,7 @@
 
 mod schemas;
 mod signals;
+mod units;
 
 use std::path::Path;
 use std::{env, fs};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use weir_probe::{MbeanValue, Metric, NameTable, Rule, Signal, catalogue, mbeans};
-use weir_record::names;
+use weir_metric::{Signal, SignalUnit, catalogue, load_figures, record_figures};
+use weir_probe::{MbeanValue, Metric, NameTable, Rule, mbeans};
 
 use crate::Generated;
 
@@ -18,6 +18,8 @@ never 0; a second that was not watched is missing, never filled in.
 
 `PORT` stands for a port number, or `gate` for the port of a gateway in front; `STAGE` for the name of a stage: `gate`, `backlog`, `connections`, `request-queue`, `threads`,
 `pool.NAME`, `database`; `GROUP` for what the threads of a pool are called, `OWN` for any name. Units are written as in UCUM: `1` is a share of one, `By` bytes, `{cpu}` CPU seconds per second.
+Reports show shares in percent with one decimal (two below 1 %), everything else with three significant digits. `better`
+says which way a figure gets better: it decides which of two cases a sweep calls the best.
 
 ## What the watch reads
 ";
@@ -26,6 +28,12 @@ const LOAD: &str = "
 ## What the load tool adds
 
 The load tool counts these itself; response times of a second are those of the samples that ended in it.
+";
+
+const RECORD: &str = "
+## What a trial's record adds
+
+Figures of the whole window. A figure of one class of samples has the class behind it: `throughput_per_s(light)`.
 ";
 
 const METRICS: &str = "
@@ -44,89 +52,6 @@ Read by Jolokia. `{name}` is a property of the MBean's name; `operation() mark` 
 of a line of the text that the operation gives.
 ";
 
-/// Figures of the load that stand in a timeline beside the signals.
-const LOAD_FIGURES: [Signal; 19] = [
-    figure(
-        names::THROUGHPUT,
-        "/s",
-        "Samples answered per second, failed ones included.",
-    ),
-    figure(
-        names::THROUGHPUT_STEADY,
-        "/s",
-        "Loads of a fixed number of requests: mean throughput of the whole seconds behind the slow beginning that MSER-5 cuts off. One figure of the trial; it stands in no timeline.",
-    ),
-    figure(names::ERRORS, "/s", "Samples that failed per second."),
-    figure(
-        names::REDIRECTS,
-        "/s",
-        "Samples per second that were answered with a redirect or by way of one; of a real JMeter only those that it did not follow.",
-    ),
-    figure(
-        names::USERS,
-        "{user}",
-        "Users running at the end of the second.",
-    ),
-    figure(
-        names::IN_FLIGHT,
-        "{request}",
-        "Samples in flight at the end of the second.",
-    ),
-    figure(names::RESPONSE_MEAN, "s", "Mean response time."),
-    figure(names::RESPONSE_P50, "s", "Median response time."),
-    figure(
-        names::RESPONSE_P99,
-        "s",
-        "99th percentile of the response time.",
-    ),
-    figure(
-        names::SERVICE_MEAN,
-        "s",
-        "Open workloads: mean time from the actual start of a sample to its end; its response time counts from when it was due.",
-    ),
-    figure(names::SERVICE_P99, "s", "99th percentile of the same."),
-    figure(
-        names::START_DELAY_P50,
-        "s",
-        "Open workloads: median time from when a sample was due to its actual start.",
-    ),
-    figure(names::START_DELAY_P99, "s", "99th percentile of the same."),
-    figure(
-        names::LATENESS_P50,
-        "s",
-        "Median lateness: how long after its time a user woke up.",
-    ),
-    figure(names::LATENESS_P99, "s", "99th percentile of the lateness."),
-    figure(
-        names::LATE_SHARE,
-        "1",
-        "Share of the wake-ups that were more than 10 ms late.",
-    ),
-    figure(
-        names::LOAD_CPUS,
-        "{cpu}",
-        "CPUs that the load tool may use. One figure of the trial; it stands in no timeline.",
-    ),
-    figure(
-        names::LOAD_GC_PAUSE,
-        "1",
-        "Share of the second in which a JMeter that sends the load stood still for its garbage collector; its pauses count in the second in which they ended.",
-    ),
-    figure(
-        names::LOAD_GC_COUNT,
-        "{pause}",
-        "Pauses of that garbage collector that ended in the second.",
-    ),
-];
-
-const fn figure(name: &'static str, unit: &'static str, definition: &'static str) -> Signal {
-    Signal {
-        name,
-        unit,
-        definition,
-    }
-}
-
 #[test]
 fn the_page_of_signals_is_up_to_date() {
     page().settle();
@@ -140,7 +65,7 @@ fn every_signal_has_one_row() {
         .filter(|line| line.starts_with("| `"))
         .collect();
     let sources = NameTable::default().rows().len() + mbeans::all().len();
-    let signals = catalogue().len() + LOAD_FIGURES.len();
+    let signals = catalogue().len() + load_figures().len() + record_figures().len();
     assert_eq!(rows.len(), signals + sources);
     for signal in catalogue() {
         let begin = format!("| `{}` |", signal.name);
@@ -149,7 +74,7 @@ fn every_signal_has_one_row() {
     }
     assert!(
         rows.iter()
-            .all(|row| (1..=2).contains(&row.matches(" | ").count())),
+            .all(|row| [1, 4].contains(&row.matches(" | ").count())),
         "a definition holds a bar"
     );
 }
@@ -159,7 +84,9 @@ fn page() -> Generated {
         INTRODUCTION.to_owned(),
         table(catalogue()),
         LOAD.to_owned(),
-        table(&LOAD_FIGURES),
+        table(load_figures()),
+        RECORD.to_owned(),
+        table(record_figures()),
         METRICS.to_owned(),
         metrics(),
         MBEANS.to_owned(),
@@ -172,16 +99,33 @@ fn page() -> Generated {
 }
 
 fn table(signals: &[Signal]) -> String {
-    let mut text = "| signal | unit | definition |\n|---|---|---|\n".to_owned();
+    let mut text =
+        "| signal | unit | shown in | better | definition |\n|---|---|---|---|---|\n".to_owned();
     for signal in signals {
         writeln!(
             text,
-            "| `{}` | `{}` | {} |",
-            signal.name, signal.unit, signal.definition
+            "| `{}` | `{}` | {} | {} | {} |",
+            signal.name,
+            signal.unit.ucum(),
+            shown_in(signal.unit),
+            signal.better.word(),
+            signal.definition
         )
         .expect("text takes all that is written to it");
     }
     text
+}
+
+/// The units in which a report shows small and large values.
+fn shown_in(unit: SignalUnit) -> &'static str {
+    match unit {
+        SignalUnit::Share => "%",
+        SignalUnit::Seconds | SignalUnit::Milliseconds => "ms, s",
+        SignalUnit::PerSecond => "/s",
+        SignalUnit::Bytes => "MB",
+        SignalUnit::BytesPerSecond => "MB/s",
+        SignalUnit::Each(_) | SignalUnit::Number => "number",
+    }
 }
 
 fn metrics() -> String {

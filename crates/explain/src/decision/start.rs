@@ -1,7 +1,7 @@
 //! How the server is started otherwise: the levels `start.NAME` of a study that do it, or why there are none.
 
+use weir_metric::CpuSet;
 use weir_record::{Level, Levels};
-use weir_units::CpuSet;
 
 use super::Set;
 use crate::hypothesis::StartChange;

@@ -8,7 +8,7 @@ use super::FIND_EVERY;
 use crate::error::GatewayError;
 use crate::live::Live;
 use crate::settings::{CpuFrom, Settings};
-use weir_plan::Metric;
+use weir_metric::Metric;
 use weir_probe::{BusyOf, listening_ports, servers_listening, user_listening};
 
 /// Where the CPU is read, and what for.

@@ -5,8 +5,7 @@ use std::time::Duration;
 use http::Method;
 use http::header::HeaderName;
 use toml::Spanned;
-use weir_plan::{Metric, Requirement};
-use weir_units::parse_duration;
+use weir_metric::{Metric, Requirement, parse_duration};
 use weir_userfile::{Section, cannot};
 use wildmatch::WildMatch;
 

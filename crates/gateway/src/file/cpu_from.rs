@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use http::Uri;
 use toml::Spanned;
+use weir_metric::CpuSet;
 use weir_probe::MetricsUrl;
-use weir_units::CpuSet;
 use weir_userfile::{Section, cannot, number};
 
 use crate::settings::CpuFrom;

@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use weir_plan::{Metric, Requirement};
-use weir_units::parse_share;
+use weir_metric::{Metric, Requirement, parse_share};
 use weir_userfile::{Section, cannot};
 
 use super::cpu_from::cpu_from;

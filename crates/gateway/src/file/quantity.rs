@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_units::{Quantity, Unit, parse_duration};
+use weir_metric::{Quantity, Unit, parse_duration};
 use weir_userfile::{Section, cannot, number};
 
 /// More a second than any machine takes; beyond it the gap between two requests is below a nanosecond.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use weir_load::{Length, LoadError, SampleSink, start};
+use weir_metric::CpuSet;
 use weir_plan::{FlowAction, FlowControl, GroupKind, Iterations, Sampler, SamplerKind};
-use weir_units::CpuSet;
 
 use crate::server::{Reply, Server, ok};
 use crate::support::{

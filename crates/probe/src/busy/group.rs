@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::files::Files;
 use crate::kept_file::KeptFile;

@@ -167,8 +167,8 @@ pub fn all() -> Vec<MbeanRead> {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::catalogue::describe;
     use crate::source::rule::filled;
+    use weir_metric::describe;
 
     #[test]
     fn every_read_leads_to_a_signal_of_the_catalogue() {

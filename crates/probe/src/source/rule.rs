@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::catalogue::describe;
 use crate::reading::{Reading, put};
+use weir_metric::describe;
 
 /// What becomes of the figures that a rule finds.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,9 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket_with,
 };
-use weir_probe::{
-    ProbeError, Reading, Source, WatchPlan, WatchThread, WatchedMachine, Watcher, describe,
-};
+use weir_metric::describe;
+use weir_probe::{ProbeError, Reading, Source, WatchPlan, WatchThread, WatchedMachine, Watcher};
 
 /// How long a test asks again for a state; only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);

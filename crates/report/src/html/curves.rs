@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Metric, Requirement, SignalUnit};
 use weir_record::{Answer, ResponseTime, Role, StudyResult, TrialRecord};
 use weir_stats::Estimate;
 
 use super::embed::rounded;
 use crate::ReportInput;
-use crate::figures::{Kind, number};
+use crate::figures::{WithEstimate as _, number, unit_of};
 use crate::standing::{Shape, Standing};
 use crate::words;
 
@@ -202,7 +202,7 @@ fn requirements(input: &ReportInput<'_>) -> Vec<(String, f64, String)> {
         .filter_map(|text| {
             let requirement: Requirement = text.parse().ok()?;
             let name = figure_name(&requirement)?;
-            let factor = if Kind::of_name(&name) == Kind::Milliseconds {
+            let factor = if unit_of(&name) == SignalUnit::Milliseconds {
                 1e3
             } else {
                 1.0
@@ -252,8 +252,8 @@ fn chart(
     names: &[String],
     requirements: &[(String, f64, String)],
 ) -> Option<CurveChart> {
-    let kind = Kind::of_name(&names[0]);
-    let (scale, unit) = axis(kind);
+    let kind = unit_of(&names[0]);
+    let (scale, unit) = kind.axis();
     let series: Vec<Series> = names
         .iter()
         .map(|name| series(result, factor, name, scale))
@@ -301,7 +301,7 @@ fn goals(names: &[String], requirements: &[(String, f64, String)], scale: f64) -
 
 /// Where the axis of a chart ends: above every goal and every interval of a valid trial; a share
 /// hardly above all of it. What is not valid does not stretch it: its mark stands at the edge.
-pub(super) fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
+pub(super) fn top(kind: SignalUnit, series: &[Series], goals: &[Goal]) -> f64 {
     let points = series.iter().flat_map(|series| &series.points);
     let valid = points.clone().any(|point| point.shape != CROSS);
     let highest = points
@@ -313,23 +313,15 @@ pub(super) fn top(kind: Kind, series: &[Series], goals: &[Goal]) -> f64 {
         })
         .chain(goals.iter().map(|goal| goal.y))
         .fold(0.0, f64::max);
-    let whole = if kind == Kind::Share { 104.0 } else { f64::MAX };
+    let whole = if kind == SignalUnit::Share {
+        104.0
+    } else {
+        f64::MAX
+    };
     if highest > 0.0 {
         (highest * 1.12).min(whole)
     } else {
         1.0
-    }
-}
-
-/// The factor and the unit with which a kind of figure is drawn.
-pub(super) fn axis(kind: Kind) -> (f64, &'static str) {
-    match kind {
-        Kind::Share => (100.0, "%"),
-        Kind::Milliseconds => (1.0, "ms"),
-        Kind::Seconds => (1e3, "ms"),
-        Kind::PerSecond => (1.0, "/s"),
-        Kind::Bytes => (1e-6, "MB"),
-        Kind::Count => (1.0, ""),
     }
 }
 
@@ -338,7 +330,7 @@ fn answer_line(answer: &Answer) -> [f64; 3] {
 }
 
 fn series(result: &StudyResult, factor: &str, name: &str, scale: f64) -> Series {
-    let kind = Kind::of_name(name);
+    let kind = unit_of(name);
     let points = result.trials.iter().filter_map(|trial| {
         let value = value(trial, name)?;
         let estimate = estimate(trial, name);
@@ -449,7 +441,7 @@ pub(crate) fn curve_table(result: &StudyResult) -> Option<(Vec<String>, Vec<Vec<
         let cells = answer.curves.keys().map(|name| {
             figures
                 .get(name.as_str())
-                .map_or_else(|| "–".to_owned(), |y| Kind::of_name(name).text(*y))
+                .map_or_else(|| "–".to_owned(), |y| unit_of(name).text(*y))
         });
         std::iter::once(number(f64::from_bits(*level)))
             .chain(cells)

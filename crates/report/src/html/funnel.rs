@@ -5,9 +5,10 @@
 //! linear. All figures stand beside the picture as text.
 
 use askama::Template;
+use weir_metric::SignalUnit;
 use weir_record::{Stage, TrialRecord, WhenFull};
 
-use crate::figures::{Kind, number};
+use crate::figures::number;
 use crate::standing::is_full;
 
 /// Half the width of the widest band.
@@ -158,19 +159,19 @@ fn band(stage: &Stage, trial: &TrialRecord, limit: Option<f64>, place: Place) ->
         _ => None,
     };
     let (waiters, more) = waiters(waiting.unwrap_or(0.0), limit.is_some(), place);
-    let text = |value: Option<f64>, kind: Kind| {
+    let text = |value: Option<f64>, kind: SignalUnit| {
         value.map_or_else(|| "–".to_owned(), |value| kind.text(value))
     };
     Band {
         name: stage.name.clone(),
         native: stage.native.clone().unwrap_or_default(),
-        occupancy: text(occupancy, Kind::Count),
-        limit: text(limit, Kind::Count),
-        waiting: text(waiting, Kind::Count),
-        wait: text(wait, Kind::Seconds),
+        occupancy: text(occupancy, SignalUnit::Number),
+        limit: text(limit, SignalUnit::Number),
+        waiting: text(waiting, SignalUnit::Number),
+        wait: text(wait, SignalUnit::Seconds),
         refused: refused
             .filter(|rate| **rate > 0.0)
-            .map(|rate| Kind::PerSecond.text(*rate)),
+            .map(|rate| SignalUnit::PerSecond.text(*rate)),
         full: is_full(occupancy, limit),
         when_full: match stage.when_full {
             WhenFull::Wait => "waits in the stage before",
@@ -201,7 +202,7 @@ fn waits(waiting: Option<f64>, wait_s: Option<f64>) -> String {
     let time = wait_s
         .filter(|wait| *wait > 0.0)
         .map_or_else(String::new, |wait| {
-            format!(", {} each", Kind::Seconds.text(wait))
+            format!(", {} each", SignalUnit::Seconds.text(wait))
         });
     match waiting {
         Some(0.0) if time.is_empty() => "nobody waits".to_owned(),

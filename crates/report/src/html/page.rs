@@ -12,7 +12,7 @@ use super::seconds::Seconds;
 use super::sweep::Sweep;
 use crate::ReportInput;
 use crate::assets::Assets;
-use crate::figures::{Kind, number};
+use crate::figures::{number, unit_of};
 use crate::standing::Standing;
 use crate::words;
 
@@ -438,7 +438,7 @@ fn cell(trial: &TrialRecord, name: &str, value: Option<f64>) -> Cell {
             sort: -1.0,
         };
     };
-    let kind = Kind::of_name(name);
+    let kind = unit_of(name);
     let estimate = trial.intervals.get(name);
     Cell {
         text: kind.text(value),
@@ -451,7 +451,7 @@ fn intervals(trial: &TrialRecord) -> Vec<Interval> {
     let estimates = trial.intervals.iter();
     estimates
         .map(|(name, estimate)| {
-            let kind = Kind::of_name(name);
+            let kind = unit_of(name);
             Interval {
                 trial: trial.id,
                 figure: words::figure(name),

@@ -1,10 +1,11 @@
 //! A figure of a sweep's cases against the level of a factor, a line for each environment.
 
+use weir_metric::SignalUnit;
 use weir_record::{Figure, SweepPicture};
 
-use super::curves::{CurveChart, Point, Series, axis, says, top};
+use super::curves::{CurveChart, Point, Series, says, top};
 use super::embed::rounded;
-use crate::figures::{Kind, number};
+use crate::figures::{WithEstimate as _, number};
 use crate::words;
 
 /// The charts of these pictures.
@@ -15,8 +16,8 @@ pub(super) fn charts(pictures: &[SweepPicture]) -> Vec<CurveChart> {
 }
 
 fn chart(at: usize, picture: &SweepPicture) -> CurveChart {
-    let kind = Kind::of_name(&picture.signal);
-    let (scale, unit) = axis(kind);
+    let kind = SignalUnit::of_symbol(&picture.unit).unwrap_or(SignalUnit::Number);
+    let (scale, unit) = kind.axis();
     let series: Vec<Series> = picture
         .lines
         .iter()
@@ -54,7 +55,7 @@ fn chart(at: usize, picture: &SweepPicture) -> CurveChart {
     }
 }
 
-fn point(environment: &str, x: f64, figure: &Figure, kind: Kind, scale: f64) -> Point {
+fn point(environment: &str, x: f64, figure: &Figure, kind: SignalUnit, scale: f64) -> Point {
     Point {
         x,
         y: rounded(figure.value * scale),

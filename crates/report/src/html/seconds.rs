@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use weir_record::{Role, Timeline, TrialRecord, names, stage_place};
+use weir_metric::stage_place;
+use weir_record::{Role, Timeline, TrialRecord, names};
 
 use super::embed::rounded;
 use crate::ReportInput;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use weir_record::{Reading, stage_place};
+use weir_metric::stage_place;
+use weir_record::Reading;
 
-use crate::figures::{Kind, number};
+use crate::figures::{number, unit_of};
 use crate::grid::{Align, Grid, cut};
 
 /// What is shown of one second.
@@ -33,9 +34,9 @@ impl LiveSecond<'_> {
         self.reading?.get(name).copied()
     }
 
-    fn text(&self, name: &str, kind: Kind) -> String {
+    fn text(&self, name: &str) -> String {
         let value = self.read(name);
-        value.map_or_else(|| NONE.to_owned(), |value| kind.text(value))
+        value.map_or_else(|| NONE.to_owned(), |value| unit_of(name).text(value))
     }
 
     fn limit(&self, stage: &str) -> Option<f64> {
@@ -106,40 +107,39 @@ fn funnel(second: &LiveSecond<'_>) -> Vec<String> {
         ];
     }
     for stage in stages {
-        let of = |what: &str, kind| second.text(&format!("{stage}.{what}"), kind);
+        let of = |what: &str| second.text(&format!("{stage}.{what}"));
         let limit = second.limit(&stage).map(number);
         grid.row(vec![
             stage.clone(),
-            of("occupancy", Kind::Count),
+            of("occupancy"),
             limit.unwrap_or_else(|| NONE.to_owned()),
-            of("waiting", Kind::Count),
-            of("wait", Kind::Seconds),
-            of("idle", Kind::Count),
-            of("entries", Kind::PerSecond),
+            of("waiting"),
+            of("wait"),
+            of("idle"),
+            of("entries"),
         ]);
     }
     grid.lines("").lines().map(str::to_owned).collect()
 }
 
 fn machine(second: &LiveSecond<'_>) -> Vec<String> {
-    let share = |name| second.text(name, Kind::Share);
     let own = ["target.cpu.user", "target.cpu.system"].map(|name| second.read(name));
     let cores = own[0].zip(own[1]).map(|(user, system)| user + system);
     let mut lines = vec![format!(
         "CPU      {}   user {}   system {}   steal {}   target {} cores   ready and waiting {}",
-        share("cpu"),
-        share("cpu.user"),
-        share("cpu.system"),
-        share("cpu.steal"),
+        second.text("cpu"),
+        second.text("cpu.user"),
+        second.text("cpu.system"),
+        second.text("cpu.steal"),
         cores.map_or_else(|| NONE.to_owned(), number),
-        second.text("target.run-queue-wait", Kind::Count),
+        second.text("target.run-queue-wait"),
     )];
     if second.read("target.memory.rss").is_some() {
         lines.push(format!(
             "process  {} resident   {} threads   {} process(es)",
-            second.text("target.memory.rss", Kind::Bytes),
-            second.text("target.threads", Kind::Count),
-            second.text("target.processes", Kind::Count),
+            second.text("target.memory.rss"),
+            second.text("target.threads"),
+            second.text("target.processes"),
         ));
     }
     lines
@@ -148,7 +148,7 @@ fn machine(second: &LiveSecond<'_>) -> Vec<String> {
 fn connections(second: &LiveSecond<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for port in second.ports() {
-        let of = |what: &str| second.text(&format!("tcp.{port}.{what}"), Kind::Count);
+        let of = |what: &str| second.text(&format!("tcp.{port}.{what}"));
         lines.push(format!(
             "TCP :{port}  established {}   accept queue {} of {}   syn-recv {}   close-wait {}   time-wait {}",
             of("established"),
@@ -160,7 +160,7 @@ fn connections(second: &LiveSecond<'_>) -> Vec<String> {
         ));
     }
     if second.read("tcp.listen-overflows").is_some() {
-        let of = |what: &str| second.text(&format!("tcp.{what}"), Kind::PerSecond);
+        let of = |what: &str| second.text(&format!("tcp.{what}"));
         lines.push(format!(
             "TCP      overflows {}   drops {}   SYN retries {}   retransmissions {}",
             of("listen-overflows"),
@@ -175,11 +175,11 @@ fn connections(second: &LiveSecond<'_>) -> Vec<String> {
 fn virtual_machine(second: &LiveSecond<'_>) -> Option<String> {
     second.read("gc.time").or(second.read("gc.count"))?;
     Some(format!(
-        "GC       {} of the time   {} /s   all threads stopped {}   threads {}",
-        second.text("gc.time", Kind::Share),
-        second.text("gc.count", Kind::Count),
-        second.text("safepoints.time", Kind::Share),
-        second.text("jvm.threads", Kind::Count),
+        "GC       {} of the time   {}   all threads stopped {}   threads {}",
+        second.text("gc.time"),
+        second.text("gc.count"),
+        second.text("safepoints.time"),
+        second.text("jvm.threads"),
     ))
 }
 
@@ -212,25 +212,17 @@ pub fn line(second: &LiveSecond<'_>) -> String {
     if second.reading.is_none() {
         parts.push("missed".to_owned());
     }
-    let mut put = |what: &str, name: &str, kind: Kind| {
+    let mut put = |what: &str, name: &str| {
         if let Some(value) = second.read(name) {
-            parts.push(format!("{what} {}", kind.text(value)));
+            parts.push(format!("{what} {}", unit_of(name).text(value)));
         }
     };
-    put("CPU", "cpu", Kind::Share);
-    put("memory", "target.memory.rss", Kind::Bytes);
-    put("collecting", "gc.time", Kind::Share);
+    put("CPU", "cpu");
+    put("memory", "target.memory.rss");
+    put("collecting", "gc.time");
     for port in second.ports() {
-        put(
-            "established",
-            &format!("tcp.{port}.established"),
-            Kind::Count,
-        );
-        put(
-            "accept queue",
-            &format!("tcp.{port}.accept-queue"),
-            Kind::Count,
-        );
+        put("established", &format!("tcp.{port}.established"));
+        put("accept queue", &format!("tcp.{port}.accept-queue"));
     }
     for stage in second.stages() {
         let Some(occupancy) = second.read(&format!("{stage}.occupancy")) else {

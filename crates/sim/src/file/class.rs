@@ -1,7 +1,7 @@
 //! Classes: who sends requests, and what clients do that wait too long.
 
 use toml::Spanned;
-use weir_units::parse_duration;
+use weir_metric::parse_duration;
 use weir_userfile::Section;
 
 use super::places::choice;

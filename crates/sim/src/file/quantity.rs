@@ -1,7 +1,7 @@
 //! Numbers with units in a network file: times, rates, shares, distributions.
 
 use toml::Spanned;
-use weir_units::{Quantity, Unit, parse_duration, parse_share};
+use weir_metric::{Quantity, Unit, parse_duration, parse_share};
 use weir_userfile::{At, Problems, Section, number};
 
 use crate::distribution::Distribution;

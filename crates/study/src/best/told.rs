@@ -15,7 +15,7 @@ use super::{End, Out, Scale};
 use crate::contest::CONFIDENCE;
 use crate::figure::Figure;
 use crate::spec::{BestGoal, BestSpec, ColumnSpec, default_columns};
-use crate::sweep::{percent, rounded};
+use crate::sweep::percent;
 use crate::trials::Stop;
 
 /// All that words are made of.
@@ -295,8 +295,10 @@ impl Told<'_> {
     }
 
     fn figure(&self, standing: &Standing) -> String {
-        let unit = self.scale.figure.unit();
-        format!("{} {unit}", rounded(self.scale.figure_of(standing.mean)))
+        let figure = &self.scale.figure;
+        figure
+            .unit(self.trials)
+            .text(self.scale.figure_of(standing.mean))
     }
 
     /// `4 (11 % off, 8.2 to 14)`.

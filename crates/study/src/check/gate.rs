@@ -1,6 +1,7 @@
 //! The check of a gateway: with the cap of the answer and the same load, the server is at its goal, nobody is turned away, and
 //! the surplus is where it is expected: in the gateway.
 
+use weir_metric::SignalUnit;
 use weir_queueing::laws;
 use weir_record::{Held, RequirementCheck, TargetFacts, TrialRecord};
 
@@ -55,7 +56,8 @@ pub(crate) fn judge(
 
 fn met(trials: &[&TrialRecord], other: &Bounded) -> RequirementCheck {
     let seen = mean(trials, |trial| other.value(trial)).map(Seen::without_interval);
-    check(other.requirement.to_string(), seen, |value| {
+    let unit = SignalUnit::of_quantity(other.requirement.bound.unit);
+    check(unit, other.requirement.to_string(), seen, |value| {
         other.met_by(value)
     })
 }
@@ -64,7 +66,7 @@ fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
     let refused = |trial: &TrialRecord| trial.signals.get("gate.refused").copied();
     let seen = mean(trials, refused).map(Seen::without_interval);
     let says = "nobody is turned away by the gate".to_owned();
-    check(says, seen, |value| value <= 0.0)
+    check(SignalUnit::PerSecond, says, seen, |value| value <= 0.0)
 }
 
 /// Who is neither in the server nor thinking waits in the gateway: by this trial's own figures, and by the model alone.
@@ -89,7 +91,7 @@ fn surplus(trials: &[&TrialRecord], expected: &ExpectedOfGate<'_>) -> Vec<Requir
             let foretold = foretold?;
             let tolerance = SURPLUS_REQUESTS.max(SURPLUS_SHARE * foretold.abs());
             let says = format!("{foretold:.1} ± {tolerance:.1} requests wait in the gate: {how}");
-            Some(check(says, waiting, |value| {
+            Some(check(SignalUnit::Number, says, waiting, |value| {
                 (value - foretold).abs() <= tolerance
             }))
         })

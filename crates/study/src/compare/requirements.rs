@@ -1,6 +1,6 @@
 //! What B has to keep: bounds of its own, and shares of what A had.
 
-use weir_plan::{RelativeRequirement, Requirement};
+use weir_metric::{RelativeRequirement, Requirement, SignalUnit};
 use weir_record::{FigureComparison, RequirementCheck};
 
 use super::CompareAsk;
@@ -45,7 +45,7 @@ fn absolute(wanted: &Requirement, cell: &Cell<'_>) -> RequirementCheck {
         .collect();
     let values: Vec<f64> = read.iter().map(|check| check.value).collect();
     match &read[..] {
-        [] => not_read(wanted.to_string()),
+        [] => not_read(wanted.to_string(), unit_of(wanted)),
         [one] => one.clone(),
         _ => {
             let value = values.iter().sum::<f64>() / values.len() as f64;
@@ -53,6 +53,7 @@ fn absolute(wanted: &Requirement, cell: &Cell<'_>) -> RequirementCheck {
             RequirementCheck {
                 says: wanted.to_string(),
                 value,
+                unit: unit_of(wanted),
                 low: interval.map_or(value, |interval| interval.low),
                 high: interval.map_or(value, |interval| interval.high),
                 met: wanted.met_by(value),
@@ -61,10 +62,16 @@ fn absolute(wanted: &Requirement, cell: &Cell<'_>) -> RequirementCheck {
     }
 }
 
-fn not_read(says: String) -> RequirementCheck {
+fn unit_of(wanted: &Requirement) -> String {
+    let unit = SignalUnit::of_quantity(wanted.bound.unit);
+    unit.symbol().to_owned()
+}
+
+fn not_read(says: String, unit: String) -> RequirementCheck {
     RequirementCheck {
         says,
         value: f64::MAX,
+        unit,
         low: f64::MAX,
         high: f64::MAX,
         met: false,
@@ -78,8 +85,10 @@ fn relative(
     figures: &[FigureComparison],
 ) -> RequirementCheck {
     let says = wanted.to_string();
+    // Whatever is compared, its share of A is one.
+    let unit = SignalUnit::Share.symbol().to_owned();
     let Some(figure) = Figure::of_metric(&wanted.metric, wanted.class.as_deref()) else {
-        return not_read(says);
+        return not_read(says, unit);
     };
     let of = |trials: &dyn Fn(&Cell<'_>) -> Vec<f64>| -> Option<f64> {
         let values: Vec<f64> = cells.iter().flat_map(trials).collect();
@@ -92,7 +101,7 @@ fn relative(
             .collect()
     };
     let (Some(a), Some(b)) = (of(&|cell| read(&cell.a)), of(&|cell| read(&cell.b))) else {
-        return not_read(says);
+        return not_read(says, unit);
     };
     // The figure's own change carries the interval; of means over several treatments it is that of their ratios.
     let known = figures
@@ -110,6 +119,7 @@ fn relative(
     RequirementCheck {
         says,
         value,
+        unit,
         low: change.map_or(value, |change| 1.0 + change.low),
         high: change.map_or(value, |change| 1.0 + change.high),
         met: wanted.met_by(value),

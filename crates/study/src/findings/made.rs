@@ -30,6 +30,7 @@ pub(crate) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         cpu: None,
         signals: signals.iter().map(named).collect(),
         signal_origins: BTreeMap::new(),
+        own_units: BTreeMap::new(),
         not_read: BTreeMap::new(),
         classes: BTreeMap::new(),
         open: None,

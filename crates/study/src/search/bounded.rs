@@ -5,7 +5,7 @@
 //! (errors, waiting) has no curve: there the answer lies between the largest level at which it held
 //! and the smallest at which it did not.
 
-use weir_plan::{Comparison, Requirement};
+use weir_metric::{Comparison, Requirement};
 use weir_record::TrialRecord;
 use weir_stats::{Crossing, IsotonicFit, Point, Spread};
 

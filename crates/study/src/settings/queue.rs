@@ -1,6 +1,6 @@
 //! Connections and backlog: what may wait in front of the threads, and for how long.
 
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Metric, Requirement};
 
 use super::Demand;
 

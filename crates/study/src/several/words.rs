@@ -10,7 +10,7 @@ use super::{End, Point};
 use crate::contest::CONFIDENCE;
 use crate::search::bounded::Bounded;
 use crate::spec::BestGoal;
-use crate::sweep::{percent, rounded};
+use crate::sweep::percent;
 use crate::trials::Stop;
 
 /// Combinations that are out are named one by one up to this many.
@@ -216,10 +216,8 @@ fn not_met(told: &Told<'_>) -> String {
 fn read(bounded: &Bounded, trial: &TrialRecord) -> String {
     let figure = bounded.figure();
     let value = figure.read(trial).map_or(0.0, |measured| measured.value);
-    match figure.unit() {
-        "%" => format!("{} %", percent(value)),
-        unit => format!("{} {unit}", rounded(value)).trim_end().to_owned(),
-    }
+    let own = std::slice::from_ref(trial);
+    figure.unit(own).text(value)
 }
 
 /// Why a setting has its level: how it was searched, and what one step less loses.
@@ -273,11 +271,9 @@ fn as_good(told: &Told<'_>) -> String {
 }
 
 fn figure(told: &Told<'_>, standing: &Standing) -> String {
-    let unit = told.found.scale.figure.unit();
-    format!(
-        "{} {unit}",
-        rounded(told.found.scale.figure_of(standing.mean))
-    )
+    let scale = &told.found.scale;
+    let value = scale.figure_of(standing.mean);
+    scale.figure.unit(told.trials).text(value)
 }
 
 fn lost(told: &Told<'_>, standing: &Standing) -> String {

@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use toml::Spanned;
-use weir_plan::Requirement;
+use weir_metric::{Requirement, parse_duration, parse_share};
 use weir_record::{Levels, Window};
-use weir_units::{parse_duration, parse_share};
 use weir_userfile::Section;
 
 use super::factor::{Allowed, check_name};

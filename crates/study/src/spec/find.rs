@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Metric, Requirement, parse_duration, parse_share};
 use weir_record::{Levels, Window};
-use weir_units::{parse_duration, parse_share};
 use weir_userfile::{Problems, Section, cannot, hint};
 
 use super::best::BestGoal;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use weir_units::{Quantity, Unit, parse_duration};
+use weir_metric::{Quantity, Unit, parse_duration};
 use weir_userfile::{Section, cannot, number};
 
 use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toml::Spanned;
+use weir_metric::parse_duration;
 use weir_record::Window;
-use weir_units::parse_duration;
 use weir_userfile::Section;
 
 use super::factor::flat;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use weir_plan::Requirement;
+use weir_metric::Requirement;
 use weir_record::{Levels, Window};
 use weir_userfile::{Section, hint};
 

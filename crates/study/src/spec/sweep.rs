@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toml::Spanned;
+use weir_metric::parse_share;
 use weir_record::{Level, Levels, Window};
-use weir_units::parse_share;
 use weir_userfile::{Section, hint};
 
 use super::factor::{Allowed, check_name, flat, read_level};
@@ -93,7 +93,7 @@ pub struct CaseSpec {
 /// How cases are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompareSpec {
-    /// The signal or figure; of throughput more is better, of everything else less.
+    /// The signal or figure; the catalogue says which way it gets better.
     pub signal: String,
     /// The smallest difference that matters, as a share.
     pub matters: f64,

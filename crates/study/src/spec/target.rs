@@ -16,7 +16,7 @@ mod tomcat;
 use std::collections::BTreeMap;
 
 use toml::Spanned;
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 use weir_userfile::{At, Section, hint};
 
 use super::factor::{Allowed, check_name, flat, read_level};
@@ -96,6 +96,21 @@ impl Default for TargetSpec {
             kind: TargetKind::Builtin(BuiltinSpec::default()),
             cpus: None,
             settings: BTreeMap::new(),
+        }
+    }
+}
+
+impl TargetSpec {
+    /// The units that the study gives to the application's own figures.
+    pub fn own_units(&self) -> BTreeMap<String, String> {
+        match &self.kind {
+            TargetKind::Command(spec) => spec.metrics.own_units(),
+            TargetKind::External(spec) => spec.metrics.own_units(),
+            TargetKind::Builtin(_)
+            | TargetKind::SpringBoot(_)
+            | TargetKind::Tomcat(_)
+            | TargetKind::Liberty(_)
+            | TargetKind::Httpd(_) => BTreeMap::new(),
         }
     }
 }

@@ -36,7 +36,7 @@ fn sentence(
     trials: &[TrialRecord],
 ) -> Option<String> {
     let figure = Figure::named(&spread.signal);
-    let unit = figure.unit();
+    let unit = figure.unit(trials);
     let ends: Vec<(&String, Ends)> = spread
         .cases
         .iter()
@@ -50,10 +50,10 @@ fn sentence(
             against(first.apart(), ends.apart())
         };
         format!(
-            "{name}: {} to {} {unit}, {} {unit} apart in {} environments{compared}",
-            rounded(ends.low),
-            rounded(ends.high),
-            rounded(ends.apart()),
+            "{name}: {} to {}, {} apart in {} environments{compared}",
+            unit.text(ends.low),
+            unit.text(ends.high),
+            unit.text(ends.apart()),
             ends.environments,
         )
     });
@@ -114,7 +114,10 @@ pub(super) fn pictures(
             title: picture.title.clone(),
             x: picture.x.clone(),
             signal: Figure::named(&picture.signal).to_string(),
-            unit: Figure::named(&picture.signal).unit().to_owned(),
+            unit: Figure::named(&picture.signal)
+                .unit(trials)
+                .symbol()
+                .to_owned(),
             lines: lines(picture, across, cases, trials),
         })
         .collect()

@@ -6,6 +6,7 @@
 //! the whole interval lies beyond; in between nothing can be told, and nothing is claimed. The
 //! intervals hold for all comparisons together.
 
+use weir_metric::SignalUnit;
 use weir_record::TrialRecord;
 use weir_stats::{Blocks, Estimate};
 
@@ -43,7 +44,7 @@ pub(super) fn sentences(spec: &CompareSpec, cases: &[Case], trials: &[TrialRecor
         .map(|block| block.iter().map(|value| value.ln()).collect())
         .collect();
     match Blocks::of(&logarithms) {
-        Ok(blocks) => told(spec, &figure, cases, &blocks),
+        Ok(blocks) => told(spec, &figure, figure.unit(trials), cases, &blocks),
         Err(_) => vec![format!(
             "The cases cannot be compared by {figure}: it takes two blocks in which every case has a valid trial with \
              a value above 0, and there are {}.",
@@ -66,8 +67,14 @@ fn blocks(figure: &Figure, cases: &[Case], trials: &[TrialRecord]) -> Vec<Vec<f6
         .collect()
 }
 
-fn told(spec: &CompareSpec, figure: &Figure, cases: &[Case], blocks: &Blocks) -> Vec<String> {
-    let sign = figure.more_is_better();
+fn told(
+    spec: &CompareSpec,
+    figure: &Figure,
+    unit: SignalUnit,
+    cases: &[Case],
+    blocks: &Blocks,
+) -> Vec<String> {
+    let sign = figure.better().sign();
     let order = (0..cases.len()).max_by(|&a, &b| {
         let (a, b) = (sign * blocks.means()[a], sign * blocks.means()[b]);
         a.total_cmp(&b)
@@ -81,11 +88,10 @@ fn told(spec: &CompareSpec, figure: &Figure, cases: &[Case], blocks: &Blocks) ->
         })
         .collect();
     let typical = blocks.means()[best].exp();
-    let unit = figure.unit();
     let mut sentences = vec![format!(
-        "Best by {figure}: {} ({} {unit}).",
+        "Best by {figure}: {} ({}).",
         cases[best].name,
-        rounded(typical)
+        unit.text(typical)
     )];
     for (verdict, words) in [
         (Verdict::Worse, "Worse:".to_owned()),
@@ -200,7 +206,8 @@ mod tests {
             signal: signal.to_owned(),
             matters: 0.05,
         };
-        told(&spec, &Figure::named(signal), &cases(names), &blocks)
+        let figure = Figure::named(signal);
+        told(&spec, &figure, figure.unit(&[]), &cases(names), &blocks)
     }
 
     /// A trial that was not valid and was run again, and a case that was left out, shift nothing.

@@ -1,6 +1,6 @@
 //! Every environment in one row, and the best of some cases in each.
 
-use weir_plan::Requirement;
+use weir_metric::{Better, Requirement};
 use weir_record::{Column, Figure as Cell, Level, OverviewRow, SweepOverview, TrialRecord};
 
 use super::Case;
@@ -46,7 +46,11 @@ pub(super) fn overviews(
     overviews
         .map(|overview| SweepOverview {
             title: overview.title.clone(),
-            columns: overview.columns.iter().map(head).collect(),
+            columns: overview
+                .columns
+                .iter()
+                .map(|column| head(column, trials))
+                .collect(),
             rows: places
                 .iter()
                 .map(|place| OverviewRow {
@@ -62,19 +66,24 @@ pub(super) fn overviews(
         .collect()
 }
 
-fn head(column: &OverviewColumnSpec) -> Column {
-    let (signal, unit) = match &column.shows {
+fn head(column: &OverviewColumnSpec, trials: &[TrialRecord]) -> Column {
+    let (signal, unit, better) = match &column.shows {
         Shown::Signal(signal) => {
             let figure = Figure::named(signal);
-            (figure.to_string(), figure.unit().to_owned())
+            let unit = figure.unit(trials).symbol();
+            (figure.to_string(), unit, figure.better())
         }
-        Shown::Over { signal, .. } => (Figure::named(signal).to_string(), TIMES.to_owned()),
-        Shown::Level(factor) => (factor.clone(), String::new()),
+        Shown::Over { signal, .. } => {
+            let figure = Figure::named(signal);
+            (figure.to_string(), TIMES, figure.better())
+        }
+        Shown::Level(factor) => (factor.clone(), "", Better::Neither),
     };
     Column {
         title: column.title.clone(),
         signal,
-        unit,
+        unit: unit.to_owned(),
+        better: better.word().to_owned(),
     }
 }
 
@@ -146,7 +155,7 @@ impl<'a> Place<'a> {
     /// The best of a choice's cases that keep its bounds; `None` where none does.
     fn chosen(&self, choice: &ChoiceSpec) -> Option<&'a Case> {
         let figure = choice.figure();
-        let sign = figure.more_is_better();
+        let sign = figure.better().sign();
         let keeps = |name: &str| {
             let mut bounds = choice.subject_to.iter();
             bounds.all(|bound| self.is_kept(bound, name))

@@ -42,8 +42,9 @@ pub(crate) fn table(
         unit: if wanted.relative {
             TIMES.to_owned()
         } else {
-            wanted.figure.unit().to_owned()
+            wanted.figure.unit(trials).symbol().to_owned()
         },
+        better: wanted.figure.better().word().to_owned(),
     });
     SweepTable {
         columns: heads.collect(),

@@ -51,6 +51,7 @@ pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> Tri
         }),
         signals: BTreeMap::new(),
         signal_origins: BTreeMap::new(),
+        own_units: BTreeMap::new(),
         not_read: BTreeMap::new(),
         classes: BTreeMap::new(),
         open: None,

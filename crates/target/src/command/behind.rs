@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::child::ServerProcess;
 use crate::error::TargetError;

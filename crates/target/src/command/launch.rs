@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use crate::child::{Patience, ServerProcess};
 use crate::error::TargetError;

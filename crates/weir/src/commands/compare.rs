@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use weir_plan::{RelativeRequirement, Requirement};
+use weir_metric::{Quantity, RelativeRequirement, Requirement, Unit};
 use weir_record::{IntervalHistograms, RunDirectory, RunResult, TrialRecord, failed_to};
 use weir_stats::Margin;
 use weir_study::{CompareAsk, RunSide, RunTrial, compare, is_recorded_of};
-use weir_units::{Quantity, Unit};
 
 use super::run::verdict;
 use crate::error::ExpectedError;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use clap::{Args, ValueEnum};
+use weir_metric::Requirement;
 use weir_model::{FittedModel, TrialSet};
-use weir_plan::Requirement;
 use weir_record::{StudyResult, failed_to};
 use weir_sim::Balancer;
 use weir_size::{Ask, Effort, SizeError, Watcher};

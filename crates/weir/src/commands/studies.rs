@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use weir_metric::CpuSet;
 use weir_probe::MachineFacts;
 use weir_record::{
     Replay, RunDirectory, RunManifest, SecondView, TargetFacts, Treatment, TrialError,
@@ -16,7 +17,6 @@ use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 use weir_target::{ConfigurationChange, Server};
-use weir_units::CpuSet;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
@@ -140,6 +140,7 @@ pub(crate) fn run_in(
         allowed_hosts: hosts::allowed(&allowed)?,
         pause: job.study.load.pause,
         first_warm_up: job.study.load.first_warm_up.unwrap_or_default(),
+        own_units: job.study.target.own_units(),
         cpus,
         directory: directory.clone(),
         interrupted: Arc::clone(&interrupted),

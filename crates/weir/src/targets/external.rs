@@ -5,12 +5,12 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
 use url::Url;
+use weir_metric::CpuSet;
 use weir_probe::{FarMachine, WatchedMachine, processes_listening};
 use weir_shelf::JOLOKIA;
 use weir_ssh::SshHost;
 use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
 use weir_target::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
-use weir_units::CpuSet;
 
 use super::{Place, failed, metrics};
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};

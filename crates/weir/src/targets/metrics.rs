@@ -1,6 +1,7 @@
 //! From `metrics` and `names` of a study to pages that are read.
 
-use weir_probe::{Metric, MetricRow, NameTable, Rule, describe};
+use weir_metric::describe;
+use weir_probe::{Metric, MetricRow, NameTable, Rule};
 use weir_study::{MetricName, MetricWords, MetricsSpec};
 use weir_target::MetricsPage;
 

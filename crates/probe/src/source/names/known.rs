@@ -194,8 +194,8 @@ const KNOWN: &[Row] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::describe;
     use crate::source::rule::filled;
+    use weir_metric::describe;
 
     #[test]
     fn every_row_leads_to_a_signal_of_the_catalogue() {

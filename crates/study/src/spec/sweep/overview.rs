@@ -1,7 +1,7 @@
 //! Tables with a row for each environment, and the best of some cases in each.
 
 use toml::Spanned;
-use weir_plan::Requirement;
+use weir_metric::Requirement;
 use weir_userfile::{Section, hint};
 
 use super::across::{named_case, names_of_cases, read_list, text};

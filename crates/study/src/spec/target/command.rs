@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toml::Spanned;
-use weir_units::parse_duration;
+use weir_metric::parse_duration;
 use weir_userfile::{Section, hint};
 
 use super::behind::{self, BehindSpec};

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use toml::Spanned;
+use weir_metric::SignalUnit;
 use weir_userfile::Section;
 
 use crate::spec::factor::flat;
@@ -32,6 +33,19 @@ pub struct MetricName {
     pub per: Option<MetricWords>,
     /// Whether the growth per second counts, and not the figure itself.
     pub growth: bool,
+    /// The unit of the figure, for the application's own (`… in s`); Weir's signals have theirs.
+    pub unit: Option<SignalUnit>,
+}
+
+impl MetricsSpec {
+    /// The units of the application's own figures, as `result.json` has them.
+    pub fn own_units(&self) -> BTreeMap<String, String> {
+        let told = self.names.iter().filter_map(|name| {
+            let unit = name.unit?.symbol().to_owned();
+            Some((name.signal.get_ref().clone(), unit))
+        });
+        told.collect()
+    }
 }
 
 /// A metric by name and labels.
@@ -75,25 +89,48 @@ pub(super) fn read(section: &Section<'_>) -> MetricsSpec {
 fn read_names(section: &Section<'_>) -> Vec<MetricName> {
     let mut names = Vec::new();
     for (signal, span, value) in flat(section.table()) {
-        match value.get_ref().as_str().and_then(parse) {
-            Some((metric, per, growth)) => names.push(MetricName {
+        match value.get_ref().as_str().and_then(with_unit) {
+            Some((_, Some(_))) if weir_metric::describe(&signal).is_some_and(|known| known.unit != SignalUnit::Number) => {
+                section.problems().add_with_help(
+                    value.span(),
+                    format!("`{signal}` has its unit already"),
+                    "only the application's own figures, `app.NAME`, are given one",
+                );
+            }
+            Some(((metric, per, growth), unit)) => names.push(MetricName {
                 signal: Spanned::new(span, signal),
                 metric,
                 per,
                 growth,
+                unit,
             }),
             None => section.problems().add_with_help(
                 value.span(),
                 format!("`{signal}` is read from no metric that can be understood"),
-                "write \"NAME\", \"NAME{label=\\\"value\\\"}\", \"rate(NAME)\" or \"rate(NAME) / rate(NAME)\"",
+                "write \"NAME\", \"NAME{label=\\\"value\\\"}\", \"rate(NAME)\" or \"rate(NAME) / rate(NAME)\"; \
+                 behind a figure of the application's own ` in s`, ` in /s`, ` in B` or ` in %` (a share of one)",
             ),
         }
     }
     names
 }
 
+/// What a figure is read from: a metric, one by whose growth it is divided, and whether it grows.
+type Read = (MetricWords, Option<MetricWords>, bool);
+
+/// Reads what [`parse`] does, and the unit behind it: `rate(a) / rate(b) in s`.
+fn with_unit(text: &str) -> Option<(Read, Option<SignalUnit>)> {
+    match text.rsplit_once(" in ") {
+        Some((read, symbol)) => {
+            let unit = SignalUnit::of_symbol(symbol.trim())?;
+            Some((parse(read)?, Some(unit)))
+        }
+        None => Some((parse(text)?, None)),
+    }
+}
+
 /// Reads `NAME{label="value"}`, `rate(…)` or `rate(…) / rate(…)`.
-fn parse(text: &str) -> Option<(MetricWords, Option<MetricWords>, bool)> {
+fn parse(text: &str) -> Option<Read> {
     let rate = |text: &str| words(text.trim().strip_prefix("rate(")?.strip_suffix(')')?);
     if let Some((metric, per)) = text.split_once(" / ") {
         return Some((rate(metric)?, Some(rate(per)?), true));
@@ -158,6 +195,22 @@ mod tests {
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_figure_of_the_applications_own_may_have_a_unit() {
+        let unit = |text: &str| with_unit(text).map(|(_, unit)| unit);
+        let own = "rate(flow_seconds_total) / rate(flow_messages_total)";
+        assert_eq!(unit(own), Some(None));
+        for (symbol, known) in [
+            ("s", SignalUnit::Seconds),
+            ("/s", SignalUnit::PerSecond),
+            ("B", SignalUnit::Bytes),
+            ("%", SignalUnit::Share),
+        ] {
+            assert_eq!(unit(&format!("{own} in {symbol}")), Some(Some(known)));
+        }
+        assert_eq!(unit(&format!("{own} in parsec")), None);
     }
 
     proptest! {

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_intake::TakenIn;
-use weir_record::{
-    CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull, is_stage, stage_place,
-};
+use weir_metric::{is_stage, stage_place};
+use weir_record::{CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull};
 use weir_study::Outcome;
 
 use super::ExplainArguments;

@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use weir_units::CpuSet;
+use weir_metric::CpuSet;
 
 use super::grammar::SharedArguments;
 use crate::error::ExpectedError;

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, ValueEnum};
 use url::Url;
-use weir_plan::{ArrivalProcess, RateProfile, Requirement};
-use weir_units::CpuSet;
+use weir_metric::{CpuSet, Requirement};
+use weir_plan::{ArrivalProcess, RateProfile};
 
 use super::values::{self, Header, RandomField};
 use crate::error::ExpectedError;

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use url::{ParseError, Url};
-use weir_units::parse_duration;
+use weir_metric::parse_duration;
 
 /// What is going to be loaded.
 pub(super) fn url(text: &str) -> Result<Url, String> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use weir_plan::{Metric, Requirement};
+use weir_metric::{Metric, Requirement};
 use weir_record::{RequirementCheck, TrialRecord};
 use weir_study::{check_requirement, is_recorded};
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use weir_metric::{Better, SignalUnit};
 use weir_record::{
     Column, Figure, Levels, RESULT_SCHEMA, RunDirectory, Spent, Statistic, Status, StudyResult,
     SweepRow, SweepTable, failed_to,
@@ -266,18 +267,24 @@ fn result(
 
 /// One row a class.
 fn table(report: &Report, trials: u32) -> SweepTable {
-    let column = |title: &str, signal: &str, unit: &str| Column {
+    let column = |title: &str, signal: &str, unit: SignalUnit, better: Better| Column {
         title: title.to_owned(),
         signal: signal.to_owned(),
-        unit: unit.to_owned(),
+        unit: unit.symbol().to_owned(),
+        better: better.word().to_owned(),
     };
     SweepTable {
         columns: vec![
-            column("Answered", "throughput", "/s"),
-            column("Mean", "mean", "ms"),
-            column("p95", "p95", "ms"),
-            column("p99", "p99", "ms"),
-            column("Failed", "errors", "%"),
+            column(
+                "Answered",
+                "throughput",
+                SignalUnit::PerSecond,
+                Better::More,
+            ),
+            column("Mean", "mean", SignalUnit::Milliseconds, Better::Less),
+            column("p95", "p95", SignalUnit::Milliseconds, Better::Less),
+            column("p99", "p99", SignalUnit::Milliseconds, Better::Less),
+            column("Failed", "errors", SignalUnit::Share, Better::Less),
         ],
         rows: report
             .classes
@@ -304,7 +311,7 @@ fn cells(class: &ClassReport) -> Vec<Option<Figure>> {
         times.and_then(|times| times.mean),
         times.and_then(|times| times.p95),
         times.and_then(|times| times.p99),
-        class.failed_share.map(|share| share.scaled(100.0)),
+        class.failed_share,
     ];
     let cell = |estimate: Option<weir_stats::Estimate>| {
         estimate.map(|estimate| Figure {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use toml::{Table, Value};
 use weir_explain::Planned;
+use weir_metric::parse_duration;
 use weir_record::{Level, Levels, TrialRecord};
-use weir_units::parse_duration;
 
 /// The case in which nothing is changed; the others have the names of their trials.
 pub(super) const AS_IT_WAS: &str = "as it was";

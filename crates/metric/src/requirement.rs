@@ -5,8 +5,8 @@ mod relative;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::quantity::{Quantity, QuantityError, Unit};
 use serde::{Deserialize, Serialize};
-use weir_units::{Quantity, QuantityError, Unit};
 
 pub use relative::RelativeRequirement;
 

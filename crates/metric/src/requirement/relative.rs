@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use weir_units::{Quantity, Unit};
+use crate::quantity::{Quantity, Unit};
 
 use super::{Comparison, Metric, RequirementError, parts};
 
