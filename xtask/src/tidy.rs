@@ -6,6 +6,7 @@
 mod crate_table;
 mod edges;
 mod files;
+mod guesses;
 mod sources;
 mod tree;
 mod wrappers;
@@ -64,6 +65,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     problems.extend(sources::crate_docs(&tree, &crates));
     problems.extend(sources::long_files(&tree));
     problems.extend(sources::nameless_modules(&tree));
+    problems.extend(guesses::check(&tree));
     problems.extend(files::machine_paths(&tree));
     problems.extend(files::blanks(&tree));
     for problem in &problems {

@@ -176,7 +176,7 @@ mod tests {
         let expected = Crate {
             name: "plan".to_owned(),
             directory: "crates/plan".to_owned(),
-            edges: set(&["units"]),
+            edges: set(&["metric"]),
             external: set(&["cc", "serde"]),
             test_targets: vec!["system_plans".to_owned()],
         };

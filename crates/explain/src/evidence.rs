@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_metric::{is_stage, stage_place};
-use weir_record::{CpuScope, Errors, ResponseTime, TargetFacts, TrialRecord, WatchResult, names};
+use weir_record::{
+    CpuScope, Errors, Invalid, ResponseTime, TargetFacts, TrialRecord, WatchResult, names,
+};
 
 /// CPUs of the machine on which the target ran, where that is known.
 pub type MachineCpus = Option<u32>;
@@ -37,7 +39,7 @@ pub struct Evidence {
     /// Whether the load tool may run on the target's CPUs too; `None`: it is not known.
     pub load_on_target: Option<bool>,
     /// What the run's own check says against its figures.
-    pub spoilt: Vec<String>,
+    pub spoilt: Vec<Invalid>,
     signals: BTreeMap<String, f64>,
     not_read: BTreeMap<String, String>,
     limits: BTreeMap<String, f64>,
@@ -63,6 +65,9 @@ impl Evidence {
         let mean_s = service.unwrap_or(record.response_time_ms).mean / 1e3;
         let limits = target.into_iter().flat_map(|target| &target.stages);
         let limits = limits.filter_map(|stage| Some((stage.name.clone(), stage.limit?)));
+        // What a trial set holds instead of what was found at the start.
+        let set = record.levels.iter().filter(|(name, _)| is_stage(name));
+        let set = set.filter_map(|(name, level)| Some((name.clone(), level.number()?)));
         let cpus = signals.get(names::TARGET_CPUS).copied();
         let facts_cpus = target.map(|target| f64::from(target.cpus));
         let mut evidence = Self {
@@ -85,10 +90,10 @@ impl Evidence {
                 .collect(),
             cpus: cpus.or(facts_cpus).filter(|cpus| *cpus > 0.0),
             load_on_target: None,
-            spoilt: record.invalid_because.clone(),
+            spoilt: record.reasons(),
             signals,
             not_read: record.not_read.clone(),
-            limits: limits.collect(),
+            limits: limits.chain(set).collect(),
         };
         evidence.in_flight = evidence.requests_in_flight(record);
         if let (None, Some(in_flight)) = (&record.open, evidence.in_flight) {
@@ -273,6 +278,7 @@ pub(crate) mod made {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::made::evidence;
     use super::*;
@@ -288,6 +294,33 @@ mod tests {
             ("target.run-queue-wait", 1.0),
         ]);
         assert_eq!(made.stages(), ["backlog", "threads", "pool.db", "database"]);
+    }
+
+    /// A server found with 50 threads, of which the trial allowed 40.
+    #[test]
+    fn the_limits_of_a_trial_are_those_that_it_set() {
+        let times = serde_json::json!({
+            "mean": 20.0, "p50": 20.0, "p90": 20.0, "p95": 20.0, "p99": 20.0, "p999": 20.0, "max": 20.0
+        });
+        let trial: TrialRecord = serde_json::from_value(serde_json::json!({
+            "id": 3, "role": "search", "case": null, "levels": { "users": 60.0, "threads": 40.0 },
+            "population": 60, "warm_up_s": 5.0, "window_s": 30.0, "repeats": 0, "valid": true,
+            "invalid_because": [], "notes": [], "throughput_per_s": 400.0, "response_time_ms": times,
+            "errors": { "count": 0, "share": 0.0, "by_code": {} }, "cpu": null,
+            "signals": { "threads.occupancy": 40.0 }, "classes": {}, "intervals": {}
+        }))
+        .unwrap();
+        let target: TargetFacts = serde_json::from_value(serde_json::json!({
+            "name": "server", "kind": "liberty", "cpus": 2, "cpu_scope": "own-cpus", "stages": [
+                { "name": "threads", "native": null, "limit": 50.0, "settable": true, "when_full": "wait" },
+                { "name": "pool.db", "native": null, "limit": 10.0, "settable": true, "when_full": "block" },
+            ]
+        }))
+        .unwrap();
+        let evidence = Evidence::of_trial("r", &trial, Some(&target), None);
+        assert_eq!(evidence.limit("threads"), Some(40.0));
+        assert_eq!(evidence.limit("pool.db"), Some(10.0), "it was not set");
+        assert_eq!(evidence.limit("users"), None, "no stage");
     }
 
     #[test]

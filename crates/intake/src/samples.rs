@@ -141,7 +141,7 @@ impl Samples {
 
 /// A writer that was killed leaves its last sample half written.
 fn is_cut_off(error: &JtlError) -> bool {
-    matches!(error, JtlError::Xml { says, .. } if says.starts_with("the file ends"))
+    matches!(error, JtlError::CutOff { .. })
 }
 
 #[derive(Default)]

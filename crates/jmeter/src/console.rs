@@ -13,17 +13,23 @@ pub(crate) enum Said {
     Done,
 }
 
+// Words of JMeter.
+const BEGINS: &str = "Starting standalone test @";
+const LISTENS: &str = "Waiting for possible Shutdown";
+const ENDED: &str = "Tidying up ...";
+const DONE: &str = "... end of run";
+
 impl Said {
     /// What a line says, if it says something.
     pub(crate) fn of(line: &str) -> Option<Self> {
-        if line.starts_with("Starting standalone test @") {
+        if line.starts_with(BEGINS) {
             epoch_ms(line).map(Self::Begins)
-        } else if line.starts_with("Waiting for possible Shutdown") {
+        } else if line.starts_with(LISTENS) {
             let port = line.rsplit(' ').next()?;
             port.parse().ok().map(Self::Listens)
-        } else if line.starts_with("Tidying up ...") {
+        } else if line.starts_with(ENDED) {
             epoch_ms(line).map(Self::Ended)
-        } else if line.starts_with("... end of run") {
+        } else if line.starts_with(DONE) {
             Some(Self::Done)
         } else {
             None

@@ -144,6 +144,7 @@ impl Told {
     fn parse(line: &str) -> Option<Self> {
         let (head, says) = line.split_once(SPAWNING)?;
         let number_before = |word: &str| {
+            // Words of httpd.
             let (before, _) = says.split_once(word)?;
             before
                 .rsplit(|c: char| !c.is_ascii_digit())

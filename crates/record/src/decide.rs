@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use weir_stats::{Signals, StatsError, Support, WarmUp, guard_bins, mean_of_series, warm_up};
+use weir_stats::{
+    NotSteady, Signals, StatsError, Support, WarmUp, guard_bins, mean_of_series, warm_up,
+};
 
 use crate::evaluate::CONFIDENCE;
 use weir_metric::names;
@@ -28,7 +30,7 @@ pub enum Decision {
         /// The seconds behind the warm-up that is always dropped.
         window: Range<usize>,
         /// What speaks against them.
-        why: String,
+        why: NotSteady,
     },
 }
 
@@ -73,7 +75,7 @@ pub fn decide(
         }
         WarmUp::NotSteady { why } if last_look => Ok(Decision::NotSteady {
             window: dropped..seconds,
-            why: why.to_string(),
+            why,
         }),
         _ => go_on((seconds + LOOK_EVERY).min(longest)),
     }

@@ -10,6 +10,7 @@ use weir_metric::{figure, names};
 use weir_stats::{Estimate, effective_responses, mean_of_series, proportion, quantile_of_counts};
 
 use crate::histograms::HistogramError;
+use crate::invalid::InvalidReason;
 use crate::recording::{Counts, LATE_US, Recording};
 use crate::timeline::Timeline;
 use crate::treatment::Treatment;
@@ -46,7 +47,7 @@ pub struct Context<'a> {
     /// cut short, and counts for as long as it was. `None`: the window is whole seconds.
     pub ended_after: Option<Duration>,
     /// What the runner itself knows against the trial: not steady, requests that it could not send.
-    pub against: Vec<String>,
+    pub against: Vec<InvalidReason>,
 }
 
 /// Turns the measured window of a trial into its record.
@@ -104,6 +105,7 @@ pub fn evaluate(
         repeats: context.repeats,
         valid: true,
         invalid_because: Vec::new(),
+        invalid: Vec::new(),
         notes: Vec::new(),
         throughput_per_s: counts.completed as f64 / length_s,
         response_time_ms: response_times(&histogram),
@@ -157,55 +159,44 @@ fn length_s(window: &Range<usize>, ended_after: Option<Duration>) -> f64 {
     })
 }
 
-/// Whether a reason for which a trial is not valid is that the load tool could not do its work. All such reasons name it.
-pub fn blames_load_tool(because: &str) -> bool {
-    because.contains("the load tool")
-}
-
 fn judge(
     record: &mut TrialRecord,
     recording: &Recording,
     window: Range<usize>,
     context: &Context<'_>,
 ) {
-    let because = &mut record.invalid_because;
-    because.extend(context.against.iter().cloned());
+    let mut reasons = context.against.clone();
     if let (Some(cpus), Some(used)) = (context.load_cpus, record.signals.get(names::LOAD_CPU)) {
-        let share = used / f64::from(cpus.max(1));
-        if share > LOAD_CPU_MAX {
-            because.push(format!(
-                "the load tool was the limit: it used {:.0} % of its {cpus} CPU(s), more than {:.0} %; \
-                 give it more CPUs or less to send",
-                share * 100.0,
-                LOAD_CPU_MAX * 100.0
-            ));
-        }
+        let used = used / f64::from(cpus.max(1));
+        let at_most = LOAD_CPU_MAX;
+        reasons.extend((used > at_most).then_some(InvalidReason::LoadToolCpu {
+            used,
+            cpus,
+            at_most,
+        }));
     }
-    if let Some(late) = record
-        .signals
-        .get(names::LATE_SHARE)
-        .filter(|late| **late > LATE_SHARE_MAX)
-    {
-        because.push(format!(
-            "the load tool was late: {:.1} % of its requests started more than {} ms after their time",
-            late * 100.0,
-            LATE_US / 1000
-        ));
+    if let Some(&share) = record.signals.get(names::LATE_SHARE) {
+        let at_most = LATE_SHARE_MAX;
+        reasons.extend((share > at_most).then_some(InvalidReason::LoadToolLate {
+            share,
+            at_most,
+            late_ms: LATE_US as f64 / 1e3,
+        }));
     }
     let missed = window
         .clone()
         .filter(|second| recording.timeline.missed(*second))
         .count();
-    if missed as f64 > MISSED_MAX * window.len() as f64 {
-        because.push(format!(
-            "{missed} of {} seconds were missed by the watch",
-            window.len()
-        ));
+    let of = window.len();
+    if missed as f64 > MISSED_MAX * of as f64 {
+        reasons.push(InvalidReason::SecondsMissed { missed, of });
     }
     if record.throughput_per_s == 0.0 {
-        because.push("nothing was answered in the measured window".to_owned());
+        reasons.push(InvalidReason::NothingAnswered);
     }
-    record.valid = because.is_empty();
+    for reason in reasons {
+        record.invalidate(reason);
+    }
     record
         .notes
         .extend(disturbance(record, context.target_cpus));

@@ -62,6 +62,15 @@ pub enum JtlError {
         /// What is wrong.
         says: String,
     },
+    /// The XML ends inside a sample: its writer was killed, or still writes. What was whole has been
+    /// read.
+    #[error("read a result file at byte {at}: the file ends inside {inside}")]
+    CutOff {
+        /// Where.
+        at: u64,
+        /// In what: the sample, by its label where it is known.
+        inside: String,
+    },
     /// A setting has a value that it cannot have.
     #[error("use `{value}` as {setting}: {must}")]
     Setting {

@@ -12,11 +12,13 @@
 //! Invariants: no wall clock is read here (moments are arguments); a signal that was not read is
 //! absent, never 0; a second that was not watched is missed, never interpolated.
 
+mod answer_cost;
 mod comparison;
 mod decide;
 mod evaluate;
 mod failed_to;
 mod histograms;
+mod invalid;
 mod jtl;
 mod load_second;
 mod plan_check;
@@ -36,6 +38,7 @@ mod treatment;
 mod trial;
 mod watch;
 
+pub use answer_cost::AnswerCost;
 pub use comparison::{
     Basis, COMPARE_SCHEMA, Change, ComparedSide, FigureComparison, MatchedTrials, RunComparison,
     Scale,
@@ -47,6 +50,7 @@ pub use evaluate::{
 };
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms};
+pub use invalid::{Invalid, InvalidReason};
 pub use jtl::{
     Field, JtlError, JtlFormat, JtlReader, JtlWriter, Parts, SaveConfiguration, TimestampFormat,
     continue_jtl, open_jtl,
@@ -79,3 +83,4 @@ pub use treatment::{Level, Levels, Role, START, Treatment, Window, start_levels}
 pub use trial::{ClassRecord, CpuRecord, Errors, OpenRecord, ResponseTime, TrialRecord};
 pub use watch::{SignalSummary, WATCH_SCHEMA, WatchResult};
 pub use weir_metric::names;
+pub use weir_stats::NotSteady;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_stats::{Estimate, Verdict};
 
+use crate::answer_cost::AnswerCost;
 use crate::runner::TargetFacts;
 use crate::treatment::{Level, Levels};
 use crate::trial::TrialRecord;
@@ -363,6 +364,10 @@ pub struct Held {
     pub wait_ms: BTreeMap<String, f64>,
     /// What the limits cost at the answer itself, in words with figures; null when not measured.
     pub cost_at_answer: Option<String>,
+    /// The same figures as numbers; absent when not measured, and in runs of versions that told them
+    /// in words only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<AnswerCost>,
 }
 
 /// One thing that was asked of the check.

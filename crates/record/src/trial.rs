@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use weir_metric::names;
 use weir_stats::Estimate;
 
+use crate::invalid::{Invalid, InvalidReason};
 use crate::treatment::{Levels, Role};
 
 /// Everything that is known about one trial; all figures are over its measured window.
@@ -33,8 +34,12 @@ pub struct TrialRecord {
     pub repeats: u32,
     /// Whether its figures may be used.
     pub valid: bool,
-    /// Why not; empty when valid.
+    /// Why not, in sentences; empty when valid.
     pub invalid_because: Vec<String>,
+    /// The same reasons with their figures; absent when valid, and in runs of versions that told them
+    /// in sentences only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invalid: Vec<Invalid>,
     /// What a reader should know although the trial is valid.
     pub notes: Vec<String>,
     /// Samples answered per second, failed ones included.
@@ -71,6 +76,26 @@ impl TrialRecord {
     /// The level of a factor, when it is a number.
     pub fn level(&self, factor: &str) -> Option<f64> {
         self.levels.get(factor)?.number()
+    }
+
+    /// Takes down why its figures may not be used.
+    pub(crate) fn invalidate(&mut self, reason: InvalidReason) {
+        let invalid = Invalid::from(reason);
+        self.valid = false;
+        self.invalid_because.push(invalid.says.clone());
+        self.invalid.push(invalid);
+    }
+
+    /// Why its figures may not be used. Of runs that told it in sentences only, the sentences.
+    pub fn reasons(&self) -> Vec<Invalid> {
+        if !self.invalid.is_empty() {
+            return self.invalid.clone();
+        }
+        let untold = |says: &String| Invalid {
+            says: says.clone(),
+            reason: InvalidReason::Untold,
+        };
+        self.invalid_because.iter().map(untold).collect()
     }
 
     /// Notes what became of arrivals that did not start, in the whole load.

@@ -70,7 +70,9 @@ mod tests {
         });
         found.unwrap_or_else(|error| match error {
             JsonPathError::NotFound(_) => "error PathNotFoundException".into(),
-            JsonPathError::Invalid(_) | JsonPathError::Failed(_) => "error".into(),
+            JsonPathError::Invalid(_)
+            | JsonPathError::Unsupported(_)
+            | JsonPathError::Failed(_) => "error".into(),
         })
     }
 

@@ -3,7 +3,7 @@
 use weir_plan::{Assertion, Extractor};
 
 use crate::html::CssSelector;
-use crate::json::JsonPath;
+use crate::json::{JsonPath, JsonPathError};
 use crate::xml;
 
 /// What of an extractor cannot be evaluated, in a few words; to be asked before anything runs.
@@ -35,10 +35,10 @@ pub fn unsupported_assertion<T>(
         Assertion::XPath2(element) => xpath2(&known(&element.query)?),
         Assertion::JsonPath(element) => {
             let path = known(&element.path)?;
-            let error = JsonPath::compile(&path).err()?;
-            let says = error.says();
-            says.contains("is not supported")
-                .then(|| format!("path {path:?}: {says}"))
+            match JsonPath::compile(&path) {
+                Err(JsonPathError::Unsupported(says)) => Some(format!("path {path:?}: {says}")),
+                _ => None,
+            }
         }
         _ => None,
     }

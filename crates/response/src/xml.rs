@@ -16,3 +16,4 @@ pub(crate) use page::read_page;
 pub(crate) use read::{Doctype, Malformed, Names, read};
 pub(crate) use search::{Dialect, Searched, is_understood, search};
 pub(crate) use write::{Layout, attribute, fragment};
+pub(crate) use xpath::Trouble;

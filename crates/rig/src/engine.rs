@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
 use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad};
 use weir_reach::Refusal;
-use weir_record::{LoadSecond, Reading, TrialError, failed_to};
+use weir_record::{InvalidReason, LoadSecond, Reading, TrialError, failed_to};
 use weir_script::ResolvedPlan;
 
 /// What sends the load.
@@ -186,31 +186,27 @@ impl LoadEnd {
     }
 
     /// What speaks against what was measured.
-    pub(crate) fn against(&self) -> Option<String> {
+    pub(crate) fn against(&self) -> Vec<InvalidReason> {
         match self {
             Self::Native(summary) => {
-                let local = summary.local_failures;
-                let local = (local > 0).then(|| {
-                    format!(
-                        "this machine had no port or file left for {local} connection(s) of the load tool"
-                    )
-                });
-                let refused = summary.refused.first().map(|first| {
-                    let count = summary.refused.len();
-                    format!("the plan was refused {count} file(s): {first}")
-                });
-                let told: Vec<String> = local.into_iter().chain(refused).collect();
-                (!told.is_empty()).then(|| told.join("; "))
+                let connections = summary.local_failures;
+                let local =
+                    (connections > 0).then_some(InvalidReason::LoadToolNoPort { connections });
+                let refused = summary
+                    .refused
+                    .first()
+                    .map(|first| InvalidReason::FilesRefused {
+                        files: summary.refused.len(),
+                        first: first.to_string(),
+                    });
+                local.into_iter().chain(refused).collect()
             }
             Self::Jmeter(summary) => {
-                let (late, unreadable) = (summary.late, summary.unreadable);
-                let is_late = late > LATE_SHARE_MAX * summary.samples / 100;
-                let told = [
-                    is_late.then(|| format!("the load tool, JMeter, wrote {late} sample(s) too late for their second")),
-                    (unreadable > 0).then(|| format!("JMeter wrote {unreadable} row(s) that cannot be read")),
-                ];
-                let told: Vec<String> = told.into_iter().flatten().collect();
-                (!told.is_empty()).then(|| told.join("; "))
+                let (samples, rows) = (summary.late, summary.unreadable);
+                let is_late = samples > LATE_SHARE_MAX * summary.samples / 100;
+                let late = is_late.then_some(InvalidReason::LoadToolWroteLate { samples });
+                let unreadable = (rows > 0).then_some(InvalidReason::RowsUnreadable { rows });
+                late.into_iter().chain(unreadable).collect()
             }
         }
     }

@@ -9,8 +9,8 @@ use weir_load::{LoadSettings, SampleSink};
 use weir_metric::CpuSet;
 use weir_probe::{Arrivals, Origins, TimedReading, WatchPlan, WatchThread};
 use weir_record::{
-    Decision, LoadSecond, Recording, SecondView, TrialError, TrialObserver, Window, decide,
-    failed_to, names,
+    Decision, InvalidReason, LoadSecond, NotSteady, Recording, SecondView, TrialError,
+    TrialObserver, Window, decide, failed_to, names,
 };
 use weir_script::Target;
 
@@ -72,7 +72,7 @@ pub struct Measured {
     /// The seconds that count.
     pub window: Range<usize>,
     /// Why they are not steady, if they are not.
-    pub not_steady: Option<String>,
+    pub not_steady: Option<NotSteady>,
     /// Wall-clock time of the time origin.
     pub started: SystemTime,
     /// From the time origin to the last that was heard of the load.
@@ -183,11 +183,8 @@ fn await_last_samples(
 
 impl Measured {
     /// What speaks against using it, as far as it is known before its figures are.
-    pub fn against(&self) -> Vec<String> {
-        let steady = self
-            .not_steady
-            .as_ref()
-            .map(|why| format!("not steady: {why}"));
+    pub fn against(&self) -> Vec<InvalidReason> {
+        let steady = self.not_steady.map(|why| InvalidReason::NotSteady { why });
         steady.into_iter().chain(self.load.against()).collect()
     }
 }
@@ -195,7 +192,7 @@ impl Measured {
 /// How following a load ended.
 struct End {
     window: Range<usize>,
-    not_steady: Option<String>,
+    not_steady: Option<NotSteady>,
     interrupted: bool,
 }
 

@@ -17,7 +17,7 @@ use weir_target::{ConfigurationChange, Server, TargetError, Watched};
 
 use crate::cpus::CpuPlan;
 use crate::levels;
-use crate::measure::{Length, Measurement, measure};
+use crate::measure::{Length, Measured, Measurement, measure};
 use crate::trial_load::{TrialLoad, TrialSetup};
 use crate::unseen::unseen;
 
@@ -144,7 +144,7 @@ impl Rig {
             interrupted: &options.interrupted,
         };
         let target = &mut options.target;
-        let measured = measure(measurement, observer, || {
+        let mut measured = measure(measurement, observer, || {
             target.check_alive().map_err(|error| target_failed(&error))
         })?;
         self.last = Some(LastLoad {
@@ -156,16 +156,7 @@ impl Rig {
         let log = target
             .copy_log(log_from, &files.target_log())
             .map_err(|error| target_failed(&error));
-        if let Some(error) = measured.failed {
-            return Err(error);
-        }
-        stored.and(log)?;
-        if let Some(problem) = measured.load.problem() {
-            return Err(TrialError::Storage(problem.to_owned()));
-        }
-        if measured.interrupted {
-            return Err(TrialError::Interrupted);
-        }
+        is_whole(&mut measured, stored.and(log))?;
         target
             .check_alive()
             .map_err(|error| target_failed(&error))?;
@@ -205,6 +196,21 @@ impl Rig {
             shares_cpus,
         })
     }
+}
+
+/// Whether a load ran to its end and its files were written; what went wrong first is the error.
+fn is_whole(measured: &mut Measured, written: Result<(), TrialError>) -> Result<(), TrialError> {
+    if let Some(error) = measured.failed.take() {
+        return Err(error);
+    }
+    written?;
+    if let Some(problem) = measured.load.problem() {
+        return Err(TrialError::Storage(problem.to_owned()));
+    }
+    if measured.interrupted {
+        return Err(TrialError::Interrupted);
+    }
+    Ok(())
 }
 
 /// A trial that was run, which may have to be run again.

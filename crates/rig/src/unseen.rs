@@ -3,16 +3,16 @@
 use std::ops::Range;
 
 use weir_probe::WatchedMachine;
-use weir_record::{Recording, names};
+use weir_record::{InvalidReason, Recording, names};
 
 /// At most this share of a window's seconds may be unseen, as of those that the watch misses.
 const UNSEEN_MAX: f64 = 0.1;
 
 /// What is said of it in a trial's record.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Unseen {
     /// Why the trial is not valid.
-    pub(crate) against: Option<String>,
+    pub(crate) against: Option<InvalidReason>,
     /// What is to be known of a valid one.
     pub(crate) note: Option<String>,
 }
@@ -35,18 +35,20 @@ fn say(absent: usize, seconds: usize, host: &str) -> Unseen {
     if absent == 0 {
         return Unseen::default();
     }
-    let says = format!(
-        "{absent} of {seconds} seconds could not be read from {host} over ssh (the connection was lost or too slow)"
-    );
+    let reason = InvalidReason::SecondsUnseen {
+        unseen: absent,
+        of: seconds,
+        host: host.to_owned(),
+    };
     if absent as f64 > UNSEEN_MAX * seconds as f64 {
         Unseen {
-            against: Some(says),
+            against: Some(reason),
             note: None,
         }
     } else {
         Unseen {
             against: None,
-            note: Some(says),
+            note: Some(reason.to_string()),
         }
     }
 }

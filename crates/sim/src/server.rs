@@ -6,9 +6,9 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::StandardNormal;
 use weir_record::{
-    Context, Decision, Level, Levels, Reading, Recording, SecondView, Stage, TargetFacts,
-    Treatment, TrialError, TrialObserver, TrialRecord, TrialRunner, WhenFull, decide, evaluate,
-    names,
+    Context, Decision, InvalidReason, Level, Levels, Reading, Recording, SecondView, Stage,
+    TargetFacts, Treatment, TrialError, TrialObserver, TrialRecord, TrialRunner, WhenFull, decide,
+    evaluate, names,
 };
 
 use crate::distribution::Random;
@@ -163,7 +163,7 @@ impl TrialRunner for SimulatedServer {
                 Decision::Continue(_) => {}
                 Decision::Done(window) => break (window, Vec::new()),
                 Decision::NotSteady { window, why } => {
-                    break (window, vec![format!("not steady: {why}")]);
+                    break (window, vec![InvalidReason::NotSteady { why }]);
                 }
             }
         };

@@ -56,6 +56,7 @@ pub enum SshError {
 /// What ssh's last words mean for the user.
 pub(crate) fn way_out(says: &str, by_hand: &str) -> String {
     let once = format!("run `{by_hand} true` once by hand");
+    // Words of ssh.
     let has = |part: &str| says.contains(part);
     if has("Host key verification failed") || has("host key is known") {
         format!("{once} and look at the host's key before you accept it")

@@ -97,6 +97,7 @@ fn held(trials: &[&TrialRecord], requirements: Vec<RequirementCheck>, facts: &Ta
         waiting: means("waiting", 1.0),
         wait_ms: means("wait", 1e3),
         cost_at_answer: None,
+        cost: None,
     }
 }
 

@@ -267,7 +267,8 @@ pub(crate) fn occupancy(trial: &TrialRecord, stage: &str) -> Option<f64> {
     signal(trial, &format!("{stage}.occupancy"))
 }
 
-fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
+/// A figure of the target's own port, whichever that is.
+pub(crate) fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
     let found = trial.signals.iter().find(|(name, _)| {
         let port = name
             .strip_prefix("tcp.")

@@ -1,7 +1,9 @@
 //! `weir tune`: the largest number of users, or the cap of a gateway; the settings, the check, the findings.
 
 use weir_metric::Requirement;
-use weir_record::{Answer, Finding, Held, Role, Status, TargetFacts, TrialRecord, TrialRunner};
+use weir_record::{
+    Answer, AnswerCost, Finding, Held, Role, Status, TargetFacts, TrialRecord, TrialRunner,
+};
 
 use crate::answer;
 use crate::check;
@@ -199,28 +201,22 @@ fn cost_at_answer(
         window,
         why: "what the settings cost at the answer itself",
     })?;
-    confirmed.held.cost_at_answer = Some(cost(&record, at));
+    let cost = cost(&record, at);
+    confirmed.held.cost_at_answer = Some(cost.to_string());
+    confirmed.held.cost = Some(cost);
     Ok(())
 }
 
-fn cost(record: &TrialRecord, at: &AnswerPoint) -> String {
-    let change = record.throughput_per_s / at.throughput_per_s - 1.0;
-    let waiting = check::waiting_in_front(record);
-    let queue = waiting.map_or_else(String::new, |waiting| {
-        let wait_ms = waiting / record.throughput_per_s * 1e3;
-        format!("; {waiting:.1} requests wait in front of the threads, {wait_ms:.0} ms on average")
-    });
-    format!(
-        "with {} users: throughput {:.1} /s against {:.1} /s fitted without the settings ({:+.1} %), \
-         mean response time {:.0} ms against {:.0} ms{queue} (trial {})",
-        record.population,
-        record.throughput_per_s,
-        at.throughput_per_s,
-        change * 100.0,
-        record.response_time_ms.mean,
-        at.response_ms,
-        record.id,
-    )
+fn cost(record: &TrialRecord, at: &AnswerPoint) -> AnswerCost {
+    AnswerCost {
+        trial: record.id,
+        users: record.population,
+        throughput_per_s: record.throughput_per_s,
+        throughput_without_per_s: at.throughput_per_s,
+        response_time_ms: record.response_time_ms.mean,
+        response_time_without_ms: at.response_ms,
+        waiting: check::waiting_in_front(record),
+    }
 }
 
 /// Settings that no trial has shown to hold.

@@ -70,6 +70,7 @@ mod tests {
             repeats: 0,
             valid: true,
             invalid_because: Vec::new(),
+            invalid: Vec::new(),
             notes: Vec::new(),
             throughput_per_s: 100.0,
             response_time_ms: times(301.0),

@@ -244,6 +244,7 @@ fn valid(treatment: &Treatment) -> TrialRecord {
         repeats: 0,
         valid: true,
         invalid_because: Vec::new(),
+        invalid: Vec::new(),
         notes: Vec::new(),
         throughput_per_s: 100.0,
         response_time_ms: ResponseTime::default(),

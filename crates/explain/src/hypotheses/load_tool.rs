@@ -1,6 +1,6 @@
 //! The load tool is the limit, and the server is not.
 
-use weir_record::{blames_load_tool, names};
+use weir_record::names;
 
 use crate::evidence::Evidence;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, any_of};
@@ -50,11 +50,16 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     .from(&["open.start_delay_ms"]);
     // What it waited is a part of the response times; where it was late or full, nobody knows how large a part.
     let is_only_wait = waits.speaks() && !used.speaks() && !late.speaks() && !stopped.speaks();
-    let told = evidence.spoilt.iter().find(|why| blames_load_tool(why));
+    let is_told = |is_load_tool| {
+        let mut spoilt = evidence.spoilt.iter();
+        spoilt.find(|invalid| invalid.reason.is_load_tool() == is_load_tool)
+    };
+    let told = is_told(Some(true)).map(|invalid| &invalid.says);
+    let cannot_tell = is_told(None).is_some();
     let verdict = match evidence.trial {
         None => Verdict::NotSupported,
         Some(_) => any_of(&[
-            told.map_or(Some(false), |_| Some(true)),
+            (told.is_some() || !cannot_tell).then_some(told.is_some()),
             used.speaks_for,
             late.speaks_for.or(Some(false)),
             waits.speaks_for.or(Some(false)),
@@ -133,6 +138,8 @@ fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test) -> String {
 
 #[cfg(test)]
 mod tests {
+    use weir_record::{Invalid, InvalidReason};
+
     use super::*;
     use crate::evidence::made::evidence;
 
@@ -199,10 +206,17 @@ mod tests {
     #[test]
     fn what_made_a_trial_invalid_is_taken_over() {
         let mut made = evidence(&[("load.cpu", 0.1), ("load.cpus", 1.0)]);
-        made.spoilt = vec!["the load tool was the limit: it used 93 % of its CPU".to_owned()];
-        assert!(load_tool(&made).is_supported());
-        made.spoilt = vec!["12 of 60 seconds were missed by the watch".to_owned()];
-        assert!(!load_tool(&made).is_supported());
+        let mut verdict = |reason: InvalidReason| {
+            made.spoilt = vec![Invalid::from(reason)];
+            load_tool(&made).verdict
+        };
+        let (samples, missed, of) = (7, 12, 60);
+        let late = InvalidReason::LoadToolWroteLate { samples };
+        assert_eq!(verdict(late), Verdict::Supported);
+        let missed = InvalidReason::SecondsMissed { missed, of };
+        assert_eq!(verdict(missed), Verdict::NotSupported);
+        // A run of an earlier version has sentences only: nothing is concluded from words.
+        assert_eq!(verdict(InvalidReason::Untold), Verdict::NotMeasured);
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn a_trial_that_never_settles_says_so() {
     };
     let treatment = treatment();
     let mut context = context(&treatment);
-    context.against = vec![format!("not steady: {why}")];
+    context.against = vec![InvalidReason::NotSteady { why }];
     let record = evaluate(&rising, window, &context).unwrap();
     assert!(!record.valid && record.invalid_because[0].starts_with("not steady"));
 }

@@ -269,6 +269,7 @@ impl<R: Read> CsvRows<R> {
             elapsed_ms: cells.number("elapsed")?,
             label: cells.text("label").into(),
             response_code: cells.text("responseCode").into(),
+            // Words of JMeter.
             is_transaction: message.starts_with(TRANSACTION_MESSAGE),
             response_message: message.into(),
             thread_name: cells.text("threadName").into(),

@@ -241,9 +241,17 @@ fn says_what_is_wrong_with_a_file() {
         "{cut}"
     );
     assert_eq!(read.len(), 3);
-    let cut = "<testResults><sample t=\"1\" lb=\"a\"/><sample lb=\"b\"><respo";
-    let read: Vec<_> = JtlReader::new(cut.as_bytes()).unwrap().collect();
-    assert!(read[0].is_ok() && read[1].is_err() && read.len() == 2);
+    for cut in [
+        "<samp",
+        "<sample lb=\"b",
+        "<sample lb=\"b\">",
+        "<sample lb=\"b\"><respo",
+    ] {
+        let cut = format!("<testResults><sample t=\"1\" lb=\"a\"/>{cut}");
+        let read: Vec<_> = JtlReader::new(cut.as_bytes()).unwrap().collect();
+        let is_cut = matches!(&read[..], [Ok(_), Err(JtlError::CutOff { .. })]);
+        assert!(is_cut, "{cut}: {read:?}");
+    }
 }
 
 #[test]

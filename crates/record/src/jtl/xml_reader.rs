@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use quick_xml::Reader;
+use quick_xml::errors::SyntaxError;
 use quick_xml::events::{BytesStart, Event};
 
 use super::JtlError;
@@ -49,6 +50,12 @@ impl<R: BufRead> XmlSamples<R> {
                     let again = std::io::Error::new(error.kind(), error.to_string());
                     return Err(JtlError::Read(again));
                 }
+                // What is not closed when the file ends: the writer was killed inside a tag.
+                Err(quick_xml::Error::Syntax(unclosed))
+                    if unclosed != SyntaxError::InvalidBangMarkup =>
+                {
+                    return Err(self.cut_off());
+                }
                 Err(error) => Err(error.to_string()),
             };
             let at = self.xml.buffer_position();
@@ -65,9 +72,16 @@ impl<R: BufRead> XmlSamples<R> {
     fn at_end(&self) -> Result<Option<SampleRow>, JtlError> {
         match self.open.first() {
             None => Ok(None),
-            Some(open) => Err(JtlError::Xml {
-                at: self.xml.buffer_position(),
-                says: format!("the file ends inside the sample `{}`", open.label),
+            Some(_) => Err(self.cut_off()),
+        }
+    }
+
+    fn cut_off(&self) -> JtlError {
+        let open = self.open.first();
+        JtlError::CutOff {
+            at: self.xml.buffer_position(),
+            inside: open.map_or("a sample".to_owned(), |open| {
+                format!("the sample `{}`", open.label)
             }),
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use weir_metric::stage_place;
+use weir_metric::{is_stage, stage_place};
 use weir_record::{Role, Timeline, TrialRecord, names};
 
 use super::embed::rounded;
@@ -289,7 +289,7 @@ fn stage_names<'a>(known: &BTreeSet<&'a str>, figure: &str) -> Vec<&'a str> {
     let mut stages: Vec<&str> = known
         .iter()
         .filter_map(|signal| signal.strip_suffix(figure))
-        .filter(|stage| !stage.starts_with("tcp."))
+        .filter(|stage| is_stage(stage))
         .collect();
     stages.sort_by_key(|stage| (stage_place(stage), *stage));
     stages

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use weir_metric::stage_place;
+use weir_metric::{is_stage, stage_place};
 use weir_record::Reading;
 
 use crate::figures::{number, unit_of};
@@ -50,7 +50,7 @@ impl LiveSecond<'_> {
         let told = self.reading.into_iter().flat_map(|reading| {
             reading.keys().filter_map(|name| {
                 let stage = quantities.iter().find_map(|q| name.strip_suffix(q))?;
-                (!stage.starts_with("tcp.")).then(|| stage.to_owned())
+                is_stage(stage).then(|| stage.to_owned())
             })
         });
         let mut stages: Vec<String> = told.chain(self.limits.keys().cloned()).collect();
@@ -302,7 +302,7 @@ mod tests {
             "threads 50 200 – – – –",
             "pool.db 10 10 15 2.5 s – –",
             "TCP :8080 established 101 accept queue 3 of 100 syn-recv – close-wait – time-wait –",
-            "GC 1.2 % of the time – /s all threads stopped – threads –",
+            "GC 1.2 % of the time – all threads stopped – threads –",
             "names http-nio 50 (3 running)",
         ] {
             assert!(

@@ -279,6 +279,7 @@ fn record(
         repeats: u32::from(special.steal > 0.05) * 2,
         valid: because.is_none(),
         invalid_because: because.into_iter().collect(),
+        invalid: Vec::new(),
         notes,
         throughput_per_s: throughput,
         response_time_ms: response,
@@ -553,6 +554,7 @@ fn held(trials: &[TrialRecord]) -> Held {
         ]),
         wait_ms: BTreeMap::from([("request-queue".to_owned(), 203.0)]),
         cost_at_answer: Some("with 41 users the limit makes 1.2 requests wait 9.8 ms on average; throughput is 0.4 % lower (within the intervals).".to_owned()),
+        cost: None,
     }
 }
 

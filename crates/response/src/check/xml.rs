@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use sxd_document::Package;
 use weir_plan::{SampleScope, XPath2Assertion, XPathAssertion, XmlAssertion};
 
-use crate::extract::xpath::{declared, read_for, search2};
-use crate::xml::{Dialect, Doctype, Names, Searched, read, search};
+use crate::extract::xpath::{NotSearched, declared, read_for, search2};
+use crate::xml::{Dialect, Doctype, Names, Searched, Trouble, read, search};
 use crate::{AssertionOutcome, SampleView, Variables};
 
 pub(super) fn well_formed(
@@ -92,14 +92,14 @@ pub(super) fn xpath2(
         Ok(Searched::Nodes(nodes)) => !nodes.is_empty(),
         Ok(Searched::Boolean(value)) => value,
         Ok(Searched::Text(_)) => true,
-        Err(says) => {
+        Err(why) => {
             // JMeter also asks Xalan, which knows the functions of XPath 1.0 only.
-            let message = match says.split_once("Could not find function: ") {
-                Some((_, function)) => {
-                    format!("Exception: Could not find function: {function} for:{query}")
+            let message = match &why {
+                NotSearched::Expression(trouble @ Trouble::Function(_)) => {
+                    format!("Exception: {trouble} for:{query}")
                 }
-                None => format!(
-                    "Exception occurred computing assertion with XPath:{query}, error:{says}"
+                _ => format!(
+                    "Exception occurred computing assertion with XPath:{query}, error:{why}"
                 ),
             };
             return AssertionOutcome::error(name, message);

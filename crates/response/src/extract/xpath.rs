@@ -1,5 +1,7 @@
 //! The two XPath Extractors.
 
+use std::fmt;
+
 use sxd_document::Package;
 use sxd_document::dom::ChildOfRoot;
 use sxd_xpath::nodeset::Node;
@@ -8,8 +10,8 @@ use weir_plan::{SampleScope, XPath2Extractor, XPathExtractor, XmlReading};
 use super::{Extraction, number};
 use crate::scope::samples;
 use crate::xml::{
-    Dialect, Doctype, Layout, Malformed, Names, Searched, attribute, fragment, read, read_page,
-    search,
+    Dialect, Doctype, Layout, Malformed, Names, Searched, Trouble, attribute, fragment, read,
+    read_page, search,
 };
 use crate::{AssertionOutcome, SampleView, Variables};
 
@@ -86,7 +88,8 @@ pub(super) fn extract2(
             text,
             &package,
             Dialect::Two,
-        )?;
+        )
+        .map_err(|why| why.to_string())?;
         let mut values = values2(searched, element.fragment);
         match usize::try_from(wanted) {
             Err(_) => found.append(&mut values),
@@ -123,14 +126,43 @@ fn concluded(done: Result<(), String>, name: &str, save: impl FnOnce()) -> Extra
     }
 }
 
-/// Evaluates an XPath 2 element's expression, as far as it is XPath 1.0; the error is Saxon's.
+/// Why an XPath 2 element finds nothing.
+pub(crate) enum NotSearched {
+    /// What is to be searched is no document, in Java's words.
+    Document(String),
+    /// The expression cannot be evaluated.
+    Expression(Trouble),
+}
+
+/// Saxon's words, behind the name of the exception.
+impl fmt::Display for NotSearched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SAXON: &str = "net.sf.saxon.s9api.SaxonApiException";
+        match self {
+            Self::Document(says) => f.write_str(says),
+            Self::Expression(Trouble::NoPath) => write!(
+                f,
+                "{SAXON}: Expected an expression, but reached the end of the input"
+            ),
+            Self::Expression(Trouble::Prefix(prefix)) => {
+                write!(
+                    f,
+                    "{SAXON}: Namespace prefix '{prefix}' has not been declared"
+                )
+            }
+            Self::Expression(trouble) => write!(f, "{SAXON}: {trouble}"),
+        }
+    }
+}
+
+/// Evaluates an XPath 2 element's expression, as far as it is XPath 1.0.
 pub(crate) fn search2<'d>(
     query: &str,
     namespaces: &str,
     text: &str,
     package: &'d Package,
     dialect: Dialect,
-) -> Result<Searched<'d>, String> {
+) -> Result<Searched<'d>, NotSearched> {
     let document = package.as_document();
     let pairs = namespaces.lines().filter_map(|line| line.split_once('='));
     let pairs: Vec<(String, String)> = pairs
@@ -141,21 +173,9 @@ pub(crate) fn search2<'d>(
         let at = at.map_or(String::new(), |(line, column)| {
             format!("lineNumber: {line}; columnNumber: {column}; ")
         });
-        format!("org.xml.sax.SAXParseException; {at}{says}")
+        NotSearched::Document(format!("org.xml.sax.SAXParseException; {at}{says}"))
     })?;
-    search(query, document, &pairs, dialect)
-        .map_err(|says| format!("net.sf.saxon.s9api.SaxonApiException: {}", as_saxon(&says)))
-}
-
-/// Saxon's words for what Xalan would say.
-fn as_saxon(says: &str) -> String {
-    if says.starts_with("A location path was expected") {
-        return "Expected an expression, but reached the end of the input".into();
-    }
-    match says.strip_prefix("Prefix must resolve to a namespace: ") {
-        Some(prefix) => format!("Namespace prefix '{prefix}' has not been declared"),
-        None => says.to_owned(),
-    }
+    search(query, document, &pairs, dialect).map_err(NotSearched::Expression)
 }
 
 /// Reads a body as the element says.

@@ -50,6 +50,8 @@ pub(super) enum Function {
 pub(crate) enum JsonPathError {
     /// It is not a path; what Jayway says about it.
     Invalid(String),
+    /// It is a path that Jayway knows and Weir cannot evaluate.
+    Unsupported(String),
     /// There is nothing at this path; what Jayway says about it.
     NotFound(String),
     /// It cannot be evaluated here; what Jayway says about it.
@@ -58,7 +60,10 @@ pub(crate) enum JsonPathError {
 
 impl JsonPathError {
     pub(crate) fn says(&self) -> &str {
-        let (Self::Invalid(says) | Self::NotFound(says) | Self::Failed(says)) = self;
+        let (Self::Invalid(says)
+        | Self::Unsupported(says)
+        | Self::NotFound(says)
+        | Self::Failed(says)) = self;
         says
     }
 }
@@ -270,16 +275,21 @@ impl PathReader {
             ("keys", "") => Function::Keys,
             ("first", "") => Function::First,
             ("last", "") => Function::Last,
-            ("index", index) => match index.parse() {
-                Ok(index) => Function::Index(index),
-                Err(_) => return Err(invalid(format!("index({index}) is not supported"))),
-            },
+            ("index", index) => {
+                let parsed = index.parse().map_err(|_| {
+                    JsonPathError::Unsupported(format!("index({index}) is not supported"))
+                })?;
+                Function::Index(parsed)
+            }
             ("append" | "concat", _) | (_, "") => {
                 return Err(invalid(format!(
                     "Function with name: {name} does not exist."
                 )));
             }
-            _ => return Err(invalid(format!("{name}({arguments}) is not supported"))),
+            _ => {
+                let says = format!("{name}({arguments}) is not supported");
+                return Err(JsonPathError::Unsupported(says));
+            }
         };
         Ok(Step::Function(function))
     }

@@ -18,4 +18,5 @@ mod value;
 pub(super) use evaluate::{Evaluation, evaluate};
 pub(super) use functions::is_function;
 pub(super) use parse::parse;
-pub(super) use value::{Trouble, Value, number_text};
+pub(crate) use value::Trouble;
+pub(super) use value::{Value, number_text};

@@ -23,6 +23,7 @@ pub(crate) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         repeats: 0,
         valid: true,
         invalid_because: Vec::new(),
+        invalid: Vec::new(),
         notes: Vec::new(),
         throughput_per_s,
         response_time_ms: ResponseTime::default(),

@@ -3,6 +3,7 @@
 use weir_record::{Finding, TrialRecord};
 
 use super::{Evidence, name, not_the_cpu};
+use crate::figure::of_port;
 use crate::search::plateau::limit;
 use crate::settings::{BACKLOG, CONNECTIONS};
 
@@ -75,22 +76,15 @@ fn codes(trial: &TrialRecord) -> String {
 /// Whether the target's own queue can have overflowed: it was seen full (only then clients without an
 /// answer are counted), or it is not known how long it may be.
 fn may_be_own(trial: &TrialRecord) -> bool {
-    of_port(trial, ".syn-sent").is_some() || of_port(trial, ".accept-queue.limit").is_none()
-}
-
-/// A signal of the target's port.
-fn of_port(trial: &TrialRecord, quantity: &str) -> Option<f64> {
-    let mut named = trial.signals.iter();
-    let found = named.find(|(name, _)| name.starts_with("tcp.") && name.ends_with(quantity));
-    found.map(|(_, value)| *value)
+    of_port(trial, "syn-sent").is_some() || of_port(trial, "accept-queue.limit").is_none()
 }
 
 /// Where those are who found the queue full. Older kernels (4.3, `tcp_conn_request`) still took in
 /// some of them, so that half-open connections piled up on the server (`SYN_RECV`); later ones do
 /// not answer, and the clients stay in `SYN_SENT`.
 fn unanswered(trial: &TrialRecord) -> Option<String> {
-    let sent = of_port(trial, ".syn-sent")?;
-    let half_open = of_port(trial, ".syn-recv").map_or_else(String::new, |received| {
+    let sent = of_port(trial, "syn-sent")?;
+    let half_open = of_port(trial, "syn-recv").map_or_else(String::new, |received| {
         format!(
             " and {received:.1} connections were half open on the server (SYN_RECV): this kernel drops what finds no \
              place, where older ones kept it half open"

@@ -193,7 +193,7 @@ fn tables_pictures_and_spreads_know_their_environments() {
     let levels: Vec<f64> = lines[1].points.iter().map(|(x, _)| *x).collect();
     assert_eq!(levels, [1.0, 500.0]);
     assert!(
-        outcome.summary.contains("Spread of throughput over the environments: full: 110 to 250 /s, 140 /s apart in 2 environments; alone: ")
+        outcome.summary.contains("Spread of throughput over the environments: full: 110 /s to 250 /s, 140 /s apart in 2 environments; alone: ")
             && outcome.summary.contains("times smaller."),
         "{}",
         outcome.summary

@@ -186,7 +186,12 @@ fn the_search_trials_come_first_and_the_cost_last() {
     );
     let held = outcome.held.expect("a check");
     let cost = held.cost_at_answer.expect("the cost was measured");
-    assert!(cost.contains("throughput"), "{cost}");
+    let numbers = held.cost.expect("its numbers");
+    assert_eq!(cost, numbers.to_string());
+    assert_eq!(
+        outcome.trials.last().map(|trial| trial.id),
+        Some(numbers.trial)
+    );
     assert!(
         outcome
             .settings_detail

@@ -40,6 +40,7 @@ pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> Tri
         repeats: 0,
         valid: true,
         invalid_because: Vec::new(),
+        invalid: Vec::new(),
         notes: Vec::new(),
         throughput_per_s: seen.throughput_per_s,
         response_time_ms: exponential(1e3 * seen.response_s),

@@ -1,5 +1,7 @@
 //! What an expression gives, and how one kind becomes another (XPath 1.0, sections 3 and 4).
 
+use std::fmt;
+
 use super::index::{Index, Place};
 use crate::bounds::{Budget, TooMuch};
 
@@ -16,6 +18,14 @@ pub(crate) enum Value {
 /// Why an expression gives nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
+    /// It is longer or deeper than Weir reads.
+    TooLong,
+    /// There is none.
+    Empty,
+    /// It is none.
+    NoPath,
+    /// A prefix stands for no namespace.
+    Prefix(String),
     /// The function of this name is not known.
     Function(String),
     /// The variable of this name is not known.
@@ -26,6 +36,31 @@ pub(crate) enum Trouble {
     Arguments(String),
     /// It costs more than a sample may.
     TooMuch(TooMuch),
+}
+
+/// Xalan's words.
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => f.write_str("The XPath expression is too long or too deep."),
+            Self::Empty => f.write_str("Empty expression!"),
+            Self::NoPath => f.write_str(
+                "A location path was expected, but the end of the XPath expression was found instead.",
+            ),
+            Self::Prefix(prefix) => write!(f, "Prefix must resolve to a namespace: {prefix}"),
+            Self::Function(name) => write!(f, "Could not find function: {name}"),
+            Self::Variable(name) => write!(f, "Variable not resolvable: {name}"),
+            Self::NoNodes => f.write_str("Can not convert a value to a NodeList!"),
+            Self::Arguments(name) => write!(f, "{name} got too few or too many arguments"),
+            Self::TooMuch(refused) => write!(f, "{refused}"),
+        }
+    }
+}
+
+impl From<Trouble> for String {
+    fn from(trouble: Trouble) -> Self {
+        trouble.to_string()
+    }
 }
 
 impl From<TooMuch> for Trouble {

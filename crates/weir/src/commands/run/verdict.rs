@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use weir_metric::{Metric, Requirement};
+use weir_metric::{Metric, Requirement, Unit};
 use weir_record::{RequirementCheck, TrialRecord};
 use weir_study::{check_requirement, is_recorded};
 
@@ -14,6 +14,8 @@ use crate::output;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verdict {
     says: String,
+    /// The unit that it was typed in.
+    unit: Unit,
     /// `None`: the figure was not read in this run.
     pub(crate) check: Option<RequirementCheck>,
 }
@@ -27,20 +29,20 @@ impl Verdict {
     fn found(&self) -> String {
         match &self.check {
             None => "it was not read in this run".to_owned(),
-            Some(check) => format!("found {}", figure(check)),
+            Some(check) => format!("found {}", figure(check.value, self.unit)),
         }
     }
 }
 
-/// The value in the unit of the requirement's own words.
-fn figure(check: &RequirementCheck) -> String {
-    let unit = check.says.rsplit(' ').next().unwrap_or("");
-    match unit {
-        "%" => format!("{:.3} %", check.value * 100.0),
-        "ms" => format!("{:.3} ms", check.value * 1e3),
-        "/s" => format!("{:.1} /s", check.value),
-        _ => format!("{} (in base units)", check.value),
-    }
+/// A value of a base unit, in the unit that the requirement was typed in.
+fn figure(value: f64, unit: Unit) -> String {
+    let value = value / unit.factor();
+    let decimals = match unit {
+        Unit::PerSecond | Unit::PerMinute => 1,
+        _ => 3,
+    };
+    let unit = unit.spelling();
+    format!("{value:.decimals$} {unit}").trim_end().to_owned()
 }
 
 /// Requirements as typed.
@@ -64,6 +66,7 @@ pub(crate) fn not_recorded(metric: &Metric) -> String {
 pub(crate) fn judge(requirements: &[Requirement], record: &TrialRecord) -> Vec<Verdict> {
     let one = |requirement: &Requirement| Verdict {
         says: requirement.to_string(),
+        unit: requirement.bound.unit,
         check: check_requirement(record, requirement),
     };
     let verdicts: Vec<Verdict> = requirements.iter().map(one).collect();
