@@ -47,7 +47,8 @@ impl Settings {
             let (limit, because) = pool::limit(pool, threads, front.throughput_per_s);
             settings.put(facts, &pool.stage, limit, because, trials);
         }
-        if let Some((limit, because)) = front.connections(threads, demand) {
+        let when_full = facts.stage(CONNECTIONS).map(|stage| stage.when_full);
+        if let Some((limit, because)) = front.connections(threads, demand, when_full) {
             settings.put(facts, CONNECTIONS, limit, because, trials);
         }
         let found = facts.stage(BACKLOG).and_then(|stage| stage.limit);

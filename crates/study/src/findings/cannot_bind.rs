@@ -3,6 +3,8 @@
 //! A limit acts only when as many want to be in its stage as it lets in. If no trial came near the
 //! smallest limit that was tried, no difference between the trials is this setting's.
 
+use std::collections::BTreeSet;
+
 use weir_record::{Finding, Stage, TrialRecord};
 
 use super::{Evidence, name};
@@ -12,16 +14,33 @@ use crate::settings::THREADS;
 /// From this share of its limit a stage may have been full at moments.
 pub(crate) const NEAR: f64 = 0.8;
 
-/// Every stage whose limit was varied and never reached. The threads have a rule of their own.
+/// All stages whose limits were varied and never reached, in one finding. The threads have a rule of
+/// their own.
 pub(super) fn varied(evidence: &Evidence<'_>) -> Vec<Finding> {
     let stages = evidence.facts.stages.iter();
-    stages
+    let idle: Vec<Idle<'_>> = stages
         .filter(|stage| stage.name != THREADS)
         .filter_map(|stage| never_acted(stage, evidence))
-        .collect()
+        .collect();
+    match idle.as_slice() {
+        [] => Vec::new(),
+        [one] => vec![one.alone()],
+        all => vec![together(all)],
+    }
 }
 
-fn never_acted(stage: &Stage, evidence: &Evidence<'_>) -> Option<Finding> {
+/// A limit that was varied and never reached.
+struct Idle<'e> {
+    stage: &'e str,
+    smallest: f64,
+    largest: f64,
+    /// The most that were in the stage, and in which trial.
+    most: f64,
+    fullest: &'e TrialRecord,
+    trials: Vec<u32>,
+}
+
+fn never_acted<'e>(stage: &'e Stage, evidence: &Evidence<'e>) -> Option<Idle<'e>> {
     let limits: Vec<(&TrialRecord, f64)> = evidence
         .trials
         .iter()
@@ -32,33 +51,69 @@ fn never_acted(stage: &Stage, evidence: &Evidence<'_>) -> Option<Finding> {
     if smallest >= largest {
         return None;
     }
-    let fullest = limits
+    let (fullest, most) = limits
         .iter()
         .map(|(trial, _)| Some((*trial, occupancy(trial, &stage.name)?)))
         .collect::<Option<Vec<_>>>()?
         .into_iter()
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (trial, most) = fullest;
-    if most >= NEAR * smallest {
-        return None;
-    }
-    let ids: Vec<u32> = limits.iter().map(|(trial, _)| trial.id).collect();
-    let says = format!(
-        "The limit of {} cannot act at this load: it was varied from {smallest} to {largest}, and at most \
-         {most:.1} were in the stage ({}, trial {}). Differences between these trials are not its doing.",
-        stage.name,
-        name(trial),
-        trial.id
-    );
-    Some(
-        Finding::new("cannot-bind", says, &ids)
-            .of_stage(&stage.name)
-            .with(&format!("{}.occupancy", stage.name), most)
+    (most < NEAR * smallest).then(|| Idle {
+        stage: &stage.name,
+        smallest,
+        largest,
+        most,
+        fullest,
+        trials: limits.iter().map(|(trial, _)| trial.id).collect(),
+    })
+}
+
+impl Idle<'_> {
+    fn alone(&self) -> Finding {
+        let Self {
+            stage,
+            smallest,
+            largest,
+            most,
+            fullest,
+            trials,
+        } = self;
+        let says = format!(
+            "The limit of {stage} cannot act at this load: it was varied from {smallest} to {largest}, and at most \
+             {most:.1} were in the stage ({}, trial {}). Differences between these trials are not its doing.",
+            name(fullest),
+            fullest.id
+        );
+        Finding::new("cannot-bind", says, trials)
+            .of_stage(stage)
+            .with(&format!("{stage}.occupancy"), *most)
             .change(format!(
                 "nothing; it would act with more than {smallest} in the stage, which takes more users or \
                  slower answers"
-            )),
-    )
+            ))
+    }
+}
+
+fn together(all: &[Idle<'_>]) -> Finding {
+    let parts = all.iter().map(|idle| {
+        format!(
+            "{} ({} to {}, at most {:.1} in it, trial {})",
+            idle.stage, idle.smallest, idle.largest, idle.most, idle.fullest.id
+        )
+    });
+    let parts: Vec<String> = parts.collect();
+    let says = format!(
+        "These limits were varied and cannot act at this load: {}. Differences between these trials are not their \
+         doing.",
+        parts.join(", ")
+    );
+    let trials: BTreeSet<u32> = all.iter().flat_map(|idle| idle.trials.clone()).collect();
+    let trials: Vec<u32> = trials.into_iter().collect();
+    let finding = Finding::new("cannot-bind", says, &trials);
+    all.iter()
+        .fold(finding, |finding, idle| {
+            finding.with(&format!("{}.occupancy", idle.stage), idle.most)
+        })
+        .change("nothing; they would act with more users or slower answers")
 }
 
 /// The limit in a trial: as set, else as found.
@@ -99,6 +154,37 @@ mod tests {
         let finding = found("backlog", &trials).expect("it cannot act");
         assert_eq!(finding.stage.as_deref(), Some("backlog"));
         assert_eq!(finding.trials, [1, 2]);
+    }
+
+    #[test]
+    fn several_limits_that_cannot_act_are_one_finding() {
+        let idle = [
+            ("tcp.8080.accept-queue", 0.2),
+            ("connections.occupancy", 20.0),
+        ];
+        let mut trials = [
+            with_limit(1, "backlog", 10.0, &idle),
+            with_limit(2, "backlog", 200.0, &idle),
+        ];
+        for (trial, limit) in trials.iter_mut().zip([100.0, 8192.0]) {
+            let limit = Level::Number(limit);
+            trial.levels.insert("connections".to_owned(), limit);
+        }
+        let facts = facts(&[("backlog", 100.0), ("connections", 100.0)]);
+        let evidence = Evidence {
+            trials: trials.iter().collect(),
+            facts: &facts,
+            fit: None,
+        };
+        let found = varied(&evidence);
+        let [finding] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!(finding.trials, [1, 2]);
+        assert!(
+            finding.stage.is_none() && finding.evidence.len() == 2,
+            "{finding:?}"
+        );
     }
 
     #[test]

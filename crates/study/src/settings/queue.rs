@@ -1,6 +1,7 @@
 //! Connections and backlog: what may wait in front of the threads, and for how long.
 
 use weir_metric::{Metric, Requirement};
+use weir_record::WhenFull;
 
 use super::Demand;
 
@@ -50,7 +51,12 @@ impl Front {
 
     /// Threads, what may wait for them within the patience (Little's law), and what is kept open
     /// without a request; at least the users of the check.
-    pub(super) fn connections(&self, threads: u32, demand: &Demand) -> Option<(f64, String)> {
+    pub(super) fn connections(
+        &self,
+        threads: u32,
+        demand: &Demand,
+        when_full: Option<WhenFull>,
+    ) -> Option<(f64, String)> {
         let queue = self.throughput_per_s * self.patience_s;
         let users = OVERLAP * f64::from(self.population);
         let idle = demand.idle_connections;
@@ -59,10 +65,15 @@ impl Front {
             return None;
         }
         let limit = wanted.max(users).ceil();
+        let more = match when_full {
+            Some(WhenFull::Refuse) => "; more are refused at once",
+            Some(WhenFull::Wait | WhenFull::Block) => "; more wait to be accepted",
+            None => "",
+        };
         let because = if wanted >= users {
             format!(
                 "{threads} in threads, {queue:.0} that wait at most {} s at {:.1} requests/s, {idle:.0} \
-                 open without a request; who would wait longer is told so at once",
+                 open without a request{more}",
                 self.patience_s, self.throughput_per_s
             )
         } else {

@@ -136,6 +136,38 @@ fn the_trial_of_a_study_with_the_most_requests_in_flight_is_explained() {
         .says(&["trial 999 is not in the run; there are 1"]);
 }
 
+/// Settings that hold let requests wait in the trials of their check: that is no fault to explain.
+#[test]
+fn the_check_of_settings_that_hold_is_explained_when_asked_for() {
+    let place = Place::with_recorded_run("sample-server");
+    let file = "weir-runs/recorded/result.json";
+    let mut result = json_file(&place.path(file));
+    let explained = || {
+        let words = ["explain", "recorded", "--json", "why.json"];
+        let done = place.weir(&words).ends(0);
+        (
+            done,
+            explanation(&place, "why.json")["runs"][0]["trial"].clone(),
+        )
+    };
+    let (_, most) = explained();
+    let trials = result["trials"].as_array_mut().unwrap();
+    let check = trials.iter_mut().find(|trial| trial["id"] == most).unwrap();
+    check["role"] = "check".into();
+    for (passed, is_left_out) in [(false, false), (true, true)] {
+        result["held"] = serde_json::json!({
+            "population": 60, "passed": passed, "trials": [most], "requirements": [], "waiting": {},
+            "wait_ms": {}, "cost_at_answer": null,
+        });
+        place.write(file, &result.to_string());
+        let (done, trial) = explained();
+        assert_eq!(trial != most, is_left_out, "{trial}");
+        if is_left_out {
+            done.says(&[&format!("--trial {most} explains one")]);
+        }
+    }
+}
+
 #[test]
 fn what_is_asked_wrongly_is_said() {
     let place = Place::with_recorded_run("sample-server");

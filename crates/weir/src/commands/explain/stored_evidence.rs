@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use weir_explain::{Evidence, MachineCpus};
-use weir_record::{RunDirectory, RunResult, TargetFacts, TrialRecord};
+use weir_record::{Role, RunDirectory, RunResult, TargetFacts, TrialRecord};
 
 use crate::error::ExpectedError;
+use crate::output;
 use crate::stored;
 
 /// Reads a run by path, name or `last`, or the file of `weir run --json`.
@@ -33,6 +34,7 @@ pub(super) fn read(
     let run = Run {
         machine: machine_cpus(&directory),
         target: None,
+        is_held: false,
         name,
     };
     if directory.single_path().is_file() {
@@ -43,8 +45,15 @@ pub(super) fn read(
         return run.evidence(&directory.records().map_err(stored::failed)?, trial);
     }
     let result = directory.result().map_err(stored::failed)?;
+    let held = result.held.as_ref();
+    let is_held = held.is_some_and(|held| held.passed);
     let target = Some(result.target);
-    Run { target, ..run }.evidence(&result.trials, trial)
+    let run = Run {
+        target,
+        is_held,
+        ..run
+    };
+    run.evidence(&result.trials, trial)
 }
 
 fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
@@ -63,6 +72,7 @@ fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
     let run = Run {
         name: named.to_owned(),
         target: None,
+        is_held: false,
         machine: None,
     };
     run.evidence(&[result.trial], trial)
@@ -72,11 +82,15 @@ fn of_file(named: &str, trial: Option<u32>) -> Result<Evidence, ExpectedError> {
 struct Run {
     name: String,
     target: Option<TargetFacts>,
+    /// Whether settings were found that hold: in the trials of their check requests wait because
+    /// they are to.
+    is_held: bool,
     machine: MachineCpus,
 }
 
 impl Run {
     /// That of the trial asked for, or of the one with the most requests in flight: it shows most.
+    /// Where settings hold, one of the trials that led to them.
     fn evidence(
         &self,
         trials: &[TrialRecord],
@@ -87,14 +101,22 @@ impl Run {
             Evidence::of_trial(&self.name, trial, self.target.as_ref(), self.machine)
         };
         let in_flight = |trial: &TrialRecord| of(trial).in_flight.unwrap_or(0.0);
+        let is_check = |trial: &TrialRecord| self.is_held && trial.role == Role::Check;
         let chosen = match asked {
             Some(id) => trials.iter().find(|trial| trial.id == id),
             None => trials.iter().max_by(|a, b| {
-                (a.valid, in_flight(a))
-                    .partial_cmp(&(b.valid, in_flight(b)))
+                (a.valid, !is_check(a), in_flight(a))
+                    .partial_cmp(&(b.valid, !is_check(b), in_flight(b)))
                     .unwrap_or(std::cmp::Ordering::Equal)
             }),
         };
+        if let (None, Some(check)) = (asked, trials.iter().find(|trial| is_check(trial))) {
+            output::talk(&format!(
+                "the trials of the check are left out: there the settings hold the load back, as they are to; \
+                 --trial {} explains one",
+                check.id
+            ));
+        }
         chosen.map(of).ok_or_else(|| {
             let ids = ids
                 .iter()
