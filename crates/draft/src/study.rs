@@ -2,7 +2,7 @@
 
 use weir_accesslog::Rates;
 use weir_shown::is_hidden;
-use weir_target::{AgentWay, Found, FoundLimit, FoundValue, SetWay};
+use weir_server::{AgentWay, Found, FoundLimit, FoundValue, SetWay};
 
 use crate::USERS;
 
@@ -367,7 +367,7 @@ fn key(stage: &str) -> String {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use weir_study::{LimitSetter, StudyFile, TargetKind};
-    use weir_target::FoundKind;
+    use weir_server::FoundKind;
 
     use super::*;
 

@@ -13,7 +13,7 @@ use weir_record::{
     TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
 };
 use weir_script::{Properties, Target};
-use weir_target::{ConfigurationChange, Server, TargetError, Watched};
+use weir_server::{ConfigurationChange, Server, TargetError, Watched};
 
 use crate::cpus::CpuPlan;
 use crate::levels;

@@ -10,7 +10,7 @@ use crate::search::root::{CONFIDENCE, NEAR, Root};
 use crate::search::users::Users;
 use crate::search::{bounded::Bounded, level as level_of};
 use crate::settings::think_s;
-use crate::spec::{FindSpec, Varied};
+use crate::file::{FindSpec, Varied};
 
 /// Points of a curve that is drawn.
 const CURVE_POINTS: usize = 60;

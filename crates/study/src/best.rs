@@ -19,7 +19,7 @@ use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
 use crate::search::bounded::Bounded;
-use crate::spec::{Across, BestGoal, BestSpec};
+use crate::file::{Across, BestGoal, BestSpec};
 use crate::sweep::{Case, table};
 use crate::trials::{Stop, Trials, Wanted};
 use levels::Aim;

@@ -6,7 +6,7 @@ use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
 use crate::search::USERS;
 use crate::search::users::Users;
 use crate::settings::{Demand, Front, Settings, ThreadSearch};
-use crate::spec::FindSpec;
+use crate::file::FindSpec;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 /// Trials of the check at most.

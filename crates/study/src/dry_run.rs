@@ -11,7 +11,7 @@ use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
 use crate::several;
-use crate::spec::{
+use crate::file::{
     Ask, BestGoal, BestSpec, EnvironmentSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied,
 };
 use crate::sweep::{Case, cases};

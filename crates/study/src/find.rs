@@ -17,7 +17,7 @@ use crate::outcome::Outcome;
 use crate::search::cpu::CpuFit;
 use crate::search::{self, Found, Goals};
 use crate::settings::{Demand, THREADS};
-use crate::spec::{FindSpec, Varied};
+use crate::file::{FindSpec, Varied};
 use crate::summary;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 

@@ -11,7 +11,7 @@ use crate::learned::Learned;
 use crate::search::bounded::Bounded;
 use crate::search::{self, Goals};
 use crate::settings::Settings;
-use crate::spec::{FindSpec, Varied};
+use crate::file::{FindSpec, Varied};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 
 /// What the factors of the gateway begin with; the rest is the word of its file.

@@ -69,7 +69,7 @@ mod requirement;
 mod search;
 mod settings;
 mod several;
-mod spec;
+mod file;
 mod summary;
 mod sweep;
 mod taken_in;
@@ -85,7 +85,7 @@ pub use observer::StudyObserver;
 pub use outcome::{Outcome, exit_code};
 pub use requirement::{check_requirement, is_recorded, is_recorded_of};
 pub use several::several;
-pub use spec::{
+pub use file::{
     Across, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ChoiceSpec, ColumnSpec,
     CommandApp, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind,
     EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp,

@@ -19,7 +19,7 @@ use weir_stats::Verdict;
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::spec::{AS_FOUND, Across, MattersSpec};
+use crate::file::{AS_FOUND, Across, MattersSpec};
 use crate::sweep::{Case, table};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 use binding::Mechanism;

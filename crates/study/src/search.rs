@@ -17,7 +17,7 @@ pub(crate) mod users;
 use weir_metric::{Metric, Requirement};
 use weir_record::{Level, Levels, Role, TargetFacts, TrialError, TrialRecord};
 
-use crate::spec::{FindSpec, Varied};
+use crate::file::{FindSpec, Varied};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 use bounded::Bounded;
 use cpu::CpuFit;

@@ -29,7 +29,7 @@ use crate::contest::{BLOCKS_MAX, LOOKS};
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::spec::{BestGoal, SeveralSpec, is_spare};
+use crate::file::{BestGoal, SeveralSpec, is_spare};
 use crate::trials::{Stop, Trials};
 use study::Study;
 use walk::FINER_MAX;

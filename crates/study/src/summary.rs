@@ -8,7 +8,7 @@ use crate::learned::Learned;
 use crate::search::plateau::limit;
 use crate::search::{Found, level as level_of};
 use crate::settings::{REQUEST_QUEUE, THREADS};
-use crate::spec::{FindSpec, Varied};
+use crate::file::{FindSpec, Varied};
 use crate::trials::Stop;
 
 /// A gateway is full from this share of its limit on average: between two requests a slot is empty for a moment.

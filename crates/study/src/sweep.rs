@@ -16,7 +16,7 @@ use weir_record::{Levels, Role, Status, TargetFacts, TrialRecord, TrialRunner};
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::spec::SweepSpec;
+use crate::file::SweepSpec;
 use crate::trials::{Stop, Trials, Wanted};
 
 pub(crate) use comparison::{percent, rounded};

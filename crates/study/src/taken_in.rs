@@ -6,7 +6,7 @@ use weir_record::{Finding, Status, TargetFacts, TrialRecord};
 
 use crate::findings;
 use crate::outcome::Outcome;
-use crate::spec::{Across, ColumnSpec};
+use crate::file::{Across, ColumnSpec};
 use crate::sweep::{Case, table};
 
 /// The figures of the table, by title and name.

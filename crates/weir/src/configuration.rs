@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use weir_record::{ConfigurationDiff, failed_to};
 use weir_rig::Rig;
 use weir_study::Outcome;
-use weir_target::{ConfigurationChange, FILE_TO_HOLD};
+use weir_server::{ConfigurationChange, FILE_TO_HOLD};
 
 use crate::error::ExpectedError;
 use crate::{output, stored};

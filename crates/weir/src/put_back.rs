@@ -1,7 +1,7 @@
 //! The journal of changes, told to the user when something is put back.
 
 use weir_record::failed_to;
-use weir_target::{Journal, Leftover, Restored, restore_abandoned};
+use weir_server::{Journal, Leftover, Restored, restore_abandoned};
 
 use crate::error::ExpectedError;
 use crate::{output, places};

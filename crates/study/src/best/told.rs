@@ -14,7 +14,7 @@ use super::search::{Compared, Standing};
 use super::{End, Out, Scale};
 use crate::contest::CONFIDENCE;
 use crate::figure::Figure;
-use crate::spec::{BestGoal, BestSpec, ColumnSpec, default_columns};
+use crate::file::{BestGoal, BestSpec, ColumnSpec, default_columns};
 use crate::sweep::percent;
 use crate::trials::Stop;
 

@@ -11,7 +11,7 @@ use crate::figure::occupancy;
 use crate::fullness::{WAITING_MIN, full};
 use crate::search::USERS;
 use crate::settings::BACKLOG;
-use crate::spec::MattersSpec;
+use crate::file::MattersSpec;
 
 /// What would fill the stage by the figures of the pairs is multiplied by this: more users also wait longer elsewhere.
 const AMPLE: f64 = 1.5;

@@ -15,7 +15,7 @@ use weir_stats::{
 
 use super::{End, case_name, levels_of};
 use crate::figure::Figure;
-use crate::spec::MattersSpec;
+use crate::file::MattersSpec;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 pub(crate) use weir_stats::PAIRS_MAX;

@@ -7,7 +7,7 @@ use super::binding::words;
 use super::{End, Learned, level_in_result, level_name};
 use crate::figure::Figure;
 use crate::settings::BACKLOG;
-use crate::spec::{ColumnSpec, MattersSpec, default_columns};
+use crate::file::{ColumnSpec, MattersSpec, default_columns};
 use crate::sweep::percent;
 use crate::trials::Stop;
 

@@ -7,7 +7,7 @@ use weir_record::TrialRecord;
 
 use super::root::{By, Root};
 use super::{Found, Goals, Step, level as level_of, near};
-use crate::spec::FindSpec;
+use crate::file::FindSpec;
 use crate::trials::Effort;
 
 /// What the trials themselves say of the smallest level.

@@ -3,7 +3,7 @@
 use weir_record::TrialRecord;
 
 use super::level;
-use crate::spec::Varied;
+use crate::file::Varied;
 
 /// A straight line from level to population, taken from the trials themselves.
 ///

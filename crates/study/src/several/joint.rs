@@ -5,7 +5,7 @@ use weir_record::LevelVerdict;
 
 use super::Point;
 use crate::contest::{BLOCKS_MAX, Contest, LOOKS, Measure};
-use crate::spec::BestGoal;
+use crate::file::BestGoal;
 
 /// Blocks that make an answer of what is left alone: nothing else met the requirements.
 const ALONE: usize = LOOKS[0];

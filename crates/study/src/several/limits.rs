@@ -10,7 +10,7 @@ use weir_record::{SettingEvidence, Stage, TargetFacts, TrialRecord, WhenFull};
 use crate::findings::cannot_bind::NEAR;
 use crate::fullness::full;
 use crate::settings::{BACKLOG, CONNECTIONS, THREADS, quantile};
-use crate::spec::{SeveralSpec, is_spare};
+use crate::file::{SeveralSpec, is_spare};
 
 /// Where a study and the target say nothing, no more threads are tried than this …
 const THREADS_MAX: u32 = 400;

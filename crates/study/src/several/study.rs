@@ -14,7 +14,7 @@ use super::{End, Out, Point, contenders_max};
 use crate::best::Scale;
 use crate::contest::LOOKS;
 use crate::settings::{CONNECTIONS, THREADS};
-use crate::spec::{BestGoal, SeveralSpec};
+use crate::file::{BestGoal, SeveralSpec};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 /// A trial of a search, by its point.

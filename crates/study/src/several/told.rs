@@ -15,7 +15,7 @@ use super::{End, Point, words};
 use crate::contest::CONFIDENCE;
 use crate::findings;
 use crate::outcome::Outcome;
-use crate::spec::{Across, BestGoal, ColumnSpec, SeveralSpec, default_columns};
+use crate::file::{Across, BestGoal, ColumnSpec, SeveralSpec, default_columns};
 use crate::sweep::{Case, table};
 use crate::trials::Stop;
 

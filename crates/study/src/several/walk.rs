@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_stats::unimodal_regression;
 
 use crate::best::{between, ladder};
-use crate::spec::BestGoal;
+use crate::file::BestGoal;
 use crate::sweep::shuffled;
 
 /// Rounds of finer steps.

@@ -9,7 +9,7 @@ use super::told::Told;
 use super::{End, Point};
 use crate::contest::CONFIDENCE;
 use crate::search::bounded::Bounded;
-use crate::spec::BestGoal;
+use crate::file::BestGoal;
 use crate::sweep::percent;
 use crate::trials::Stop;
 

@@ -6,7 +6,7 @@ use super::Case;
 use super::comparison::rounded;
 use super::table::{cell, of_case};
 use crate::figure::Figure;
-use crate::spec::{Across, PictureSpec, SpreadSpec};
+use crate::file::{Across, PictureSpec, SpreadSpec};
 
 /// How far apart the environments lie, in sentences.
 pub(super) fn sentences(across: &Across, cases: &[Case], trials: &[TrialRecord]) -> Vec<String> {

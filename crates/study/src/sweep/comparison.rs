@@ -13,7 +13,7 @@ use weir_stats::{Blocks, Estimate};
 use super::Case;
 use super::table::of_case;
 use crate::figure::Figure;
-use crate::spec::CompareSpec;
+use crate::file::CompareSpec;
 
 /// Confidence of all comparisons together.
 const CONFIDENCE: f64 = 0.95;

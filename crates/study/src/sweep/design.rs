@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 use weir_record::{Level, Levels, Window};
 
-use crate::spec::{CaseSpec, Design, EnvironmentSpec, Factor, SweepSpec, depth};
+use crate::file::{CaseSpec, Design, EnvironmentSpec, Factor, SweepSpec, depth};
 
 /// Between the name of an environment and that of a case.
 const BEHIND_ENVIRONMENT: &str = ": ";

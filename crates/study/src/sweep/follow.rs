@@ -8,7 +8,7 @@ use weir_record::{Level, Levels, Statistic, TrialRecord};
 use super::Case;
 use super::table::{middle, of_case};
 use crate::figure::Figure;
-use crate::spec::Derived;
+use crate::file::Derived;
 
 /// A level that cannot be worked out.
 #[derive(Debug, Clone, PartialEq)]

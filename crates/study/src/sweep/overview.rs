@@ -7,7 +7,7 @@ use super::Case;
 use super::follow::{measured, named};
 use super::table::{TIMES, beside, cell, multiples, of_case};
 use crate::figure::Figure;
-use crate::spec::{Across, ChoiceSpec, Derived, OverviewColumnSpec, Shown};
+use crate::file::{Across, ChoiceSpec, Derived, OverviewColumnSpec, Shown};
 
 /// What was measured in one environment.
 struct Place<'a> {

@@ -9,7 +9,7 @@ use weir_stats::{Estimate, Method, mean_of_independent};
 
 use super::Case;
 use crate::figure::{Figure, Measured};
-use crate::spec::{Across, ColumnSpec};
+use crate::file::{Across, ColumnSpec};
 
 /// Confidence of the intervals over replicates.
 const CONFIDENCE: f64 = 0.95;

@@ -16,7 +16,7 @@ use weir_record::{
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
-use weir_target::{ConfigurationChange, Server};
+use weir_server::{ConfigurationChange, Server};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weir_record::WhenFull;
 use weir_study::BuiltinSpec;
-use weir_target::{Builtin, BuiltinOptions, Server};
+use weir_server::{Builtin, BuiltinOptions, Server};
 
 use crate::error::ExpectedError;
 use crate::places;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weir_apps::App;
 use weir_study::{BehindSpec, CommandApp, CommandSpec, StopSignal};
-use weir_target::{BehindOptions, CommandOptions, EndSignal, Server, StartedCommand};
+use weir_server::{BehindOptions, CommandOptions, EndSignal, Server, StartedCommand};
 
 use super::{Place, failed, metrics};
 use crate::error::ExpectedError;

@@ -10,7 +10,7 @@ use weir_probe::{FarMachine, WatchedMachine, processes_listening};
 use weir_shelf::JOLOKIA;
 use weir_ssh::SshHost;
 use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
-use weir_target::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
+use weir_server::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
 
 use super::{Place, failed, metrics};
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weir_study::GateSpec;
-use weir_target::{GateLimits, GateOptions, Gated, Server};
+use weir_server::{GateLimits, GateOptions, Gated, Server};
 
 use crate::error::ExpectedError;
 use crate::{output, places};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use weir_shelf::{HTTPD, HTTPD_SOURCE};
 use weir_study::{Ask, CaseSpec, Design, HttpdSpec, MpmKind, StudyFile, SweepSpec};
-use weir_target::{
+use weir_server::{
     Httpd, HttpdInstallation, HttpdOptions, Mpm, Server, build_prefork, most_connections_per_s,
 };
 

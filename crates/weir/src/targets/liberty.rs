@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weir_apps::{App, ServletApi};
 use weir_shelf::{JOLOKIA, LIBERTY, POSTGRESQL_JDBC};
 use weir_study::{DatabaseSpec, LibertyApp, LibertyServerSpec, LibertySpec};
-use weir_target::{Liberty, LibertyOptions, LibertyPool, LibertyServer, Server};
+use weir_server::{Liberty, LibertyOptions, LibertyPool, LibertyServer, Server};
 
 use crate::error::{ExpectedError, environment};
 use crate::{apps, places, shelf};

@@ -3,7 +3,7 @@
 use weir_metric::describe;
 use weir_probe::{Metric, MetricRow, NameTable, Rule};
 use weir_study::{MetricName, MetricWords, MetricsSpec};
-use weir_target::MetricsPage;
+use weir_server::MetricsPage;
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
 use crate::job::Job;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use weir_apps::App;
 use weir_shelf::JOLOKIA;
 use weir_study::{SpringBootApp, SpringBootSpec};
-use weir_target::{Server, SpringBoot, SpringBootOptions};
+use weir_server::{Server, SpringBoot, SpringBootOptions};
 
 use crate::error::{ExpectedError, environment};
 use crate::{apps, places, shelf};

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use url::{Position, Url};
 use weir_probe::{FarMachine, processes_listening, user_listening};
-use weir_target::{Found, Machine, ProcessFacts, recognise};
+use weir_server::{Found, Machine, ProcessFacts, recognise};
 
 use crate::error::ExpectedError;
 use crate::{far, hosts, output};

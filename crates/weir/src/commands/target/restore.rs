@@ -1,7 +1,7 @@
 //! `weir target restore`: what a killed Weir has left.
 
 use clap::Args;
-use weir_target::Leftover;
+use weir_server::Leftover;
 
 use crate::error::ExpectedError;
 use crate::{output, put_back};

@@ -1,7 +1,7 @@
 //! `weir target show`: the funnel of a kind of server.
 
 use clap::Args;
-use weir_target::{KINDS, Kind, StageInWords, kind_named};
+use weir_server::{KINDS, Kind, StageInWords, kind_named};
 
 use crate::error::ExpectedError;
 use crate::output;

@@ -11,7 +11,7 @@ use weir_probe::{
     processes_listening,
 };
 use weir_record::{CpuScope, RunDirectory, failed_to};
-use weir_target::{Journal, Server};
+use weir_server::{Journal, Server};
 
 use crate::commands::studies;
 use crate::commands::watch::WatchArguments;

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use weir_probe::{WatchPlan, Watcher};
-use weir_target::{Filled, Journal, Postgresql, PostgresqlOptions, PostsTable, TargetError};
+use weir_server::{Filled, Journal, Postgresql, PostgresqlOptions, PostsTable, TargetError};
 
 /// Where PostgreSQL's programs are; `None` when the test may be skipped.
 fn programs() -> Option<PathBuf> {

@@ -11,7 +11,7 @@ use toml::Spanned;
 use weir_metric::SignalUnit;
 use weir_userfile::Section;
 
-use crate::spec::factor::flat;
+use crate::file::factor::flat;
 
 /// Pages of metrics and the names of what stands on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -124,7 +124,7 @@ fn read_app(section: &Section<'_>) -> Option<CommandApp> {
 fn read_environment(section: &Section<'_>) -> BTreeMap<String, String> {
     let mut environment = BTreeMap::new();
     for (name, _, value) in section.entries() {
-        match crate::spec::level::level(value.get_ref()) {
+        match crate::file::level::level(value.get_ref()) {
             Some(text) => {
                 environment.insert(name.to_owned(), text.to_string());
             }

@@ -20,7 +20,7 @@ use weir_apps::{App, ServletApi};
 use weir_probe::{Reading, WatchPlan, WatchedMachine, Watcher};
 use weir_record::{CpuScope, TargetFacts};
 use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, Shelf, TOMCAT_10, TOMCAT_11};
-use weir_target::{
+use weir_server::{
     External, ExternalLimit, ExternalOptions, JmxAgent, Journal, PoolKind, Postgresql,
     PostgresqlOptions, Server, SetBy, Tomcat, TomcatOptions, TomcatPool,
 };

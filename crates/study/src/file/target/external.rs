@@ -6,7 +6,7 @@ use toml::Spanned;
 use weir_userfile::Section;
 
 use super::metrics::{self, MetricsSpec};
-use crate::spec::factor::{Allowed, check_name, flat, read_level};
+use crate::file::factor::{Allowed, check_name, flat, read_level};
 
 /// The word in place of a command with which the user is asked to set a limit.
 const ASK: &str = "ask";

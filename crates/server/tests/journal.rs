@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use weir_target::{Journal, Leftover, LiveSetting, Restored, restore_abandoned};
+use weir_server::{Journal, Leftover, LiveSetting, Restored, restore_abandoned};
 
 /// Names the place of a child that plays Weir.
 const PLACE: &str = "JOURNAL_TEST_PLACE";

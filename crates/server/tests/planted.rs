@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use weir_target::{
+use weir_server::{
     ConfigurationChange, Journal, JournalError, Leftover, LiveSetting, restore_abandoned,
 };
 

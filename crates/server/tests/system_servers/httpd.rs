@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_record::CpuScope;
-use weir_target::{Httpd, HttpdInstallation, HttpdOptions, Journal, Mpm, Server};
+use weir_server::{Httpd, HttpdInstallation, HttpdOptions, Journal, Mpm, Server};
 
 fn installation() -> Option<HttpdInstallation> {
     if std::env::var_os("WEIR_SYSTEM_TESTS").is_none() {

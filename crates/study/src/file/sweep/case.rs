@@ -67,7 +67,7 @@ pub(super) fn read_all(section: &Section<'_>) -> Option<Vec<CaseSpec>> {
 }
 
 /// The levels of a table.
-pub(in crate::spec) fn read_set(section: &Section<'_>) -> Levels {
+pub(in crate::file) fn read_set(section: &Section<'_>) -> Levels {
     read_levels(section, read_level)
 }
 
