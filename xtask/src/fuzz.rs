@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz`: the tests that give parsers inputs made by chance, for longer than in a test run.
+//! `cargo xtask fuzz`: the tests that give parsers inputs made by chance, for longer than in a test
+//! run.
 //!
 //! They are the tests whose names begin with `fuzz_`; without this they run some rounds.
 
@@ -13,7 +14,8 @@ use crate::workspace::Workspace;
 /// How many seconds each of them runs, as `weir-fuzz` reads it.
 const SECONDS: &str = "WEIR_FUZZ_SECONDS";
 
-/// Where such tests stand. Each place is worked through one test after the other, and the two side by side.
+/// Where such tests stand. Each place is worked through one test after the other, and the two side
+/// by side.
 const PLACES: [&[&str]; 2] = [&["--lib"], &["--test", "*"]];
 
 /// Runs each target for some seconds.
@@ -22,7 +24,8 @@ pub(crate) fn run(workspace: &Workspace, seconds: u64, steps: &mut Steps) -> Res
     steps.step("inputs made by chance", || fuzz(workspace, seconds))
 }
 
-/// All tests of the workspace, so that features unify as in `cargo xtask test` and nothing is built twice.
+/// All tests of the workspace, so that features unify as in `cargo xtask test` and nothing is built
+/// twice.
 pub(crate) fn build(workspace: &Workspace) -> Result<(), TaskError> {
     process::run(&mut cargo(
         &workspace.root,

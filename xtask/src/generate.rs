@@ -1,7 +1,7 @@
 //! Files that are written from the code: schemas and reference pages.
 //!
-//! What follows from the libraries is written and compared by the tests in `tests/generated`; this has the page that only
-//! the built program can give, and calls both.
+//! What follows from the libraries is written and compared by the tests in `tests/generated`; this
+//! has the page that only the built program can give, and calls both.
 
 mod cli;
 
@@ -46,7 +46,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
 }
 
 fn generating_tests(root: &Path) -> std::process::Command {
-    // The whole workspace, so that features unify as in `cargo xtask test` and nothing is built twice.
+    // The whole workspace, so that features unify as in `cargo xtask test` and nothing is built
+    // twice.
     cargo(
         root,
         &["test", "--quiet", "--workspace", "--test", "generated"],
@@ -55,8 +56,9 @@ fn generating_tests(root: &Path) -> std::process::Command {
 
 /// Builds the program and says where it lies.
 ///
-/// It is built beside one of its tests, so that features unify as in `cargo xtask test`: `cargo run` leaves out those
-/// that only tests ask for, and would build nearly every crate of the workspace once more.
+/// It is built beside one of its tests, so that features unify as in `cargo xtask test`: `cargo
+/// run` leaves out those that only tests ask for, and would build nearly every crate of the
+/// workspace once more.
 fn program(root: &Path) -> Result<PathBuf, TaskError> {
     let mut words = vec!["test", "--workspace", "--no-run", "--test", "program"];
     // Once to be seen, and once, when there is nothing left to do, to be asked.

@@ -1,10 +1,10 @@
 //! Development tasks: what continuous integration runs and what a developer runs.
 //!
-//! `cargo xtask test` builds and runs every test; `cargo xtask ci` checks everything else. Tooling is Rust rather than
-//! shell so that it works the same everywhere and can be tested itself.
+//! `cargo xtask test` builds and runs every test; `cargo xtask ci` checks everything else. Tooling
+//! is Rust rather than shell so that it works the same everywhere and can be tested itself.
 //!
-//! A task prints what it does and ends with one line that says how it went; the exit code is 0 only if all of it went
-//! well.
+//! A task prints what it does and ends with one line that says how it went; the exit code is 0 only
+//! if all of it went well.
 
 #![expect(
     clippy::print_stdout,
@@ -45,8 +45,8 @@ struct CommandLine {
 enum Task {
     /// Run every test: unit and integration tests, then the system profile
     ///
-    /// The system profile drives the real program and a real Chromium. What it needs is installed with apt-get when
-    /// that is possible, else named.
+    /// The system profile drives the real program and a real Chromium. What it needs is installed
+    /// with apt-get when that is possible, else named.
     Test {
         /// Leave the system profile out
         #[arg(long)]
@@ -54,7 +54,8 @@ enum Task {
     },
     /// Check formatting, lints, structure, generated files, documentation and dependencies
     Ci,
-    /// Do all that continuous integration does: `ci`, `fuzz`, then `test`, and say where the time went
+    /// Do all that continuous integration does: `ci`, `fuzz`, then `test`, and say where the time
+    /// went
     All {
         /// How long inputs are made by chance, for each target
         #[arg(long, default_value_t = 10)]
@@ -79,7 +80,8 @@ enum Task {
 enum Bench {
     /// Print how Weir's limit does beside others in overload, pauses, retries, on the simulator
     Limit {
-        /// Only one of the scenarios: step-2x, step-5x, mix, half, slices, pauses, stops, spells, classes, cpu, p99, storm, cold, blind, late, pool, sixteen, single or drift
+        /// Only one of the scenarios: step-2x, step-5x, mix, half, slices, pauses, stops, spells,
+        /// classes, cpu, p99, storm, cold, blind, late, pool, sixteen, single or drift
         #[arg(default_value = "all")]
         scenario: String,
         /// How often each is played
@@ -89,7 +91,8 @@ enum Bench {
     Explain(bench::explain::ExplainBench),
     Gate(bench::gate::GateBench),
     Load(bench::load::LoadBench),
-    /// Print how right the searches are and what they cost, next to bisection, sweeps, grids and random search
+    /// Print how right the searches are and what they cost, next to bisection, sweeps, grids and
+    /// random search
     Search {
         /// Only one of the tables
         #[arg(value_parser = ["largest", "outside", "best", "matters"])]

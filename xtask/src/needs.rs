@@ -1,7 +1,7 @@
 //! Programs that the tests need beside a Rust toolchain, and how to get them.
 //!
-//! On a fresh Debian machine a container's root can have them installed by the test command itself; anybody else is
-//! told which packages to install. Nothing is installed when nothing is missing.
+//! On a fresh Debian machine a container's root can have them installed by the test command itself;
+//! anybody else is told which packages to install. Nothing is installed when nothing is missing.
 
 use std::env;
 use std::process::Command;
@@ -165,7 +165,8 @@ impl Need {
     }
 }
 
-/// Makes sure that all of it is there: installs what is missing when that is possible, else names it.
+/// Makes sure that all of it is there: installs what is missing when that is possible, else names
+/// it.
 pub(crate) fn provide(needs: &[Need]) -> Result<(), TaskError> {
     if missing(needs).is_empty() {
         return Ok(());

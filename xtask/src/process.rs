@@ -37,8 +37,9 @@ pub(crate) fn run_any_end(command: &mut Command) -> Result<(), TaskError> {
         .map_err(|source| start_error(command, source))
 }
 
-/// Announces and runs tests; passes on what they say and counts the results. Failed tests are in the tally, not an
-/// error; tests that could not be built or run to their end count as one that failed.
+/// Announces and runs tests; passes on what they say and counts the results. Failed tests are in
+/// the tally, not an error; tests that could not be built or run to their end count as one that
+/// failed.
 pub(crate) fn run_tests(command: &mut Command) -> Result<Tally, TaskError> {
     announce(command);
     let mut child = command

@@ -1,4 +1,5 @@
-//! The steps of a task, each with the time that it took: where to look when a task has become too long.
+//! The steps of a task, each with the time that it took: where to look when a task has become too
+//! long.
 
 use std::time::{Duration, Instant};
 

@@ -15,14 +15,14 @@ pub(crate) struct Tally {
     pub(crate) failed_names: Vec<String>,
     /// Names of those that passed only when they were run again alone.
     pub(crate) unsteady: Vec<String>,
-    /// Names of all that were seen to end, each with the time since the line before: its own, where tests run one at a
-    /// time.
+    /// Names of all that were seen to end, each with the time since the line before: its own,
+    /// where tests run one at a time.
     pub(crate) ended: Vec<(String, Duration)>,
 }
 
 impl Tally {
-    /// Adds what one line says, if it names a test that ended (`test NAME ... FAILED`) or is the closing line of a
-    /// test program: `test result: ok. 3 passed; 0 failed; …`.
+    /// Adds what one line says, if it names a test that ended (`test NAME ... FAILED`) or is the
+    /// closing line of a test program: `test result: ok. 3 passed; 0 failed; …`.
     pub(crate) fn add_line(&mut self, line: &str, since_last: Duration) {
         if let Some((name, _)) = line
             .strip_prefix("test ")

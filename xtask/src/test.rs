@@ -1,12 +1,14 @@
 //! `cargo xtask test`: every test there is.
 //!
-//! Two parts. The first is `cargo test` on the whole workspace: no network, no root, no other program. The second, the
-//! *system profile*, runs the tests that drive the real program and a real browser: the test programs called `system`,
-//! `system_*` and `browser`. They see `WEIR_SYSTEM_TESTS=1` and may then not skip anything; without it they say that they
+//! Two parts. The first is `cargo test` on the whole workspace: no network, no root, no other
+//! program. The second, the *system profile*, runs the tests that drive the real program and a real
+//! browser: the test programs called `system`, `system_*` and `browser`. They see
+//! `WEIR_SYSTEM_TESTS=1` and may then not skip anything; without it they say that they
 //! were skipped.
 //!
-//! Tests here start servers and measure on whatever machine there is. One that fails is run again alone, because another
-//! program may have taken the processor from it; if it passes then, that is said at the end, with its name.
+//! Tests here start servers and measure on whatever machine there is. One that fails is run again
+//! alone, because another program may have taken the processor from it; if it passes then, that is
+//! said at the end, with its name.
 
 use crate::error::TaskError;
 use crate::needs::{
@@ -21,7 +23,8 @@ use crate::workspace::Workspace;
 const SYSTEM_TESTS: &str = "WEIR_SYSTEM_TESTS";
 /// The test programs whose tests load servers and measure.
 const MEASURING: &str = "system";
-/// What the names of those of their tests have in which Weir or what it has started is killed, so that nothing is measured.
+/// What the names of those of their tests have in which Weir or what it has started is killed, so
+/// that nothing is measured.
 const KILLED: &str = "killed";
 /// When more tests than this fail, it was not by chance.
 const AGAIN_MAX: usize = 3;
@@ -58,7 +61,8 @@ fn workspace_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, Ta
     })
 }
 
-/// What measures runs one test at a time, because it would measure the others; the rest two at a time.
+/// What measures runs one test at a time, because it would measure the others; the rest two at a
+/// time.
 fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskError> {
     let targets = system_targets(workspace)?;
     let (measuring, others): (Vec<&str>, Vec<&str>) = targets
@@ -88,7 +92,8 @@ fn system_part(
     if targets.is_empty() {
         return Ok(Tally::default());
     }
-    // The whole workspace again, so that features unify as in the first part and nothing is built twice.
+    // The whole workspace again, so that features unify as in the first part and nothing is built
+    // twice.
     let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
     for target in targets {
         arguments.extend(["--test", target]);

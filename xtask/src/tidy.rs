@@ -1,7 +1,8 @@
 //! The structure check: rules that a compiler does not know.
 //!
-//! Each rule is one small function from the tree (or the crates) to the places that break it, and has a test on a
-//! made-up tree. A rule that cannot be checked here belongs into CONTRIBUTING.md; one that can does not.
+//! Each rule is one small function from the tree (or the crates) to the places that break it, and
+//! has a test on a made-up tree. A rule that cannot be checked here belongs into CONTRIBUTING.md;
+//! one that can does not.
 
 mod crate_table;
 mod edges;
@@ -64,6 +65,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     problems.extend(sources::empty_crates(&tree, &crates));
     problems.extend(sources::crate_docs(&tree, &crates));
     problems.extend(sources::long_files(&tree));
+    problems.extend(sources::wide_comments(&tree));
     problems.extend(sources::nameless_modules(&tree));
     problems.extend(guesses::check(&tree));
     problems.extend(files::machine_paths(&tree));

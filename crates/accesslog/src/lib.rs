@@ -4,11 +4,11 @@
 //! `AccessLogValve`, nginx and most others write it too), plain or packed with gzip, line by line:
 //! logs have gigabytes. [`Traffic`] is what is kept.
 //!
-//! Why not an existing analyser: those count pages for people; a load needs the mix of endpoints with
-//! what varies in them, requests that can be sent again, and the busiest second.
+//! Why not an existing analyser: those count pages for people; a load needs the mix of endpoints
+//! with what varies in them, requests that can be sent again, and the busiest second.
 //!
-//! Invariants: a broken line is counted, never an error; memory is bounded whatever the log holds (so
-//! many endpoints, parameters and values are told apart, see [`tally`]; what is beyond counts
+//! Invariants: a broken line is counted, never an error; memory is bounded whatever the log holds
+//! (so many endpoints, parameters and values are told apart, see [`tally`]; what is beyond counts
 //! together); the same log gives the same result.
 
 mod fold;

@@ -1,8 +1,8 @@
 //! One line of a log: `host ident user [time] "request" status bytes …`.
 //!
-//! After the `LogFormat` examples of Apache httpd's manual ("Log Files"). Only the time in brackets,
-//! the request in the quotes behind it and the status behind those are looked at: so a virtual host
-//! in front and anything behind do no harm.
+//! After the `LogFormat` examples of Apache httpd's manual ("Log Files"). Only the time in
+//! brackets, the request in the quotes behind it and the status behind those are looked at: so a
+//! virtual host in front and anything behind do no harm.
 
 /// A request as it was logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -54,8 +54,8 @@ fn an_application_is_built_once() {
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
-/// On each of the two Javas, if there are two: the one in the search path and the newest of those that Debian installs. With the
-/// recipe for Spring Boot, as the page has it.
+/// On each of the two Javas, if there are two: the one in the search path and the newest of those
+/// that Debian installs. With the recipe for Spring Boot, as the page has it.
 #[test]
 fn the_regulator_is_built_and_its_tests_pass() {
     if skipped("the_regulator_is_built_and_its_tests_pass") {

@@ -1,5 +1,5 @@
-//! The first study for a server that runs already: commented text, from what was found of the server
-//! and what an access log says of its traffic.
+//! The first study for a server that runs already: commented text, from what was found of the
+//! server and what an access log says of its traffic.
 //!
 //! [`study`] writes the study, [`plan`] a JMeter plan with the [`Mix`] of a log. Both are text for
 //! people to read and change; nothing here looks at a server or at a file.

@@ -2,7 +2,8 @@
 //!
 //! Each endpoint is below a Throughput Controller with its share in percent over all users; the
 //! shares add up to 100 %, so that a pass through all of them sends one request in the mean. What
-//! varies is a random page, or one of the requests of the log, which stand in the plan as variables.
+//! varies is a random page, or one of the requests of the log, which stand in the plan as
+//! variables.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! The study as commented text.
 
 use weir_accesslog::Rates;
-use weir_shown::is_hidden;
 use weir_server::{AgentWay, Found, FoundLimit, FoundValue, SetWay};
+use weir_shown::is_hidden;
 
 use crate::USERS;
 
@@ -288,7 +288,8 @@ fn commands(known: &[&FoundLimit], text: &mut Text) {
     }
 }
 
-/// Limits that a study may change without being asked twice: the ones that settings are derived for.
+/// Limits that a study may change without being asked twice: the ones that settings are derived
+/// for.
 fn is_first(stage: &str) -> bool {
     stage == "threads" || stage.starts_with("pool.")
 }
@@ -366,8 +367,8 @@ fn key(stage: &str) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
-    use weir_study::{LimitSetter, StudyFile, TargetKind};
     use weir_server::FoundKind;
+    use weir_study::{LimitSetter, StudyFile, TargetKind};
 
     use super::*;
 
@@ -411,7 +412,8 @@ mod tests {
         }
     }
 
-    /// What a hostile process is called, and where it has its files, stays inside comments and texts.
+    /// What a hostile process is called, and where it has its files, stays inside comments and
+    /// texts.
     #[test]
     fn names_that_break_out_of_lines_stay_in_them() {
         let hostile = "x\n[load]\nurl = \"/evil\"\u{1b}[2J\u{7f}'\\";

@@ -12,15 +12,15 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 
 use crate::response::{LARGEST_BODY_BYTES, body, head};
 
-/// How long sending a question waits for a connection, at most: that of this machine or its neighbour is
-/// there by then. A slower one is waited for when the answer is, so that it does not keep others from being
-/// asked.
+/// How long sending a question waits for a connection, at most: that of this machine or its
+/// neighbour is there by then. A slower one is waited for when the answer is, so that it does not
+/// keep others from being asked.
 const CONNECTS_AT_ONCE: Duration = Duration::from_millis(3);
 
 /// One server that is asked, and the connection to it.
 ///
-/// A connection that fails is opened anew the next time; one that the server had closed since the last
-/// answer is opened anew at once, and the question is asked again.
+/// A connection that fails is opened anew the next time; one that the server had closed since the
+/// last answer is opened anew at once, and the question is asked again.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -133,7 +133,8 @@ impl Exchange {
         answer
     }
 
-    /// Sends the question over the connection that there is, or over a new one when that is there in time.
+    /// Sends the question over the connection that there is, or over a new one when that is there
+    /// in time.
     fn send(&mut self, connected_until: Instant, deadline: Instant) {
         self.refused = None;
         let sent = match self.connected(connected_until) {

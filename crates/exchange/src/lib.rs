@@ -1,11 +1,11 @@
 //! Short questions to a server about itself, over one kept connection, within a deadline.
 //!
 //! What is watched once a second must not wait: the question and the answer are two steps
-//! ([`Exchange::ask`], [`Exchange::answer`]), so that many servers are asked at once and other things are
-//! read while they answer, and every wait ends at a moment that the caller names.
+//! ([`Exchange::ask`], [`Exchange::answer`]), so that many servers are asked at once and other
+//! things are read while they answer, and every wait ends at a moment that the caller names.
 //!
-//! Why not an existing client: blocking clients have no such two steps, and an asynchronous one would
-//! bring a runtime to a thread that needs to wake once a second.
+//! Why not an existing client: blocking clients have no such two steps, and an asynchronous one
+//! would bring a runtime to a thread that needs to wake once a second.
 //!
 //! Invariants: plain HTTP to loopback and private addresses only ([`MetricsUrl`], [`is_near`]); an
 //! answer that comes too late is never taken for that of the next question; bodies are bounded;

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Networks of unique local addresses (RFC 4193) in which clouds tell every machine about itself,
-/// keys included: prefix and its length. Amazon: "Instance Metadata Service" of EC2, `fd00:ec2::254`
-/// and its neighbours; Google: `fd20:ce::254`; Oracle: `fd00:c1::a9fe:a9fe`; Scaleway: `fd00:42::42`.
+/// keys included: prefix and its length. Amazon: "Instance Metadata Service" of EC2,
+/// `fd00:ec2::254` and its neighbours; Google: `fd20:ce::254`; Oracle: `fd00:c1::a9fe:a9fe`;
+/// Scaleway: `fd00:42::42`.
 const METADATA: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0), 64),
@@ -19,8 +20,8 @@ const METADATA: [(Ipv6Addr, u32); 4] = [
 /// link-local ones (RFC 3927, RFC 4291), where clouds answer with a machine's keys
 /// (169.254.169.254); those that a provider shares among its customers (RFC 6598, 100.64.0.0/10),
 /// whose neighbours are strangers; multicast and broadcast; and addresses that only a gateway turns
-/// into what they hold (6to4, Teredo, NAT64), whatever that is. An IPv4 address that is written as an
-/// IPv6 one (`::ffff:a.b.c.d`) is judged as what it is.
+/// into what they hold (6to4, Teredo, NAT64), whatever that is. An IPv4 address that is written as
+/// an IPv6 one (`::ffff:a.b.c.d`) is judged as what it is.
 pub fn is_near(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_unspecified(),
@@ -49,8 +50,8 @@ pub fn kind(address: IpAddr) -> &'static str {
 
 /// What else a name may stand for: the address that a Java virtual machine reads in it.
 ///
-/// Numbers that begin with 0 are octal for the C library (`0177.0.0.1` is 127.0.0.1) and decimal for
-/// Java (177.0.0.1).
+/// Numbers that begin with 0 are octal for the C library (`0177.0.0.1` is 127.0.0.1) and decimal
+/// for Java (177.0.0.1).
 pub fn decimal_reading(name: &str) -> Option<Ipv4Addr> {
     let mut octets = [0; 4];
     let mut parts = name.trim_end_matches('.').split('.');

@@ -1,4 +1,5 @@
-//! The trials that decide: which ones hypotheses ask for, how a study says them, and what their outcome says.
+//! The trials that decide: which ones hypotheses ask for, how a study says them, and what their
+//! outcome says.
 
 mod compared;
 mod figures;
@@ -47,7 +48,8 @@ pub struct Planned<'d> {
 pub struct GarbageFree {
     /// The levels that make them so.
     pub set: Levels,
-    /// A class of requests that stay as they were: its time counts, since the others do other work.
+    /// A class of requests that stay as they were: its time counts, since the others do other
+    /// work.
     pub judged_by: String,
 }
 
@@ -71,7 +73,8 @@ pub struct Response {
     pub mean_ms: f64,
     /// 99th percentile of the response time, in milliseconds.
     pub p99_ms: f64,
-    /// Share of the time in which a garbage collector had stopped the application; null when none was told.
+    /// Share of the time in which a garbage collector had stopped the application; null when none
+    /// was told.
     pub stopped: Option<f64>,
 }
 
@@ -90,10 +93,11 @@ pub struct Decision {
     pub responses: [Response; 2],
     /// How many trials of each there were.
     pub trials: [usize; 2],
-    /// The figure that decides: `throughput_per_s`, `mean_ms`, `p99_ms`, `mean_ms` of a class as `mean_ms(LABEL)`, or
-    /// `unaccounted_ms`: what is neither work nor a wait that is counted.
+    /// The figure that decides: `throughput_per_s`, `mean_ms`, `p99_ms`, `mean_ms` of a class as
+    /// `mean_ms(LABEL)`, or `unaccounted_ms`: what is neither work nor a wait that is counted.
     pub figure: String,
-    /// That figure changed, over what it was; null where there is one trial only, which tells nothing of chance.
+    /// That figure changed, over what it was; null where there is one trial only, which tells
+    /// nothing of chance.
     pub ratio: Option<Estimate>,
     /// Where the ratio has to lie for the hypothesis to hold, in words.
     pub expected: String,
@@ -106,8 +110,9 @@ pub struct Decision {
 }
 
 impl<'d> Decisive<'d> {
-    /// The trials for the hypotheses that are named; when none is, for all that are supported, the first one's first. Where the
-    /// load tool was the limit nothing else was measured, and nothing else is decided without being named.
+    /// The trials for the hypotheses that are named; when none is, for all that are supported, the
+    /// first one's first. Where the load tool was the limit nothing else was measured, and
+    /// nothing else is decided without being named.
     pub fn all(diagnosis: &'d Diagnosis, named: &[String]) -> Vec<Self> {
         let first = diagnosis.first.as_deref();
         let spoilt = diagnosis.load_tool_was_the_limit();
@@ -137,8 +142,9 @@ impl<'d> Decisive<'d> {
         matches!(self.change, Change::Requests)
     }
 
-    /// The case of a study that does it, or why there can be none. `was` is the level of a factor in the trial that is
-    /// explained; `garbage_free` are requests without garbage, where they are known.
+    /// The case of a study that does it, or why there can be none. `was` is the level of a factor
+    /// in the trial that is explained; `garbage_free` are requests without garbage, where they
+    /// are known.
     pub fn plan(
         self,
         was: impl Fn(&str) -> Option<f64>,
@@ -163,7 +169,8 @@ impl<'d> Decisive<'d> {
         })
     }
 
-    /// The same without a study that could be run again: `why` not, and how a change of the start is made by hand.
+    /// The same without a study that could be run again: `why` not, and how a change of the start
+    /// is made by hand.
     pub fn without_study(self, why: &str, by_hand: &ByHand) -> NotRun {
         match self.change {
             Change::Start(change) => self.not_run(&format!("{why}; {}", by_hand.instead(*change))),
@@ -238,7 +245,8 @@ const OTHER_REQUESTS: &str = "only those who know the application can name a req
      such as `--garbage-free property.HEAVY_PATH=/heavy/numeric` for the stress application, with `--judged-by light` for the class of \
      requests that stay as they are";
 
-/// What a case sets: the factor that stands for it, its level as it was and changed, and all levels.
+/// What a case sets: the factor that stands for it, its level as it was and changed, and all
+/// levels.
 type Set = (String, [Level; 2], Levels);
 
 fn of_requests(

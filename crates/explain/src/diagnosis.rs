@@ -106,8 +106,8 @@ impl Diagnosis {
             .find(|hypothesis| hypothesis.id == id)
     }
 
-    /// Whether the load tool was the limit, so that nothing else was measured. One whose threads only waited for their CPU now and then has a
-    /// share of the time, as others have.
+    /// Whether the load tool was the limit, so that nothing else was measured. One whose threads
+    /// only waited for their CPU now and then has a share of the time, as others have.
     pub fn load_tool_was_the_limit(&self) -> bool {
         let tool = self.hypothesis("load-tool");
         tool.is_some_and(|tool| self.first.as_deref() == Some(&tool.id) && tool.share.is_none())
@@ -172,8 +172,8 @@ fn summary(hypotheses: &[Hypothesis], first: Option<&str>) -> String {
     format!("{}{share}. {}{others}", first.claim, first.says)
 }
 
-/// Where the requests' time went. The parts overlap where a collector stops threads that run, so they can come to a
-/// little more than all.
+/// Where the requests' time went. The parts overlap where a collector stops threads that run, so
+/// they can come to a little more than all.
 fn time(evidence: &Evidence) -> Vec<TimePart> {
     let part = |what: &str, present: Option<f64>| {
         let share = evidence.share_of_requests(present)?;
@@ -280,7 +280,8 @@ mod tests {
         );
     }
 
-    /// Eight of ten requests wait for a monitor while two compute on full CPUs: without the monitor they would wait for the CPUs.
+    /// Eight of ten requests wait for a monitor while two compute on full CPUs: without the monitor
+    /// they would wait for the CPUs.
     #[test]
     fn where_the_servers_own_work_fills_the_cpus_nothing_else_makes_requests_faster() {
         let locked = [

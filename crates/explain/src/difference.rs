@@ -9,12 +9,14 @@ use crate::rank::{Candidate, explains_most};
 use crate::threshold::MATTERS;
 use crate::words::{percent, time};
 
-/// The smallest change of the mean response time that there is something to explain of: `weir compare`'s own margin.
+/// The smallest change of the mean response time that there is something to explain of: `weir
+/// compare`'s own margin.
 const DIFFERENCE_MIN: f64 = 0.05;
 
-/// Hypotheses whose time is the most that it can be, and counts only where the slower run supports them: retransmission timers may be
-/// somebody else's, a stage may be full because of what is behind it, time that nothing accounts for need not be a lock, and the kernel's own
-/// work looks like a neighbour.
+/// Hypotheses whose time is the most that it can be, and counts only where the slower run supports
+/// them: retransmission timers may be somebody else's, a stage may be full because of what is
+/// behind it, time that nothing accounts for need not be a lock, and the kernel's own work looks
+/// like a neighbour.
 const AT_MOST: [&str; 4] = ["network", "limit", "locks", "neighbour"];
 
 /// Why two runs differ.
@@ -37,13 +39,16 @@ pub struct ChangedTime {
     pub id: String,
     /// Whether it explains the difference.
     pub verdict: Verdict,
-    /// Time of a request that it accounts for in each run, in milliseconds; null where that was not recorded.
+    /// Time of a request that it accounts for in each run, in milliseconds; null where that was
+    /// not recorded.
     pub time_ms: [Option<f64>; 2],
-    /// Its part in the difference of the response times, as a share; above 1: something else made up for a part of it.
+    /// Its part in the difference of the response times, as a share; above 1: something else made
+    /// up for a part of it.
     pub part: Option<f64>,
 }
 
-/// Says which hypotheses explain that the second run's requests took another time than the first one's.
+/// Says which hypotheses explain that the second run's requests took another time than the first
+/// one's.
 pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceDiagnosis {
     let grew_ms = second
         .response_mean_ms

@@ -23,12 +23,13 @@ pub struct Evidence {
     pub mean_s: Option<f64>,
     /// 99th percentile of the response time, in seconds.
     pub p99_s: Option<f64>,
-    /// Mean time that requests of an open workload waited for a user before they started, in seconds.
+    /// Mean time that requests of an open workload waited for a user before they started, in
+    /// seconds.
     pub start_delay_s: Option<f64>,
     /// Requests in flight on average.
     pub in_flight: Option<f64>,
-    /// Most requests that can come while the server answers none: users who are not waiting for an answer; infinite for an open
-    /// workload, which waits for nobody.
+    /// Most requests that can come while the server answers none: users who are not waiting for an
+    /// answer; infinite for an open workload, which waits for nobody.
     pub elsewhere: f64,
     /// Samples that failed.
     pub errors: Option<Errors>,
@@ -112,7 +113,8 @@ impl Evidence {
             .map(|(name, seen)| (name.clone(), seen.mean))
             .collect();
         let signal = |name: &str| signals.get(name).copied();
-        // A server that tells its requests tells how many are under way: those with a thread and those that wait for one.
+        // A server that tells its requests tells how many are under way: those with a thread and
+        // those that wait for one.
         let waiting = signal("request-queue.waiting").or_else(|| signal("threads.waiting"));
         let in_flight = signal("threads.occupancy").map(|busy| busy + waiting.unwrap_or(0.0));
         let throughput_per_s = signal("threads.entries").filter(|rate| *rate > 0.0);
@@ -157,13 +159,15 @@ impl Evidence {
         self.sum("target.cpu.user", "target.cpu.system")
     }
 
-    /// CPUs that were busy, on average. What other virtual machines took is no busy time: `cpu` is a share of what they left.
+    /// CPUs that were busy, on average. What other virtual machines took is no busy time: `cpu` is
+    /// a share of what they left.
     pub(crate) fn busy_cpus(&self) -> Option<f64> {
         let left = 1.0 - self.signal("cpu.steal").unwrap_or(0.0);
         Some(self.signal("cpu")? * self.cpus? * left)
     }
 
-    /// So many on average, as a share of the requests in flight: by Little's law the share of their time.
+    /// So many on average, as a share of the requests in flight: by Little's law the share of their
+    /// time.
     pub(crate) fn share_of_requests(&self, present: Option<f64>) -> Option<f64> {
         let in_flight = self.in_flight?;
         Some((present? / in_flight).min(1.0))

@@ -15,8 +15,8 @@ use crate::evidence::Evidence;
 use crate::hypothesis::{Test, Unit};
 use crate::threshold::{MATTERS, MATTERS_BECAUSE, WAITING_MIN, WAITING_MIN_BECAUSE};
 
-/// The test that so many threads or requests wait on average: as a share of the requests in flight, or, where these are
-/// not known, as their number.
+/// The test that so many threads or requests wait on average: as a share of the requests in flight,
+/// or, where these are not known, as their number.
 pub(crate) fn waiting_test(evidence: &Evidence, what: &str, waiting: Option<f64>) -> Test {
     match evidence.in_flight {
         Some(_) => Test::at_least(

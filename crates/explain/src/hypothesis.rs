@@ -124,7 +124,8 @@ pub struct TrialIdea {
     pub id: String,
     /// What to do, and what it would show.
     pub how: String,
-    /// What is different in it, where a study could say so: `weir explain --run` does it where it can.
+    /// What is different in it, where a study could say so: `weir explain --run` does it where it
+    /// can.
     pub change: Option<Change>,
 }
 
@@ -252,8 +253,8 @@ impl Hypothesis {
     }
 }
 
-/// The verdict where any of several tests is enough: supported when one speaks for it, not measured when none does and
-/// one that could was not measured.
+/// The verdict where any of several tests is enough: supported when one speaks for it, not measured
+/// when none does and one that could was not measured.
 pub(crate) fn any_of(answers: &[Option<bool>]) -> Verdict {
     if answers.contains(&Some(true)) {
         Verdict::Supported
@@ -264,7 +265,8 @@ pub(crate) fn any_of(answers: &[Option<bool>]) -> Verdict {
     }
 }
 
-/// Whether all of several hold, as far as that is known: one that does not hold is enough to say no.
+/// Whether all of several hold, as far as that is known: one that does not hold is enough to say
+/// no.
 pub(crate) fn all_of(answers: &[Option<bool>]) -> Option<bool> {
     if answers.contains(&Some(false)) {
         Some(false)

@@ -1,17 +1,20 @@
-//! Why a run was as slow as it was: rival hypotheses, each tested on the figures that were recorded.
+//! Why a run was as slow as it was: rival hypotheses, each tested on the figures that were
+//! recorded.
 //!
-//! Performance work goes wrong where the first explanation is the last. [`diagnose`] therefore puts the same questions
-//! to every run, in the way of a physician's differential diagnosis: network, garbage collection, scheduler, locks,
-//! limits, disk, a neighbour, the CPU itself, its frequency and steal, the load tool. Each hypothesis has tests
-//! ([`Test`]) with a figure, a threshold and the reason of the threshold; each gets a [`Verdict`]. What was not recorded
-//! is *not measured*, never *not supported*.
+//! Performance work goes wrong where the first explanation is the last. [`diagnose`] therefore puts
+//! the same questions to every run, in the way of a physician's differential diagnosis: network,
+//! garbage collection, scheduler, locks, limits, disk, a neighbour, the CPU itself, its frequency
+//! and steal, the load tool. Each hypothesis has tests ([`Test`]) with a figure, a threshold and
+//! the reason of the threshold; each gets a [`Verdict`]. What was not recorded is *not measured*,
+//! never *not supported*.
 //!
-//! The yardstick is common to all: the share of the requests' time. By Little's law, of so many requests in flight on
-//! average those that wait for a CPU, a connection or the disk are in the same proportion to all as the time spent there
-//! is to the response time. What takes less than a tenth cannot make a request more than a tenth faster.
+//! The yardstick is common to all: the share of the requests' time. By Little's law, of so many
+//! requests in flight on average those that wait for a CPU, a connection or the disk are in the
+//! same proportion to all as the time spent there is to the response time. What takes less than a
+//! tenth cannot make a request more than a tenth faster.
 //!
-//! [`diagnose_difference`] does the same for two runs that differ: which hypothesis' time grew by as much as the
-//! response time did.
+//! [`diagnose_difference`] does the same for two runs that differ: which hypothesis' time grew by
+//! as much as the response time did.
 //!
 //! No I/O, no clock. What it cannot know stands in `docs/concepts/why-is-it-slow.md`.
 

@@ -2,9 +2,10 @@
 
 use crate::threshold::MATTERS;
 
-/// What a broad hypothesis looks like from outside: time that a narrower one accounts for is in its share as well. Of the time
-/// that nothing counts a part may be retransmission timers; on full CPUs the requests wait for a collector or for other virtual
-/// machines; and whoever takes the CPUs makes threads wait for them.
+/// What a broad hypothesis looks like from outside: time that a narrower one accounts for is in its
+/// share as well. Of the time that nothing counts a part may be retransmission timers; on full CPUs
+/// the requests wait for a collector or for other virtual machines; and whoever takes the CPUs
+/// makes threads wait for them.
 const CONTAINS: [(&str, &[&str]); 3] = [
     ("locks", &["network"]),
     ("cpu", &["garbage-collection", "steal-and-frequency"]),
@@ -18,9 +19,11 @@ const CONTAINS: [(&str, &[&str]); 3] = [
         ],
     ),
 ];
-/// A narrower hypothesis is the better answer when it accounts for this part of the broader one's time.
+/// A narrower hypothesis is the better answer when it accounts for this part of the broader one's
+/// time.
 const MOST_OF_IT: f64 = 0.5;
-/// What takes CPU from the requests, or is their own need of it; and what is not the server's at all.
+/// What takes CPU from the requests, or is their own need of it; and what is not the server's at
+/// all.
 const TAKES_CPU: [&str; 6] = [
     "load-tool",
     "cpu",
@@ -40,9 +43,11 @@ pub(crate) struct Candidate<'c> {
     pub(crate) within: Option<f64>,
 }
 
-/// The one that explains most: a load tool that was the limit, since nothing else was measured then; else the largest share (a load tool
-/// whose threads waited for their CPU has one), where a broader hypothesis gives way to a narrower one that accounts for half of its time. What takes less than a tenth comes last. Where the
-/// server's own work bounds all (`cpu_bounds`), what takes no CPU is only where the queue stands.
+/// The one that explains most: a load tool that was the limit, since nothing else was measured
+/// then; else the largest share (a load tool whose threads waited for their CPU has one), where a
+/// broader hypothesis gives way to a narrower one that accounts for half of its time. What takes
+/// less than a tenth comes last. Where the server's own work bounds all (`cpu_bounds`), what takes
+/// no CPU is only where the queue stands.
 pub(crate) fn explains_most<'c>(candidates: &[Candidate<'c>], cpu_bounds: bool) -> Option<&'c str> {
     let was_the_limit = |found: &&Candidate<'_>| found.id == "load-tool" && found.share.is_none();
     let load_tool = candidates.iter().find(was_the_limit);

@@ -2,8 +2,8 @@
 
 use crate::evidence::Evidence;
 
-/// How the collectors of HotSpot name their threads; the kernel keeps 15 characters. The VM thread runs the Serial
-/// collector, and what else needs a safepoint.
+/// How the collectors of HotSpot name their threads; the kernel keeps 15 characters. The VM thread
+/// runs the Serial collector, and what else needs a safepoint.
 const COLLECTORS: [&str; 9] = [
     "GC-",
     "G1-",
@@ -25,7 +25,8 @@ pub(crate) struct Spent {
     pub(crate) wait: f64,
 }
 
-/// What the threads of the garbage collector spent; `None` when no thread of a virtual machine was told.
+/// What the threads of the garbage collector spent; `None` when no thread of a virtual machine was
+/// told.
 pub(crate) fn collectors(evidence: &Evidence) -> Option<Spent> {
     evidence.signal("jvm.threads")?;
     Some(spent(evidence, &COLLECTORS))

@@ -51,9 +51,10 @@ pub(crate) const FULL_BECAUSE: &str =
 pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage held up too little to be a tenth of the response time; it counts for the whole \
      machine, so the server itself must read or write";
 
-/// Blocking on a monitor per request, at least; and at least the share of the time that locks are to account for. At a lock that is
-/// taken a share ρ of the time (M/M/1: PASTA, and waiting is ρ of the time spent there), a request finds it taken with the chance
-/// ρ, and waiting cannot be more than ρ of its response time.
+/// Blocking on a monitor per request, at least; and at least the share of the time that locks are
+/// to account for. At a lock that is taken a share ρ of the time (M/M/1: PASTA, and waiting is ρ of
+/// the time spent there), a request finds it taken with the chance ρ, and waiting cannot be more
+/// than ρ of its response time.
 pub(crate) const CONTENDED: f64 = 0.1;
 pub(crate) const CONTENDED_BECAUSE: &str = "below one in ten, nine requests of ten never waited for a monitor; and a lock that takes a share of the response time is found taken by at least \
      that share of the requests";

@@ -278,7 +278,8 @@ fn check_said(file: &Path, facts: &Metadata) -> Result<(), Distrust> {
 }
 
 /// Whether a folder lies where another user has put it for all to use: in one that everybody may
-/// write, and it is neither this user's nor root's. What is made in it is then at that user's mercy.
+/// write, and it is neither this user's nor root's. What is made in it is then at that user's
+/// mercy.
 ///
 /// # Errors
 /// It is so.

@@ -1,5 +1,5 @@
-//! Fuzzing without a special compiler: seeds that are changed at random, for a number of rounds in a
-//! test and for as long as anyone likes with `cargo xtask fuzz`.
+//! Fuzzing without a special compiler: seeds that are changed at random, for a number of rounds in
+//! a test and for as long as anyone likes with `cargo xtask fuzz`.
 //!
 //! Why not `cargo fuzz`: it needs a nightly toolchain, and this project must build and be checked
 //! with a stable one. What is lost is the feedback from coverage; seeds that already hold every

@@ -1,7 +1,7 @@
 //! The access log: one line of JSON a request.
 //!
-//! Lines are collected in memory and written by a thread of its own, so that a slow disk delays no request. When
-//! more than [`ROOM`] bytes wait, lines are left out and counted.
+//! Lines are collected in memory and written by a thread of its own, so that a slow disk delays no
+//! request. When more than [`ROOM`] bytes wait, lines are left out and counted.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -162,7 +162,8 @@ struct Facts {
     protocol: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<String>,
-    /// `admitted`, `queued` (admitted after a wait), `refused`, `left` (while it waited) or `malformed`.
+    /// `admitted`, `queued` (admitted after a wait), `refused`, `left` (while it waited) or
+    /// `malformed`.
     decision: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Why>,

@@ -1,6 +1,7 @@
 //! The admin port: metrics, status, a live page, and changes of the limits.
 //!
-//! It runs on a thread of its own with a runtime of its own. When it crashes it is started again; traffic does not notice.
+//! It runs on a thread of its own with a runtime of its own. When it crashes it is started again;
+//! traffic does not notice.
 
 mod access;
 mod metrics;

@@ -1,7 +1,8 @@
-//! A server behind the gateway: how many requests it has, whether it answers, and the connections kept to it.
+//! A server behind the gateway: how many requests it has, whether it answers, and the connections
+//! kept to it.
 //!
-//! hyper-util's client would do this too; it costs a tenth more CPU a request, because it takes a lock, a map
-//! and a channel for what is a list here.
+//! hyper-util's client would do this too; it costs a tenth more CPU a request, because it takes a
+//! lock, a map and a channel for what is a list here.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

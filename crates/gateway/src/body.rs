@@ -57,7 +57,8 @@ impl Passing {
 #[derive(Debug)]
 pub(crate) struct RequestBody {
     passing: Passing,
-    /// Whether something of it has come since somebody looked; `None` for a request without a body.
+    /// Whether something of it has come since somebody looked; `None` for a request without a
+    /// body.
     moved: Option<Arc<AtomicBool>>,
     /// Told when the last of it has come.
     activity: Arc<Activity>,

@@ -1,4 +1,5 @@
-//! One client's connection: which protocol it speaks, and its requests one after the other, or many at once.
+//! One client's connection: which protocol it speaks, and its requests one after the other, or many
+//! at once.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -72,15 +73,16 @@ impl Connection {
 
 /// Serves a client until it or the gateway ends.
 ///
-/// What a plain connection of HTTP/1.1 does not need is in boxes: there can be very many that rest, and each would hold the
-/// room for a handshake and for streams.
+/// What a plain connection of HTTP/1.1 does not need is in boxes: there can be very many that rest,
+/// and each would hold the room for a handshake and for streams.
 pub(crate) async fn serve(
     stream: TcpStream,
     address: SocketAddr,
     shared: Arc<Shared>,
     thread: usize,
 ) {
-    // Without it, the second half of a response would wait for the client's acknowledgement of the first.
+    // Without it, the second half of a response would wait for the client's acknowledgement of the
+    // first.
     let _ = stream.set_nodelay(true);
     if shared.tls.is_some() {
         return Box::pin(serve_securely(stream, address, shared, thread)).await;
@@ -129,8 +131,8 @@ async fn begins(stream: &TcpStream, shared: &Shared) -> Option<bool> {
     }
 }
 
-/// Whether the client begins with the preface of HTTP/2. Its first bytes come in one piece; whoever sends them one
-/// by one is taken at the first for a client of HTTP/1, and told that it is none.
+/// Whether the client begins with the preface of HTTP/2. Its first bytes come in one piece; whoever
+/// sends them one by one is taken at the first for a client of HTTP/1, and told that it is none.
 async fn begins_http2(stream: &TcpStream) -> std::io::Result<bool> {
     let mut first = [0; PREFACE_BEGIN.len()];
     let count = stream.peek(&mut first).await?;
@@ -225,7 +227,8 @@ impl Drop for Resting<'_> {
     }
 }
 
-/// A connection that hyper does not hold, and until when it may be without a request; `None`: its next one has begun.
+/// A connection that hyper does not hold, and until when it may be without a request; `None`: its
+/// next one has begun.
 type Rested<S> = (Watched<TokioIo<S>>, Option<Instant>);
 
 /// Why hyper serves a connection no longer.
@@ -235,7 +238,8 @@ enum Why {
     Drains,
 }
 
-/// Serves requests until the connection ends or rests. Not an `async fn`, in which the stream would have room twice.
+/// Serves requests until the connection ends or rests. Not an `async fn`, in which the stream would
+/// have room twice.
 fn serve_http1<S: ClientStream>(
     stream: Watched<TokioIo<S>>,
     answers: Answers,
@@ -249,7 +253,8 @@ fn serve_http1<S: ClientStream>(
     async move {
         match until(&mut connection, &activity, drains).await {
             Why::Rests => {}
-            // What ends a connection is the client's business; its requests have been told of where they are.
+            // What ends a connection is the client's business; its requests have been told of where
+            // they are.
             Why::Ended => return None,
             Why::Drains => {
                 let mut connection = Pin::new(&mut connection);
@@ -271,7 +276,8 @@ async fn until<S: ClientStream>(
     activity: &Activity,
     drains: &mut watch::Receiver<bool>,
 ) -> Why {
-    // To be drained is looked for once, which wakes this task, and then only when something has changed: requests wake it far more often.
+    // To be drained is looked for once, which wakes this task, and then only when something has
+    // changed: requests wake it far more often.
     let unchanged = drains.clone();
     let mut drained = pin!(drained(drains));
     let mut is_looked_for = false;

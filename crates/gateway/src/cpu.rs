@@ -1,7 +1,7 @@
 //! The CPU of the servers behind: a thread reads how busy it is and tells the admission.
 //!
-//! Without a reading nothing stops: the limit is found from throughput and response times meanwhile, the status says that the CPU
-//! is not read and why, and the server is looked for again.
+//! Without a reading nothing stops: the limit is found from throughput and response times
+//! meanwhile, the status says that the CPU is not read and why, and the server is looked for again.
 
 mod place;
 
@@ -19,13 +19,15 @@ pub(crate) use place::Place;
 
 /// Between two readings that a limit steers by.
 const EVERY: Duration = Duration::from_millis(200);
-/// Between two readings of a page of metrics, which cost the server something, or of what is only shown.
+/// Between two readings of a page of metrics, which cost the server something, or of what is only
+/// shown.
 const EVERY_SELDOM: Duration = Duration::from_secs(1);
-/// Between two looks for what was not there: at first, and at most, twice as long each time. To look for a process means to go
-/// through all of them.
+/// Between two looks for what was not there: at first, and at most, twice as long each time. To
+/// look for a process means to go through all of them.
 const FIND_EVERY: Duration = Duration::from_secs(1);
 const FIND_EVERY_MAX: Duration = Duration::from_secs(10);
-/// Between two looks whether the same process still listens: one that is replaced may live on to end what it has begun.
+/// Between two looks whether the same process still listens: one that is replaced may live on to
+/// end what it has begun.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A reading that is older says nothing of the present.
 const FRESH: Duration = Duration::from_secs(3);

@@ -1,4 +1,5 @@
-//! The end of a request that was admitted: its slot and its backend's are given back, its line is logged.
+//! The end of a request that was admitted: its slot and its backend's are given back, its line is
+//! logged.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use crate::backend::{Backend, BackendConnection};
 use crate::flow::Slot;
 use crate::watched::Running;
 
-/// What is held while a request is in flight. It ends once: as told, or as that of a client that left.
+/// What is held while a request is in flight. It ends once: as told, or as that of a client that
+/// left.
 #[derive(Debug)]
 pub(crate) struct Ending {
     slot: Option<Slot>,

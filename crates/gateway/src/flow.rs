@@ -1,8 +1,10 @@
-//! The one admission of a gateway, shared by its threads: who may go on, who waits, who is turned away.
+//! The one admission of a gateway, shared by its threads: who may go on, who waits, who is turned
+//! away.
 //!
-//! What is decided stands in `weir-limit`; here it gets a clock, a lock, and somebody who wakes those whose
-//! turn has come. A thread of its own sleeps until the next moment at which something becomes due: timers of the
-//! runtime are a millisecond coarse, and a cap of many requests a second would come in bunches.
+//! What is decided stands in `weir-limit`; here it gets a clock, a lock, and somebody who wakes
+//! those whose turn has come. A thread of its own sleeps until the next moment at which something
+//! becomes due: timers of the runtime are a millisecond coarse, and a cap of many requests a second
+//! would come in bunches.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -20,7 +22,8 @@ use weir_limit::{
 
 use crate::routes::Route;
 
-/// The pacer never sleeps for less: an admission that is due already is asked again only after this.
+/// The pacer never sleeps for less: an admission that is due already is asked again only after
+/// this.
 const NAP_MIN: Duration = Duration::from_micros(20);
 
 /// The admission, its clock, and those who wait.

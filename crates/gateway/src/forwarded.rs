@@ -1,4 +1,5 @@
-//! What a backend is told about the client: `Forwarded` (RFC 7239) and the `X-Forwarded-*` that came before it.
+//! What a backend is told about the client: `Forwarded` (RFC 7239) and the `X-Forwarded-*` that
+//! came before it.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -55,7 +56,8 @@ impl Client {
             Forwarded::Append => {
                 extend(headers, &FOR, &self.address_text);
                 extend(headers, &FORWARDED, &self.forwarded(host));
-                // The proxy that the client has met knows how and for whom it came; these have no list.
+                // The proxy that the client has met knows how and for whom it came; these have no
+                // list.
                 let proto = HeaderValue::from_static(scheme(self.is_secure));
                 headers.entry(PROTO).or_insert(proto);
                 if let Some(host) = host {

@@ -82,7 +82,8 @@ pub struct Reload {
 /// A key whose value differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
-    /// The key with its table, such as `limit.rate`; that of a class has the class's name: `class.heavy.concurrency`.
+    /// The key with its table, such as `limit.rate`; that of a class has the class's name:
+    /// `class.heavy.concurrency`.
     pub key: String,
     /// Its value before; absent if it was not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

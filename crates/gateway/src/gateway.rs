@@ -24,10 +24,12 @@ use crate::status::{LearntStatus, Status};
 use crate::thread;
 use crate::tls::Tls;
 
-/// Connections that the kernel holds until they are accepted; it cuts it down to `net.core.somaxconn`.
+/// Connections that the kernel holds until they are accepted; it cuts it down to
+/// `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
 
-/// A gateway that runs. Dropping it cuts everything off; [`drain`](Self::drain) lets requests come to their end.
+/// A gateway that runs. Dropping it cuts everything off; [`drain`](Self::drain) lets requests come
+/// to their end.
 #[derive(Debug)]
 pub struct Gateway {
     control: Arc<Control>,
@@ -56,8 +58,9 @@ impl Gateway {
         Self::start_from(None, settings, page, |_| {})
     }
 
-    /// Starts a gateway with settings that came from a file, which is read again by [`reload_file`](Self::reload_file) and by `POST
-    /// /reload` on the admin port; it tells `tell` in words when a reading that a limit depends on is lost, or is there again.
+    /// Starts a gateway with settings that came from a file, which is read again by
+    /// [`reload_file`](Self::reload_file) and by `POST /reload` on the admin port; it tells
+    /// `tell` in words when a reading that a limit depends on is lost, or is there again.
     pub fn start_from(
         file: Option<GateFile>,
         settings: Settings,
@@ -137,8 +140,8 @@ impl Gateway {
         Status::of(&self.control)
     }
 
-    /// The text of the file in force with what was learnt, and what that is; nothing where there is no file, or it is written in a way that is
-    /// not understood.
+    /// The text of the file in force with what was learnt, and what that is; nothing where there is
+    /// no file, or it is written in a way that is not understood.
     pub fn with_learnt(&self, learnt: &LearntStatus, keep: Keep) -> Option<(String, Lasting)> {
         self.control.with_learnt(learnt, keep)
     }
@@ -149,19 +152,21 @@ impl Gateway {
         &self.control
     }
 
-    /// Puts other settings in force; requests that run end under the old ones. Also reads certificates again and opens
-    /// the access log anew. On an error everything stays as it was.
+    /// Puts other settings in force; requests that run end under the old ones. Also reads
+    /// certificates again and opens the access log anew. On an error everything stays as it
+    /// was.
     pub fn reload(&self, settings: Settings) -> Result<(), GatewayError> {
         self.control.reload(settings)
     }
 
-    /// Reads the file again and puts it in force, as [`reload`](Self::reload) does; says what changed.
+    /// Reads the file again and puts it in force, as [`reload`](Self::reload) does; says what
+    /// changed.
     pub fn reload_file(&self) -> Result<Reload, FileError> {
         self.control.reload_file()
     }
 
-    /// Takes no more connections, lets requests end within the time of `timeouts.drain`, and ends. Gives back whether
-    /// all have ended.
+    /// Takes no more connections, lets requests end within the time of `timeouts.drain`, and ends.
+    /// Gives back whether all have ended.
     pub fn drain(mut self) -> bool {
         self.end();
         self.control.seen().in_flight == 0

@@ -23,7 +23,8 @@ pub(crate) async fn look_after_backends(shared: Arc<Shared>) {
         for backend in &live.backends {
             let well = match &health.path {
                 Some(path) => Some(is_well(backend, path, health).await),
-                // Without a path, only a backend that took no connection is asked whether it does again.
+                // Without a path, only a backend that took no connection is asked whether it does
+                // again.
                 None if backend.is_down() => Some(backend.takes_connections(health.timeout).await),
                 None => None,
             };

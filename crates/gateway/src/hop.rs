@@ -44,7 +44,8 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in named_by_connection(headers) {
         headers.remove(name);
     }
-    // Most messages have one of them or none: one look at the names costs less than asking for each.
+    // Most messages have one of them or none: one look at the names costs less than asking for
+    // each.
     let mut found = [false; ALWAYS.len()];
     for name in headers.keys() {
         if let Some(at) = place_in_always(name) {
@@ -79,7 +80,8 @@ fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
     named
 }
 
-/// The protocol to which both sides may switch; never HTTP/2, which would take requests past the gateway.
+/// The protocol to which both sides may switch; never HTTP/2, which would take requests past the
+/// gateway.
 pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let asks = headers.get_all(CONNECTION).iter().any(|value| {
         let mut options = value.as_bytes().split(|&byte| byte == b',');

@@ -1,7 +1,8 @@
 //! Clients that leave while their request runs.
 //!
-//! hyper finds out by reading on, for which each request that runs or waits would have another buffer of 8 KiB. Where the end of a
-//! stream can be seen without taking anything from it, hyper is told not to, and it is seen here.
+//! hyper finds out by reading on, for which each request that runs or waits would have another
+//! buffer of 8 KiB. Where the end of a stream can be seen without taking anything from it, hyper is
+//! told not to, and it is seen here.
 
 use std::task::{Context, Poll};
 

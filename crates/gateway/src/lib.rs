@@ -1,14 +1,16 @@
 //! The flow-control gateway: it stands in front of any HTTP server and holds the flow.
 //!
-//! A reverse proxy that decides for each request whether it goes on at once, waits for its turn, or is turned away:
+//! A reverse proxy that decides for each request whether it goes on at once, waits for its turn, or
+//! is turned away:
 //!
 //! ```text
 //! accept → parse → vet → classify → admit / queue / turn away → forward → pass the answer back
 //! ```
 //!
-//! Why not something existing: none of the usual proxies has a cap on the rate with a bounded wait, a queue that can be seen, or
-//! a limit that moves by itself. The protocols are hyper's; connections to backends are kept by a list of our own, because hyper-util's
-//! client costs a tenth more CPU a request.
+//! Why not something existing: none of the usual proxies has a cap on the rate with a bounded wait,
+//! a queue that can be seen, or a limit that moves by itself. The protocols are hyper's;
+//! connections to backends are kept by a list of our own, because hyper-util's client costs a tenth
+//! more CPU a request.
 //!
 //! [`Settings::parse`] reads the file, [`Gateway`] runs it, [`Status`] says how it stands:
 //!
@@ -32,10 +34,11 @@
 //! # Ok::<(), weir_gateway::GatewayError>(())
 //! ```
 //!
-//! Invariants: a request that is not admitted costs a backend nothing; an admitted one gives its slot back once, whatever becomes of
-//! it; what two servers could understand in two ways is passed on in none; the admin side runs on a thread of its own, and its
-//! crash stops no traffic; everything that waits is bounded in number and in time. Deliberately absent: any algorithm of a limit, which are
-//! `weir-limit`'s, and any page, which are the report's.
+//! Invariants: a request that is not admitted costs a backend nothing; an admitted one gives its
+//! slot back once, whatever becomes of it; what two servers could understand in two ways is passed
+//! on in none; the admin side runs on a thread of its own, and its crash stops no traffic;
+//! everything that waits is bounded in number and in time. Deliberately absent: any algorithm of a
+//! limit, which are `weir-limit`'s, and any page, which are the report's.
 
 mod access_log;
 mod admin;

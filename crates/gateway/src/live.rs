@@ -49,8 +49,8 @@ impl Live {
         })
     }
 
-    /// The backend with the fewest requests in flight among those that answer, and that is not `failed`; among
-    /// equals they take turns.
+    /// The backend with the fewest requests in flight among those that answer, and that is not
+    /// `failed`; among equals they take turns.
     pub(crate) fn backend(&self, turn: usize, failed: Option<&Arc<Backend>>) -> &Arc<Backend> {
         if let [only] = self.backends.as_slice() {
             return only;

@@ -1,4 +1,5 @@
-//! Which requests belong to a class: by path, method, header field, cookie and what their route has cost.
+//! Which requests belong to a class: by path, method, header field, cookie and what their route has
+//! cost.
 
 mod cookie;
 mod path;
@@ -42,7 +43,8 @@ impl Matcher {
         *self == Self::default()
     }
 
-    /// Whether this request belongs to the class, as far as it can be seen by the request alone: without its cost.
+    /// Whether this request belongs to the class, as far as it can be seen by the request alone:
+    /// without its cost.
     pub fn matches(&self, request: &Parts) -> bool {
         let method = self.methods.is_empty() || self.methods.contains(&request.method);
         method

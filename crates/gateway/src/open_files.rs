@@ -9,8 +9,8 @@ const ROOM_DEFAULT: u64 = 50_000;
 /// A semaphore counts no further.
 const ROOM_MAX: u64 = 1_000_000;
 
-/// How many clients can be connected: as many as wished, and not more than each could have a connection to a backend
-/// beside its own. Raises this process's limit as far as it may.
+/// How many clients can be connected: as many as wished, and not more than each could have a
+/// connection to a backend beside its own. Raises this process's limit as far as it may.
 pub(crate) fn room_for_connections(wished: Option<u32>) -> usize {
     let mut limits = getrlimit(Resource::Nofile);
     limits.current = limits.maximum;

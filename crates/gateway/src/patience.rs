@@ -9,8 +9,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// A bound on the time without progress.
 ///
-/// The timer is made only when there is something to wait for, and is set forward only when it goes off:
-/// what makes progress all the time costs no more than a reading of the clock.
+/// The timer is made only when there is something to wait for, and is set forward only when it goes
+/// off: what makes progress all the time costs no more than a reading of the clock.
 #[derive(Debug)]
 pub(crate) struct Patience {
     limit: Duration,
@@ -40,7 +40,8 @@ impl Patience {
         self.timer = None;
     }
 
-    /// There is none now; ready when that has lasted too long. Wakes the task when it is to look again.
+    /// There is none now; ready when that has lasted too long. Wakes the task when it is to look
+    /// again.
     pub(crate) fn poll_lost(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
         self.poll_lost_at(since + self.limit, context)

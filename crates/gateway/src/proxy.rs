@@ -29,14 +29,16 @@ use crate::watched::Running;
 
 const BY_WEIR: HeaderValue = HeaderValue::from_static("1.1 weir");
 
-/// The answer to a request, in time. In a box, so that a connection without a request does not hold the room for one.
+/// The answer to a request, in time. In a box, so that a connection without a request does not hold
+/// the room for one.
 pub(crate) type Answering =
     Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
 /// Answers a request.
 ///
-/// There can be very many that wait for their turn, so what comes after it has a box of its own; and whatever is moved into
-/// an `async` block and not into an `async fn` has room there once and not twice.
+/// There can be very many that wait for their turn, so what comes after it has a box of its own;
+/// and whatever is moved into an `async` block and not into an `async fn` has room there once and
+/// not twice.
 pub(crate) fn answer(
     connection: Arc<Connection>,
     mut request: Request<Incoming>,
@@ -180,7 +182,8 @@ async fn admit(
 /// Makes the head of a client's request that of the gateway's.
 fn prepare(head: &mut Parts, host: Option<&HeaderValue>, connection: &Connection, live: &Live) {
     remove_hop_by_hop(&mut head.headers);
-    // The gateway says `100 Continue` itself, when the request was admitted and a backend takes the body.
+    // The gateway says `100 Continue` itself, when the request was admitted and a backend takes the
+    // body.
     head.headers.remove(EXPECT);
     let forwarded = live.settings.forwarded;
     connection.client.tell(&mut head.headers, host, forwarded);

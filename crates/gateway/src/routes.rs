@@ -1,12 +1,15 @@
 //! What requests cost, learnt by route: how long they hold a slot, at the median of the last ones.
 //!
-//! A route is a method and a path in which numbers and ids are folded together: `/orders/17` and `/orders/18` are one. Before it has
-//! been seen a few times its cost is unknown, and it is in no class that asks for one. Once its median has reached a threshold, the
-//! route stays in the class until the median is below two thirds of it, so that it does not go to and fro.
+//! A route is a method and a path in which numbers and ids are folded together: `/orders/17` and
+//! `/orders/18` are one. Before it has been seen a few times its cost is unknown, and it is in no
+//! class that asks for one. Once its median has reached a threshold, the route stays in the class
+//! until the median is below two thirds of it, so that it does not go to and fro.
 //!
-//! Clients choose paths, so the table is bounded: [`ROUTES_MAX`] routes of [`NAME_MAX`] bytes and 63 times each, half a megabyte
-//! in all. What finds no room is learnt together, as one route of its own. Nobody is pushed out of the table by names that were made
-//! up: those that have not come again make room first, and one whose cost is known only after it has not been asked for in a while.
+//! Clients choose paths, so the table is bounded: [`ROUTES_MAX`] routes of [`NAME_MAX`] bytes and
+//! 63 times each, half a megabyte in all. What finds no room is learnt together, as one route of
+//! its own. Nobody is pushed out of the table by names that were made up: those that have not come
+//! again make room first, and one whose cost is known only after it has not been asked for in a
+//! while.
 
 mod route;
 
@@ -68,8 +71,8 @@ pub(crate) struct RouteSeen {
 }
 
 impl Routes {
-    /// What the classes of these settings need; `None`: none of them asks for a cost. What `before` has learnt stays known if the
-    /// classes ask for the same.
+    /// What the classes of these settings need; `None`: none of them asks for a cost. What `before`
+    /// has learnt stays known if the classes ask for the same.
     pub(crate) fn new(settings: &Settings, before: Option<&Arc<Self>>) -> Option<Arc<Self>> {
         let classes = settings.classes.iter().enumerate();
         let rules: Arc<[CostRule]> = classes

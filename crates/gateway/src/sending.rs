@@ -32,8 +32,8 @@ const fn failure(status: StatusCode, says: &'static str) -> Failure {
     Failure { status, says }
 }
 
-/// Sends the request to a backend; what no backend has begun to take is tried again. `names_host` is whether the client
-/// has said for which host it is.
+/// Sends the request to a backend; what no backend has begun to take is tried again. `names_host`
+/// is whether the client has said for which host it is.
 pub(crate) async fn forward(
     connection: &Connection,
     live: &Live,
@@ -88,8 +88,8 @@ pub(crate) async fn forward(
     Err(last)
 }
 
-/// What comes within a time; the time begins anew while the request's body moves. `patience` is that of the connection:
-/// a timer for each request would cost more than the rest of this.
+/// What comes within a time; the time begins anew while the request's body moves. `patience` is
+/// that of the connection: a timer for each request would cost more than the rest of this.
 async fn in_time<T>(
     within: Duration,
     patience: &mut Patience,

@@ -119,9 +119,11 @@ pub struct AdaptiveSettings {
     pub max: Option<f64>,
     /// The limit at first; `None`: 8, within the bounds.
     pub start: Option<f64>,
-    /// The largest change at a time, as a share of the limit; `None`: as large as what is read asks for.
+    /// The largest change at a time, as a share of the limit; `None`: as large as what is read
+    /// asks for.
     pub step: Option<f64>,
-    /// Where the backends' CPU is read; `None`: of the processes of this machine that listen on their ports.
+    /// Where the backends' CPU is read; `None`: of the processes of this machine that listen on
+    /// their ports.
     pub cpu_from: Option<CpuFrom>,
 }
 
@@ -165,7 +167,8 @@ pub struct Timeouts {
     pub head: Duration,
     /// A connection of a client without a request.
     pub idle: Duration,
-    /// Without a byte of the body: of a request, of a response, or of one that the client does not take.
+    /// Without a byte of the body: of a request, of a response, or of one that the client does not
+    /// take.
     pub body: Duration,
     /// Connecting to a backend.
     pub connect: Duration,
@@ -174,8 +177,8 @@ pub struct Timeouts {
     /// A connection to a backend without a request. Shorter than the backend's own, so that no
     /// request meets a connection that is just being closed: httpd and Node.js keep them 5 s.
     pub backend_idle: Duration,
-    /// A connection of a client without a request, until it gives back its buffers. Its client notices nothing, and the file
-    /// has no key for it.
+    /// A connection of a client without a request, until it gives back its buffers. Its client
+    /// notices nothing, and the file has no key for it.
     pub rest: Duration,
     /// Without a byte either way of a connection that has switched to another protocol.
     pub upgraded: Duration,
@@ -194,7 +197,8 @@ impl Default for Timeouts {
             backend_idle: Duration::from_secs(4),
             // A client that asks more often than that costs no more than without.
             rest: Duration::from_secs(1),
-            // As long as Envoy's `stream_idle_timeout` by default: longer than the pings of WebSocket libraries are apart.
+            // As long as Envoy's `stream_idle_timeout` by default: longer than the pings of
+            // WebSocket libraries are apart.
             upgraded: Duration::from_secs(300),
             drain: Duration::from_secs(30),
         }
@@ -280,8 +284,8 @@ impl Settings {
         named.chain((!all_taken).then_some(OTHER_CLASS)).collect()
     }
 
-    /// Index of the class of a request; `is_as_costly` says of the index of a class whether the request's route costs what that
-    /// class asks for.
+    /// Index of the class of a request; `is_as_costly` says of the index of a class whether the
+    /// request's route costs what that class asks for.
     pub fn class_of(
         &self,
         request: &http::request::Parts,

@@ -1,4 +1,5 @@
-//! How a gateway stands, as data: for `weir gate status`, the live page and whoever asks the admin port.
+//! How a gateway stands, as data: for `weir gate status`, the live page and whoever asks the admin
+//! port.
 
 mod cpu;
 mod learnt;
@@ -19,7 +20,8 @@ pub use routes::{RouteStatus, RoutesStatus};
 /// The version of this format.
 pub const STATUS_SCHEMA: &str = "weir/gate-status/1";
 
-/// How a gateway stands. Counts are since its start, so that two readings give the rates between them.
+/// How a gateway stands. Counts are since its start, so that two readings give the rates between
+/// them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// `weir/gate-status/1`.
@@ -33,14 +35,15 @@ pub struct Status {
     /// The cap on admitted requests per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
-    /// Seconds that requests have spent in flight, added up: the growth between two readings over the time between them is how
-    /// many there were on average.
+    /// Seconds that requests have spent in flight, added up: the growth between two readings over
+    /// the time between them is how many there were on average.
     #[serde(default)]
     pub in_flight_s: f64,
     /// The same of those that wait for their turn.
     #[serde(default)]
     pub queued_s: f64,
-    /// What the limit over all classes has learnt; absent where it is fixed, and before anybody has waited for it.
+    /// What the limit over all classes has learnt; absent where it is fixed, and before anybody
+    /// has waited for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learnt: Option<LearntStatus>,
     /// Over all classes.

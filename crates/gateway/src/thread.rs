@@ -1,4 +1,5 @@
-//! The threads that forward: each has a runtime of its own, and connections stay with the thread that took them.
+//! The threads that forward: each has a runtime of its own, and connections stay with the thread
+//! that took them.
 
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;

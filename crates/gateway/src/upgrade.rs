@@ -1,5 +1,5 @@
-//! Connections that stop being HTTP: WebSocket and its like. Both ways are copied until the backend ends, or until nothing has
-//! passed for too long.
+//! Connections that stop being HTTP: WebSocket and its like. Both ways are copied until the backend
+//! ends, or until nothing has passed for too long.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -22,7 +22,8 @@ use crate::hop::remove_hop_by_hop;
 use crate::live::Live;
 use crate::patience::Patience;
 
-/// Tells the client that the protocol is switched, and copies from then on. The request keeps its slot until the end.
+/// Tells the client that the protocol is switched, and copies from then on. The request keeps its
+/// slot until the end.
 pub(crate) fn switch(
     client: OnUpgrade,
     mut response: Response<Incoming>,
@@ -63,8 +64,8 @@ pub(crate) fn switch(
     Response::from_parts(head, ResponseBody::empty())
 }
 
-/// Copies both ways until the backend ends; after the client has, it has `last` to do so. Gives back how many bytes
-/// the client was sent.
+/// Copies both ways until the backend ends; after the client has, it has `last` to do so. Gives
+/// back how many bytes the client was sent.
 async fn pass(
     client: impl AsyncRead + AsyncWrite,
     backend: impl AsyncRead + AsyncWrite,

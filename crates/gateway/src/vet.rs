@@ -1,7 +1,8 @@
 //! Requests that could be understood in two ways are passed on in none.
 //!
-//! What cannot be parsed never gets here: hyper answers it and closes. Here stand the rules for heads that parse, and on
-//! which two servers could still disagree about whose request it is, where it ends, or what it is.
+//! What cannot be parsed never gets here: hyper answers it and closes. Here stand the rules for
+//! heads that parse, and on which two servers could still disagree about whose request it is, where
+//! it ends, or what it is.
 
 use http::header::{EXPECT, HOST, HeaderMap, HeaderName, TRANSFER_ENCODING};
 use http::uri::Authority;
@@ -21,13 +22,15 @@ const fn unfit(status: StatusCode, says: &'static str) -> Unfit {
 }
 
 const BAD: StatusCode = StatusCode::BAD_REQUEST;
-/// What servers that hand fields to scripts as variables cannot tell from the fields that say where the body ends.
+/// What servers that hand fields to scripts as variables cannot tell from the fields that say where
+/// the body ends.
 static LIKE_FRAMING: [HeaderName; 2] = [
     HeaderName::from_static("transfer_encoding"),
     HeaderName::from_static("content_length"),
 ];
 
-/// Says for which host a request is, or why it is not passed on. `None`: an old client that names no host.
+/// Says for which host a request is, or why it is not passed on. `None`: an old client that names
+/// no host.
 pub(crate) fn vet(request: &Parts, limits: &RequestLimits) -> Result<Option<HeaderValue>, Unfit> {
     check_method(&request.method)?;
     check_target(request, limits)?;
@@ -75,7 +78,8 @@ fn check_target(request: &Parts, limits: &RequestLimits) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// hyper has settled where the body ends; what is left are fields that a server behind could read as another end.
+/// hyper has settled where the body ends; what is left are fields that a server behind could read
+/// as another end.
 fn check_framing(headers: &HeaderMap) -> Result<(), Unfit> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     let is_chunked = |value: &HeaderValue| {
@@ -112,7 +116,8 @@ fn check_expectation(headers: &HeaderMap) -> Result<(), Unfit> {
     ))
 }
 
-/// The host that the request is for: that of its target, else that of its one `Host` field (RFC 9112, 3.2).
+/// The host that the request is for: that of its target, else that of its one `Host` field (RFC
+/// 9112, 3.2).
 fn host(request: &Parts) -> Result<Option<HeaderValue>, Unfit> {
     let mut fields = request.headers.get_all(HOST).iter();
     let field = fields.next();
@@ -135,7 +140,8 @@ fn host(request: &Parts) -> Result<Option<HeaderValue>, Unfit> {
     }
 }
 
-/// A name or an address of IPv4, and perhaps a port: all of it is what a host may be, so that nothing has to be parsed.
+/// A name or an address of IPv4, and perhaps a port: all of it is what a host may be, so that
+/// nothing has to be parsed.
 fn is_plain(host: &[u8]) -> bool {
     let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
     let name = host.iter().take_while(|byte| is_of_name(byte)).count();

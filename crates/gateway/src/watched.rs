@@ -1,10 +1,11 @@
 //! A client's connection, on which nothing may last for ever.
 //!
-//! hyper can bound the time for a head; it counts the time in which a connection is without a request as part of it, and
-//! sets a timer for each request. Here the two are told apart, and a connection that goes on sets no timer.
+//! hyper can bound the time for a head; it counts the time in which a connection is without a
+//! request as part of it, and sets a timer for each request. Here the two are told apart, and a
+//! connection that goes on sets no timer.
 //!
-//! hyper also keeps two buffers of 8 KiB for each connection, with or without a request. One that has been without for a while
-//! rests: it is taken from hyper, and given back when something comes.
+//! hyper also keeps two buffers of 8 KiB for each connection, with or without a request. One that
+//! has been without for a while rests: it is taken from hyper, and given back when something comes.
 
 use std::io;
 use std::pin::Pin;
@@ -26,7 +27,8 @@ use crate::settings::Timeouts;
 pub(crate) struct Activity {
     running: AtomicU32,
     begun: AtomicU64,
-    /// Whether hyper is not in the middle of a request's body: what would come then is not the next head.
+    /// Whether hyper is not in the middle of a request's body: what would come then is not the
+    /// next head.
     is_whole: AtomicBool,
     /// The last request that ran is over, and nobody has looked at the connection since.
     fell_quiet: AtomicBool,
@@ -76,8 +78,9 @@ impl Activity {
         self.is_switched.store(true, Ordering::Relaxed);
     }
 
-    /// Whether hyper has to be asked once more: it tried to read while a request ran, and does not try again when that has ended,
-    /// so that nobody would see to it that the connection does not last for ever. Told once.
+    /// Whether hyper has to be asked once more: it tried to read while a request ran, and does not
+    /// try again when that has ended, so that nobody would see to it that the connection does
+    /// not last for ever. Told once.
     pub(crate) fn fell_quiet(&self) -> bool {
         self.fell_quiet.load(Ordering::Relaxed) && self.fell_quiet.swap(false, Ordering::Relaxed)
     }
@@ -169,8 +172,8 @@ impl<S> Watched<S> {
         &self.activity
     }
 
-    /// After it was taken from hyper, with what hyper had read and not used. Gives back when it ends if nothing comes;
-    /// `None` if something is there already.
+    /// After it was taken from hyper, with what hyper had read and not used. Gives back when it
+    /// ends if nothing comes; `None` if something is there already.
     pub(crate) fn rested(&mut self, ahead: Bytes) -> Option<Instant> {
         self.ahead = ahead;
         self.reading.rest();
@@ -217,7 +220,8 @@ impl<S> Watched<S> {
         let from = since + self.rest;
         let rests = self.is_http1 && self.rest < self.idle;
         if rests && self.reading.poll_lost_at(from, context).is_ready() {
-            // What a client does not take stays with hyper, and so does a body that a backend has answered before its end.
+            // What a client does not take stays with hyper, and so does a body that a backend has
+            // answered before its end.
             let may_rest = self.is_flushed && self.activity.is_whole.load(Ordering::Relaxed);
             self.activity.rests.store(may_rest, Ordering::Relaxed);
         }
@@ -252,7 +256,8 @@ impl<S: Read + Unpin> Read for Watched<S> {
 }
 
 impl<S: Leaving> Watched<S> {
-    /// Ready when the client of a request that runs has left: whatever is done for it is for nobody.
+    /// Ready when the client of a request that runs has left: whatever is done for it is for
+    /// nobody.
     fn poll_left(&self, context: &mut Context<'_>) -> Poll<()> {
         let activity = &self.activity;
         let is_looked_for = self.is_http1 && activity.is_running();

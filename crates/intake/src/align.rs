@@ -1,9 +1,9 @@
 //! What a monitor wrote, on the time axis of the load.
 //!
-//! A result file counts from 1970; a monitor mostly writes the wall clock of its machine, some without a date. So a
-//! zone has to be assumed and is said; of the dates that a head may mean, the one that meets the load is taken. A value
-//! stands for the whole interval that it is the mean of, and for no second beside; what is one reading stands for the
-//! second at whose end it was read.
+//! A result file counts from 1970; a monitor mostly writes the wall clock of its machine, some
+//! without a date. So a zone has to be assumed and is said; of the dates that a head may mean, the
+//! one that meets the load is taken. A value stands for the whole interval that it is the mean of,
+//! and for no second beside; what is one reading stands for the second at whose end it was read.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -163,8 +163,8 @@ impl Clock {
 }
 
 impl Aligned {
-    /// The seconds of a watch of Weir that ran beside these loads; it started at this second since 1970. `origins` says
-    /// where its signals came from.
+    /// The seconds of a watch of Weir that ran beside these loads; it started at this second since
+    /// 1970. `origins` says where its signals came from.
     pub fn of_watch(
         name: &str,
         start_s: i64,

@@ -4,7 +4,8 @@ use crate::IntakeError;
 
 /// How many are named.
 const NAMED_MAX: usize = 3;
-/// A file may have this many broken lines whatever its length: the last one, and a few that two writers mixed up …
+/// A file may have this many broken lines whatever its length: the last one, and a few that two
+/// writers mixed up …
 const ALWAYS_FORGIVEN: u64 = 3;
 /// … and this share of all. Above it, what is left is not the test that was run.
 const SHARE_MAX: f64 = 0.01;

@@ -103,7 +103,8 @@ pub struct Monitor {
     pub(crate) host: Option<String>,
     /// Its CPUs.
     pub(crate) cpus: Option<u32>,
-    /// What the date at the head of the file may mean, the likeliest first; for rows without a date.
+    /// What the date at the head of the file may mean, the likeliest first; for rows without a
+    /// date.
     pub(crate) first_days: Vec<Date>,
     pub(crate) rows: Vec<Row>,
     /// Columns that have no name in Weir.

@@ -1,7 +1,7 @@
 //! The samples of a result file, kept so small that a file of tens of millions fits.
 //!
-//! Rows stand in a file in about the order in which samples ended, but not quite, and files that were put together
-//! from several do not. So all are read before they are counted by seconds.
+//! Rows stand in a file in about the order in which samples ended, but not quite, and files that
+//! were put together from several do not. So all are read before they are counted by seconds.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -16,7 +16,8 @@ use weir_record::{
 use crate::IntakeError;
 use crate::broken::Broken;
 
-/// Labels that are counted each on their own; all others count as one, as in Weir's own load engine.
+/// Labels that are counted each on their own; all others count as one, as in Weir's own load
+/// engine.
 const LABELS_MAX: u32 = 1_000;
 const OTHER_LABELS: &str = "(other labels)";
 /// One load test lasts no longer.

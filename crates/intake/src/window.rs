@@ -1,7 +1,8 @@
 //! Which seconds of a load that is over count.
 //!
-//! A load by hand ramps up, runs, and runs out. The part in which all users are there is looked at for its warm-up, by
-//! the same method as in a trial of Weir; but it cannot be run longer when it is not steady. Then it counts with a note.
+//! A load by hand ramps up, runs, and runs out. The part in which all users are there is looked at
+//! for its warm-up, by the same method as in a trial of Weir; but it cannot be run longer when it
+//! is not steady. Then it counts with a note.
 
 use std::ops::Range;
 
@@ -20,8 +21,8 @@ pub(crate) struct Choice {
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses the window of a load that ended so many seconds after its first. `dropped`: what the user wants to be dropped
-/// at the beginning.
+/// Chooses the window of a load that ended so many seconds after its first. `dropped`: what the
+/// user wants to be dropped at the beginning.
 pub(crate) fn choose(
     recording: &Recording,
     length_s: f64,
@@ -77,7 +78,8 @@ pub(crate) fn choose(
     })
 }
 
-/// The longest time in which about all users were there; everything, when that is less than half of it.
+/// The longest time in which about all users were there; everything, when that is less than half of
+/// it.
 fn all_users(recording: &Recording, whole: usize, notes: &mut Vec<String>) -> Range<usize> {
     let users: Vec<f64> = (recording
         .timeline

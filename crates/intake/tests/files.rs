@@ -56,9 +56,10 @@ fn has(texts: &[String], part: &str) -> bool {
     texts.iter().any(|text| text.contains(part))
 }
 
-/// JMeter's own summary of this test says 35 samples, of which 6 failed; the file has 49 rows, since it also holds the
-/// parts of samples and the sums of transaction controllers. Three transactions are samples themselves ("generate parent
-/// sample"), which JMeter's summary leaves out together with what they are made of.
+/// JMeter's own summary of this test says 35 samples, of which 6 failed; the file has 49 rows,
+/// since it also holds the parts of samples and the sums of transaction controllers. Three
+/// transactions are samples themselves ("generate parent sample"), which JMeter's summary leaves
+/// out together with what they are made of.
 #[test]
 fn a_recorded_test_has_as_many_samples_as_jmeter_summed_up() {
     let recorded = include_bytes!("../../record/tests/jmeter/struct.jtl");
@@ -260,7 +261,8 @@ fn what_nmon_and_dstat_recorded_agrees_with_sar() {
 
 const HEAD: &str = "Linux 6.1.0-18-amd64 (app1)";
 
-/// A load from 23:59:00 to 00:01:00 UTC; sar with a clock of twelve hours, a comma in its numbers, and midnight between.
+/// A load from 23:59:00 to 00:01:00 UTC; sar with a clock of twelve hours, a comma in its numbers,
+/// and midnight between.
 #[test]
 fn sar_of_other_locales_is_read() {
     let samples = samples(&jtl(&common::load_at(

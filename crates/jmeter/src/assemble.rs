@@ -167,7 +167,8 @@ fn fetch(
     })
 }
 
-/// Makes a home of the jars: launcher and settings in `bin`, JMeter's own in `lib/ext`, the others in `lib`.
+/// Makes a home of the jars: launcher and settings in `bin`, JMeter's own in `lib/ext`, the others
+/// in `lib`.
 fn arrange(jars: &Path, config: &Path, home: &Path) -> Result<(), JmeterError> {
     let lib = home.join("lib");
     for directory in ["lib/ext", "lib/junit"] {

@@ -210,8 +210,8 @@ impl PlanText {
     }
 }
 
-/// A file that a plan names: from the working directory if it is there, else from the plan's own, as
-/// JMeter does.
+/// A file that a plan names: from the working directory if it is there, else from the plan's own,
+/// as JMeter does.
 fn resolve(name: &str, home: &Path) -> PathBuf {
     let name = Path::new(name);
     if name.is_absolute() || name.exists() {

@@ -96,8 +96,8 @@ impl ResultTail {
 struct Rows {
     /// What has come of a row that is not complete.
     rest: Vec<u8>,
-    /// Whether it ends inside of a quoted field. Quotes in a field are doubled, so that their number
-    /// tells.
+    /// Whether it ends inside of a quoted field. Quotes in a field are doubled, so that their
+    /// number tells.
     quoted: bool,
     unreadable: u64,
 }

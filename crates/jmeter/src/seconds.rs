@@ -27,8 +27,8 @@ pub(crate) struct Sums {
     pub(crate) rows: u64,
     pub(crate) samples: u64,
     pub(crate) failed: u64,
-    /// Samples that were written after their second had been delivered, or before it had come; they
-    /// count in another one.
+    /// Samples that were written after their second had been delivered, or before it had come;
+    /// they count in another one.
     pub(crate) late: u64,
     pub(crate) users_most: u32,
 }
@@ -107,7 +107,8 @@ impl Seconds {
     }
 }
 
-/// Whether a response is a redirect that was not followed; of one that was followed JMeter's row has the last response.
+/// Whether a response is a redirect that was not followed; of one that was followed JMeter's row
+/// has the last response.
 fn is_redirect(code: &str) -> bool {
     matches!(code, "301" | "302" | "303" | "307" | "308")
 }
@@ -216,9 +217,9 @@ mod tests {
         assert_eq!(counted(&[row("a", 10, 10), other_thread]), ["a", "b"]);
     }
 
-    /// A test with redirects, nested transactions of both kinds and serial groups, recorded with JMeter
-    /// 5.6.3. Its result in XML, where parts stand inside of their sample, has 43 samples with 49
-    /// elements in all.
+    /// A test with redirects, nested transactions of both kinds and serial groups, recorded with
+    /// JMeter 5.6.3. Its result in XML, where parts stand inside of their sample, has 43
+    /// samples with 49 elements in all.
     #[test]
     fn a_recorded_test_has_as_many_samples_as_jmeter_says() {
         let recorded = include_bytes!("seconds/recorded.jtl");

@@ -25,7 +25,8 @@ pub(crate) fn first_overfull(text: &str) -> Option<usize> {
     }
 }
 
-/// The attributes of a tag, and its length; of a tag that does not end, the length of what is there.
+/// The attributes of a tag, and its length; of a tag that does not end, the length of what is
+/// there.
 fn count(tag: &[u8]) -> (usize, usize) {
     let mut quote = None;
     let mut attributes = 0;

@@ -1,8 +1,9 @@
-//! Jolokia's agent in a running virtual machine: the one that is there, or one that is loaded and stopped again.
+//! Jolokia's agent in a running virtual machine: the one that is there, or one that is loaded and
+//! stopped again.
 //!
-//! Everybody on the machine can reach the port of an agent, and who can use it can do to the virtual machine whatever
-//! its user can. So one that is loaded asks for a password that is new with every load and answers only what it was
-//! loaded for.
+//! Everybody on the machine can reach the port of an agent, and who can use it can do to the
+//! virtual machine whatever its user can. So one that is loaded asks for a password that is new
+//! with every load and answers only what it was loaded for.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,13 +21,15 @@ use crate::process::Vm;
 
 /// In which an agent says where it listens.
 const PROPERTY: &str = "jolokia.agent";
-/// Its own port, on this machine only, and two threads: with one, a second reader would wait for the first.
+/// Its own port, on this machine only, and two threads: with one, a second reader would wait for
+/// the first.
 const OPTIONS: &str =
     "host=127.0.0.1\nport=0\nexecutor=fixed\nthreadNr=2\ndiscoveryEnabled=false\n";
 /// How often the address is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Agents that this Weir has loaded, by their process and its start: who finds one again needs its password.
+/// Agents that this Weir has loaded, by their process and its start: who finds one again needs its
+/// password.
 static LOADED: Mutex<BTreeMap<(u32, u64), MetricsUrl>> = Mutex::new(BTreeMap::new());
 
 /// A Jolokia agent in a virtual machine.
@@ -54,8 +57,9 @@ impl Agent {
         }))
     }
 
-    /// Finds the agent of a virtual machine, or loads it from the jar, `jolokia-agent-jvm` with classifier `javaagent`.
-    /// One that is loaded permits this and nothing else; one that was there before is used as it is.
+    /// Finds the agent of a virtual machine, or loads it from the jar, `jolokia-agent-jvm` with
+    /// classifier `javaagent`. One that is loaded permits this and nothing else; one that was
+    /// there before is used as it is.
     pub fn provide(
         vm: &Vm,
         jar: &Path,
@@ -122,7 +126,8 @@ impl Agent {
         }
     }
 
-    /// Stops the agent if it was loaded by us. Its classes stay in the virtual machine until that ends.
+    /// Stops the agent if it was loaded by us. Its classes stay in the virtual machine until that
+    /// ends.
     pub fn stop(self) -> Result<(), JvmError> {
         match &self.loaded {
             Some(jar) => {
@@ -145,7 +150,8 @@ fn address(attach: &Attach) -> Result<Option<MetricsUrl>, JvmError> {
     Ok(property(&properties, PROPERTY).and_then(|url| url.parse().ok()))
 }
 
-/// The value of a property in a text of `java.util.Properties`, in which a backslash stands before `:`, `=` and itself.
+/// The value of a property in a text of `java.util.Properties`, in which a backslash stands before
+/// `:`, `=` and itself.
 fn property(text: &str, name: &str) -> Option<String> {
     let mut lines = text.lines();
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;

@@ -1,12 +1,14 @@
 //! HotSpot's attach protocol: one command per connection to a socket of the virtual machine.
 //!
-//! After OpenJDK's `AttachListener` (`services/attachListener.cpp`, `os/posix/attachListener_posix.cpp`): a virtual
-//! machine opens `/tmp/.java_pidPID` when it gets SIGQUIT while a file `.attach_pidPID` lies in its working directory or
-//! in `/tmp`. A command is the protocol's version, its name and always three arguments, each ended by a zero byte; the
-//! answer is a status line and text until the connection ends. Works for the same user, and for root.
+//! After OpenJDK's `AttachListener` (`services/attachListener.cpp`,
+//! `os/posix/attachListener_posix.cpp`): a virtual machine opens `/tmp/.java_pidPID` when it gets
+//! SIGQUIT while a file `.attach_pidPID` lies in its working directory or in `/tmp`. A command is
+//! the protocol's version, its name and always three arguments, each ended by a zero byte; the
+//! answer is a status line and text until the connection ends. Works for the same user, and for
+//! root.
 //!
-//! Anybody can put a socket of that name there first. It is spoken to only when it belongs to the user of the virtual
-//! machine, and when the kernel says that the virtual machine is who listens.
+//! Anybody can put a socket of that name there first. It is spoken to only when it belongs to the
+//! user of the virtual machine, and when the kernel says that the virtual machine is who listens.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -71,12 +73,14 @@ impl Attach {
         &self.vm
     }
 
-    /// Runs a diagnostic command as `jcmd` does: `Thread.print`, `VM.flags`, `VM.system_properties`.
+    /// Runs a diagnostic command as `jcmd` does: `Thread.print`, `VM.flags`,
+    /// `VM.system_properties`.
     pub fn jcmd(&self, command: &str) -> Result<String, JvmError> {
         self.run("jcmd", [command, "", ""])
     }
 
-    /// Loads a Java agent from a jar with its options. The virtual machine must see the jar under the same path.
+    /// Loads a Java agent from a jar with its options. The virtual machine must see the jar under
+    /// the same path.
     pub fn load_agent(&self, jar: &Path, options: &str) -> Result<(), JvmError> {
         let failed = |why: String| JvmError::Agent {
             pid: self.vm.pid(),
@@ -135,13 +139,14 @@ impl Attach {
         self.folder.path().join(&self.socket)
     }
 
-    /// Whether what is there instead of the socket keeps the virtual machine from making its own, too: only root can
-    /// put what belongs to others out of the way.
+    /// Whether what is there instead of the socket keeps the virtual machine from making its own,
+    /// too: only root can put what belongs to others out of the way.
     fn is_in_the_way(&self, error: &io::Error) -> bool {
         error.kind() == io::ErrorKind::Other && self.vm.owner().user != 0
     }
 
-    /// A connection to the virtual machine; an error of kind `Other` when somebody else listens there.
+    /// A connection to the virtual machine; an error of kind `Other` when somebody else listens
+    /// there.
     fn connect(&self) -> io::Result<UnixStream> {
         let owner = self.vm.owner();
         let stat = self.folder.stat_of(&self.socket)?;
@@ -215,7 +220,8 @@ impl Asking {
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        // What lies there by now may be somebody else's. Whoever removed it has done what is wanted.
+        // What lies there by now may be somebody else's. Whoever removed it has done what is
+        // wanted.
         let is_ours = self.file.metadata().is_ok_and(|ours| {
             let there = self.folder.stat_of(&self.name);
             there.is_ok_and(|there| (there.st_dev, there.st_ino) == (ours.dev(), ours.ino()))
@@ -255,7 +261,8 @@ mod tests {
         };
         for (user, why) in [
             (STRANGER, "does not belong to user 65534"),
-            // Made by a program of this user that has ended, or taken over: another process listens.
+            // Made by a program of this user that has ended, or taken over: another process
+            // listens.
             (VICTIM, "listens there instead"),
         ] {
             let path = process.plant(&name);

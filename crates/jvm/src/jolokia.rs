@@ -1,9 +1,9 @@
 //! A client of Jolokia: JMX as JSON over HTTP, many questions in one exchange.
 //!
-//! After Jolokia's protocol 8 ("Jolokia protocol" in its reference manual). Questions are posted as an array, because
-//! names with quotes, blanks and slashes need no escaping there. Each answer has a status of its own; what makes a
-//! question impossible to convert (a text where a number is due) fails the whole array, so what changes something is
-//! sent alone.
+//! After Jolokia's protocol 8 ("Jolokia protocol" in its reference manual). Questions are posted as
+//! an array, because names with quotes, blanks and slashes need no escaping there. Each answer has
+//! a status of its own; what makes a question impossible to convert (a text where a number is due)
+//! fails the whole array, so what changes something is sent alone.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,7 +18,8 @@ use crate::policy::Permission;
 /// One question or command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Attributes of an MBean, or of all that a pattern covers. Those that are not there are not in the answer.
+    /// Attributes of an MBean, or of all that a pattern covers. Those that are not there are not in
+    /// the answer.
     Read {
         /// Name or pattern.
         name: ObjectName,
@@ -42,7 +43,8 @@ pub enum Request {
         operation: String,
         /// What it is called with.
         arguments: Vec<Value>,
-        /// Whether it only tells something, so that it may be called again when the answer is lost.
+        /// Whether it only tells something, so that it may be called again when the answer is
+        /// lost.
         repeatable: bool,
     },
     /// The names that a pattern covers.
@@ -91,7 +93,8 @@ impl Jolokia {
         &self.url
     }
 
-    /// Sends questions; they may be answered while the caller does other things. For what changes nothing.
+    /// Sends questions; they may be answered while the caller does other things. For what changes
+    /// nothing.
     pub fn ask(&mut self, requests: &[Request], deadline: Instant) {
         let body = Value::Array(requests.iter().map(Request::to_json).collect());
         self.asked = requests.len();
@@ -263,8 +266,8 @@ pub(crate) fn ready_permission() -> Result<Permission, JvmError> {
 }
 
 impl Request {
-    /// What an answer to this read says, MBean by MBean, whether it names one or is a pattern; nothing for other
-    /// requests. Attributes that could not be read are left out.
+    /// What an answer to this read says, MBean by MBean, whether it names one or is a pattern;
+    /// nothing for other requests. Attributes that could not be read are left out.
     pub fn values(&self, answer: &Value) -> Vec<(ObjectName, BTreeMap<String, Value>)> {
         let (Self::Read { name, .. }, Value::Object(values)) = (self, answer) else {
             return Vec::new();

@@ -2,18 +2,19 @@
 //!
 //! Three ways, from the cheapest:
 //!
-//! * [`PerfFile`]: the file in which HotSpot keeps its counters (collections, safepoints, threads). Reading it does not
-//!   touch the process, and works while every thread of it is busy.
+//! * [`PerfFile`]: the file in which HotSpot keeps its counters (collections, safepoints, threads).
+//!   Reading it does not touch the process, and works while every thread of it is busy.
 //! * [`Attach`]: the protocol that `jcmd` speaks. It runs diagnostic commands and loads agents.
-//! * [`Jolokia`]: JMX over HTTP: many attributes of many MBeans in one question. [`Agent`] is Jolokia's agent in a
-//!   process, found there or loaded.
+//! * [`Jolokia`]: JMX over HTTP: many attributes of many MBeans in one question. [`Agent`] is
+//!   Jolokia's agent in a process, found there or loaded.
 //!
-//! Why not an existing client: those for JMX need a Java virtual machine, whose start costs more than the trial it
-//! would watch.
+//! Why not an existing client: those for JMX need a Java virtual machine, whose start costs more
+//! than the trial it would watch.
 //!
-//! Invariants: no signal is sent to a process that is not a HotSpot virtual machine ready to take it; every wait is
-//! bounded; an agent that was not loaded by Weir is not stopped by Weir; one that was is nobody else's to use; what lies
-//! in a folder that all can write into counts only when it is the virtual machine's own.
+//! Invariants: no signal is sent to a process that is not a HotSpot virtual machine ready to take
+//! it; every wait is bounded; an agent that was not loaded by Weir is not stopped by Weir; one that
+//! was is nobody else's to use; what lies in a folder that all can write into counts only when it
+//! is the virtual machine's own.
 
 mod agent;
 mod agent_files;

@@ -1,8 +1,9 @@
 //! Names of MBeans: a domain and a set of properties, in which the order does not count.
 //!
-//! After `javax.management.ObjectName`: `domain:key=value,key="quoted, value"`; a name is a pattern when its domain or a
-//! value has `*` or `?`, or when `*` stands for further properties. Jolokia writes the properties of a name in another
-//! order than it was registered with, so names are compared as sets.
+//! After `javax.management.ObjectName`: `domain:key=value,key="quoted, value"`; a name is a pattern
+//! when its domain or a value has `*` or `?`, or when `*` stands for further properties. Jolokia
+//! writes the properties of a name in another order than it was registered with, so names are
+//! compared as sets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +29,8 @@ impl ObjectName {
         self.properties.get(key).map(String::as_str)
     }
 
-    /// The value of a property without quotes and what they needed: `http-nio-8080` of `name="http-nio-8080"`.
+    /// The value of a property without quotes and what they needed: `http-nio-8080` of
+    /// `name="http-nio-8080"`.
     pub fn plain(&self, key: &str) -> Option<String> {
         self.property(key).map(unquoted)
     }
@@ -43,7 +45,8 @@ impl ObjectName {
         self.open || has_wildcard(&self.domain) || self.properties.values().any(|v| has_wildcard(v))
     }
 
-    /// Whether a name is among those that this pattern stands for. A name that is no pattern stands for itself.
+    /// Whether a name is among those that this pattern stands for. A name that is no pattern stands
+    /// for itself.
     pub fn covers(&self, name: &Self) -> bool {
         let same_keys = || self.properties.len() == name.properties.len();
         WildMatch::new(&self.domain).matches(&name.domain)

@@ -1,12 +1,14 @@
 //! The file of HotSpot's performance counters, `hsperfdata_USER/PID`.
 //!
-//! After `PerfDataPrologue` and `PerfDataEntry` of OpenJDK's `runtime/perfMemory.hpp`, version 2.0: a head of 32 bytes,
-//! then entries, each with its name and value at offsets from its own start. The virtual machine keeps the file
-//! mapped, so what is read is the present. It is absent with `-XX:-UsePerfData`.
+//! After `PerfDataPrologue` and `PerfDataEntry` of OpenJDK's `runtime/perfMemory.hpp`, version 2.0:
+//! a head of 32 bytes, then entries, each with its name and value at offsets from its own start.
+//! The virtual machine keeps the file mapped, so what is read is the present. It is absent with
+//! `-XX:-UsePerfData`.
 //!
-//! The folder lies where everybody can write. What counts as the virtual machine's own is what it takes itself
-//! (`is_dirfd_secure` and `is_file_secure` of `os/posix/perfMemory_posix.cpp`): a folder that nobody else can write into,
-//! a regular file with one name, both its user's, and no links.
+//! The folder lies where everybody can write. What counts as the virtual machine's own is what it
+//! takes itself (`is_dirfd_secure` and `is_file_secure` of `os/posix/perfMemory_posix.cpp`): a
+//! folder that nobody else can write into, a regular file with one name, both its user's, and no
+//! links.
 
 use std::fs::{self, File};
 use std::io;
@@ -39,15 +41,15 @@ pub struct PerfFile {
 pub struct PerfCounters {
     /// Its version, such as `17.0.15+6`.
     pub version: Option<String>,
-    /// The parts of its garbage collector. Times are those in which the application stood still, except for
-    /// collectors that work beside it, as their names say.
+    /// The parts of its garbage collector. Times are those in which the application stood still,
+    /// except for collectors that work beside it, as their names say.
     pub collectors: Vec<Collector>,
     /// How often all threads were stopped, for collections and for anything else.
     pub safepoints: Option<u64>,
     /// How long they were stopped.
     pub safepoint_s: Option<f64>,
-    /// How often a thread found a monitor (`synchronized`) taken and had to be put to sleep. Locks of
-    /// `java.util.concurrent` are not monitors and not counted.
+    /// How often a thread found a monitor (`synchronized`) taken and had to be put to sleep. Locks
+    /// of `java.util.concurrent` are not monitors and not counted.
     pub contended_monitors: Option<u64>,
     /// Platform threads, daemons included.
     pub threads: Option<u64>,

@@ -20,8 +20,8 @@ pub struct Permission {
     pub reads: Vec<String>,
     /// Attributes that may be read and written.
     pub writes: Vec<String>,
-    /// Operations that may be called, with the types of their parameters where they are called with
-    /// them.
+    /// Operations that may be called, with the types of their parameters where they are called
+    /// with them.
     pub calls: Vec<String>,
 }
 

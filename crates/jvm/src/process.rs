@@ -1,4 +1,5 @@
-//! Whether a process is a virtual machine, and under which number and in which place it knows itself.
+//! Whether a process is a virtual machine, and under which number and in which place it knows
+//! itself.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -87,8 +88,8 @@ impl Vm {
         (self.pid, self.start)
     }
 
-    /// Sends it SIGQUIT, and nobody else: a process that has got its id since, or that runs another program by now,
-    /// would die of it.
+    /// Sends it SIGQUIT, and nobody else: a process that has got its id since, or that runs another
+    /// program by now, would die of it.
     pub(crate) fn quit(&self) -> Result<(), JvmError> {
         let failed = |source: io::Error| JvmError::Process {
             pid: self.pid,
@@ -252,7 +253,8 @@ mod tests {
             start: vm.start - 1,
             ..vm.clone()
         };
-        // One with its id that was started earlier; and itself, which took the signal when it was found.
+        // One with its id that was started earlier; and itself, which took the signal when it was
+        // found.
         for vm in [&earlier, &vm] {
             let error = vm.quit().unwrap_err().to_string();
             assert!(error.contains("no longer the virtual machine"), "{error}");

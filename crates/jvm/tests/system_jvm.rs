@@ -1,5 +1,5 @@
-//! A real virtual machine, spoken with from outside. Needs Java and, for its agent, Maven: runs in the system profile
-//! only.
+//! A real virtual machine, spoken with from outside. Needs Java and, for its agent, Maven: runs in
+//! the system profile only.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -133,7 +133,8 @@ fn permissions() -> Vec<Permission> {
     ]
 }
 
-/// The virtual machine as another user, when the tests run as root: what it is told must be its own to read.
+/// The virtual machine as another user, when the tests run as root: what it is told must be its own
+/// to read.
 const NOBODY: u32 = 65_534;
 
 #[test]
@@ -208,8 +209,8 @@ fn an_agent_is_loaded_found_again_asked_and_stopped() {
     assert!(anew.is_loaded(), "it can be loaded again");
 }
 
-/// Every user of the machine can reach the port of an agent. What was possible before without a password: commands of
-/// the virtual machine itself, which load files and write them as its user.
+/// Every user of the machine can reach the port of an agent. What was possible before without a
+/// password: commands of the virtual machine itself, which load files and write them as its user.
 #[test]
 fn a_loaded_agent_serves_nobody_else_and_nothing_else() {
     if is_skipped() {

@@ -1,9 +1,10 @@
-//! Writes the vectors anew: what happens is made here from fixed seeds, what is said to it is recorded.
+//! Writes the vectors anew: what happens is made here from fixed seeds, what is said to it is
+//! recorded.
 //!
 //! `cargo run -p weir-limit --example record-vectors -- crates/limit/vectors`
 //!
-//! A recording shows that nothing has changed, not that it is right: what is right is in the tests of the crate. Look at the
-//! differences before they are committed.
+//! A recording shows that nothing has changed, not that it is right: what is right is in the tests
+//! of the crate. Look at the differences before they are committed.
 
 #[path = "../tests/admission/random.rs"]
 mod random;
@@ -58,7 +59,8 @@ fn text(vector: &Vector) -> Result<String, serde_json::Error> {
 struct Play {
     /// Mean time between arrivals of each class.
     arrivals_ns: Vec<u64>,
-    /// Mean response time with one in flight; it grows with how many there are beyond two, as on two CPUs.
+    /// Mean response time with one in flight; it grows with how many there are beyond two, as on
+    /// two CPUs.
     response_ns: u64,
     until: u64,
     /// How late the timer is.

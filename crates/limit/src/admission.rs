@@ -16,18 +16,21 @@ use crate::rules::Rules;
 use crate::seen::{ClassSeen, Counts, Seen, Spent};
 use crate::waiting::Waiting;
 
-/// The part of the longest wait that is kept for a caller whose timer is late: whoever would wait longer than the rest of it
-/// for a slot under a rate is refused at once, rather than after all that wait.
+/// The part of the longest wait that is kept for a caller whose timer is late: whoever would wait
+/// longer than the rest of it for a slot under a rate is refused at once, rather than after all
+/// that wait.
 const LATENESS_PARTS: u32 = 16;
 
 /// Who is admitted, who waits, who is refused.
 ///
-/// Nothing happens by itself. After every call, [`Self::poll`] is asked until it has nothing more to say, and again at
-/// [`Self::next_wake`]. Time is what the caller says; if it goes backwards, it stands still.
+/// Nothing happens by itself. After every call, [`Self::poll`] is asked until it has nothing more
+/// to say, and again at [`Self::next_wake`]. Time is what the caller says; if it goes backwards, it
+/// stands still.
 ///
-/// Each request that arrives is admitted, waits, or is refused; of each that waits, a verdict comes within the longest wait,
-/// unless it is abandoned; each that is admitted is finished once. A call costs time in the number of classes, not of requests,
-/// and allocates nothing once the queue has been as long as it gets.
+/// Each request that arrives is admitted, waits, or is refused; of each that waits, a verdict comes
+/// within the longest wait, unless it is abandoned; each that is admitted is finished once. A call
+/// costs time in the number of classes, not of requests, and allocates nothing once the queue has
+/// been as long as it gets.
 #[derive(Debug)]
 pub struct Admission {
     now: Moment,
@@ -82,8 +85,9 @@ impl Admission {
         decision
     }
 
-    /// The client of a request that waits has left: its place is given back; or its slot, if it has been granted one and the
-    /// verdict has not been fetched. Once it has been, the ticket means nobody and the permit is to be finished.
+    /// The client of a request that waits has left: its place is given back; or its slot, if it has
+    /// been granted one and the verdict has not been fetched. Once it has been, the ticket
+    /// means nobody and the permit is to be finished.
     pub fn abandon(&mut self, ticket: Ticket, now: Moment) {
         let now = self.advance(now);
         if let Some(waiter) = self.waiting.find(ticket) {
@@ -151,7 +155,8 @@ impl Admission {
         self.verdicts.pop_front()
     }
 
-    /// When [`Self::poll`] is due, if nothing else is called before; `None`: not before the next call.
+    /// When [`Self::poll`] is due, if nothing else is called before; `None`: not before the next
+    /// call.
     pub fn next_wake(&self) -> Option<Moment> {
         if !self.verdicts.is_empty() {
             return Some(self.now);
@@ -160,8 +165,9 @@ impl Admission {
         lines.flat_map(|class| self.wakes_of(class)).min()
     }
 
-    /// The busy share of the server's CPUs since the last reading, from 0 to 1; best every 200 ms, and at least every 3 s. A
-    /// reading that could not be had is not told; without any for 3 s, the limit is found from throughput and response times.
+    /// The busy share of the server's CPUs since the last reading, from 0 to 1; best every 200 ms,
+    /// and at least every 3 s. A reading that could not be had is not told; without any for 3
+    /// s, the limit is found from throughput and response times.
     pub fn read_cpu(&mut self, busy: f64, now: Moment) {
         let now = self.advance(now);
         let busy = if busy.is_finite() {
@@ -200,7 +206,8 @@ impl Admission {
         self.cap.limit()
     }
 
-    /// What the limit over all classes has learnt; nothing where it is fixed, or nobody has waited for it yet.
+    /// What the limit over all classes has learnt; nothing where it is fixed, or nobody has waited
+    /// for it yet.
     pub fn learnt(&self) -> Option<Learnt> {
         self.cap.learnt()
     }
@@ -303,7 +310,8 @@ impl Admission {
         }
     }
 
-    /// Lets those without a promise feel whether one of a class with a promise was answered in time.
+    /// Lets those without a promise feel whether one of a class with a promise was answered in
+    /// time.
     fn keep_promise(&mut self, class: usize, sample: &Sample, now: Moment) {
         let Some(kept) = &mut self.classes[class].promise else {
             return;

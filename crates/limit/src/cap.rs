@@ -7,7 +7,8 @@ use crate::moment::Moment;
 use crate::rules::Concurrency;
 use crate::slots::Slots;
 
-/// For so long after it has sent somebody away a cap counts as pressed: where nobody may wait, that is how it is known.
+/// For so long after it has sent somebody away a cap counts as pressed: where nobody may wait, that
+/// is how it is known.
 const TURNED_AWAY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +32,8 @@ impl Cap {
         }
     }
 
-    /// Other rules; what is in flight stays, and an algorithm whose rules are the same goes on from where it is.
+    /// Other rules; what is in flight stays, and an algorithm whose rules are the same goes on from
+    /// where it is.
     pub(crate) fn set_rules(&mut self, rules: Option<Concurrency>, now: Moment) {
         if self.rules != rules {
             self.algorithm = Algorithm::new(rules.as_ref(), now);

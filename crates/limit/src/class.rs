@@ -15,8 +15,9 @@ use crate::waiting::Line;
 /// Weight of one response in the mean response time that `Retry-After` is expected from.
 const RESPONSE_WEIGHT: f64 = 0.1;
 
-/// The cap on what promises leave over. It begins with one slot, so that those who were promised something do not pay for the
-/// search, and never closes: who is let in hardly ever still learns that the server lives.
+/// The cap on what promises leave over. It begins with one slot, so that those who were promised
+/// something do not pay for the search, and never closes: who is let in hardly ever still learns
+/// that the server lives.
 const REST: Adaptive = Adaptive {
     goal: Goal {
         cpu: None,

@@ -38,8 +38,8 @@ pub enum Waited {
     Refused(Refusal),
 }
 
-/// The right to be in flight. It is given back by [`Admission::finish`](crate::Admission::finish), once: it can be neither
-/// copied nor made.
+/// The right to be in flight. It is given back by [`Admission::finish`](crate::Admission::finish),
+/// once: it can be neither copied nor made.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a permit that is not finished keeps its slot for ever"]
 pub struct Permit {
@@ -77,8 +77,9 @@ pub struct Ticket {
 pub struct Refusal {
     /// Why.
     pub why: Why,
-    /// How long until it would be admitted at once if nobody else came. Exact for a rate; for concurrency, expected from the
-    /// mean response time, and the longest wait as long as no response has been seen.
+    /// How long until it would be admitted at once if nobody else came. Exact for a rate; for
+    /// concurrency, expected from the mean response time, and the longest wait as long as no
+    /// response has been seen.
     pub retry_after: Duration,
 }
 

@@ -1,13 +1,15 @@
 //! An exact cap on the rate of admitted requests.
 //!
-//! The generic cell rate algorithm (ITU-T I.371, virtual scheduling form, tolerance 0), of which the state is one moment: when
-//! the next slot opens. Slots are one interval T = 1/rate apart. Only admitted requests take one, so that those who are refused
-//! cost nobody anything.
+//! The generic cell rate algorithm (ITU-T I.371, virtual scheduling form, tolerance 0), of which
+//! the state is one moment: when the next slot opens. Slots are one interval T = 1/rate apart. Only
+//! admitted requests take one, so that those who are refused cost nobody anything.
 //!
-//! Whoever calls is sometimes late: a timer fires after the slot has opened. Somebody who waited for that slot takes it as if in
-//! time as long as it is at most T late, so that a backlog is served at exactly the rate. A slot that opened while nobody
-//! waited is not kept: after a pause the next request is admitted at once, and the one after it T later. Hence at most N + 1
-//! requests within any second at N per second: their slots are at least T apart, and each is used at most T late.
+//! Whoever calls is sometimes late: a timer fires after the slot has opened. Somebody who waited
+//! for that slot takes it as if in time as long as it is at most T late, so that a backlog is
+//! served at exactly the rate. A slot that opened while nobody waited is not kept: after a pause
+//! the next request is admitted at once, and the one after it T later. Hence at most N + 1 requests
+//! within any second at N per second: their slots are at least T apart, and each is used at most T
+//! late.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! Limiters and limit algorithms: who is admitted, who waits, who is refused.
 //!
-//! [`Admission`] decides on requests by [`Rules`]: an exact cap on their rate, a cap on how many are in flight, fixed or found
-//! by an algorithm, a queue that is bounded in length and in time, and classes that go before others. It is a state machine
-//! without input or output: time is an argument, and what a call leads to for those who wait is fetched from it.
+//! [`Admission`] decides on requests by [`Rules`]: an exact cap on their rate, a cap on how many
+//! are in flight, fixed or found by an algorithm, a queue that is bounded in length and in time,
+//! and classes that go before others. It is a state machine without input or output: time is an
+//! argument, and what a call leads to for those who wait is fetched from it.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,17 +1,21 @@
 //! Pauses: work of low importance that steps back when it is in the way.
 //!
-//! Progress-based regulation (Douceur and Bolosky 1999, "Progress-based regulation of low-importance processes", SOSP). The work
-//! reports its progress at test points. If it makes less than it makes usually, somebody else needs what it uses, whatever that
-//! is, and it pauses. One slow stretch says nothing, so a sign test judges: of n stretches since the last verdict, r were slower
-//! than usual. With P(Bin(n, 1/2) ≥ r) ≤ α the progress is *poor*: pause, twice as long as the last time, up to a maximum. With
-//! as few as P(Bin(n, 1/2) ≥ n − r) ≤ β it is *good*: the next pause is the shortest again. Otherwise it is not decided yet.
+//! Progress-based regulation (Douceur and Bolosky 1999, "Progress-based regulation of
+//! low-importance processes", SOSP). The work reports its progress at test points. If it makes less
+//! than it makes usually, somebody else needs what it uses, whatever that is, and it pauses. One
+//! slow stretch says nothing, so a sign test judges: of n stretches since the last verdict, r were
+//! slower than usual. With P(Bin(n, 1/2) ≥ r) ≤ α the progress is *poor*: pause, twice as long as
+//! the last time, up to a maximum. With as few as P(Bin(n, 1/2) ≥ n − r) ≤ β it is *good*: the next
+//! pause is the shortest again. Otherwise it is not decided yet.
 //!
-//! What is usual is the ratio of the exponential means of progress and time. α is looked at after every stretch, so work that
-//! nobody disturbs is judged poor more often than once in 1/α verdicts: with α = 0.01 and β = 0.2 about once in 1,000 stretches,
-//! which costs 0.07 % of the time with stretches of 3 ms (both from the test below).
+//! What is usual is the ratio of the exponential means of progress and time. α is looked at after
+//! every stretch, so work that nobody disturbs is judged poor more often than once in 1/α verdicts:
+//! with α = 0.01 and β = 0.2 about once in 1,000 stretches, which costs 0.07 % of the time with
+//! stretches of 3 ms (both from the test below).
 //!
-//! It assumes that contention hurts both sides alike, and that a stretch of the same progress takes the same time: work of
-//! which the progress cannot be counted, or whose units differ by their place in the work, must not use it.
+//! It assumes that contention hurts both sides alike, and that a stretch of the same progress takes
+//! the same time: work of which the progress cannot be counted, or whose units differ by their
+//! place in the work, must not use it.
 
 use std::time::Duration;
 
@@ -62,7 +66,8 @@ impl Default for PauseRules {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PauseControl {
     rules: PauseRules,
-    /// Of n − 1: from how many slow ones of n stretches on progress is poor, and up to how many it is good.
+    /// Of n − 1: from how many slow ones of n stretches on progress is poor, and up to how many it
+    /// is good.
     thresholds: Vec<(usize, Option<usize>)>,
     since: Moment,
     /// Progress and pauses since then that no stretch has counted yet.
@@ -105,8 +110,9 @@ impl PauseControl {
         }
     }
 
-    /// A test point: so much has been done since the last one, during which the work stood still for `paused` on its own
-    /// account (pauses it was told to make, collections of garbage). Says for how long it is to pause now, if at all.
+    /// A test point: so much has been done since the last one, during which the work stood still
+    /// for `paused` on its own account (pauses it was told to make, collections of garbage).
+    /// Says for how long it is to pause now, if at all.
     pub fn test_point(&mut self, done: f64, paused: Duration, now: Moment) -> Option<Duration> {
         self.done += done;
         self.paused += paused;
@@ -197,7 +203,8 @@ mod tests {
         }
     }
 
-    /// Stretches of 3 ms that vary by a tenth, of which these are slower by half; gives when it was told to pause, and how long.
+    /// Stretches of 3 ms that vary by a tenth, of which these are slower by half; gives when it was
+    /// told to pause, and how long.
     fn work(stretches: u64, is_disturbed: impl Fn(u64) -> bool) -> Vec<(u64, Duration)> {
         let mut control = PauseControl::new(PauseRules::default(), Moment(0));
         let (mut now, mut weyl) = (Moment(0), 0_u64);
@@ -226,7 +233,8 @@ mod tests {
         let (first, pause) = pauses[pauses.len() - 1];
         assert!(pause >= Duration::from_millis(64), "{first}: {pause:?}");
         let after: Vec<_> = pauses.iter().filter(|(at, _)| *at >= 1000).collect();
-        // Seven slow ones in a row are enough, and more where a verdict was on its way when they began.
+        // Seven slow ones in a row are enough, and more where a verdict was on its way when they
+        // began.
         assert!(after[0].0 <= 1020, "{after:?}");
         assert!(
             after.windows(2).all(|pair| pair[1].0 - pair[0].0 == 7),

@@ -18,7 +18,8 @@ pub(crate) struct Kept {
 /// How a promise stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PromiseSeen {
-    /// Share of the last requests of the class, about a thousand, that were answered in time; 1 before the first.
+    /// Share of the last requests of the class, about a thousand, that were answered in time; 1
+    /// before the first.
     pub in_time: f64,
     /// Whether it is kept.
     pub state: PromiseState,
@@ -31,7 +32,8 @@ pub enum PromiseState {
     Kept,
     /// They are not, and the other classes still have slots that can be taken from them.
     Regained,
-    /// They are not, and the other classes have no more than the least: the class, or the server, is too slow by itself.
+    /// They are not, and the other classes have no more than the least: the class, or the server,
+    /// is too slow by itself.
     Impossible,
 }
 

@@ -1,7 +1,8 @@
 //! Vectors: times and outcomes in, decisions out, as data that any language can replay.
 //!
-//! A vector is a list of steps. Each says when something happens and what; and what an implementation has to say to it. The
-//! format stands in `docs/reference/limit-vectors.md`; the committed vectors in `crates/limit/vectors`.
+//! A vector is a list of steps. Each says when something happens and what; and what an
+//! implementation has to say to it. The format stands in `docs/reference/limit-vectors.md`; the
+//! committed vectors in `crates/limit/vectors`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +16,8 @@ use crate::moment::{Moment, nanos};
 use crate::pause::{PauseControl, PauseRules};
 use crate::rules::Rules;
 
-/// Limits are compared with this relative tolerance: languages differ in the last digit of what they compute.
+/// Limits are compared with this relative tolerance: languages differ in the last digit of what
+/// they compute.
 const TOLERANCE: f64 = 1e-9;
 
 /// One vector.
@@ -269,7 +271,8 @@ impl Player {
         self.permits.keys().copied()
     }
 
-    /// Lets something happen, and says what comes of it. What is about a request that is not there does nothing.
+    /// Lets something happen, and says what comes of it. What is about a request that is not there
+    /// does nothing.
     pub fn step(&mut self, at: Moment, act: Act) -> Step {
         let mut told = Vec::new();
         match act {

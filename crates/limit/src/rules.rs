@@ -43,11 +43,12 @@ pub struct ClassRules {
     /// Most requests of this class admitted per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Most requests of this class in flight, in absolute slots. `None` in a class without a promise beside one with a
-    /// promise: what the promise leaves over.
+    /// Most requests of this class in flight, in absolute slots. `None` in a class without a
+    /// promise beside one with a promise: what the promise leaves over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Concurrency>,
-    /// What its clients may rely on. Those with a promise go first, and those without get what is left.
+    /// What its clients may rely on. Those with a promise go first, and those without get what is
+    /// left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,
     /// How long a request of this class waits; `None`: as all.
@@ -63,8 +64,8 @@ pub struct ClassRules {
     pub max_queue: Option<usize>,
 }
 
-/// What the clients of a class may rely on: a share of their requests is answered within a time, the wait for admission
-/// included.
+/// What the clients of a class may rely on: a share of their requests is answered within a time,
+/// the wait for admission included.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
@@ -97,8 +98,8 @@ pub enum Concurrency {
 pub struct Rate(f64);
 
 impl Rate {
-    /// The largest rate: one request per microsecond, so that the nanosecond to which intervals are rounded stays below a
-    /// thousandth.
+    /// The largest rate: one request per microsecond, so that the nanosecond to which intervals are
+    /// rounded stays below a thousandth.
     pub const MAX_PER_S: f64 = 1e6;
     /// The smallest rate: one request in a bit more than eleven days.
     pub const MIN_PER_S: f64 = 1e-6;

@@ -39,7 +39,8 @@ pub struct ClassSeen {
     pub counts: Counts,
 }
 
-/// Requests counted since the beginning. Those that arrived are admitted, refused, abandoned while they waited, or still wait.
+/// Requests counted since the beginning. Those that arrived are admitted, refused, abandoned while
+/// they waited, or still wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Requests that arrived.
@@ -98,8 +99,8 @@ impl Counts {
     }
 }
 
-/// Time that requests have spent, added up over all of them: what it grows by in a second is how many there were on average
-/// in that second, which no single look tells.
+/// Time that requests have spent, added up over all of them: what it grows by in a second is how
+/// many there were on average in that second, which no single look tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// In flight.

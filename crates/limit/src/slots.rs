@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 
-/// Deepest debt in slots times seconds: how long a fraction of a slot can stay closed after one long request.
+/// Deepest debt in slots times seconds: how long a fraction of a slot can stay closed after one
+/// long request.
 const DEBT_MAX: f64 = 1.0;
 
 /// Requests in flight under a limit that need not be a whole number.
 ///
-/// A limit of 1.6 means one slot that is always there, and a second one that is held 60 % of the time: it may be taken while
-/// the time integral of (limit − in flight) is not negative. That integral never exceeds 0, so that idle time is not saved up,
-/// and is never below −[`DEBT_MAX`].
+/// A limit of 1.6 means one slot that is always there, and a second one that is held 60 % of the
+/// time: it may be taken while the time integral of (limit − in flight) is not negative. That
+/// integral never exceeds 0, so that idle time is not saved up, and is never below −[`DEBT_MAX`].
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Slots {
     limit: f64,
@@ -54,16 +55,17 @@ impl Slots {
         in_flight + 1.0 <= self.limit || (in_flight < self.limit && self.credit_at(now) >= 0.0)
     }
 
-    /// When the slot that is only there for some of the time opens by itself; `None`: not before a request has ended, or there
-    /// is room already.
+    /// When the slot that is only there for some of the time opens by itself; `None`: not before a
+    /// request has ended, or there is room already.
     pub(crate) fn opens(&self, now: Moment) -> Option<Moment> {
         let spare = self.limit - f64::from(self.in_flight);
         if spare <= 0.0 || self.has_room(now) {
             return None;
         }
         let seconds = -self.credit_at(now) / spare;
-        // One nanosecond more than it takes, so that rounding never wakes anybody too early, again and again. The slot of a limit
-        // that is a rounding error above a whole number may open after more nanoseconds than there are.
+        // One nanosecond more than it takes, so that rounding never wakes anybody too early, again
+        // and again. The slot of a limit that is a rounding error above a whole number may
+        // open after more nanoseconds than there are.
         let nanos = ((seconds * 1e9).ceil() as u64).saturating_add(1);
         Some(now + Duration::from_nanos(nanos))
     }
@@ -99,7 +101,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Services of 10 ms with somebody always waiting: the mean number in flight over 10 s is the limit.
+    /// Services of 10 ms with somebody always waiting: the mean number in flight over 10 s is the
+    /// limit.
     fn mean_in_flight(limit: f64) -> f64 {
         let mut slots = Slots::new(limit, Moment(0));
         let mut ends: Vec<Moment> = Vec::new();

@@ -1,14 +1,16 @@
 //! Whether a queue stands, and what order it is then served in.
 //!
-//! A queue that comes and goes takes up what is irregular in the arrivals. One that stands adds its length to everybody's
-//! response time and gains nothing (Nichols and Jacobson 2012, "Controlling queue delay"). In a standing queue those who came
-//! last are taken first, and the oldest are sent away early, because whoever has waited longest is most likely to have gone
-//! (Maurer 2015, "Fail at scale"; the rule is that of the `Codel` class in folly: a target, an interval of 20 targets, and
-//! expiry after 2).
+//! A queue that comes and goes takes up what is irregular in the arrivals. One that stands adds its
+//! length to everybody's response time and gains nothing (Nichols and Jacobson 2012, "Controlling
+//! queue delay"). In a standing queue those who came last are taken first, and the oldest are sent
+//! away early, because whoever has waited longest is most likely to have gone (Maurer 2015, "Fail
+//! at scale"; the rule is that of the `Codel` class in folly: a target, an interval of 20 targets,
+//! and expiry after 2).
 //!
-//! Here the longest wait is the user's. A queue stands when its oldest has been older than a quarter of it for twice as long
-//! as it and is older than half of it still: what a server that stood still has to catch up with lasts as long, but is soon
-//! younger. The oldest then go after half of the longest wait. It is calm again when none had to go for the same time.
+//! Here the longest wait is the user's. A queue stands when its oldest has been older than a
+//! quarter of it for twice as long as it and is older than half of it still: what a server that
+//! stood still has to catch up with lasts as long, but is soon younger. The oldest then go after
+//! half of the longest wait. It is calm again when none had to go for the same time.
 
 use std::time::Duration;
 
@@ -50,7 +52,8 @@ impl Standing {
         self.expired = now;
     }
 
-    /// The age of the oldest in the queue; `None` without any, and while a rate and not the server is what they wait for.
+    /// The age of the oldest in the queue; `None` without any, and while a rate and not the server
+    /// is what they wait for.
     pub(crate) fn observe(&mut self, oldest: Option<Duration>, max_wait: Duration, now: Moment) {
         let interval = max_wait * INTERVAL;
         if let Some(age) = oldest.filter(|age| *age > max_wait / TARGET_PARTS) {

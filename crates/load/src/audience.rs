@@ -1,4 +1,5 @@
-//! Who hears of a sample: the test itself (its result file, its observer) and listeners in the plan.
+//! Who hears of a sample: the test itself (its result file, its observer) and listeners in the
+//! plan.
 //!
 //! In JMeter every sampler has a list of the listeners in whose scope it stands. Few of these lists
 //! differ, so samples carry the number of theirs.

@@ -139,8 +139,9 @@ mod tests {
         }
     }
 
-    /// By hand from the plugin's rule: from second 103 on half of the samples fail; the first sample
-    /// of 104 sees it first, and 3 seconds after 103, the last one that was good, it is 106.
+    /// By hand from the plugin's rule: from second 103 on half of the samples fail; the first
+    /// sample of 104 sees it first, and 3 seconds after 103, the last one that was good, it is
+    /// 106.
     #[test]
     fn errors_above_their_bound_for_seconds_stop() {
         let errors = Bound {

@@ -72,8 +72,8 @@ impl Cursor {
         self.reader.is_none()
     }
 
-    /// The fields of the next line; `None` at the end of the file. An empty line without quoting has
-    /// no fields, nor has one with a quote in the wrong place.
+    /// The fields of the next line; `None` at the end of the file. An empty line without quoting
+    /// has no fields, nor has one with a quote in the wrong place.
     pub(crate) fn next(&mut self) -> Option<Vec<String>> {
         if let Some(fields) = self.read() {
             return Some(fields);

@@ -15,19 +15,19 @@
 //! - The *response time* of a sample runs from its start (the user is awake, nothing is connected
 //!   yet) to the last byte of the response. Timers are not part of it. That is JMeter's `elapsed`;
 //!   in a closed workload the user has nothing to wait for before that moment.
-//! - In an open workload (`groups/open.rs`) it runs from the moment that the arrival was due: from the
-//!   *intended* start. What lies between the two, because all users were busy or the engine was
+//! - In an open workload (`groups/open.rs`) it runs from the moment that the arrival was due: from
+//!   the *intended* start. What lies between the two, because all users were busy or the engine was
 //!   late, is the *start delay*; from the actual start to the last byte is the *service time*.
-//! - The *lateness* of a wake is the time from the moment a user was meant to wake to the moment
-//!   it runs. It is the engine's self-check: it is not part of any response time.
+//! - The *lateness* of a wake is the time from the moment a user was meant to wake to the moment it
+//!   runs. It is the engine's self-check: it is not part of any response time.
 //! - What a request did (time-out, 503, reset) is an outcome under JMeter's name, never an error.
 //!
 //! One rule is not JMeter's: when a connection that was kept from an earlier sample turns out to be
-//! closed, a fresh one is opened; if it closes after the request was sent and before one byte of the
-//! response came, the request is sent once more. JMeter looks whether a connection is closed only
-//! when it has been idle for 4.9 seconds, and reports `NoHttpResponseException` otherwise: a failure
-//! of its own making, which says nothing of the server's capacity. Requests that were sent twice
-//! are counted ([`LoadSummary::resent`]).
+//! closed, a fresh one is opened; if it closes after the request was sent and before one byte of
+//! the response came, the request is sent once more. JMeter looks whether a connection is closed
+//! only when it has been idle for 4.9 seconds, and reports `NoHttpResponseException` otherwise: a
+//! failure of its own making, which says nothing of the server's capacity. Requests that were sent
+//! twice are counted ([`LoadSummary::resent`]).
 //!
 //! From the bottom: `http` (one user's client), `work` (the plan, prepared), `core` (what the users
 //! of one runtime share), `user` (one loop and the samples on it), `starts` (who begins when),

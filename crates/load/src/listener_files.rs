@@ -1,9 +1,9 @@
 //! The files that listeners in the plan write.
 //!
 //! As in JMeter: names are relative to the working directory; listeners with the same name write
-//! into one file, each in its own way, but each sample only once, whoever of them hears of it first;
-//! the header is that of the first listener; a file that has rows is continued. A listener that
-//! names the test's own result file writes nothing, because the test does.
+//! into one file, each in its own way, but each sample only once, whoever of them hears of it
+//! first; the header is that of the first listener; a file that has rows is continued. A listener
+//! that names the test's own result file writes nothing, because the test does.
 
 use std::fs::File;
 use std::io::{self, BufWriter};

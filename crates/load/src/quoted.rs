@@ -13,8 +13,8 @@ enum Place {
 
 /// Reads a record from `rest`, then from further lines with their ends.
 ///
-/// `None` at the end. A record with a quote where none may be has no fields; its unread part is left
-/// in `rest`, as is what follows a record.
+/// `None` at the end. A record with a quote where none may be has no fields; its unread part is
+/// left in `rest`, as is what follows a record.
 pub(crate) fn record(
     rest: &mut String,
     mut line: impl FnMut() -> Option<String>,

@@ -114,7 +114,8 @@ impl RunningLoad {
     /// the given time everything is cut off.
     pub fn join(mut self, patience: Duration) -> LoadSummary {
         let mut in_time = true;
-        // What was due after it was told to end is not part of the load, however long its last samples take.
+        // What was due after it was told to end is not part of the load, however long its last
+        // samples take.
         let told = *self.stopped.get_or_init(|| self.clock.now());
         let summed = match self.summary.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) => {

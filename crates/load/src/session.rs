@@ -4,8 +4,8 @@
 //! A user has a session only if its plan has a manager. A sample goes through it like this:
 //! [`Session::begin_sample`] renders what may differ from sample to sample; [`Session::dress`] adds
 //! fields to a request, or says that it need not be sent; [`Session::is_asked_again`] looks at an
-//! answer and changes the request when the server wants a proof; [`Session::answered`] remembers what
-//! the last answer says.
+//! answer and changes the request when the server wants a proof; [`Session::answered`] remembers
+//! what the last answer says.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -144,7 +144,8 @@ impl Session {
         self.cookies[place] = Some(store);
     }
 
-    /// Adds to a request what it has to say beside itself; nothing if its answer is known and fresh.
+    /// Adds to a request what it has to say beside itself; nothing if its answer is known and
+    /// fresh.
     pub(crate) fn dress(
         &mut self,
         request: &HttpRequest<Text>,

@@ -63,7 +63,8 @@ impl Added {
         self.calls += 1;
     }
 
-    /// Its controller answers that a lock is needed first: no other answer than the one that follows.
+    /// Its controller answers that a lock is needed first: no other answer than the one that
+    /// follows.
     pub(crate) fn will_be_asked_again(&mut self) {
         self.calls += 1;
         self.will_be_asked_again = true;

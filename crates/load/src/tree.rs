@@ -57,8 +57,8 @@ pub(crate) struct Place {
 pub(crate) struct Around {
     /// There is one.
     pub(crate) transaction: bool,
-    /// Who hears of the innermost that is a sample with its children inside: they do not hear of the
-    /// children. They are the last ones of the child's own.
+    /// Who hears of the innermost that is a sample with its children inside: they do not hear of
+    /// the children. They are the last ones of the child's own.
     pub(crate) whole: Option<Hearing>,
 }
 

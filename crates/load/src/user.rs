@@ -72,8 +72,8 @@ pub(crate) struct User {
     paces: Option<Box<Paces>>,
     /// Who is in earshot of the sampler that was begun last.
     pub(crate) earshot: Option<Audience>,
-    /// An extractor that cannot work as it is set up has taken the sample away: nobody hears of it,
-    /// and nothing follows from it (JMeter).
+    /// An extractor that cannot work as it is set up has taken the sample away: nobody hears of
+    /// it, and nothing follows from it (JMeter).
     pub(crate) sample_is_lost: bool,
     /// Whom it runs with, if it runs a child of a Parallel Controller.
     pub(crate) kin: Option<Box<Kin>>,

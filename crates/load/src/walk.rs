@@ -1,10 +1,10 @@
 //! Where a user is in its group's tree, and what comes next.
 //!
 //! JMeter's controllers are asked for the next sampler again and again; each remembers which of its
-//! children it stands at and whether its pass has begun. Their exact order, also in odd cases, comes
-//! from that: a controller that has nothing more answers nothing once, begins anew, and its parent
-//! goes on. So users here walk in the same way; the rules of each kind were found out with JMeter
-//! 5.6.3.
+//! children it stands at and whether its pass has begun. Their exact order, also in odd cases,
+//! comes from that: a controller that has nothing more answers nothing once, begins anew, and its
+//! parent goes on. So users here walk in the same way; the rules of each kind were found out with
+//! JMeter 5.6.3.
 
 mod children;
 mod choice;

@@ -332,8 +332,8 @@ impl Work {
         self.servers.place(sent)
     }
 
-    /// Users of all groups that have something to do; of those that start them by themselves as many
-    /// as there may be.
+    /// Users of all groups that have something to do; of those that start them by themselves as
+    /// many as there may be.
     pub(crate) fn users(&self) -> u64 {
         self.active_groups()
             .map(|(_, group)| match &group.supply {
@@ -417,8 +417,8 @@ impl Work {
         ends.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
-    /// Deals all users that are known beforehand to this many runtimes in turn; each gets its own in
-    /// order of their start.
+    /// Deals all users that are known beforehand to this many runtimes in turn; each gets its own
+    /// in order of their start.
     pub(crate) fn deal(&self, runtimes: usize) -> Vec<Vec<UserStart>> {
         let mut hands = vec![Vec::new(); runtimes];
         let mut turn = (0..runtimes).cycle();

@@ -1,8 +1,9 @@
 //! Every signal: its name, unit, weight, direction and definition.
 //!
 //! Parts of names in capitals stand for what differs from target to target: `PORT` for a port
-//! number (or `gate` for the port of a gateway in front of the target), `STAGE` for the name of a stage (`gate`, `backlog`, `connections`, `request-queue`, `threads`,
-//! `pool.NAME`, `database`), `GROUP` for what a pool's threads are called, `OWN` for any name.
+//! number (or `gate` for the port of a gateway in front of the target), `STAGE` for the name of a
+//! stage (`gate`, `backlog`, `connections`, `request-queue`, `threads`, `pool.NAME`, `database`),
+//! `GROUP` for what a pool's threads are called, `OWN` for any name.
 
 use crate::names;
 use crate::signal::Better::{self, Less, More, Neither};

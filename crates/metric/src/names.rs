@@ -49,7 +49,8 @@ pub const TARGET_CPUS: &str = "target.cpus";
 pub const LOAD_GC_PAUSE: &str = "load.gc.pause";
 /// Pauses of that garbage collector that ended in the second.
 pub const LOAD_GC_COUNT: &str = "load.gc.count";
-/// Mean time from the arrival of a request on its connection until a thread of the server read it, in seconds.
+/// Mean time from the arrival of a request on its connection until a thread of the server read it,
+/// in seconds.
 pub const ARRIVAL_TO_READ: &str = "target.arrival.to-read";
 /// Median of the same.
 pub const ARRIVAL_TO_READ_P50: &str = "target.arrival.to-read.p50";
@@ -57,7 +58,8 @@ pub const ARRIVAL_TO_READ_P50: &str = "target.arrival.to-read.p50";
 pub const ARRIVAL_TO_READ_P99: &str = "target.arrival.to-read.p99";
 /// Longest of the same.
 pub const ARRIVAL_TO_READ_MAX: &str = "target.arrival.to-read.max";
-/// Mean part of that time in which the thread for the request was ready and waited for a CPU, in seconds.
+/// Mean part of that time in which the thread for the request was ready and waited for a CPU, in
+/// seconds.
 pub const ARRIVAL_CPU_WAIT: &str = "target.arrival.cpu-wait";
 /// Requests that these figures are of.
 pub const ARRIVAL_SAMPLED: &str = "target.arrival.sampled";

@@ -63,8 +63,8 @@ impl Better {
         }
     }
 
-    /// 1 where more is better, −1 elsewhere: where nothing else tells two levels apart, the one that
-    /// needs less is preferred.
+    /// 1 where more is better, −1 elsewhere: where nothing else tells two levels apart, the one
+    /// that needs less is preferred.
     pub fn sign(self) -> f64 {
         match self {
             Self::More => 1.0,

@@ -1,8 +1,8 @@
 //! The unit of a signal, and so how its values are written for people.
 //!
-//! Three significant digits are what a trial of half a minute can tell; more would claim a precision
-//! that the interval beside the number denies. Shares are the exception: one decimal of a percent,
-//! because goals such as `cpu <= 80 %` are met or missed by tenths.
+//! Three significant digits are what a trial of half a minute can tell; more would claim a
+//! precision that the interval beside the number denies. Shares are the exception: one decimal of a
+//! percent, because goals such as `cpu <= 80 %` are met or missed by tenths.
 
 use crate::quantity::Unit;
 use crate::written::Scale;

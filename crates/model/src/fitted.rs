@@ -15,7 +15,8 @@ use crate::validation::{FigureErrors, Validation};
 
 /// With three, each is predicted from two others.
 const TREATMENTS_MIN: usize = 3;
-/// Resamples of the trials (Efron and Tibshirani 1993, "An Introduction to the Bootstrap": 200 suffice for a standard error).
+/// Resamples of the trials (Efron and Tibshirani 1993, "An Introduction to the Bootstrap": 200
+/// suffice for a standard error).
 const RESAMPLES: usize = 200;
 const SEED: u64 = 1;
 const CONFIDENCE: f64 = 0.95;
@@ -88,8 +89,8 @@ impl FittedModel {
         }
     }
 
-    /// Predicts a treatment, with 95 % intervals for a new trial of it: what the parameters are unsure of, and what predictions of trials
-    /// left out were off.
+    /// Predicts a treatment, with 95 % intervals for a new trial of it: what the parameters are
+    /// unsure of, and what predictions of trials left out were off.
     pub fn predict(&self, question: Question) -> Result<Predicted, FitError> {
         let servers = self.set.servers;
         let figures = self.parameters.predict(servers, question)?;
@@ -117,7 +118,8 @@ impl FittedModel {
         })
     }
 
-    /// Parameters as they may be: the resamples, spread as wide as the intervals of [`Self::interval`] are.
+    /// Parameters as they may be: the resamples, spread as wide as the intervals of
+    /// [`Self::interval`] are.
     pub fn draws(&self) -> Vec<Parameters> {
         let wider = self.widening();
         self.resamples
@@ -126,8 +128,8 @@ impl FittedModel {
             .collect()
     }
 
-    /// By how much few treatments and few trials widen what resampling shows: Student's t over the normal's, and the
-    /// variance that resampling misses.
+    /// By how much few treatments and few trials widen what resampling shows: Student's t over the
+    /// normal's, and the variance that resampling misses.
     pub fn widening(&self) -> f64 {
         self.student() / NORMAL * self.few_trials().sqrt()
     }
@@ -138,8 +140,8 @@ impl FittedModel {
         users.max().unwrap_or(1)
     }
 
-    /// Standard errors of a new trial as far as trials left out showed them; beyond what was measured also what
-    /// predictions from half the users showed.
+    /// Standard errors of a new trial as far as trials left out showed them; beyond what was
+    /// measured also what predictions from half the users showed.
     fn validation_errors(&self, question: Question, figures: &Figures) -> Figures {
         let held_out = &self.validation.held_out;
         let far = self

@@ -6,13 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_record::{Levels, TargetFacts, TrialRecord};
 
-/// A trial with more failed samples than this is another workload: failures are quick or wait for a time-out.
+/// A trial with more failed samples than this is another workload: failures are quick or wait for a
+/// time-out.
 const ERRORS_MAX: f64 = 0.01;
 /// A kind of request whose share of all is off by so much of the usual share …
 const MIX_RELATIVE: f64 = 0.25;
 /// … and by so many points makes another mix.
 const MIX_POINTS: f64 = 0.03;
-/// The window has to hold so many times the mean response time; else completions say little about what is inside.
+/// The window has to hold so many times the mean response time; else completions say little about
+/// what is inside.
 const CYCLES_MIN: f64 = 5.0;
 const USERS: &str = "users";
 const THREADS: &str = "threads";
@@ -253,7 +255,8 @@ impl Measured {
         (self.population, self.limits)
     }
 
-    /// Mean time in the server as its own instruments tell, by Little's law; the response time where they do not.
+    /// Mean time in the server as its own instruments tell, by Little's law; the response time
+    /// where they do not.
     pub(crate) fn in_server_s(&self) -> f64 {
         let inside = self
             .threads_busy

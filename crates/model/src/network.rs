@@ -6,7 +6,8 @@ use crate::fitted::FittedModel;
 use crate::prediction::Question;
 
 impl FittedModel {
-    /// The network file (`weir/network/1`) of a treatment: users, a thread limit, the CPU, the pool.
+    /// The network file (`weir/network/1`) of a treatment: users, a thread limit, the CPU, the
+    /// pool.
     pub fn network_file(&self, question: Question) -> String {
         let found = &self.parameters;
         let mut text = format!(

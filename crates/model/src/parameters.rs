@@ -5,11 +5,13 @@ use weir_queueing::{Pool, ThreadLimited, laws};
 
 use crate::measured::{Limits, Measured};
 
-/// Trials of one treatment differ by about this much on a quiet machine, whatever their windows say.
+/// Trials of one treatment differ by about this much on a quiet machine, whatever their windows
+/// say.
 pub(crate) const SPREAD: f64 = 0.02;
 /// A thinking time of nothing: the model divides by it.
 const THINK_MIN_S: f64 = 1e-6;
-/// A delay that the response time hardly tells (a saturated CPU hides it) counts for almost nothing.
+/// A delay that the response time hardly tells (a saturated CPU hides it) counts for almost
+/// nothing.
 const SLOPE_MIN: f64 = 0.02;
 /// Halvings that bring any interval of times below a nanosecond.
 const HALVINGS: u32 = 45;
@@ -95,7 +97,8 @@ impl Told {
             delay_s: response_s * of_time / slope,
             hold_s: values.hold_s * of_throughput.hypot(SPREAD),
             outside_s: response_s * of_time,
-            // What throughput does not tell of think time, response time tells: the two errors go with N/X and R.
+            // What throughput does not tell of think time, response time tells: the two errors go
+            // with N/X and R.
             think_s: (population / throughput * of_throughput)
                 .hypot(response_s * of_time)
                 .max(SPREAD * think_s),
@@ -108,7 +111,8 @@ impl Told {
     }
 }
 
-/// The delay with which the model has this time in the server, and how much of a longer delay the time in the server shows.
+/// The delay with which the model has this time in the server, and how much of a longer delay the
+/// time in the server shows.
 fn delay(values: Parameters, trial: &Measured, servers: u32, in_server_s: f64) -> (f64, f64) {
     let time = |delay_s: f64| {
         Parameters { delay_s, ..values }
@@ -131,8 +135,8 @@ fn delay(values: Parameters, trial: &Measured, servers: u32, in_server_s: f64) -
     (found, slope.max(SLOPE_MIN))
 }
 
-/// Weighted means of what trials say. CPU time comes from the busy ones only: on a CPU with little to do a request costs more, because caches
-/// are cold, clocks slow, and wake-ups not shared.
+/// Weighted means of what trials say. CPU time comes from the busy ones only: on a CPU with little
+/// to do a request costs more, because caches are cold, clocks slow, and wake-ups not shared.
 pub(crate) fn weighted(told: &[&Told]) -> Parameters {
     let busiest = told.iter().map(|told| told.utilization).fold(0.0, f64::max);
     let busy: Vec<&Told> = told

@@ -42,7 +42,8 @@ pub struct ModelReport {
     pub predictions: Vec<Predicted>,
     /// What it refuses to say, and why.
     pub refused: Vec<String>,
-    /// Predictions along the users with the limits of most trials, for drawing; empty where the model is refused.
+    /// Predictions along the users with the limits of most trials, for drawing; empty where the
+    /// model is refused.
     pub curve: Vec<Predicted>,
 }
 
@@ -66,7 +67,8 @@ pub struct ValidationReport {
     pub trials: Vec<TrialReport>,
     /// Errors over all of them.
     pub held_out: HeldOut,
-    /// Errors at the largest population, predicted from trials with at most half as many users; null where there are none.
+    /// Errors at the largest population, predicted from trials with at most half as many users;
+    /// null where there are none.
     pub at_twice_the_users: Option<HeldOut>,
     /// Why the model must not be used; empty if nothing speaks against it.
     pub disagreements: Vec<Disagreement>,
@@ -194,7 +196,8 @@ fn trial(errors: &TrialErrors) -> TrialReport {
     }
 }
 
-/// Predictions from one user to somewhat more than were measured; what would be refused is left out.
+/// Predictions from one user to somewhat more than were measured; what would be refused is left
+/// out.
 fn curve(model: &FittedModel) -> Vec<Predicted> {
     if !model.validation.disagreements.is_empty() {
         return Vec::new();

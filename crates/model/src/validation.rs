@@ -7,8 +7,9 @@ use crate::measured::Measured;
 use crate::parameters::{BUSY_SHARE, Parameters, Told, weighted};
 use crate::prediction::{Figures, Question};
 
-/// A model whose mean error is above these is refused; the usual targets are half of it (Menascé and Almeida 2001, "Capacity Planning for
-/// Web Services": 10 % for throughput and utilisation, 30 % for response time).
+/// A model whose mean error is above these is refused; the usual targets are half of it (Menascé
+/// and Almeida 2001, "Capacity Planning for Web Services": 10 % for throughput and utilisation, 30
+/// % for response time).
 const THROUGHPUT_ERROR_MAX: f64 = 0.10;
 const CPU_ERROR_MAX: f64 = 0.10;
 const RESPONSE_TIME_ERROR_MAX: f64 = 0.30;
@@ -78,8 +79,8 @@ pub struct Validation {
     pub trials: Vec<TrialErrors>,
     /// Errors over all of them.
     pub held_out: HeldOut,
-    /// Errors at the largest population, predicted from trials with at most half as many users; absent where there are
-    /// none.
+    /// Errors at the largest population, predicted from trials with at most half as many users;
+    /// absent where there are none.
     pub at_twice_the_users: Option<HeldOut>,
     /// Why the model must not be used; empty if nothing speaks against it.
     pub disagreements: Vec<Disagreement>,

@@ -77,7 +77,8 @@ pub fn read(text: &str) -> Result<Vec<Case>, OracleError> {
     struct File {
         cases: Vec<Case>,
     }
-    // The list alone starts with a bracket; telling the two apart here keeps the place in the message of an error.
+    // The list alone starts with a bracket; telling the two apart here keeps the place in the
+    // message of an error.
     if text.trim_start().starts_with('[') {
         return Ok(serde_json::from_str(text)?);
     }
@@ -85,7 +86,8 @@ pub fn read(text: &str) -> Result<Vec<Case>, OracleError> {
 }
 
 impl Case {
-    /// Whether its result counts; what was observed counts only where it says how near one has to come.
+    /// Whether its result counts; what was observed counts only where it says how near one has to
+    /// come.
     pub(crate) fn counts(&self) -> bool {
         !self.is_observed() || self.tolerance.rel.is_some()
     }

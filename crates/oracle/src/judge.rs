@@ -19,7 +19,8 @@ const QUEUES: &[&str] = &[
     "wait_at_ready",
 ];
 
-/// What happens to less than a thousandth of the requests happens too rarely to be known to a share of itself.
+/// What happens to less than a thousandth of the requests happens too rarely to be known to a share
+/// of itself.
 const RARE: f64 = 1e-3;
 
 /// A number among the expected values, and where it stands in them: `U[1][0]`.
@@ -100,8 +101,8 @@ impl Place {
         Some(absolute + relative * expected.abs())
     }
 
-    /// What does not count here: of shares and waiting requests a thousandth, of waits and refusals a thousandth of the response time
-    /// and throughput.
+    /// What does not count here: of shares and waiting requests a thousandth, of waits and refusals
+    /// a thousandth of the response time and throughput.
     fn rare(&self, case: &Case) -> f64 {
         let of = |names: [&str; 2]| {
             let value = |name: &str| case.expected.get(name).and_then(Value::as_f64);
@@ -121,8 +122,9 @@ impl Place {
 impl Judgement {
     /// Judges one value with the half-width of its 95 % interval.
     ///
-    /// Two half-widths are about four standard errors: what is further off than that and than the tolerance is no chance in a few
-    /// hundred values. What is nearer, with an interval wider than the tolerance, says nothing.
+    /// Two half-widths are about four standard errors: what is further off than that and than the
+    /// tolerance is no chance in a few hundred values. What is nearer, with an interval wider
+    /// than the tolerance, says nothing.
     pub(crate) fn add(&mut self, case: &Case, place: &Place, found: f64, half_width: f64) {
         let (Some(expected), Some(allowed)) =
             (place.number_in(&case.expected), place.allowed(case))

@@ -28,7 +28,8 @@ pub struct CaseResult {
     /// Why nothing was simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_simulated: Option<String>,
-    /// Simulated values that are neither within their tolerance nor off, because their intervals are too wide.
+    /// Simulated values that are neither within their tolerance nor off, because their intervals
+    /// are too wide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
     /// The family, for summaries.

@@ -1,7 +1,8 @@
 //! The simulator's half: the same values by playing the case event by event.
 //!
-//! Each family with events becomes a [`weir_sim::Network`] with the [`Measure`]s that read its values. [`Experiment`] plays it as
-//! long as the tolerances of the case ask for; three families are played in another way, in [`moments`] and [`planning`].
+//! Each family with events becomes a [`weir_sim::Network`] with the [`Measure`]s that read its
+//! values. [`Experiment`] plays it as long as the tolerances of the case ask for; three families
+//! are played in another way, in [`moments`] and [`planning`].
 
 mod closed;
 mod experiment;

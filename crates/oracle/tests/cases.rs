@@ -6,7 +6,8 @@ use weir_sim::Unwatched;
 
 const CASES: &str = include_str!("queueing-and-statistics.json");
 
-/// A few seconds for all cases in a debug build. The whole effort is that of `weir simulate --oracle`.
+/// A few seconds for all cases in a debug build. The whole effort is that of `weir simulate
+/// --oracle`.
 const EVENTS: f64 = 1e6;
 
 fn run(case: &Case, events: f64) -> CaseResult {
@@ -116,7 +117,8 @@ fn the_simulator_sees_what_the_solution_does_not() {
 /// A case by its name, and parameters that are changed in it.
 type Edge = (&'static str, Vec<(&'static str, serde_json::Value)>);
 
-/// Ends of what a family may be: full at once, nobody, one user, a station that takes no time, nearly saturated.
+/// Ends of what a family may be: full at once, nobody, one user, a station that takes no time,
+/// nearly saturated.
 fn edges() -> Vec<Edge> {
     use serde_json::json;
     vec![
@@ -354,7 +356,8 @@ fn a_file_that_is_none_says_where() {
     assert!(read("[]").unwrap().is_empty());
 }
 
-/// The largest of twenty values is below their 95th percentile too often (0.95^20 = 0.36): the lower end is the 17th, there is no upper one.
+/// The largest of twenty values is below their 95th percentile too often (0.95^20 = 0.36): the
+/// lower end is the 17th, there is no upper one.
 #[test]
 fn a_quantile_that_few_values_do_not_bound_has_one_end() {
     let mut case = changed(

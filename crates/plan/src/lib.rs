@@ -1,7 +1,8 @@
 //! What is sent, as data: load plans.
 //!
-//! [`LoadPlan`] is the one description of a load that the engine runs, whether it was read from a JMeter plan or built from a URL; it is data and
-//! validation only. [`Extractor`] and [`Assertion`] are what a plan says about responses.
+//! [`LoadPlan`] is the one description of a load that the engine runs, whether it was read from a
+//! JMeter plan or built from a URL; it is data and validation only. [`Extractor`] and [`Assertion`]
+//! are what a plan says about responses.
 //!
 //! Deliberately absent: running anything, reading files, substituting variables (a plan keeps the
 //! text as the user wrote it, in [`Template`]s; `weir-script` gives them their meaning).

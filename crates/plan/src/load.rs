@@ -153,8 +153,8 @@ pub struct ThreadGroup<T = Template> {
     pub ramp_up_s: T,
     /// How often each user goes through the steps.
     pub iterations: Iterations<T>,
-    /// The name of the group's own loop, which `__jm__<name>__idx` counts: the group's, if the plan
-    /// names the loop at all.
+    /// The name of the group's own loop, which `__jm__<name>__idx` counts: the group's, if the
+    /// plan names the loop at all.
     pub loop_name: T,
     /// When the group starts and ends; `None`: at once, until the iterations are done.
     pub schedule: Option<Schedule<T>>,

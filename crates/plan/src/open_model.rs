@@ -2,8 +2,9 @@
 //!
 //! `rate(N/unit)` says the rate from here on; `random_arrivals(time)`, `even_arrivals(time)` and
 //! `pause(time)` are stretches of time. A rate that stands right before and another right after a
-//! stretch make a ramp. A time may have several parts (`1 min 30 s`). Comments are `//` to the end of the line and `/* … */`; words are written in
-//! any case, and `per` may stand for `/`. Tried with JMeter 5.6.3.
+//! stretch make a ramp. A time may have several parts (`1 min 30 s`). Comments are `//` to the end
+//! of the line and `/* … */`; words are written in any case, and `per` may stand for `/`. Tried
+//! with JMeter 5.6.3.
 
 use crate::rate::RatePiece;
 use crate::starts::{ArrivalProcess, ArrivalStep};

@@ -96,7 +96,8 @@ pub struct XmlReading {
     pub tolerant: bool,
     /// Know about XML namespaces. JMX: `….namespace`.
     pub namespaces: bool,
-    /// A body that had to be mended fails the sample; only with `tolerant`. JMX: `….report_errors`.
+    /// A body that had to be mended fails the sample; only with `tolerant`. JMX:
+    /// `….report_errors`.
     pub report_errors: bool,
 }
 

@@ -153,8 +153,8 @@ pub enum ArrivalProcess {
     Constant,
     /// A Poisson process with this rate: independent, exponential gaps where the rate is constant.
     Poisson,
-    /// In each stretch as many as are expected in it, cut to a whole number, each at a moment of its
-    /// own drawn by the rate: a Poisson process of which the number is known. JMeter's
+    /// In each stretch as many as are expected in it, cut to a whole number, each at a moment of
+    /// its own drawn by the rate: a Poisson process of which the number is known. JMeter's
     /// `random_arrivals`.
     FixedRandom,
     /// In each stretch as many as are expected in it, cut to a whole number: arrival n at Λ⁻¹(n) of

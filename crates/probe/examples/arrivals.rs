@@ -4,8 +4,9 @@
 //! cargo run --release -p weir-probe --example arrivals -- PID PORT [SECONDS]
 //! ```
 //!
-//! Needs what the kernel asks for before it lets anybody read tracepoints: root, as a rule. Prints for each second the
-//! figures of its sample, then those of all, with the CPU time of the threads that watched.
+//! Needs what the kernel asks for before it lets anybody read tracepoints: root, as a rule. Prints
+//! for each second the figures of its sample, then those of all, with the CPU time of the threads
+//! that watched.
 
 #![expect(
     clippy::print_stdout,

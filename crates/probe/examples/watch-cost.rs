@@ -7,7 +7,8 @@
 //! Without numbers it runs the three situations that have a budget. The target is this program
 //! once more, as a child process: its threads wake once a second, so that their accounts
 //! move, and it tells metrics of all stages. The connections are open and idle. The figure is the
-//! CPU time of the thread that watches, not elapsed time, so a busy machine does not change it much.
+//! CPU time of the thread that watches, not elapsed time, so a busy machine does not change it
+//! much.
 
 #![expect(
     clippy::print_stdout,

@@ -1,17 +1,20 @@
-//! The time from a request's arrival on its connection to a thread's reading it, from the kernel's tracepoints.
+//! The time from a request's arrival on its connection to a thread's reading it, from the kernel's
+//! tracepoints.
 //!
-//! Files of `/proc` tell how long threads waited for a CPU, whatever for. Tracepoints tell what requests waited: data
-//! come in on a connection of the server's port (`tcp:tcp_probe`), threads are woken and put on CPUs
-//! (`sched:sched_waking`, `sched:sched_switch`), one of them takes the data (`sock:sock_recv_length`). The module
-//! `chain` says what is made of them.
+//! Files of `/proc` tell how long threads waited for a CPU, whatever for. Tracepoints tell what
+//! requests waited: data come in on a connection of the server's port (`tcp:tcp_probe`), threads
+//! are woken and put on CPUs (`sched:sched_waking`, `sched:sched_switch`), one of them takes the
+//! data (`sock:sock_recv_length`). The module `chain` says what is made of them.
 //!
-//! A thread of its own takes a sample in each second: the requests that arrive in a slice of it, followed until they
-//! are read. Between samples only arrivals are traced. It ends without a trace in the system, whatever way Weir ends.
+//! A thread of its own takes a sample in each second: the requests that arrive in a slice of it,
+//! followed until they are read. Between samples only arrivals are traced. It ends without a trace
+//! in the system, whatever way Weir ends.
 //!
-//! What it does not tell: the time before the kernel hands the data to the connection (network card, packets that it
-//! takes in late); data that arrive while a thread has the connection in its hands count from when it lets go; what is
-//! taken by `splice`, without being read; waits of a thread while it works on a request that it has read already. Of
-//! HTTP/2 the first data after the server has sent something count as a request; the steps of a TLS handshake count as
+//! What it does not tell: the time before the kernel hands the data to the connection (network
+//! card, packets that it takes in late); data that arrive while a thread has the connection in its
+//! hands count from when it lets go; what is taken by `splice`, without being read; waits of a
+//! thread while it works on a request that it has read already. Of HTTP/2 the first data after the
+//! server has sent something count as a request; the steps of a TLS handshake count as
 //! requests too.
 
 mod chain;
@@ -54,10 +57,11 @@ const FIRST_PROCESS_NAMESPACE: &str = "pid:[4026531836]";
 /// What the reading of one request took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivalTimes {
-    /// Nanoseconds from the arrival of its first data on the connection until a thread had taken them.
+    /// Nanoseconds from the arrival of its first data on the connection until a thread had taken
+    /// them.
     pub until_read_ns: u64,
-    /// Nanoseconds of these in which the thread that reads, or before that one was woken the one that woke it, and so
-    /// on, was ready and waited for a CPU.
+    /// Nanoseconds of these in which the thread that reads, or before that one was woken the one
+    /// that woke it, and so on, was ready and waited for a CPU.
     pub cpu_wait_ns: u64,
 }
 
@@ -91,7 +95,8 @@ struct Told {
 }
 
 impl ArrivalWatch {
-    /// Starts to take samples of requests to these ports that these processes, and those that descend from them, read.
+    /// Starts to take samples of requests to these ports that these processes, and those that
+    /// descend from them, read.
     pub(crate) fn start(processes: &[u32], ports: &[u16]) -> Self {
         let told = Arc::new(Mutex::new(Told::default()));
         let (stop, stopped) = mpsc::sync_channel(1);

@@ -1,7 +1,9 @@
-//! How busy a server's CPUs are, for whoever steers by it: a few readings a second of one figure, not a watch of everything.
+//! How busy a server's CPUs are, for whoever steers by it: a few readings a second of one figure,
+//! not a watch of everything.
 //!
-//! The share is of what the server may use: of the CPUs that it is allowed on, less what the hypervisor has taken from them, and
-//! at most the quota of its control group. 1 means that it cannot get more.
+//! The share is of what the server may use: of the CPUs that it is allowed on, less what the
+//! hypervisor has taken from them, and at most the quota of its control group. 1 means that it
+//! cannot get more.
 
 mod group;
 mod kernel;
@@ -25,10 +27,11 @@ use processes::ProcessesReader;
 pub enum BusyOf {
     /// Everything that runs on these CPUs of this machine.
     Cpus(CpuSet),
-    /// These processes of this machine and all that descend from them; of the CPUs that the named ones may use.
+    /// These processes of this machine and all that descend from them; of the CPUs that the named
+    /// ones may use.
     Processes(Vec<u32>),
-    /// A control group of this machine, version 1 or 2: its directory, or its path within the hierarchy; of the CPUs of its
-    /// set.
+    /// A control group of this machine, version 1 or 2: its directory, or its path within the
+    /// hierarchy; of the CPUs of its set.
     ControlGroup(PathBuf),
     /// A page of metrics in Prometheus's text format.
     Page {
@@ -144,13 +147,15 @@ impl BusyReader {
         Self { from, cpus: None }
     }
 
-    /// How many CPUs the last share was of, without what was stolen from them; `None` where that is not known.
+    /// How many CPUs the last share was of, without what was stolen from them; `None` where that is
+    /// not known.
     pub fn cpus(&self) -> Option<f64> {
         self.cpus
     }
 
-    /// The busy share since the last reading, from 0 to 1; `None` in the first, and when no time has passed. A page of
-    /// metrics may take most of a second to come; everything else is read at once.
+    /// The busy share since the last reading, from 0 to 1; `None` in the first, and when no time
+    /// has passed. A page of metrics may take most of a second to come; everything else is read
+    /// at once.
     ///
     /// After an error the next reading is a first one again.
     pub fn read(&mut self, now: Instant) -> Result<Option<f64>, BusyError> {

@@ -2,8 +2,8 @@
 //!
 //! Both files hold pairs of lines: the names of the counters, then their values. They count for
 //! the whole network namespace, so the load tool's own connections are in them when it runs on
-//! the same machine. A target in a namespace of its own has its own files, `/proc/PID/net`; what the
-//! load tool's side then sends again is told apart.
+//! the same machine. A target in a namespace of its own has its own files, `/proc/PID/net`; what
+//! the load tool's side then sends again is told apart.
 
 use std::time::Instant;
 

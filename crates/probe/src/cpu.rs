@@ -3,10 +3,11 @@
 //! Columns as in `proc_stat(5)`. Time in interrupts is counted as system time; guest time is
 //! already part of user time and is not counted twice.
 //!
-//! Linux without `CONFIG_VIRT_CPU_ACCOUNTING` measures idle time and iowait by the clock, but user and system time by what
-//! it finds running at its timer's ticks (`account_process_tick` in `kernel/sched/cputime.c`). Work that comes as often as the ticks, or
-//! so many times as often, is met at each of them or at none: 4,000 requests a second at even distances showed a busy
-//! CPU as 3 %. So a CPU is busy in all time that has passed and was not idle, and the ticks tell only how
+//! Linux without `CONFIG_VIRT_CPU_ACCOUNTING` measures idle time and iowait by the clock, but user
+//! and system time by what it finds running at its timer's ticks (`account_process_tick` in
+//! `kernel/sched/cputime.c`). Work that comes as often as the ticks, or so many times as often, is
+//! met at each of them or at none: 4,000 requests a second at even distances showed a busy CPU as 3
+//! %. So a CPU is busy in all time that has passed and was not idle, and the ticks tell only how
 //! user and system share it.
 
 use weir_metric::CpuSet;
@@ -78,7 +79,8 @@ impl Spent {
         let (idle, iowait) = (columns.idle as f64, columns.iowait as f64);
         let steal = columns.steal as f64;
         let busy = (passed - idle - iowait - steal).max(0.0);
-        // As the kernel shares out the time of a process: all to the user where no tick met the system.
+        // As the kernel shares out the time of a process: all to the user where no tick met the
+        // system.
         let met = columns.user + columns.system;
         let system = if met > 0 {
             busy * columns.system as f64 / met as f64
@@ -153,8 +155,8 @@ impl CpuStat {
         self.each.iter().map(|(cpu, _)| *cpu)
     }
 
-    /// What the CPUs of a set spent since `earlier`, or all of them without a set, of so many ticks of a clock; a CPU that was not
-    /// online both times is left out.
+    /// What the CPUs of a set spent since `earlier`, or all of them without a set, of so many ticks
+    /// of a clock; a CPU that was not online both times is left out.
     pub(crate) fn spent_by(&self, earlier: &Self, cpus: Option<&CpuSet>, ticks: f64) -> Spent {
         let is_theirs = |cpu: usize| cpus.is_none_or(|cpus| cpus.contains(cpu));
         let mut columns = CpuTicks::default();
@@ -260,7 +262,8 @@ mod tests {
         assert_eq!(reading["machine.context-switches"], 1000.0);
     }
 
-    /// Work that comes as often as the kernel's ticks is met at none of them; what was not idle was busy.
+    /// Work that comes as often as the kernel's ticks is met at none of them; what was not idle was
+    /// busy.
     #[test]
     fn a_cpu_is_busy_when_it_is_not_idle_whatever_the_ticks_have_met() {
         let columns = |user, system| CpuTicks {

@@ -1,14 +1,14 @@
 //! The files of another machine, as one answer a second brings them.
 //!
-//! What a reading needs is nearly always what the one before needed. So at the start of a second all of
-//! that is asked for in one question, other things are read meanwhile, and the readers find the texts
-//! in the answer. What they need beyond it (a process that has just started) is asked for at once, in
-//! one more question for all of it.
+//! What a reading needs is nearly always what the one before needed. So at the start of a second
+//! all of that is asked for in one question, other things are read meanwhile, and the readers find
+//! the texts in the answer. What they need beyond it (a process that has just started) is asked for
+//! at once, in one more question for all of it.
 //!
-//! The time of a reading is the other machine's own, from its `/proc/uptime`, which is read beside the
-//! counters. Against the time of arrival here, every delay of the network would go into a rate: 100 ms
-//! are 10 % of a second. The other machine's clock counts in 10 ms, 1 % of a second, and that error does
-//! not add up over a window.
+//! The time of a reading is the other machine's own, from its `/proc/uptime`, which is read beside
+//! the counters. Against the time of arrival here, every delay of the network would go into a rate:
+//! 100 ms are 10 % of a second. The other machine's clock counts in 10 ms, 1 % of a second, and
+//! that error does not add up over a window.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};

@@ -1,7 +1,9 @@
-//! Another machine over ssh: what it is, which process listens on a port of it, and whether that runs.
+//! Another machine over ssh: what it is, which process listens on a port of it, and whether that
+//! runs.
 //!
-//! Everything is read as the user that ssh logs in as. `/proc/PID/stat` and the tables of sockets are
-//! there for everybody; whose socket is whose (`/proc/PID/fd`) only the process's own user and root see.
+//! Everything is read as the user that ssh logs in as. `/proc/PID/stat` and the tables of sockets
+//! are there for everybody; whose socket is whose (`/proc/PID/fd`) only the process's own user and
+//! root see.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -75,8 +77,8 @@ impl FarMachine {
         &self.connection
     }
 
-    /// Whether it is this machine after all (a container, a network namespace, `localhost`): then its
-    /// CPUs are those of the load tool.
+    /// Whether it is this machine after all (a container, a network namespace, `localhost`): then
+    /// its CPUs are those of the load tool.
     pub fn is_this_one(&self) -> bool {
         self.is_this_one
     }
@@ -241,8 +243,8 @@ impl FarProcess {
         self.pid
     }
 
-    /// Whether it ran when it was last looked, which is every two seconds at most. A connection that
-    /// has ended says nothing of the process.
+    /// Whether it ran when it was last looked, which is every two seconds at most. A connection
+    /// that has ended says nothing of the process.
     pub fn runs(&mut self) -> bool {
         let now = Instant::now();
         if let Some((pending, asked)) = self.asked.take() {

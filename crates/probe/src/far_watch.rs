@@ -1,9 +1,9 @@
 //! One reading a second of another machine.
 //!
-//! The readers are those of this machine ([`System`]); the moment of a reading is the other machine's
-//! own. Figures are told only when they are those of the second that has just ended: an answer that
-//! came late, the first after a connection was lost, or one that covers more than a second and a half
-//! serves as the start of the next reading only.
+//! The readers are those of this machine ([`System`]); the moment of a reading is the other
+//! machine's own. Figures are told only when they are those of the second that has just ended: an
+//! answer that came late, the first after a connection was lost, or one that covers more than a
+//! second and a half serves as the start of the next reading only.
 
 use std::time::Instant;
 

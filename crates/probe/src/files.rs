@@ -1,8 +1,8 @@
 //! Where the files of `/proc` are read: on this machine, or on another one over ssh.
 //!
-//! Whoever reads a file names it and gets its text, wherever it lies; what the text means is the same.
-//! On this machine a file is read when it is asked for. Of another one, what a reading needs comes in
-//! one answer (see [`FarFiles`]).
+//! Whoever reads a file names it and gets its text, wherever it lies; what the text means is the
+//! same. On this machine a file is read when it is asked for. Of another one, what a reading needs
+//! comes in one answer (see [`FarFiles`]).
 
 use std::fs::File;
 
@@ -49,8 +49,8 @@ impl Files {
         self.far.as_mut()
     }
 
-    /// The start of a file, which is kept open when it is one of this machine: for files that are one
-    /// short line. Of another machine only what was [prepared](Self::prepare_threads).
+    /// The start of a file, which is kept open when it is one of this machine: for files that are
+    /// one short line. Of another machine only what was [prepared](Self::prepare_threads).
     pub(crate) fn start(
         &mut self,
         path: impl Fn() -> String,

@@ -1,7 +1,7 @@
 //! How fast the CPUs run, as a share of what they are sold for.
 //!
-//! From the kernel's `cpufreq` (kernel documentation, admin-guide/pm/cpufreq). Reading a CPU's present frequency
-//! can interrupt it, so of a large machine only the first CPUs are read.
+//! From the kernel's `cpufreq` (kernel documentation, admin-guide/pm/cpufreq). Reading a CPU's
+//! present frequency can interrupt it, so of a large machine only the first CPUs are read.
 
 use std::fs::File;
 
@@ -31,7 +31,8 @@ impl Frequency {
         Self { cpus: None }
     }
 
-    /// Reads the mean share; of another machine nothing, since that would be a file for each CPU each second.
+    /// Reads the mean share; of another machine nothing, since that would be a file for each CPU
+    /// each second.
     pub(crate) fn sample(&mut self, files: &mut Files, reading: &mut Reading) {
         if !files.are_here() {
             return;

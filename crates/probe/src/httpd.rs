@@ -8,7 +8,8 @@
 //! * how many processes there are: the children of the parent in `/proc`;
 //! * how fast processes are started: once a second prefork looks for idle ones, and when it starts
 //!   eight or more at once it says so in the error log (message AH00162, level info): how many it
-//!   wants to start and how many there are. It starts those for which there is room below the limit.
+//!   wants to start and how many there are. It starts those for which there is room below the
+//!   limit.
 
 use std::path::PathBuf;
 
@@ -18,8 +19,8 @@ use crate::source::Origins;
 
 /// The message in which prefork tells how many processes it starts.
 const SPAWNING: &str = "AH00162:";
-/// Two such messages further apart than this are not two looks in a row: in between fewer than eight
-/// processes were started at a time, which is not told.
+/// Two such messages further apart than this are not two looks in a row: in between fewer than
+/// eight processes were started at a time, which is not told.
 const CYCLE_MAX_S: f64 = 2.0;
 const DAY_S: f64 = 86_400.0;
 

@@ -66,7 +66,8 @@ impl KeptFile {
         }
     }
 
-    /// A table of which only those lines are needed whose second column fits an expression of `awk`.
+    /// A table of which only those lines are needed whose second column fits an expression of
+    /// `awk`.
     pub(crate) fn table(path: impl Into<String>, second_column: impl Into<String>) -> Self {
         Self {
             second_column: Some(second_column.into()),

@@ -13,8 +13,8 @@
 //! * A signal that could not be read is absent, never 0.
 //! * A second that was not watched is missed, never interpolated.
 //! * Rates come from the difference of two counters and the instants that the caller gives.
-//! * Nothing on the system is changed. No privilege is needed, but for the kernel's tracepoints: without it the
-//!   [`Arrivals`] are absent, with the reason.
+//! * Nothing on the system is changed. No privilege is needed, but for the kernel's tracepoints:
+//!   without it the [`Arrivals`] are absent, with the reason.
 //!
 //! ```
 //! use std::time::Instant;

@@ -1,7 +1,8 @@
 //! Which process listens on a port of this machine, and on which ports a process listens.
 //!
-//! `/proc/net/tcp` names the socket of a port by its inode, `/proc/PID/fd` those that a process has open. Processes of
-//! other users show theirs to root only. What the texts mean is the same for another machine ([`FarMachine`]).
+//! `/proc/net/tcp` names the socket of a port by its inode, `/proc/PID/fd` those that a process has
+//! open. Processes of other users show theirs to root only. What the texts mean is the same for
+//! another machine ([`FarMachine`]).
 //!
 //! [`FarMachine`]: crate::FarMachine
 
@@ -34,7 +35,8 @@ pub fn processes_listening(port: u16) -> Vec<u32> {
     pids
 }
 
-/// Those of them that descend from none of the others: a server without its children, which hold the same socket as a rule.
+/// Those of them that descend from none of the others: a server without its children, which hold
+/// the same socket as a rule.
 pub fn servers_listening(port: u16) -> Vec<u32> {
     let pids = processes_listening(port);
     let descends = |pid: &u32| ancestors(*pid).any(|above| pids.contains(&above));
@@ -81,8 +83,9 @@ fn listening(folder: &str) -> Vec<(u16, u64)> {
     lines.iter().filter_map(|line| listener(line)).collect()
 }
 
-/// The lines of listening sockets, which come first (`networking/proc_net_tcp.rst` of the kernel's documentation). Those of
-/// connections are not even made: on a busy server they are tens of thousands.
+/// The lines of listening sockets, which come first (`networking/proc_net_tcp.rst` of the kernel's
+/// documentation). Those of connections are not even made: on a busy server they are tens of
+/// thousands.
 fn listening_lines(folder: &str) -> Vec<Vec<u8>> {
     let files = ["tcp", "tcp6"].map(|table| File::open(format!("{folder}/{table}")));
     let lines = files.into_iter().flatten().flat_map(|file| {

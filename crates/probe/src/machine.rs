@@ -48,7 +48,8 @@ const CPU_INFO: &str = "/proc/cpuinfo";
 const MEMORY: &str = "/proc/meminfo";
 pub(crate) const ONLINE: &str = "/sys/devices/system/cpu/online";
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-/// Where the files of this process's control group lie inside a container; elsewhere that of all processes, which has no limit.
+/// Where the files of this process's control group lie inside a container; elsewhere that of all
+/// processes, which has no limit.
 const GROUP: &str = "/sys/fs/cgroup";
 const BACKLOG: &str = "/proc/sys/net/core/somaxconn";
 
@@ -71,7 +72,8 @@ pub(crate) fn cpus_in(online: &str) -> Result<CpuSet, CpuSetError> {
     online.trim().parse()
 }
 
-/// Bytes of memory that programs could still take, now: of the machine, and of the control group where that allows less.
+/// Bytes of memory that programs could still take, now: of the machine, and of the control group
+/// where that allows less.
 pub fn free_memory_bytes() -> Option<u64> {
     let available = number_after(&fs::read(MEMORY).ok()?, b"MemAvailable:")? * 1024;
     let of_group = |name: &str| number(fs::read(format!("{GROUP}/{name}")).ok()?.trim_ascii());

@@ -1,6 +1,7 @@
 //! Where the operating system's signals come from.
 
-/// The file or interface that a signal is read from; `None` for one that the operating system does not tell.
+/// The file or interface that a signal is read from; `None` for one that the operating system does
+/// not tell.
 pub(crate) fn of_system(name: &str) -> Option<&'static str> {
     let first = name.split('.').next().unwrap_or(name);
     Some(match (first, name) {

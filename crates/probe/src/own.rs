@@ -39,8 +39,8 @@ pub(crate) struct OwnProcess {
 }
 
 impl OwnProcess {
-    /// This process with those that send the load for it, and the gateway through which it goes; `threads` is what those threads of this
-    /// process are called that send it.
+    /// This process with those that send the load for it, and the gateway through which it goes;
+    /// `threads` is what those threads of this process are called that send it.
     pub(crate) fn new(
         senders: &[u32],
         threads: Option<&'static str>,

@@ -1,7 +1,7 @@
 //! Where a target's own figures are read, beside what the operating system says of it.
 //!
-//! All sources are asked before anything else is read and answer meanwhile. One that does not answer in time makes its
-//! own signals absent and no others.
+//! All sources are asked before anything else is read and answer meanwhile. One that does not
+//! answer in time makes its own signals absent and no others.
 
 pub(crate) mod census;
 mod exposition;
@@ -68,8 +68,9 @@ pub enum Source {
         /// The processes whose threads are counted.
         pids: Vec<u32>,
     },
-    /// The requests that wait for a thread, derived from the connections of a watched port, for servers that do not
-    /// tell them: established − not accepted yet − busy threads − kept without a request.
+    /// The requests that wait for a thread, derived from the connections of a watched port, for
+    /// servers that do not tell them: established − not accepted yet − busy threads − kept
+    /// without a request.
     DerivedQueue {
         /// The port that the load goes to.
         port: u16,
@@ -87,7 +88,8 @@ impl Source {
         }
     }
 
-    /// Whether it tells of the target's processes on this machine what [`Self::of_processes`] would.
+    /// Whether it tells of the target's processes on this machine what [`Self::of_processes`]
+    /// would.
     pub fn is_of_processes(&self) -> bool {
         matches!(
             self,
@@ -95,8 +97,8 @@ impl Source {
         )
     }
 
-    /// What processes of this machine tell without being asked: the counters of the first that is a virtual machine,
-    /// and the threads of all.
+    /// What processes of this machine tell without being asked: the counters of the first that is a
+    /// virtual machine, and the threads of all.
     pub fn of_processes(pids: &[u32]) -> Vec<Self> {
         let virtual_machine = pids.iter().find(|pid| matches!(Vm::of(**pid), Ok(Some(_))));
         let perf_data = virtual_machine.map(|&pid| Self::PerfData { pid });
@@ -155,7 +157,8 @@ impl SourceReader {
         }
     }
 
-    /// Whether it looks at the target's processes itself, so that what it says of them is no other machine's.
+    /// Whether it looks at the target's processes itself, so that what it says of them is no other
+    /// machine's.
     pub(crate) fn reads_processes(&self) -> bool {
         matches!(self, Self::PerfData(_) | Self::Census(_))
     }

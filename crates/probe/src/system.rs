@@ -30,8 +30,8 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// The readers of a machine on which these processes and ports are watched; `network` is the process
-    /// whose network namespace it is about, when that is not this process's.
+    /// The readers of a machine on which these processes and ports are watched; `network` is the
+    /// process whose network namespace it is about, when that is not this process's.
     pub(crate) fn new(
         target_cpus: Option<CpuSet>,
         units: ProcessUnits,

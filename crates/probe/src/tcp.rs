@@ -1,9 +1,10 @@
 //! The connections of the watched ports by TCP state, and the accept queues.
 //!
 //! A connection counts to the port that it was accepted on (its local port), whatever the address;
-//! the clients' ends of connections over loopback are not counted. The kernel's socket monitor, `sock_diag(7)`, is asked
-//! for the watched ports only and counts quickly; where it is refused, `/proc/net/tcp` is read,
-//! which costs about twice as much and does not know the limit of an accept queue.
+//! the clients' ends of connections over loopback are not counted. The kernel's socket monitor,
+//! `sock_diag(7)`, is asked for the watched ports only and counts quickly; where it is refused,
+//! `/proc/net/tcp` is read, which costs about twice as much and does not know the limit of an
+//! accept queue.
 
 mod diag;
 mod table;

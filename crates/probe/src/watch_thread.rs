@@ -30,7 +30,8 @@ const READINGS_WAITING: usize = 3600;
 pub struct TimedReading {
     /// The second, which ended this many seconds after the origin.
     pub second: u64,
-    /// How long after the second's end its reading began; zero for a second that was slept through.
+    /// How long after the second's end its reading began; zero for a second that was slept
+    /// through.
     pub late_by: Duration,
     /// What was read; `None` when the second was missed.
     pub reading: Option<Reading>,
@@ -82,8 +83,8 @@ impl WatchThread {
         Ok((watch, readings))
     }
 
-    /// Ends the watch at once; the second that has not ended is not told. Gives for every signal that was read where
-    /// it came from.
+    /// Ends the watch at once; the second that has not ended is not told. Gives for every signal
+    /// that was read where it came from.
     pub fn stop(mut self) -> Origins {
         self.end().unwrap_or_default()
     }

@@ -23,8 +23,8 @@ use crate::tcp::Tcp;
 /// How long an answer may take, from the question: well below the second that it has to fit in.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How long that of another machine may take: what it tells bears its own time, so that it is right however late it
-/// comes, and a machine that is saturated has to be seen too.
+/// How long that of another machine may take: what it tells bears its own time, so that it is right
+/// however late it comes, and a machine that is saturated has to be seen too.
 const FAR_PATIENCE: Duration = Duration::from_millis(750);
 
 /// How long an answer may still take when everything else took longer than the patience: it has
@@ -54,12 +54,14 @@ pub struct WatchPlan {
     pub load_pids: Vec<u32>,
     /// A gateway between load tool and target.
     pub gate: Option<WatchedGate>,
-    /// Whether the kernel's tracepoints are read, where they can be: how long requests wait until a thread of the
-    /// target reads them. The target's processes and ports have to be known, and on this machine.
+    /// Whether the kernel's tracepoints are read, where they can be: how long requests wait until
+    /// a thread of the target reads them. The target's processes and ports have to be known,
+    /// and on this machine.
     pub arrivals: bool,
 }
 
-/// A gateway on this machine between load tool and target, which shares the load tool's CPUs and counts as part of it.
+/// A gateway on this machine between load tool and target, which shares the load tool's CPUs and
+/// counts as part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchedGate {
     /// Its process.
@@ -76,8 +78,8 @@ pub enum WatchedMachine {
     This,
     /// That of another one, over ssh; of this one only the load tool is read.
     Far(FarMachine),
-    /// Nobody's, because the target runs on another machine that cannot be read; the sources may tell of that one's
-    /// CPUs.
+    /// Nobody's, because the target runs on another machine that cannot be read; the sources may
+    /// tell of that one's CPUs.
     Unseen,
 }
 
@@ -159,7 +161,8 @@ impl Watcher {
     /// `now` of the call before, and the first call gives only what is not a rate.
     ///
     /// Takes some milliseconds; up to 300 ms when the target is slow to tell its metrics, during
-    /// which nothing is read that the wait could falsify; up to 750 ms when it is another machine that is slow.
+    /// which nothing is read that the wait could falsify; up to 750 ms when it is another machine
+    /// that is slow.
     pub fn sample(&mut self, now: Instant) -> Reading {
         let mut reading = Reading::new();
         if let Machine::Far(far) = &mut self.machine {

@@ -1,5 +1,5 @@
-//! A real virtual machine as a source: its counters, its MBeans by Jolokia, its threads by name. Needs Java and Maven:
-//! runs in the system profile only.
+//! A real virtual machine as a source: its counters, its MBeans by Jolokia, its threads by name.
+//! Needs Java and Maven: runs in the system profile only.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -15,7 +15,8 @@ use weir_probe::{MbeanRead, Reading, Rule, Source, WatchPlan, Watcher, permissio
 /// Only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program that the tests of the crate `jvm` watch too; it ends with the test, however that goes.
+/// The program that the tests of the crate `jvm` watch too; it ends with the test, however that
+/// goes.
 struct Watched(Child);
 
 impl Watched {

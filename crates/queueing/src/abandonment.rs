@@ -6,9 +6,9 @@ use crate::{ModelError, open::OpenQueue};
 
 /// Poisson arrivals to several servers; who waits gives up after an exponential time.
 ///
-/// Source: Palm (1946, "Research on telephone traffic carried by full availability groups"); Garnett, Mandelbaum and
-/// Reiman (2002). A birth-death process with `lambda` up and `min(n, c) mu + (n - c)+ theta` down; stable at any load as long
-/// as somebody gives up.
+/// Source: Palm (1946, "Research on telephone traffic carried by full availability groups");
+/// Garnett, Mandelbaum and Reiman (2002). A birth-death process with `lambda` up and
+/// `min(n, c) mu + (n - c)+ theta` down; stable at any load as long as somebody gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ImpatientQueue {
     /// Arrivals, services and servers.

@@ -1,10 +1,11 @@
 //! The steady state of a birth-death process, kept in logarithms.
 //!
-//! All terms are products of ratios of rates. Summing their logarithms keeps every digit and never leaves the range of
-//! numbers; finding the empty state by subtraction from 1, as textbook multi-server MVA does, loses all digits near
-//! saturation.
+//! All terms are products of ratios of rates. Summing their logarithms keeps every digit and never
+//! leaves the range of numbers; finding the empty state by subtraction from 1, as textbook
+//! multi-server MVA does, loses all digits near saturation.
 
-/// Probabilities of the states 0..=`last`; `birth(n)` is the rate from n to n + 1, `death(n)` from n to n - 1.
+/// Probabilities of the states 0..=`last`; `birth(n)` is the rate from n to n + 1, `death(n)` from
+/// n to n - 1.
 ///
 /// States behind a birth rate of 0 are never reached. Death rates are positive.
 pub(crate) fn steady_state(

@@ -1,8 +1,8 @@
 //! How much a closed network of single-server stations can do at most and does at least.
 //!
-//! Source: Zahorjan, Sevcik, Eager and Galler (1982), "Balanced job bound analysis of queueing networks"; Lazowska et al.
-//! (1984), "Quantitative System Performance", tables 5.2 and 5.3. Needs: one class, load-independent stations, demands that do not change
-//! with the load.
+//! Source: Zahorjan, Sevcik, Eager and Galler (1982), "Balanced job bound analysis of queueing
+//! networks"; Lazowska et al. (1984), "Quantitative System Performance", tables 5.2 and 5.3. Needs:
+//! one class, load-independent stations, demands that do not change with the load.
 
 use crate::ModelError;
 use crate::error::Check;

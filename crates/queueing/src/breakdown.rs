@@ -3,8 +3,8 @@
 use crate::ModelError;
 use crate::error::Check;
 
-/// Poisson arrivals to one exponential server that works and fails by turns, both for exponential times; what was
-/// being served goes on where it stopped, and arrivals continue meanwhile.
+/// Poisson arrivals to one exponential server that works and fails by turns, both for exponential
+/// times; what was being served goes on where it stopped, and arrivals continue meanwhile.
 ///
 /// Source: White and Christie (1958), "Queuing with preemptive priorities or with breakdown". With
 /// a = 1/up and b = 1/down: `L = lambda ((a+b)^2 + a mu) / ((a+b) (b (mu - lambda) - a lambda))`.
@@ -44,7 +44,8 @@ impl BreakdownQueue {
         let availability = self.up_s / (self.up_s + self.down_s);
         let capacity_per_s = self.services_per_s * availability;
         check.stable(self.arrivals_per_s, capacity_per_s)?;
-        // The closed form with numerator and denominator times down^2, so that repairs may take no time.
+        // The closed form with numerator and denominator times down^2, so that repairs may take no
+        // time.
         let (lambda, mu) = (self.arrivals_per_s, self.services_per_s);
         let fails = self.down_s / self.up_s;
         let turns = 1.0 + fails;

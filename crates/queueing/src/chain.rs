@@ -1,9 +1,10 @@
 //! Markov chains of any shape: found state by state, kept sparse, solved by iteration.
 //!
-//! For what has no closed form, and as the judge of approximations. The steady state is found by Gauss-Seidel sweeps in both
-//! directions (Stewart 1994, "Introduction to the Numerical Solution of Markov Chains", chapter 3), each pair followed by an
-//! exact solution of the chain of levels (aggregation and disaggregation: Stewart and others 1984). All
-//! terms are positive, so the result is as exact as the iteration is long. Bounded: an exploration that finds more states than it may
+//! For what has no closed form, and as the judge of approximations. The steady state is found by
+//! Gauss-Seidel sweeps in both directions (Stewart 1994, "Introduction to the Numerical Solution of
+//! Markov Chains", chapter 3), each pair followed by an exact solution of the chain of levels
+//! (aggregation and disaggregation: Stewart and others 1984). All terms are positive, so the result
+//! is as exact as the iteration is long. Bounded: an exploration that finds more states than it may
 //! keep is an error.
 
 use std::collections::HashMap;

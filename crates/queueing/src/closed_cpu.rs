@@ -1,7 +1,8 @@
 //! Users, think time and one CPU station: the small model a search runs on.
 //!
-//! Everything that is neither CPU nor waiting for it (thinking, sleeping, holding a connection without using CPU) counts
-//! as think time here. That is exact as long as no thread, connection or pool limit holds anybody.
+//! Everything that is neither CPU nor waiting for it (thinking, sleeping, holding a connection
+//! without using CPU) counts as think time here. That is exact as long as no thread, connection or
+//! pool limit holds anybody.
 
 use crate::error::POPULATION_MAX;
 use crate::{FiniteSource, FiniteSourceSolution, LargestUsers};
@@ -33,8 +34,8 @@ pub struct CpuPoint {
 pub struct ThinkFit {
     /// The model with it.
     pub model: ClosedCpu,
-    /// Weighted sum of squared differences between measured and fitted utilisation: with right weights about one per
-    /// trial; much more says that the model is wrong.
+    /// Weighted sum of squared differences between measured and fitted utilisation: with right
+    /// weights about one per trial; much more says that the model is wrong.
     pub chi_squared: f64,
 }
 
@@ -43,7 +44,8 @@ impl ClosedCpu {
     pub fn solve(&self, users: u32) -> FiniteSourceSolution {
         FiniteSource {
             users,
-            // Without any think time the process has no births; a billionth of the demand stands for it.
+            // Without any think time the process has no births; a billionth of the demand stands
+            // for it.
             think_s: self.think_s.max(1e-9 * self.demand_s),
             service_s: self.demand_s,
             servers: self.servers,
@@ -54,9 +56,10 @@ impl ClosedCpu {
 
     /// Approximate utilisation for a population that need not be whole.
     ///
-    /// Schweitzer's fixed point (1979, "Approximate analysis of multiclass closed networks of queues") with Seidmann's
-    /// (1987) replacement of c servers by one that is c times as fast and a delay of D (c-1)/c. With
-    /// `a = (Z + D(c-1)/c) / (D/c)` the fixed point `a u + u / (1 - u (N-1)/N) = N` is a quadratic in u.
+    /// Schweitzer's fixed point (1979, "Approximate analysis of multiclass closed networks of
+    /// queues") with Seidmann's (1987) replacement of c servers by one that is c times as fast
+    /// and a delay of D (c-1)/c. With `a = (Z + D(c-1)/c) / (D/c)` the fixed point `a u + u /
+    /// (1 - u (N-1)/N) = N` is a quadratic in u.
     pub fn utilization_approximate(&self, users: f64) -> f64 {
         let a = self.delay_ratio();
         let sum = a + users;
@@ -74,13 +77,15 @@ impl ClosedCpu {
         self.think_s * servers / self.demand_s + servers - 1.0
     }
 
-    /// The largest population with an exact utilisation of at most `target`; looks at no more than [`POPULATION_MAX`] users.
+    /// The largest population with an exact utilisation of at most `target`; looks at no more than
+    /// [`POPULATION_MAX`] users.
     pub fn largest_users(&self, target: f64) -> LargestUsers {
         if target >= 1.0 {
             return LargestUsers::Never { limit: 1.0 };
         }
         let fits = |users: u32| users == 0 || self.solve(users).utilization <= target;
-        // A target a hair below 1, or a demand of next to nothing, asks for more users than memory has states for.
+        // A target a hair below 1, or a demand of next to nothing, asks for more users than memory
+        // has states for.
         let mut low = (self.users_approximate(target) as u32).min(POPULATION_MAX);
         while !fits(low) {
             low /= 2;
@@ -114,8 +119,8 @@ impl ClosedCpu {
         }
     }
 
-    /// The population at which the exact utilisation, joined by straight lines, is `target`; `None` from 1 on, and where
-    /// it takes more than [`POPULATION_MAX`].
+    /// The population at which the exact utilisation, joined by straight lines, is `target`; `None`
+    /// from 1 on, and where it takes more than [`POPULATION_MAX`].
     pub fn users_exact(&self, target: f64) -> Option<f64> {
         match self.largest_users(target) {
             LargestUsers::Users {
@@ -129,10 +134,12 @@ impl ClosedCpu {
         }
     }
 
-    /// The think time with which the exact model comes closest to measured utilisations, by weighted least squares; the
-    /// demand is known (utilisation law). `None` without a point that has users and a positive utilisation.
+    /// The think time with which the exact model comes closest to measured utilisations, by
+    /// weighted least squares; the demand is known (utilisation law). `None` without a point
+    /// that has users and a positive utilisation.
     pub fn fit_think(demand_s: f64, servers: u32, points: &[CpuPoint]) -> Option<ThinkFit> {
-        // Utilisation is at most N D / (c Z), so no think time longer than N D / (c U) fits any point.
+        // Utilisation is at most N D / (c Z), so no think time longer than N D / (c U) fits any
+        // point.
         let longest = points
             .iter()
             .filter(|point| point.users > 0 && point.utilization > 0.0)
@@ -140,8 +147,9 @@ impl ClosedCpu {
                 f64::from(point.users) * demand_s / (f64::from(servers) * point.utilization)
             })
             .reduce(f64::max)?;
-        // A request waits for all others at most: with less time elsewhere every point's utilisation is too high. Below,
-        // where they saturate, nothing tells one think time from another.
+        // A request waits for all others at most: with less time elsewhere every point's
+        // utilisation is too high. Below, where they saturate, nothing tells one think time
+        // from another.
         let shortest = points
             .iter()
             .filter(|point| point.users > 0 && point.utilization > 0.0)
@@ -174,7 +182,8 @@ impl ClosedCpu {
     }
 }
 
-/// The place of the minimum of a function with one valley (Kiefer 1953), which may be flat at its lower end.
+/// The place of the minimum of a function with one valley (Kiefer 1953), which may be flat at its
+/// lower end.
 fn golden_section(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let ratio = (5_f64.sqrt() - 1.0) / 2.0;
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));

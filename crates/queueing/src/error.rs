@@ -1,6 +1,7 @@
 //! Why a model has no solution, in words that say what to change.
 
-/// The largest population, queue or room that a solver takes: a state needs up to 16 bytes, so this is 160 MB.
+/// The largest population, queue or room that a solver takes: a state needs up to 16 bytes, so this
+/// is 160 MB.
 pub const POPULATION_MAX: u32 = 10_000_000;
 
 /// Why a model has no solution.

@@ -4,10 +4,11 @@ use crate::ModelError;
 use crate::birth_death::{average, steady_state};
 use crate::error::{Check, POPULATION_MAX};
 
-/// Users who think, then ask one of several servers; what finds the room full goes back to thinking.
+/// Users who think, then ask one of several servers; what finds the room full goes back to
+/// thinking.
 ///
-/// Exact for exponential think times of any kind of service (only the mean of the think time matters) and
-/// exponential service; with as many servers as users any service.
+/// Exact for exponential think times of any kind of service (only the mean of the think time
+/// matters) and exponential service; with as many servers as users any service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FiniteSource {
     /// Number of users.

@@ -1,8 +1,10 @@
-//! One server and Poisson arrivals, whatever the distribution of the service: M/G/1, in order and shared.
+//! One server and Poisson arrivals, whatever the distribution of the service: M/G/1, in order and
+//! shared.
 //!
-//! Sources: Pollaczek (1930) and Khinchine (1932) for service in order of arrival; Sakata, Noguchi and Oizumi (1971) for
-//! processor sharing, where only the mean of the service matters. Both as in Kleinrock (1975), "Queueing Systems",
-//! volume 1, section 5.7, and volume 2 (1976), section 4.4. They need arrivals that do not depend on the server.
+//! Sources: Pollaczek (1930) and Khinchine (1932) for service in order of arrival; Sakata, Noguchi
+//! and Oizumi (1971) for processor sharing, where only the mean of the service matters. Both as in
+//! Kleinrock (1975), "Queueing Systems", volume 1, section 5.7, and volume 2 (1976), section 4.4.
+//! They need arrivals that do not depend on the server.
 
 use crate::ModelError;
 use crate::error::Check;
@@ -45,8 +47,8 @@ pub struct Shared {
 }
 
 impl GeneralQueue {
-    /// Service in order of arrival; `scv` is the variance of the service time over its squared mean: 0 for constant, 1
-    /// for exponential service. Wait = rho S (1 + scv) / (2 (1 - rho)).
+    /// Service in order of arrival; `scv` is the variance of the service time over its squared
+    /// mean: 0 for constant, 1 for exponential service. Wait = rho S (1 + scv) / (2 (1 - rho)).
     pub fn in_order(&self, scv: f64) -> Result<InOrder, ModelError> {
         let utilization = self.utilization("M/G/1")?;
         Check("M/G/1").not_negative(

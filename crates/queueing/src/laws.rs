@@ -1,8 +1,8 @@
-//! The operational laws: relations between measured averages that need no assumption about distributions
-//! (Denning and Buzen 1978, "The operational analysis of queueing network models").
+//! The operational laws: relations between measured averages that need no assumption about
+//! distributions (Denning and Buzen 1978, "The operational analysis of queueing network models").
 //!
-//! They hold over any window at whose ends about the same number of requests is in the system, so they also serve as
-//! free tests of the instruments.
+//! They hold over any window at whose ends about the same number of requests is in the system, so
+//! they also serve as free tests of the instruments.
 
 /// Little's law: mean number present = throughput times mean time spent.
 pub fn number_present(throughput_per_s: f64, time_s: f64) -> f64 {
@@ -24,7 +24,8 @@ pub fn demand_s(utilization: f64, throughput_per_s: f64, servers: u32) -> f64 {
     utilization * f64::from(servers) / throughput_per_s
 }
 
-/// Response-time law of a closed system: response time = users over throughput, less the think time.
+/// Response-time law of a closed system: response time = users over throughput, less the think
+/// time.
 pub fn response_time_s(users: f64, throughput_per_s: f64, think_s: f64) -> f64 {
     users / throughput_per_s - think_s
 }

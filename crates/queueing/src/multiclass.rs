@@ -1,10 +1,11 @@
 //! Closed networks with several classes of users: exact, and approximate for any size.
 //!
-//! Exact: mean value analysis over all populations up to the given one (Reiser and Lavenberg 1980, "Mean-value analysis of
-//! closed multichain queueing networks") for single servers; convolution in logarithms where a station has several. Approximate:
-//! Bard (1979) and Schweitzer (1979), with Seidmann's replacement of c servers by one that is c times as fast and a delay
-//! (Seidmann, Schweitzer and Shalev-Oren 1987). Needs: exponential service with one mean for all classes in order of
-//! arrival, or any service under processor sharing.
+//! Exact: mean value analysis over all populations up to the given one (Reiser and Lavenberg 1980,
+//! "Mean-value analysis of closed multichain queueing networks") for single servers; convolution in
+//! logarithms where a station has several. Approximate: Bard (1979) and Schweitzer (1979), with
+//! Seidmann's replacement of c servers by one that is c times as fast and a delay (Seidmann,
+//! Schweitzer and Shalev-Oren 1987). Needs: exponential service with one mean for all classes in
+//! order of arrival, or any service under processor sharing.
 
 use crate::ModelError;
 use crate::birth_death::log_sum_exp;
@@ -82,8 +83,8 @@ impl MulticlassNetwork {
         Ok(self.convolution(&populations))
     }
 
-    /// Approximate averages of a network of any size: most often within a few percent, at worst about a fifth off where two stations
-    /// saturate at the same load.
+    /// Approximate averages of a network of any size: most often within a few percent, at worst
+    /// about a fifth off where two stations saturate at the same load.
     pub fn solve_approximate(&self) -> Result<MulticlassSolution, ModelError> {
         self.check(APPROXIMATE)?;
         let demands: Vec<Vec<f64>> = self
@@ -167,7 +168,8 @@ impl MulticlassNetwork {
         self.solution(&residence)
     }
 
-    /// `R = D (1 + Q less the own share)`, with Seidmann's stations: what stands in their delay does not queue.
+    /// `R = D (1 + Q less the own share)`, with Seidmann's stations: what stands in their delay
+    /// does not queue.
     fn residence_approximate(&self, last: &MulticlassSolution) -> Vec<Vec<f64>> {
         let queueing = |class: usize, station: usize| {
             let servers = f64::from(self.servers[station]);

@@ -1,10 +1,12 @@
 //! Closed networks of stations with one or more servers, exact.
 //!
-//! The product form (Gordon and Newell 1967; Baskett, Chandy, Muntz and Palacios 1975) solved by convolution (Buzen 1973,
-//! "Computational algorithms for closed queueing networks with exponential servers"), all in logarithms: every term is positive, so no digit is lost at any load.
-//! From its last server on, the terms of a station form a geometric series, so adding a station of c servers to n users takes n times c steps
-//! (Reiser and Kobayashi 1975).
-//! Holds for exponential service in order of arrival, and for any service under processor sharing; only means matter for thinking.
+//! The product form (Gordon and Newell 1967; Baskett, Chandy, Muntz and Palacios 1975) solved by
+//! convolution (Buzen 1973, "Computational algorithms for closed queueing networks with exponential
+//! servers"), all in logarithms: every term is positive, so no digit is lost at any load.
+//! From its last server on, the terms of a station form a geometric series, so adding a station of
+//! c servers to n users takes n times c steps (Reiser and Kobayashi 1975).
+//! Holds for exponential service in order of arrival, and for any service under processor sharing;
+//! only means matter for thinking.
 
 use crate::ModelError;
 use crate::birth_death::log_add;
@@ -165,7 +167,8 @@ fn cumulated(last: usize, step: impl Fn(usize) -> f64) -> Vec<f64> {
 }
 
 impl ClosedNetwork {
-    /// The most requests per second that any population can make: the smallest `c/D` of all stations.
+    /// The most requests per second that any population can make: the smallest `c/D` of all
+    /// stations.
     pub fn throughput_limit_per_s(&self) -> f64 {
         self.stations
             .iter()
@@ -173,7 +176,8 @@ impl ClosedNetwork {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether `users` users can be solved for: times are no less than 0, somebody needs something, memory and time suffice.
+    /// Whether `users` users can be solved for: times are no less than 0, somebody needs something,
+    /// memory and time suffice.
     pub fn check(&self, users: u32) -> Result<(), ModelError> {
         let check = Check("the closed network");
         check.population("users", users)?;
@@ -276,7 +280,8 @@ impl ClosedNetwork {
             .collect()
     }
 
-    /// `ln G(n)` for n = 0..=`users`, with all stations but `left_out`, and time in units of `unit_s`.
+    /// `ln G(n)` for n = 0..=`users`, with all stations but `left_out`, and time in units of
+    /// `unit_s`.
     fn normalization(&self, users: u32, unit_s: f64, left_out: Option<usize>) -> Vec<f64> {
         assert!(
             users <= POPULATION_MAX,
@@ -298,8 +303,8 @@ impl ClosedNetwork {
         })
     }
 
-    /// About the time from one answer to the next: with it as the unit, `ln G` stays small, and the difference between two of them keeps its digits
-    /// for a million users.
+    /// About the time from one answer to the next: with it as the unit, `ln G` stays small, and the
+    /// difference between two of them keeps its digits for a million users.
     fn unit_s(&self, users: u32) -> f64 {
         let cycle_s = self.think_s
             + self
@@ -312,8 +317,8 @@ impl ClosedNetwork {
 
     /// The largest population that keeps the utilisation of `station` at or below `target`.
     ///
-    /// Utilisation rises with the population, so it is found by doubling and then halving; `users_max` bounds the
-    /// search, and so does [`POPULATION_MAX`].
+    /// Utilisation rises with the population, so it is found by doubling and then halving;
+    /// `users_max` bounds the search, and so does [`POPULATION_MAX`].
     pub fn largest_users(&self, station: usize, target: f64, users_max: u32) -> LargestUsers {
         let users_max = users_max.min(POPULATION_MAX - 1);
         let Station { demand_s, servers } = self.stations[station];

@@ -1,7 +1,7 @@
 //! Arrivals that do not wait for answers: M/M/c and M/M/c/K, exact.
 //!
-//! They need Poisson arrivals and exponential service. Sources: Erlang (1917); Kleinrock (1975), "Queueing Systems",
-//! volume 1, chapter 3.
+//! They need Poisson arrivals and exponential service. Sources: Erlang (1917); Kleinrock (1975),
+//! "Queueing Systems", volume 1, chapter 3.
 
 use crate::ModelError;
 use crate::birth_death::{average, steady_state};
@@ -36,7 +36,8 @@ pub struct OpenSolution {
     queue: OpenQueue,
 }
 
-/// Share of arrivals that find all of `servers` busy when nothing may wait (Erlang B), for an offered load in erlangs.
+/// Share of arrivals that find all of `servers` busy when nothing may wait (Erlang B), for an
+/// offered load in erlangs.
 ///
 /// By the recursion `B(k) = a B(k-1) / (k + a B(k-1))`, which is stable for any number of servers.
 pub fn erlang_b(offered: f64, servers: u32) -> f64 {
@@ -132,7 +133,8 @@ impl OpenQueue {
 }
 
 impl OpenSolution {
-    /// The wait that the share `q` of all requests does not exceed: `P(wait > t) = C exp(-(c mu - lambda) t)`.
+    /// The wait that the share `q` of all requests does not exceed: `P(wait > t) = C exp(-(c mu -
+    /// lambda) t)`.
     pub fn wait_quantile_s(&self, q: f64) -> f64 {
         ((self.wait_probability / (1.0 - q)).ln() / self.queue.spare_per_s()).max(0.0)
     }
@@ -160,7 +162,8 @@ impl OpenSolution {
         let (mu, spare) = (self.queue.services_per_s, self.queue.spare_per_s());
         let service = (-mu * time_s).exp();
         let gap = mu - spare;
-        // Density of the wait times the tail of the service, integrated; the two rates may be equal (M/M/1 at rest).
+        // Density of the wait times the tail of the service, integrated; the two rates may be equal
+        // (M/M/1 at rest).
         let with_wait = if gap.abs() < 1e-9 * mu {
             (1.0 + mu * time_s) * service
         } else {

@@ -1,11 +1,14 @@
 //! Threads that are held while they wait for a connection, with CPU used while it is held.
 //!
-//! A request waits for a thread, uses the CPU, waits for a connection of the pool, holds it while the database works and while it uses the
-//! CPU again, and leaves. Two solutions: the exact chain of all states, and the flow-equivalent server (Chandy, Herzog and Woo
-//! 1975), in which what n busy threads can do is solved alone and becomes the speed of one station.
-//! The approximation is within 0.5 % of the exact throughput and 2.3 % of the response time in the published cases that this crate is tested
-//! against. On small systems with two to seven threads half are within 0.2 % and 0.5 %, 99 of 100 within 2.5 % and 8 %, and the largest
-//! errors that could be found are 7.1 % and 12 %. It is exact where threads are never short and no CPU is used while a connection is held.
+//! A request waits for a thread, uses the CPU, waits for a connection of the pool, holds it while
+//! the database works and while it uses the CPU again, and leaves. Two solutions: the exact chain
+//! of all states, and the flow-equivalent server (Chandy, Herzog and Woo 1975), in which what n
+//! busy threads can do is solved alone and becomes the speed of one station. The approximation is
+//! within 0.5 % of the exact throughput and 2.3 % of the response time in the published cases that
+//! this crate is tested against. On small systems with two to seven threads half are within 0.2 %
+//! and 0.5 %, 99 of 100 within 2.5 % and 8 %, and the largest errors that could be found are 7.1 %
+//! and 12 %. It is exact where threads are never short and no CPU is used while a connection is
+//! held.
 //!
 //! Needs: exponential times; the CPU is shared equally, each request on at most one core.
 
@@ -36,8 +39,8 @@ pub struct PooledServer {
     pub hold_s: f64,
     /// CPU time while it holds the connection.
     pub cpu_holding_s: f64,
-    /// Most requests in the server, in threads and in front of them; further ones are refused and their users think
-    /// again. `None`: all wait.
+    /// Most requests in the server, in threads and in front of them; further ones are refused and
+    /// their users think again. `None`: all wait.
     pub room: Option<u32>,
 }
 
@@ -119,7 +122,8 @@ impl PooledServer {
         }))
     }
 
-    /// Solves the flow-equivalent birth-death process; instant for hundreds of threads, when no CPU is used while holding for thousands.
+    /// Solves the flow-equivalent birth-death process; instant for hundreds of threads, when no CPU
+    /// is used while holding for thousands.
     pub fn solve_flow_equivalent(&self) -> Result<PooledSolution, ModelError> {
         self.check()?;
         let model = Check("the flow-equivalent server");
@@ -158,7 +162,8 @@ impl PooledServer {
         check.positive("the time that a request needs in all", demand)
     }
 
-    /// What splits the chain best: requests in the server, or, where their number never changes, those at the pool.
+    /// What splits the chain best: requests in the server, or, where their number never changes,
+    /// those at the pool.
     fn level(&self, state: &Where) -> u32 {
         if self.think_s == 0.0 {
             state.at_pool

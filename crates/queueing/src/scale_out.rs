@@ -1,7 +1,8 @@
 //! How long a step of the load hurts until new servers are there: the fluid model of scale-out.
 //!
-//! Requests are a fluid here: nothing is random, and queues below capacity are empty. It says how much piles up while servers start
-//! and how long it takes to work off; the waits of a queue that keeps up come on top (the other models of this crate).
+//! Requests are a fluid here: nothing is random, and queues below capacity are empty. It says how
+//! much piles up while servers start and how long it takes to work off; the waits of a queue that
+//! keeps up come on top (the other models of this crate).
 
 use crate::ModelError;
 use crate::error::Check;

@@ -1,13 +1,14 @@
-//! A schedule of requests against one stall: what measuring from the actual start hides (coordinated omission).
+//! A schedule of requests against one stall: what measuring from the actual start hides
+//! (coordinated omission).
 
 use crate::ModelError;
 use crate::error::Check;
 
 /// Requests due at a fixed rate, sent by clients that each wait for their answer.
 ///
-/// `end = max(due, end of the client's last) + service`, first come first served. The term is Gil Tene's (2013, "How
-/// not to measure latency"): a client that waits for a slow answer does not send what was due meanwhile, so the response
-/// times that would have been worst are missing.
+/// `end = max(due, end of the client's last) + service`, first come first served. The term is Gil
+/// Tene's (2013, "How not to measure latency"): a client that waits for a slow answer does not send
+/// what was due meanwhile, so the response times that would have been worst are missing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// Requests due per second.

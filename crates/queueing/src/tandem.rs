@@ -6,9 +6,10 @@ use crate::error::Check;
 
 /// Two exponential servers in a row, blocking after service; the first one always has work.
 ///
-/// What finds the place between the two full stays on the first server until the second one finishes (Hunt 1956, "Sequential
-/// arrays of waiting lines"; Perros 1994, "Queueing Networks with Blocking"). Births at the rate of the first server, deaths
-/// at the rate of the second, up to `room + 2` requests: one served, `room` waiting and one that blocks.
+/// What finds the place between the two full stays on the first server until the second one
+/// finishes (Hunt 1956, "Sequential arrays of waiting lines"; Perros 1994, "Queueing Networks with
+/// Blocking"). Births at the rate of the first server, deaths at the rate of the second, up to
+/// `room + 2` requests: one served, `room` waiting and one that blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockingTandem {
     /// Requests per second that the first server finishes when nothing blocks it.
@@ -26,7 +27,8 @@ pub struct BlockingSolution {
     pub throughput_per_s: f64,
     /// Share of the time in which the first server is blocked.
     pub blocked_share: f64,
-    /// Mean number at the second server, waiting or served; the one that blocks the first is not there yet.
+    /// Mean number at the second server, waiting or served; the one that blocks the first is not
+    /// there yet.
     pub at_second: f64,
 }
 

@@ -1,13 +1,14 @@
 //! A thread limit around CPU and connection pool.
 //!
-//! A thread is held for the whole request: while it uses the CPU, sleeps, waits for a connection and holds one. What a
-//! given number of busy threads can do is a closed network without think time; its throughput becomes the speed of one
-//! station with a queue in front (flow-equivalent server: Chandy, Herzog and Woo 1975, "Parametric analysis of queueing
-//! networks"). Exact while threads are never short; otherwise an approximation, within 0.06 % of the exact throughput, 0.1 % of the response
-//! time and 1 % of the queue lengths in the cases this crate is tested against.
+//! A thread is held for the whole request: while it uses the CPU, sleeps, waits for a connection
+//! and holds one. What a given number of busy threads can do is a closed network without think
+//! time; its throughput becomes the speed of one station with a queue in front (flow-equivalent
+//! server: Chandy, Herzog and Woo 1975, "Parametric analysis of queueing networks"). Exact while
+//! threads are never short; otherwise an approximation, within 0.06 % of the exact throughput, 0.1
+//! % of the response time and 1 % of the queue lengths in the cases this crate is tested against.
 //!
-//! Needs: no CPU is used while a connection is held. With CPU use while holding the pool limits the CPU too; for that
-//! there is [`crate::PooledServer`].
+//! Needs: no CPU is used while a connection is held. With CPU use while holding the pool limits the
+//! CPU too; for that there is [`crate::PooledServer`].
 
 use crate::ModelError;
 use crate::birth_death::{average, steady_state};
@@ -31,8 +32,8 @@ pub struct ThreadLimited {
     pub delay_in_thread_s: f64,
     /// The connection pool, if requests use one.
     pub pool: Option<Pool>,
-    /// Most requests in the server, in threads and in front of them; further ones are refused and their users think
-    /// again. `None`: all wait.
+    /// Most requests in the server, in threads and in front of them; further ones are refused and
+    /// their users think again. `None`: all wait.
     pub room: Option<u32>,
 }
 
@@ -86,7 +87,8 @@ pub struct PoolUse {
 pub enum LargestThreads {
     /// This many.
     Threads {
-        /// The largest limit that meets the target with all threads busy; 0 if a single one exceeds it.
+        /// The largest limit that meets the target with all threads busy; 0 if a single one
+        /// exceeds it.
         threads: u32,
         /// CPU utilisation with all of them busy.
         utilization_at: f64,
@@ -123,7 +125,8 @@ impl ThreadLimited {
         self.inside().check(self.threads.min(self.users))
     }
 
-    /// Solves the flow-equivalent birth-death process: `(N - n)/Z` up, the throughput of `min(n, T)` threads down.
+    /// Solves the flow-equivalent birth-death process: `(N - n)/Z` up, the throughput of `min(n,
+    /// T)` threads down.
     ///
     /// Panics where [`Self::check`] says why not.
     pub fn solve(&self) -> ThreadLimitedSolution {
@@ -164,14 +167,15 @@ impl ThreadLimited {
         }
     }
 
-    /// CPU utilisation while all of `threads` are busy: what a surplus of users makes of this limit.
+    /// CPU utilisation while all of `threads` are busy: what a surplus of users makes of this
+    /// limit.
     pub fn utilization_all_busy(&self, threads: u32) -> f64 {
         let flow = self.inside().throughputs(threads);
         self.utilization(flow[threads as usize])
     }
 
-    /// The largest thread limit that keeps the CPU at or below `target` with all threads busy, looking at up to
-    /// `threads_max`. Users, think time and the present limit play no part.
+    /// The largest thread limit that keeps the CPU at or below `target` with all threads busy,
+    /// looking at up to `threads_max`. Users, think time and the present limit play no part.
     pub fn largest_threads(&self, target: f64, threads_max: u32) -> LargestThreads {
         use crate::LargestUsers::{Beyond, Never, Users};
         match self.inside().largest_users(CPU, target, threads_max) {

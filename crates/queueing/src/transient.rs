@@ -1,8 +1,8 @@
 //! What a queue does before it has settled: M/M/1 at a given time after its start.
 //!
-//! By uniformisation (Jensen 1953; Gross and Miller 1984): the process is looked at where a Poisson stream of rate
-//! lambda + mu ticks; at each tick the number goes up, down or, when empty, stays. All terms are positive, so no digit is lost, and an
-//! overloaded queue has an answer too.
+//! By uniformisation (Jensen 1953; Gross and Miller 1984): the process is looked at where a Poisson
+//! stream of rate lambda + mu ticks; at each tick the number goes up, down or, when empty, stays.
+//! All terms are positive, so no digit is lost, and an overloaded queue has an answer too.
 
 use crate::ModelError;
 use crate::birth_death::average;
@@ -93,15 +93,17 @@ impl TransientQueue {
     }
 }
 
-/// A number that a Poisson variable with this mean all but never exceeds: ten standard deviations and some more, which
-/// leaves less than 1e-18 behind for any mean.
+/// A number that a Poisson variable with this mean all but never exceeds: ten standard deviations
+/// and some more, which leaves less than 1e-18 behind for any mean.
 fn most(mean: f64) -> f64 {
     (mean + 10.0 * mean.sqrt() + 50.0).ceil()
 }
 
-/// Relaxation time of M/M/1: after a few of these, the start is forgotten; `1 / (mu (1 - sqrt(rho))^2)`.
+/// Relaxation time of M/M/1: after a few of these, the start is forgotten; `1 / (mu (1 -
+/// sqrt(rho))^2)`.
 ///
-/// Source: Cohen (1982), "The Single Server Queue"; Morse (1955). A trial close to saturation has to last for many of them.
+/// Source: Cohen (1982), "The Single Server Queue"; Morse (1955). A trial close to saturation has
+/// to last for many of them.
 pub fn relaxation_time_s(arrivals_per_s: f64, services_per_s: f64) -> Result<f64, ModelError> {
     let check = Check("M/M/1");
     check.not_negative("the arrival rate", arrivals_per_s)?;

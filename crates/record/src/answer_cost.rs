@@ -21,8 +21,8 @@ pub struct AnswerCost {
     pub response_time_ms: f64,
     /// Mean response time without them, as fitted, in milliseconds.
     pub response_time_without_ms: f64,
-    /// Requests that waited in front of the threads with the limits, on average; absent when nobody
-    /// counted them.
+    /// Requests that waited in front of the threads with the limits, on average; absent when
+    /// nobody counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<f64>,
 }

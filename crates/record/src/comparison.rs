@@ -21,7 +21,8 @@ pub struct RunComparison {
     pub weir: String,
     /// Exit code of the program.
     pub exit_code: u8,
-    /// How it ended: `answered` when they differ, `same`, `undecided`, `not-met` when a requirement is not met.
+    /// How it ended: `answered` when they differ, `same`, `undecided`, `not-met` when a
+    /// requirement is not met.
     pub status: Status,
     /// What all figures together say.
     pub outcome: Verdict,
@@ -70,7 +71,8 @@ pub struct ComparedSide {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// The seconds and samples within one trial each: nothing is known of the spread between trials.
+    /// The seconds and samples within one trial each: nothing is known of the spread between
+    /// trials.
     WithinTrial,
     /// Trials of one treatment that were repeated on both sides.
     Replicates,

@@ -12,8 +12,8 @@ use weir_metric::names;
 use crate::recording::Recording;
 use crate::treatment::Window;
 
-/// Fewest batches behind a mean that stops a trial (Law and Kelton's rule for sequential stopping): with fewer, the
-/// interval itself is too uncertain to stop at the first one that looks narrow.
+/// Fewest batches behind a mean that stops a trial (Law and Kelton's rule for sequential stopping):
+/// with fewer, the interval itself is too uncertain to stop at the first one that looks narrow.
 const BATCHES_TO_STOP: usize = 10;
 /// Seconds between two looks at whether the window is long enough.
 const LOOK_EVERY: usize = 5;

@@ -43,10 +43,11 @@ pub struct Context<'a> {
     pub load_cpus: Option<u32>,
     /// How often the trial had been thrown away before this attempt.
     pub repeats: u32,
-    /// When the load ended by itself, counted from its start: the last second of the window is then
-    /// cut short, and counts for as long as it was. `None`: the window is whole seconds.
+    /// When the load ended by itself, counted from its start: the last second of the window is
+    /// then cut short, and counts for as long as it was. `None`: the window is whole seconds.
     pub ended_after: Option<Duration>,
-    /// What the runner itself knows against the trial: not steady, requests that it could not send.
+    /// What the runner itself knows against the trial: not steady, requests that it could not
+    /// send.
     pub against: Vec<InvalidReason>,
 }
 
@@ -123,7 +124,8 @@ pub fn evaluate(
     Ok(record)
 }
 
-/// How long requests waited until they were read, over all that were seen; requests are counted, not averaged.
+/// How long requests waited until they were read, over all that were seen; requests are counted,
+/// not averaged.
 fn put_arrivals(signals: &mut BTreeMap<String, f64>, recording: &Recording, window: &Range<usize>) {
     for name in [names::ARRIVAL_SAMPLED, names::ARRIVAL_UNREAD] {
         if let Some(count) = signals.get_mut(name) {
@@ -134,8 +136,8 @@ fn put_arrivals(signals: &mut BTreeMap<String, f64>, recording: &Recording, wind
     recording.arrivals.put(window.clone(), signals);
 }
 
-/// How many CPUs the figures of CPUs are of, where the load was Weir's own: files of other tools and simulations have
-/// none.
+/// How many CPUs the figures of CPUs are of, where the load was Weir's own: files of other tools
+/// and simulations have none.
 fn put_cpus(signals: &mut BTreeMap<String, f64>, context: &Context<'_>) {
     let Some(load_cpus) = context.load_cpus else {
         return;
@@ -340,8 +342,8 @@ fn classes(
     Ok(classes)
 }
 
-/// Means of every signal over a window: over its time, or over what happened in it, as the catalogue
-/// says of each.
+/// Means of every signal over a window: over its time, or over what happened in it, as the
+/// catalogue says of each.
 fn window_means(timeline: &Timeline, window: Range<usize>) -> BTreeMap<String, f64> {
     let mut means = BTreeMap::new();
     for signal in timeline.signals() {

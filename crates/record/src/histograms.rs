@@ -65,8 +65,9 @@ impl IntervalHistograms {
         Ok(sum)
     }
 
-    /// For each of these values, how many responses of each second are at most as long, of how many; of one label or of
-    /// all. Seconds without a response are left out. The values ascend.
+    /// For each of these values, how many responses of each second are at most as long, of how
+    /// many; of one label or of all. Seconds without a response are left out. The values
+    /// ascend.
     pub fn shares_below(
         &self,
         seconds: std::ops::Range<usize>,
@@ -107,8 +108,8 @@ impl IntervalHistograms {
             .collect()
     }
 
-    /// The label under which a log that was read back has the samples of this one: a tag holds neither commas nor
-    /// blanks.
+    /// The label under which a log that was read back has the samples of this one: a tag holds
+    /// neither commas nor blanks.
     pub fn tag(label: &str) -> String {
         let replaced = |c: char| {
             if c == ',' || c.is_whitespace() {

@@ -62,8 +62,8 @@ pub enum JtlError {
         /// What is wrong.
         says: String,
     },
-    /// The XML ends inside a sample: its writer was killed, or still writes. What was whole has been
-    /// read.
+    /// The XML ends inside a sample: its writer was killed, or still writes. What was whole has
+    /// been read.
     #[error("read a result file at byte {at}: the file ends inside {inside}")]
     CutOff {
         /// Where.

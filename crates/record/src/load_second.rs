@@ -25,8 +25,8 @@ pub struct LoadSecond {
     pub sockets: Option<u32>,
     /// How late users woke from their timers, in microseconds; empty when none woke.
     pub lateness_us: Histogram<u64>,
-    /// Samples that were answered with a redirect or by way of one; `None` when the load tool does not
-    /// tell.
+    /// Samples that were answered with a redirect or by way of one; `None` when the load tool does
+    /// not tell.
     pub redirected: Option<u64>,
     /// What only an open workload has; `None` when the load is closed.
     pub open: Option<OpenSecond>,

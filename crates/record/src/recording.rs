@@ -73,7 +73,8 @@ impl Recording {
         self.timeline.add(second, reading);
     }
 
-    /// Adds the requests that were seen to arrive and to be read in one second, each with the nanoseconds between.
+    /// Adds the requests that were seen to arrive and to be read in one second, each with the
+    /// nanoseconds between.
     pub fn add_arrivals(&mut self, second: u64, until_read_ns: impl IntoIterator<Item = u64>) {
         self.arrivals.add(second as usize, until_read_ns);
     }

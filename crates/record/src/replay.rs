@@ -11,13 +11,14 @@ use crate::trial::TrialRecord;
 /// A search is deterministic: given the same records it asks for the same treatments. So a study
 /// that was interrupted continues by replaying what it has and running the rest.
 ///
-/// A server that was warmed up before the interruption is not the one that goes on: where the rest begins in the middle of an
-/// environment, its warm-up is run once more, of which nothing is kept.
+/// A server that was warmed up before the interruption is not the one that goes on: where the rest
+/// begins in the middle of an environment, its warm-up is run once more, of which nothing is kept.
 pub struct Replay<'a> {
     facts: TargetFacts,
     stored: VecDeque<TrialRecord>,
     then: Option<&'a mut dyn TrialRunner>,
-    /// The last warm-up among the stored trials, while the other runner has not been asked for anything.
+    /// The last warm-up among the stored trials, while the other runner has not been asked for
+    /// anything.
     warm_up: Option<Treatment>,
 }
 
@@ -48,7 +49,8 @@ fn matches(record: &TrialRecord, treatment: &Treatment) -> bool {
         && record.levels == treatment.levels
 }
 
-/// Whether this warm-up was that of the environment in which this trial is run: they are all of one block, and start the server alike.
+/// Whether this warm-up was that of the environment in which this trial is run: they are all of one
+/// block, and start the server alike.
 fn warms_up(warm_up: &Treatment, treatment: &Treatment) -> bool {
     warm_up.block == treatment.block
         && start_levels(&warm_up.levels).eq(start_levels(&treatment.levels))

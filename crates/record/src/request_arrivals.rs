@@ -1,7 +1,8 @@
-//! From the arrival of requests to their being read by a thread of the server: one figure of each over a window.
+//! From the arrival of requests to their being read by a thread of the server: one figure of each
+//! over a window.
 //!
-//! The watch tells them request by request. Percentiles of a window come from all its requests, not from those of its
-//! seconds.
+//! The watch tells them request by request. Percentiles of a window come from all its requests, not
+//! from those of its seconds.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -90,11 +90,11 @@ pub struct StudyResult {
 /// What a study took.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// Seconds under load: warm-ups and windows of all trials. A trial that was thrown away and run again counts as long as the one
-    /// that took its place.
+    /// Seconds under load: warm-ups and windows of all trials. A trial that was thrown away and
+    /// run again counts as long as the one that took its place.
     pub load_s: f64,
-    /// Seconds from the start of the run to its result, with starting and setting the server; of a run that was continued, since then.
-    /// 0 where nothing was run.
+    /// Seconds from the start of the run to its result, with starting and setting the server; of a
+    /// run that was continued, since then. 0 where nothing was run.
     pub wall_s: f64,
     /// Number of trials, those that were thrown away and run again among them.
     pub trials: u32,
@@ -171,8 +171,8 @@ pub struct Answer {
     pub curves: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
-/// Levels of one factor that were compared, on a logarithmic scale: within blocks for the best, by all trials for the
-/// smallest that is as good.
+/// Levels of one factor that were compared, on a logarithmic scale: within blocks for the best, by
+/// all trials for the smallest that is as good.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelComparison {
     /// The factor that was varied.
@@ -183,8 +183,8 @@ pub struct LevelComparison {
     pub margin: f64,
     /// Probability that what is said of the levels is true.
     pub confidence: f64,
-    /// How many complete blocks there are, trials of each level; for the smallest that is as good, trials of the level in
-    /// question.
+    /// How many complete blocks there are, trials of each level; for the smallest that is as good,
+    /// trials of the level in question.
     pub blocks: u32,
     /// Spread between trials of one level within a block, as a share.
     pub noise: f64,
@@ -199,7 +199,8 @@ pub struct LevelStanding {
     pub level: f64,
     /// Geometric mean of the figure over the level's trials.
     pub value: f64,
-    /// What it loses against the best, as a share; an interval that begins at 0 says that it may be the best.
+    /// What it loses against the best, as a share; an interval that begins at 0 says that it may
+    /// be the best.
     pub loss: Estimate,
     /// What follows for the difference that matters.
     pub verdict: LevelVerdict,
@@ -217,7 +218,8 @@ pub enum LevelVerdict {
     Open,
 }
 
-/// Several settings that were searched together, and the levels that contended, compared within blocks on a logarithmic scale.
+/// Several settings that were searched together, and the levels that contended, compared within
+/// blocks on a logarithmic scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JointSettings {
     /// The figure by which levels were compared.
@@ -245,7 +247,8 @@ pub struct JointSetting {
     pub found: Option<f64>,
     /// What it should be; null where nothing was decided.
     pub value: Option<f64>,
-    /// Lower end of the interval of the value, the other settings being as they should; null where it was not searched.
+    /// Lower end of the interval of the value, the other settings being as they should; null where
+    /// it was not searched.
     pub low: Option<f64>,
     /// Upper end of the interval.
     pub high: Option<f64>,
@@ -278,7 +281,8 @@ pub struct JointStanding {
     pub levels: Levels,
     /// Geometric mean of the figure over the blocks.
     pub value: f64,
-    /// What it loses against the best, as a share; an interval that begins at 0 says that it may be the best.
+    /// What it loses against the best, as a share; an interval that begins at 0 says that it may
+    /// be the best.
     pub loss: Estimate,
     /// What follows for the difference that matters.
     pub verdict: LevelVerdict,
@@ -310,8 +314,8 @@ pub struct FigureDifference {
     pub figure: String,
     /// Its mean at each level, in the figure's own unit.
     pub means: [f64; 2],
-    /// The second level over the first, as a share of the first: 0.02 is 2 % more. Of a share (errors), the
-    /// difference of the two.
+    /// The second level over the first, as a share of the first: 0.02 is 2 % more. Of a share
+    /// (errors), the difference of the two.
     pub change: Estimate,
     /// The smallest change that matters, to either side.
     pub margin: f64,
@@ -364,8 +368,8 @@ pub struct Held {
     pub wait_ms: BTreeMap<String, f64>,
     /// What the limits cost at the answer itself, in words with figures; null when not measured.
     pub cost_at_answer: Option<String>,
-    /// The same figures as numbers; absent when not measured, and in runs of versions that told them
-    /// in words only.
+    /// The same figures as numbers; absent when not measured, and in runs of versions that told
+    /// them in words only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<AnswerCost>,
 }
@@ -377,8 +381,8 @@ pub struct RequirementCheck {
     pub says: String,
     /// What was measured, in the requirement's base unit.
     pub value: f64,
-    /// The unit of the value: `%` is kept as a share of one, `s`, `/s`, `B`; empty for plain numbers,
-    /// and in runs of versions that did not say it.
+    /// The unit of the value: `%` is kept as a share of one, `s`, `/s`, `B`; empty for plain
+    /// numbers, and in runs of versions that did not say it.
     #[serde(default)]
     pub unit: String,
     /// Lower end of its interval.
@@ -475,7 +479,8 @@ impl Finding {
 pub struct SweepTable {
     /// The columns behind the case's name and levels.
     pub columns: Vec<Column>,
-    /// One row per case, in the study's order; where there are environments, all cases of one after those of another.
+    /// One row per case, in the study's order; where there are environments, all cases of one
+    /// after those of another.
     pub rows: Vec<SweepRow>,
     /// How the trials of a case become one figure.
     #[serde(default)]
@@ -573,11 +578,11 @@ pub struct Column {
     pub title: String,
     /// The signal or figure it shows.
     pub signal: String,
-    /// The unit of its values: `%` is kept as a share of one, `s`, `ms`, `/s`, `B`, `B/s`, `times`;
-    /// empty for plain numbers.
+    /// The unit of its values: `%` is kept as a share of one, `s`, `ms`, `/s`, `B`, `B/s`,
+    /// `times`; empty for plain numbers.
     pub unit: String,
-    /// Which way it gets better: `more`, `less` or `neither`; empty in runs of versions that did not
-    /// say it.
+    /// Which way it gets better: `more`, `less` or `neither`; empty in runs of versions that did
+    /// not say it.
     #[serde(default)]
     pub better: String,
 }

@@ -96,7 +96,8 @@ impl RunDirectory {
             let path = path.to_owned();
             move |source| RunDirectoryError::Io { path, source }
         };
-        // What another user has put into /tmp may be exchanged for links while a run writes into it.
+        // What another user has put into /tmp may be exchanged for links while a run writes into
+        // it.
         if let Err(why) = weir_files::check_not_planted(runs) {
             return Err(RunDirectoryError::Planted {
                 runs: runs.to_owned(),

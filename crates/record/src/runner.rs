@@ -60,7 +60,8 @@ pub enum CpuScope {
 /// One stage of the funnel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
-    /// `gate` (a gateway in front), `backlog`, `connections`, `request-queue`, `threads`, `pool.NAME`, `database`.
+    /// `gate` (a gateway in front), `backlog`, `connections`, `request-queue`, `threads`,
+    /// `pool.NAME`, `database`.
     pub name: String,
     /// The server's own word for the limit, when it has one.
     pub native: Option<String>,

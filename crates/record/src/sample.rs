@@ -91,7 +91,8 @@ pub struct SampleRow {
 pub(crate) const TRANSACTION_MESSAGE: &str = "Number of samples in transaction : ";
 
 impl SampleRow {
-    /// When the sample ended, in milliseconds since 1970: time that does not count as response time included.
+    /// When the sample ended, in milliseconds since 1970: time that does not count as response time
+    /// included.
     pub fn end_ms(&self) -> u64 {
         self.timestamp_ms
             .saturating_add(self.elapsed_ms)

@@ -1,7 +1,8 @@
 //! A timeline written second by second, for watches that last longer than memory.
 //!
-//! The file is the same as [`Timeline::write_csv`](crate::Timeline::write_csv) writes. Its head names the signals, which
-//! are not all known at first: a pool appears with its first use. Then the file is written anew with one column more.
+//! The file is the same as [`Timeline::write_csv`](crate::Timeline::write_csv) writes. Its head
+//! names the signals, which are not all known at first: a pool appears with its first use. Then the
+//! file is written anew with one column more.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

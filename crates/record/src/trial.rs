@@ -19,7 +19,8 @@ pub struct TrialRecord {
     pub role: Role,
     /// The case of the design that it belongs to.
     pub case: Option<String>,
-    /// The block in which it was run, from 1: what is compared within blocks belongs together. Absent outside of sweeps.
+    /// The block in which it was run, from 1: what is compared within blocks belongs together.
+    /// Absent outside of sweeps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
     /// The level of every factor that was set.
@@ -36,8 +37,8 @@ pub struct TrialRecord {
     pub valid: bool,
     /// Why not, in sentences; empty when valid.
     pub invalid_because: Vec<String>,
-    /// The same reasons with their figures; absent when valid, and in runs of versions that told them
-    /// in sentences only.
+    /// The same reasons with their figures; absent when valid, and in runs of versions that told
+    /// them in sentences only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid: Vec<Invalid>,
     /// What a reader should know although the trial is valid.
@@ -55,11 +56,12 @@ pub struct TrialRecord {
     /// Where each of these signals came from, for those that the watch read.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub signal_origins: BTreeMap<String, String>,
-    /// Units of the application's own figures (`app.NAME`) for which the study gives one: `s`, `/s`,
-    /// `B`, `%`. Those of all other signals stand in the reference of signals.
+    /// Units of the application's own figures (`app.NAME`) for which the study gives one: `s`,
+    /// `/s`, `B`, `%`. Those of all other signals stand in the reference of signals.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub own_units: BTreeMap<String, String>,
-    /// Signals that were asked for and could not be read, each with the reason and what to do about it.
+    /// Signals that were asked for and could not be read, each with the reason and what to do
+    /// about it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_read: BTreeMap<String, String>,
     /// The same figures for each sample label.
@@ -117,8 +119,8 @@ impl TrialRecord {
         }
     }
 
-    /// Samples of the window that were answered with a redirect or by way of one: their share of all, and about how
-    /// many; `None` where nobody counted them.
+    /// Samples of the window that were answered with a redirect or by way of one: their share of
+    /// all, and about how many; `None` where nobody counted them.
     pub fn redirected(&self) -> Option<(f64, f64)> {
         let redirects = self.signals.get(names::REDIRECTS)?;
         // Of the same seconds: the last one of a run may be a part of a second.
@@ -141,7 +143,8 @@ impl TrialRecord {
         ));
     }
 
-    /// Notes the rate at which a load of a fixed number of requests was answered once it had settled.
+    /// Notes the rate at which a load of a fixed number of requests was answered once it had
+    /// settled.
     pub fn note_steady_rate(&mut self, rate: Estimate) {
         let name = names::THROUGHPUT_STEADY;
         self.signals.insert(name.to_owned(), rate.value);

@@ -29,7 +29,8 @@ pub struct WatchResult {
     pub running: bool,
     /// Every signal that was read, by name.
     pub signals: BTreeMap<String, SignalSummary>,
-    /// Signals that were asked for and could not be read, each with the reason and what to do about it.
+    /// Signals that were asked for and could not be read, each with the reason and what to do
+    /// about it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_read: BTreeMap<String, String>,
 }

@@ -1,5 +1,5 @@
-//! The comparison of two runs as text: the answer first, then the figures, then what differs elsewhere, then what may be
-//! claimed.
+//! The comparison of two runs as text: the answer first, then the figures, then what differs
+//! elsewhere, then what may be claimed.
 
 mod sheet;
 
@@ -117,7 +117,8 @@ fn change(change: &Change) -> String {
     )
 }
 
-/// From here on a percentage says no more than that it is large: the interval of a small figure that scatters.
+/// From here on a percentage says no more than that it is large: the interval of a small figure
+/// that scatters.
 const LARGE: f64 = 1000.0;
 
 fn signed(percent: f64, scale: Scale) -> String {

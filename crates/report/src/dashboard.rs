@@ -6,9 +6,10 @@
 //! ([`Dashboard::statistics_json`]), and a page with tables and charts ([`Dashboard::html`]).
 //!
 //! Rules of JMeter's that differ from what one may expect: every row counts on its own, so the hops
-//! of a redirect are labels beside the sample they belong to; `Total` leaves transactions out, since
-//! their parts are in it, except for its Apdex; percentiles are of the last 20,000 samples of a label, by rank p(n + 1)
-//! with interpolation; throughput is over the time from the first start to the last end.
+//! of a redirect are labels beside the sample they belong to; `Total` leaves transactions out,
+//! since their parts are in it, except for its Apdex; percentiles are of the last 20,000 samples of
+//! a label, by rank p(n + 1) with interpolation; throughput is over the time from the first start
+//! to the last end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

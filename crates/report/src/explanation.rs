@@ -1,4 +1,5 @@
-//! Why a run was as slow as it was, as text: the answer, where the time went, every hypothesis with its tests.
+//! Why a run was as slow as it was, as text: the answer, where the time went, every hypothesis with
+//! its tests.
 
 mod sheet;
 

@@ -27,7 +27,8 @@ impl WithEstimate for SignalUnit {
     }
 }
 
-/// The unit of a figure that stands in a trial's record; a plain number where nothing is known of it.
+/// The unit of a figure that stands in a trial's record; a plain number where nothing is known of
+/// it.
 pub(crate) fn unit_of(figure: &str) -> SignalUnit {
     weir_metric::figure(figure).map_or(SignalUnit::Number, |known| known.unit)
 }

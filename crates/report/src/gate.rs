@@ -1,4 +1,5 @@
-//! The live page of a gateway: a page without data of its own, whose script asks the gateway once a second.
+//! The live page of a gateway: a page without data of its own, whose script asks the gateway once a
+//! second.
 
 use askama::Template;
 

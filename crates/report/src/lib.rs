@@ -1,7 +1,8 @@
 //! What people look at: the end of a terminal run, a page, a text for a ticket.
 //!
 //! Everything here is made from stored facts alone: the result, the manifest, and the seconds of
-//! each trial. So a report can be written again at any time from a run directory, and says the same.
+//! each trial. So a report can be written again at any time from a run directory, and says the
+//! same.
 //!
 //! * [`html()`] is one self-contained page that works offline: the answer, the settings, the check,
 //!   charts with intervals, the funnel as a picture, the timeline of any trial.
@@ -9,7 +10,8 @@
 //! * [`Dashboard`] is the report of a result file, with JMeter's figures.
 //! * [`watch`] shows a watch without load, live and afterwards.
 //! * [`gate_html`] is the live page of a gateway.
-//! * [`Sheet`] is a page of drawings and tables without a script, for models, sizings and comparisons.
+//! * [`Sheet`] is a page of drawings and tables without a script, for models, sizings and
+//!   comparisons.
 //! * [`text`] is for the terminal: a line a trial, and the end of a run.
 //!
 //! Invariants: no clock, no environment, no files; a figure is never shown without its interval

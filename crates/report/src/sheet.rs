@@ -1,6 +1,7 @@
 //! A page of drawings and tables that needs no script: models, sizings, comparisons.
 //!
-//! The drawings are SVG in the page itself. Every drawing has its figures as a table beside it, nothing is told by colour alone.
+//! The drawings are SVG in the page itself. Every drawing has its figures as a table beside it,
+//! nothing is told by colour alone.
 
 mod drawing;
 mod forest;
@@ -39,9 +40,11 @@ pub struct Sheet {
 pub struct SheetTable {
     /// What stands above it.
     pub title: String,
-    /// The heads of its columns; the first column names the row. Without any the rows are sentences, shown as a list.
+    /// The heads of its columns; the first column names the row. Without any the rows are
+    /// sentences, shown as a list.
     pub head: Vec<String>,
-    /// Its rows, as long as the head. A column with a cell of more than 60 bytes has sentences and wraps; the others are set as figures.
+    /// Its rows, as long as the head. A column with a cell of more than 60 bytes has sentences and
+    /// wraps; the others are set as figures.
     pub rows: Vec<Vec<String>>,
 }
 

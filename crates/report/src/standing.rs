@@ -5,8 +5,8 @@ use weir_record::{STEAL_MAX, TrialRecord};
 
 /// From this mean busy share on, a CPU is called saturated: what is left is lost between requests.
 const CPU_SATURATED: f64 = 0.95;
-/// From this mean share of its limit on, a stage is called full. A stage that is always wanted still
-/// has gaps when one request leaves it and the next comes in.
+/// From this mean share of its limit on, a stage is called full. A stage that is always wanted
+/// still has gaps when one request leaves it and the next comes in.
 const STAGE_FULL: f64 = 0.95;
 
 /// What is to be said about a trial beside its figures.

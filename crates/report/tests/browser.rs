@@ -61,7 +61,8 @@ fn chromium() -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// The browser in the system profile, where there has to be one; otherwise a plain word that it is not asked.
+/// The browser in the system profile, where there has to be one; otherwise a plain word that it is
+/// not asked.
 fn browser(test: &str) -> Option<PathBuf> {
     if env::var_os("WEIR_SYSTEM_TESTS").is_none_or(|value| value != "1") {
         eprintln!("skipped: {test} needs Chromium; WEIR_SYSTEM_TESTS=1 runs it");

@@ -1,9 +1,10 @@
 //! What a page wants its reader to fetch as well: images, scripts, style sheets, frames.
 //!
-//! Which elements and attributes count is what JMeter 5.6.3 does with its usual parser, and no more:
-//! no `srcset`, no `<source>`, no addresses in `<style>` elements. Pages are read tag by tag, because
-//! elements are asked for in the order in which they are written, not in that of the tree which a
-//! browser makes of them. Comments that only an old Internet Explorer would read are comments.
+//! Which elements and attributes count is what JMeter 5.6.3 does with its usual parser, and no
+//! more: no `srcset`, no `<source>`, no addresses in `<style>` elements. Pages are read tag by tag,
+//! because elements are asked for in the order in which they are written, not in that of the tree
+//! which a browser makes of them. Comments that only an old Internet Explorer would read are
+//! comments.
 
 use std::cell::RefCell;
 use std::sync::LazyLock;

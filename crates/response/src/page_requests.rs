@@ -2,8 +2,8 @@
 //!
 //! JMeter's HTML Link Parser lets a request be a pattern: protocol, host and path are regular
 //! expressions (or the text itself), and so are the names and values of its arguments. One of the
-//! links that match takes their place. Anchors come first, then forms, then frames, each kind in the
-//! order of the page. A page is read as browsers read it; JMeter tidies it up first.
+//! links that match takes their place. Anchors come first, then forms, then frames, each kind in
+//! the order of the page. A page is read as browsers read it; JMeter tidies it up first.
 
 use std::cell::Cell;
 

@@ -8,7 +8,8 @@ use crate::xml;
 
 /// What of an extractor cannot be evaluated, in a few words; to be asked before anything runs.
 ///
-/// `known` says what a text will be; of one that is known only when it is rendered, nothing is said.
+/// `known` says what a text will be; of one that is known only when it is rendered, nothing is
+/// said.
 pub fn unsupported_extractor<T>(
     extractor: &Extractor<T>,
     known: impl FnOnce(&T) -> Option<String>,
@@ -26,7 +27,8 @@ pub fn unsupported_extractor<T>(
 
 /// What of an assertion cannot be evaluated, in a few words; to be asked before anything runs.
 ///
-/// `known` says what a text will be; of one that is known only when it is rendered, nothing is said.
+/// `known` says what a text will be; of one that is known only when it is rendered, nothing is
+/// said.
 pub fn unsupported_assertion<T>(
     assertion: &Assertion<T>,
     known: impl FnOnce(&T) -> Option<String>,

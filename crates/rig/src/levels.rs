@@ -1,5 +1,5 @@
-//! What the levels of a treatment mean: users, limits of stages, properties of the plan, parameters of
-//! requests.
+//! What the levels of a treatment mean: users, limits of stages, properties of the plan, parameters
+//! of requests.
 
 use std::collections::BTreeMap;
 

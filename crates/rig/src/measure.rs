@@ -232,8 +232,8 @@ impl Following<'_> {
             if !self.interrupted.load(Ordering::Relaxed) {
                 continue;
             }
-            // A trial of a study has nothing to tell any more. A run is all that there will be: what
-            // ended in the second that was cut short counts too.
+            // A trial of a study has nothing to tell any more. A run is all that there will be:
+            // what ended in the second that was cut short counts too.
             let until = *last_words.get_or_insert_with(|| {
                 self.load.stop();
                 observer.note("stopping: samples that run may finish; once more ends at once");

@@ -40,8 +40,8 @@ pub struct RigOptions {
     /// Time without load before every trial but the first.
     pub pause: Duration,
     /// Warm-up of a trial before which the server was started: a virtual machine compiles what it
-    /// runs often, and until then a trial is not to be compared with later ones. Never shorter than
-    /// the treatment's own.
+    /// runs often, and until then a trial is not to be compared with later ones. Never shorter
+    /// than the treatment's own.
     pub first_warm_up: Duration,
     /// Units of the application's own figures.
     pub own_units: BTreeMap<String, String>,
@@ -217,7 +217,8 @@ fn is_whole(measured: &mut Measured, written: Result<(), TrialError>) -> Result<
 struct Attempt {
     record: TrialRecord,
     target_cpus: u32,
-    /// Whether the study lets the server run on CPUs of the load tool, whose use of them is no disturbance then.
+    /// Whether the study lets the server run on CPUs of the load tool, whose use of them is no
+    /// disturbance then.
     shares_cpus: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Starts the sample server by hand: `cargo run -p weir-sample --example sample-server -- --threads 20`.
+//! Starts the sample server by hand: `cargo run -p weir-sample --example sample-server -- --threads
+//! 20`.
 
 use std::process::ExitCode;
 

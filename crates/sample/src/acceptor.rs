@@ -24,7 +24,8 @@ pub(crate) fn accept(listener: &TcpListener, stop: &OwnedFd, funnel: &Funnel, ti
                     return;
                 }
             }
-            // The client has given up, or the process is out of files or memory; both end by themselves.
+            // The client has given up, or the process is out of files or memory; both end by
+            // themselves.
             Err(_) => funnel.gate.wait_for_a_close(OUT_OF_FILES_PAUSE),
         }
     }

@@ -1,7 +1,7 @@
 //! The admin endpoint: read and change limits, scrape the stages.
 //!
-//! It has its own listener and threads of its own, so it answers while every worker is busy. It asks nobody who they
-//! are, which is why it listens on loopback only.
+//! It has its own listener and threads of its own, so it answers while every worker is busy. It
+//! asks nobody who they are, which is why it listens on loopback only.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;

@@ -1,12 +1,14 @@
 //! Stage `backlog`: what the kernel holds of connections that are made and not yet accepted.
 //!
-//! The length is read from the listener's row in `/proc/net/tcp`: for a listening socket the column `rx_queue` is the
-//! current length of the accept queue (`proc_pid_net(5)`; `net/ipv4/tcp_ipv4.c`, `get_tcp4_sock`). Listeners come first
-//! in that file and reading stops at the row, so the cost does not grow with the connections. The queue takes one
-//! connection more than its limit (`sk_acceptq_is_full` asks for *more than*).
+//! The length is read from the listener's row in `/proc/net/tcp`: for a listening socket the column
+//! `rx_queue` is the current length of the accept queue (`proc_pid_net(5)`; `net/ipv4/tcp_ipv4.c`,
+//! `get_tcp4_sock`). Listeners come first in that file and reading stops at the row, so the cost
+//! does not grow with the connections. The queue takes one connection more than its limit
+//! (`sk_acceptq_is_full` asks for *more than*).
 //!
-//! The kernel gives a reading, no integral and no waiting times, so those rows are absent. What it drops when the queue
-//! is full is counted for the machine only (`ListenOverflows`), so the refused row is absent as well.
+//! The kernel gives a reading, no integral and no waiting times, so those rows are absent. What it
+//! drops when the queue is full is counted for the machine only (`ListenOverflows`), so the refused
+//! row is absent as well.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};

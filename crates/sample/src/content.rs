@@ -1,8 +1,8 @@
 //! The files that requests read: the database, the XML of `/heavy`, and the static files.
 //!
-//! All are made at start from nothing but constants and the number of rows, so every server serves the same bytes. A
-//! directory given by the user is kept, and what is already right in it is not made again; a temporary one goes when
-//! the value is dropped.
+//! All are made at start from nothing but constants and the number of rows, so every server serves
+//! the same bytes. A directory given by the user is kept, and what is already right in it is not
+//! made again; a temporary one goes when the value is dropped.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,8 @@ impl Content {
         if file.exists() && database::is_built(&file, rows) {
             return Ok(());
         }
-        // Under another name until it is whole, so that an interrupted build is never taken for a database.
+        // Under another name until it is whole, so that an interrupted build is never taken for a
+        // database.
         let partial = self.directory.join("weir-sample.sqlite.partial");
         match fs::remove_file(&partial) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {

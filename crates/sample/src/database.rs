@@ -1,11 +1,12 @@
 //! Stage `database`: the table of posts, and the statements that run on it.
 //!
-//! The table resembles the one behind a bulletin board: some boards, each with its posts, read page by page, newest
-//! first, through an index. Its size matters: on an empty table every page is free, and throughput says nothing about
-//! the application. Its content depends on the row number only, so every server has the same.
+//! The table resembles the one behind a bulletin board: some boards, each with its posts, read page
+//! by page, newest first, through an index. Its size matters: on an empty table every page is free,
+//! and throughput says nothing about the application. Its content depends on the row number only,
+//! so every server has the same.
 //!
-//! The occupancy of this stage is the number of statements running: a connection that is held while nothing runs on it
-//! takes up the pool, not the database.
+//! The occupancy of this stage is the number of statements running: a connection that is held while
+//! nothing runs on it takes up the pool, not the database.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -125,7 +126,8 @@ fn body(id: u32) -> String {
     ];
     let mut text = String::with_capacity(220);
     for place in 0..32_u32 {
-        // Knuth's multiplicative hash, to pick words without order (The Art of Computer Programming, vol. 3, 6.4).
+        // Knuth's multiplicative hash, to pick words without order (The Art of Computer
+        // Programming, vol. 3, 6.4).
         let hash = id.wrapping_add(place << 20).wrapping_mul(2_654_435_761);
         text.push_str(words[(hash >> 29) as usize]);
         text.push(' ');
@@ -160,7 +162,8 @@ impl Statements {
         result
     }
 
-    /// The stage has no limit of its own (the pool bounds it) and no line: what waits for it waits for the pool.
+    /// The stage has no limit of its own (the pool bounds it) and no line: what waits for it waits
+    /// for the pool.
     pub(crate) fn read(&self) -> StageReading {
         self.change(|counts, now| {
             let mut reading = StageReading::of("database").occupied(&counts.running, now);

@@ -1,10 +1,11 @@
 //! Stages `request-queue` and `threads`: the requests that wait for a worker, and the workers.
 //!
-//! Both stages, the results of requests and the number of workers live behind one lock, which each request takes three
-//! times for some tens of nanoseconds. So every reading is consistent: what entered a stage has left it or is in it, at
-//! any instant.
+//! Both stages, the results of requests and the number of workers live behind one lock, which each
+//! request takes three times for some tens of nanoseconds. So every reading is consistent: what
+//! entered a stage has left it or is in it, at any instant.
 //!
-//! The queue has no limit of its own: a connection has one request here at most, so the connection limit bounds it.
+//! The queue has no limit of its own: a connection has one request here at most, so the connection
+//! limit bounds it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -103,7 +104,8 @@ impl Dispatch {
         self.work.notify_one();
     }
 
-    /// A worker asks for its next request; none tells it to end, because there are too many of it or the server stops.
+    /// A worker asks for its next request; none tells it to end, because there are too many of it
+    /// or the server stops.
     pub(crate) fn take(&self) -> Option<Ready> {
         let mut state = self.lock();
         loop {
@@ -143,8 +145,8 @@ impl Dispatch {
         self.lock().limit
     }
 
-    /// Changes the number of workers; the caller starts as many as this returns. Workers above a lower limit end when
-    /// they next ask for a request.
+    /// Changes the number of workers; the caller starts as many as this returns. Workers above a
+    /// lower limit end when they next ask for a request.
     pub(crate) fn set_limit(&self, limit: u64) -> u64 {
         let mut state = self.lock();
         state.limit = limit;

@@ -1,7 +1,8 @@
 //! What the application does: one file per endpoint.
 //!
-//! Everything that a request needs comes with it or from the files: nothing is shared between requests but the pool.
-//! Each parameter is bounded, and what is out of bounds is refused by name (400).
+//! Everything that a request needs comes with it or from the files: nothing is shared between
+//! requests but the pool. Each parameter is bounded, and what is out of bounds is refused by name
+//! (400).
 
 mod heavy;
 mod light;

@@ -43,9 +43,11 @@ impl Gate {
         }
     }
 
-    /// Blocks until the next connection should be taken from the backlog; false when the server stops.
+    /// Blocks until the next connection should be taken from the backlog; false when the server
+    /// stops.
     ///
-    /// A gate that closes what is too much always takes the next one, so that its client learns at once.
+    /// A gate that closes what is too much always takes the next one, so that its client learns at
+    /// once.
     pub(crate) fn wait_before_accept(&self) -> bool {
         let state = self.lock();
         let full = |state: &mut State| {
@@ -56,7 +58,8 @@ impl Gate {
 
     /// Takes in an accepted connection, or counts it as refused.
     ///
-    /// Where connections wait, this waits too: the limit may have been lowered since [`Self::wait_before_accept`].
+    /// Where connections wait, this waits too: the limit may have been lowered since
+    /// [`Self::wait_before_accept`].
     pub(crate) fn admit(self: &Arc<Self>) -> Option<Slot> {
         let state = self.lock();
         let full = |state: &mut State| {
@@ -75,7 +78,8 @@ impl Gate {
         Some(Slot(Arc::clone(self)))
     }
 
-    /// Waits until a connection closes or `longest` has passed, for when the process is out of open files.
+    /// Waits until a connection closes or `longest` has passed, for when the process is out of open
+    /// files.
     pub(crate) fn wait_for_a_close(&self, longest: Duration) {
         drop(self.changed.wait_timeout(self.lock(), longest).expect(LOCK));
     }
@@ -100,7 +104,8 @@ impl Gate {
         let mut reading = StageReading::of("connections").occupied(&state.open, Instant::now());
         reading.limit = Some(state.limit);
         reading.entries = Some(state.entries);
-        // Connections that wait are in the backlog and are its occupancy; only a gate that closes refuses.
+        // Connections that wait are in the backlog and are its occupancy; only a gate that closes
+        // refuses.
         reading.refused = (self.when_full == WhenFull::Close).then_some(state.refused);
         reading
     }

@@ -1,20 +1,22 @@
 //! The built-in application server: the default system under test of Weir.
 //!
-//! It is a real thread-per-request server with the whole funnel of one, each stage with a limit that can be set and a
-//! queue that can be read:
+//! It is a real thread-per-request server with the whole funnel of one, each stage with a limit
+//! that can be set and a queue that can be read:
 //!
 //! ```text
 //! listen backlog → open connections → request queue → worker threads → pool of connections → SQLite
 //!   (kernel)         (gate)            (dispatch)       (worker)         (pool)               (database)
 //! ```
 //!
-//! Why not something existing: the servers people run hide one stage or another (the queue in front of the threads, as
-//! a rule), need a runtime that takes minutes to fetch, and report single readings where an average over time is
-//! needed. Here every stage keeps the exact time integral of its occupancy, so that two scrapes of `/metrics` give the
-//! true mean between them and Little's law can be checked at each stage.
+//! Why not something existing: the servers people run hide one stage or another (the queue in front
+//! of the threads, as a rule), need a runtime that takes minutes to fetch, and report single
+//! readings where an average over time is needed. Here every stage keeps the exact time integral of
+//! its occupancy, so that two scrapes of `/metrics` give the true mean between them and Little's
+//! law can be checked at each stage.
 //!
-//! What is deliberately absent: an asynchronous runtime (a request costs a thread for as long as it runs, because that
-//! is what is studied), any state shared between requests, TLS, and write access to the data.
+//! What is deliberately absent: an asynchronous runtime (a request costs a thread for as long as it
+//! runs, because that is what is studied), any state shared between requests, TLS, and write access
+//! to the data.
 //!
 //! [`serve`] runs until SIGTERM or SIGINT; [`Server`] is the same without the signals, for tests:
 //!

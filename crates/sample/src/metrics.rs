@@ -1,8 +1,8 @@
 //! `/metrics`: every stage of the funnel in Prometheus text (exposition format 0.0.4).
 //!
-//! Each stage is read at one instant (`request-queue`, `threads` and the results of requests at the same one), but the
-//! stages one after the other: a request that moves on meanwhile can be missing from both of two neighbours, or be in
-//! both, for some microseconds.
+//! Each stage is read at one instant (`request-queue`, `threads` and the results of requests at the
+//! same one), but the stages one after the other: a request that moves on meanwhile can be missing
+//! from both of two neighbours, or be in both, for some microseconds.
 
 use std::fmt::{Display, Write as _};
 use std::sync::LazyLock;

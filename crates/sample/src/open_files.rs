@@ -2,12 +2,15 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Open files beside connections: listeners, event queues, admin connections, and room for the unforeseen.
+/// Open files beside connections: listeners, event queues, admin connections, and room for the
+/// unforeseen.
 const RESERVE: u64 = 128;
 
-/// Raises the limit as far as `connections` need and the system lets us; returns how many connections fit.
+/// Raises the limit as far as `connections` need and the system lets us; returns how many
+/// connections fit.
 ///
-/// `others` counts what else each may hold one file: database connections, and workers that read a file.
+/// `others` counts what else each may hold one file: database connections, and workers that read a
+/// file.
 pub(crate) fn room_for_connections(connections: u64, others: u64) -> u64 {
     let reserve = RESERVE + others;
     let wanted = connections + reserve;

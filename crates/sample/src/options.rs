@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Most worker threads that can be asked for: a process has room for about 32,000 (`vm.max_map_count`).
+/// Most worker threads that can be asked for: a process has room for about 32,000
+/// (`vm.max_map_count`).
 pub(crate) const THREADS_MAX: u32 = 10_000;
 /// Most database connections that can be asked for; each holds an open file.
 pub(crate) const POOL_MAX: u32 = 1_000;
@@ -31,7 +32,8 @@ pub struct Options {
 
     /// Stage `connections`: connections open at a time, with or without a request.
     ///
-    /// Cut down to what the limit on open files allows; /limits and /metrics show what is in force.
+    /// Cut down to what the limit on open files allows; /limits and /metrics show what is in
+    /// force.
     #[arg(long, value_name = "CONNECTIONS", default_value_t = Options::default().max_connections,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX)))]
     pub max_connections: u32,
@@ -40,7 +42,8 @@ pub struct Options {
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Options::default().when_full)]
     pub when_full: WhenFull,
 
-    /// How long a connection may stay without a request, and how long reading one may take (60s, 500ms).
+    /// How long a connection may stay without a request, and how long reading one may take (60s,
+    /// 500ms).
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub connection_timeout: Duration,
 
@@ -59,7 +62,8 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
     pub rows: u32,
 
-    /// Directory for the database and the files served, kept at exit [default: a temporary one, removed at exit].
+    /// Directory for the database and the files served, kept at exit [default: a temporary one,
+    /// removed at exit].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }

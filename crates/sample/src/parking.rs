@@ -1,7 +1,7 @@
 //! Connections that wait for a request: new ones, and kept-alive ones between two requests.
 //!
-//! One thread watches them all with epoll, so that a connection without a request costs no worker. Each is armed for a
-//! single event; the worker that has answered parks it again.
+//! One thread watches them all with epoll, so that a connection without a request costs no worker.
+//! Each is armed for a single event; the worker that has answered parks it again.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,7 +29,8 @@ pub(crate) struct Parking {
 
 struct Parked {
     next_token: u64,
-    /// By token. Tokens grow with the time of parking and all have the same time-out, so the first is the oldest.
+    /// By token. Tokens grow with the time of parking and all have the same time-out, so the first
+    /// is the oldest.
     connections: BTreeMap<u64, (Connection, Instant)>,
     stopping: bool,
 }
@@ -69,16 +70,19 @@ impl Parking {
         let flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
         let data = epoll::EventData::new_u64(token);
         let arm = if watched { epoll::modify } else { epoll::add };
-        // The lock is held until the connection is in the map, so its event cannot be handled before.
+        // The lock is held until the connection is in the map, so its event cannot be handled
+        // before.
         if arm(&self.epoll, connection.as_fd(), data, flags).is_ok() {
             parked
                 .connections
                 .insert(token, (connection, Instant::now() + self.timeout));
         }
-        // Else the kernel is out of memory for another watch: the connection is closed, as any server would.
+        // Else the kernel is out of memory for another watch: the connection is closed, as any
+        // server would.
     }
 
-    /// Watches until [`Self::stop`]; each connection with something to read goes to `ready` with the instant.
+    /// Watches until [`Self::stop`]; each connection with something to read goes to `ready` with
+    /// the instant.
     pub(crate) fn watch(&self, mut ready: impl FnMut(Connection, Instant)) {
         let tick = self.timeout.min(Duration::from_secs(1));
         let tick = Timespec::try_from(tick).expect("a second fits");

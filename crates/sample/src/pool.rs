@@ -1,7 +1,8 @@
 //! Stage `pool.db`: the database connections that the workers share.
 //!
-//! First come, first served: a connection given back goes to whoever has waited longest, and nobody who comes later can
-//! take it. There is no time-out: as many can wait as there are worker threads, and each connection comes back.
+//! First come, first served: a connection given back goes to whoever has waited longest, and nobody
+//! who comes later can take it. There is no time-out: as many can wait as there are worker threads,
+//! and each connection comes back.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -105,7 +106,8 @@ impl Pool {
         self.lock().limit
     }
 
-    /// Changes the number of connections: at once when it grows, as connections come back when it shrinks.
+    /// Changes the number of connections: at once when it grows, as connections come back when it
+    /// shrinks.
     ///
     /// When one cannot be opened, the limit stays at what there is.
     pub(crate) fn set_limit(&self, limit: u64) -> rusqlite::Result<()> {

@@ -1,11 +1,12 @@
 //! Probable primes: the computation that `/stress` spends its CPU time on.
 //!
-//! The published program asks Java for `BigInteger.probablePrime(bits, random)`. This does comparable work: a random
-//! start, a window of odd candidates sieved by small primes, Miller–Rabin on what is left. The number of rounds is that
-//! of the JDK's `BigInteger.primeToCertainty` for its default certainty of 100 (it follows ANSI X9.80: random candidates
-//! need far fewer rounds than the worst case, the fewer the larger they are). From 100 bits on the JDK adds one
-//! Lucas–Lehmer test; it costs about as much as three rounds (Baillie and Wagstaff, "Lucas pseudoprimes", Mathematics of
-//! Computation 35, 1980), so three more rounds stand for it.
+//! The published program asks Java for `BigInteger.probablePrime(bits, random)`. This does
+//! comparable work: a random start, a window of odd candidates sieved by small primes, Miller–Rabin
+//! on what is left. The number of rounds is that of the JDK's `BigInteger.primeToCertainty` for its
+//! default certainty of 100 (it follows ANSI X9.80: random candidates need far fewer rounds than
+//! the worst case, the fewer the larger they are). From 100 bits on the JDK adds one Lucas–Lehmer
+//! test; it costs about as much as three rounds (Baillie and Wagstaff, "Lucas pseudoprimes",
+//! Mathematics of Computation 35, 1980), so three more rounds stand for it.
 
 use std::sync::LazyLock;
 
@@ -40,7 +41,8 @@ fn prime_after(start: &BigUint, bits: u64, random: &mut impl Rng) -> Option<BigU
         .find(|candidate| passes_miller_rabin(candidate, rounds(bits), random))
 }
 
-/// How many odd candidates a window has; about nine times the mean distance of primes, like the JDK's sieve.
+/// How many odd candidates a window has; about nine times the mean distance of primes, like the
+/// JDK's sieve.
 fn window(bits: u64) -> usize {
     (bits as usize / 20).max(1) * 64
 }
@@ -72,8 +74,8 @@ fn rounds(bits: u64) -> u32 {
     }
 }
 
-/// Miller–Rabin with random bases (M. O. Rabin, "Probabilistic algorithm for testing primality", Journal of Number
-/// Theory 12, 1980); `candidate` is odd and larger than 3.
+/// Miller–Rabin with random bases (M. O. Rabin, "Probabilistic algorithm for testing primality",
+/// Journal of Number Theory 12, 1980); `candidate` is odd and larger than 3.
 fn passes_miller_rabin(candidate: &BigUint, rounds: u32, random: &mut impl Rng) -> bool {
     let one = BigUint::from(1_u32);
     let minus_one = candidate - &one;
@@ -169,7 +171,8 @@ mod tests {
         for exponent in [11_u32, 67, 257, 101] {
             assert!(!is_probable_prime(&mersenne(exponent)), "2^{exponent} - 1");
         }
-        // Carmichael numbers (OEIS A002997) and strong pseudoprimes to the bases 2, 3, 5 and 7 (OEIS A014233).
+        // Carmichael numbers (OEIS A002997) and strong pseudoprimes to the bases 2, 3, 5 and 7
+        // (OEIS A014233).
         for composite in [
             561_u64,
             41_041,

@@ -34,8 +34,8 @@ pub struct Addresses {
     pub admin: SocketAddr,
 }
 
-/// Runs a server until SIGTERM or SIGINT, then stops at once: requests that run are cut off, and a temporary data
-/// directory is removed. `on_ready` is called as soon as it answers.
+/// Runs a server until SIGTERM or SIGINT, then stops at once: requests that run are cut off, and a
+/// temporary data directory is removed. `on_ready` is called as soon as it answers.
 pub fn serve(options: &Options, on_ready: impl FnOnce(Addresses)) -> Result<(), SampleError> {
     // Before anything is made, so that a signal during the start cleans up as well.
     let mut signals =
@@ -49,8 +49,8 @@ pub fn serve(options: &Options, on_ready: impl FnOnce(Addresses)) -> Result<(), 
 
 /// A server that runs in this process until it is dropped.
 ///
-/// Dropping it closes the listeners and every connection that has no request running. Workers that run a request end
-/// after it; nothing waits for them.
+/// Dropping it closes the listeners and every connection that has no request running. Workers that
+/// run a request end after it; nothing waits for them.
 pub struct Server {
     addresses: Addresses,
     funnel: Arc<Funnel>,
@@ -69,7 +69,8 @@ impl Server {
                 address: options.admin,
             });
         }
-        // Bound before the data is made, so that a taken port is known at once; listened on when all is ready.
+        // Bound before the data is made, so that a taken port is known at once; listened on when
+        // all is ready.
         let application = bind(options.listen)?;
         let admin = bind(options.admin)?;
         let directory = DataDirectory::open(options)?;
@@ -183,7 +184,8 @@ fn bind(address: SocketAddr) -> Result<Socket, SampleError> {
         Some(Protocol::TCP),
     )
     .and_then(|socket| {
-        // A server that is started again must not wait for connections of the one before to leave TIME_WAIT.
+        // A server that is started again must not wait for connections of the one before to leave
+        // TIME_WAIT.
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
         Ok(socket)

@@ -1,13 +1,15 @@
 //! What a stage of the funnel counts: occupancy, waiting, and their exact integrals over time.
 //!
-//! An occupancy read once a second says little about a stage that fills and empties fifty times in between. Each stage
-//! therefore keeps the integral of its occupancy over time. The difference of two readings divided by the time between
-//! them is the exact mean occupancy of that interval, whatever happened inside it; with the entries counted in the same
-//! interval it gives the mean time in the stage by Little's law (J. D. C. Little, "A Proof for the Queuing Formula
+//! An occupancy read once a second says little about a stage that fills and empties fifty times in
+//! between. Each stage therefore keeps the integral of its occupancy over time. The difference of
+//! two readings divided by the time between them is the exact mean occupancy of that interval,
+//! whatever happened inside it; with the entries counted in the same interval it gives the mean
+//! time in the stage by Little's law (J. D. C. Little, "A Proof for the Queuing Formula
 //! L = λW", Operations Research 9(3), 1961).
 //!
-//! Nothing here reads a clock or takes a lock: the owner of a stage passes the instant, and keeps its counters behind
-//! the lock that it holds anyway while it changes the stage, so that a reading is consistent in itself.
+//! Nothing here reads a clock or takes a lock: the owner of a stage passes the instant, and keeps
+//! its counters behind the lock that it holds anyway while it changes the stage, so that a reading
+//! is consistent in itself.
 
 use std::time::{Duration, Instant};
 
@@ -95,7 +97,8 @@ impl Line {
         self.waiting.rise_since(now, since);
     }
 
-    /// The one who has waited since `since` gets in; `had_to` says that no place was free when they came.
+    /// The one who has waited since `since` gets in; `had_to` says that no place was free when they
+    /// came.
     pub(crate) fn leave(&mut self, now: Instant, since: Instant, had_to: bool) {
         self.waiting.fall(now);
         self.finished_waits_ns += now.saturating_duration_since(since).as_nanos();
@@ -181,7 +184,8 @@ mod tests {
     }
 
     proptest! {
-        /// First come, first served: when the line is empty again, the integral of its length equals the sum of the waits.
+        /// First come, first served: when the line is empty again, the integral of its length
+        /// equals the sum of the waits.
         #[test]
         fn waits_add_up_to_the_integral(steps in prop::collection::vec((0_u64..50, 0_u64..50), 1..60)) {
             let start = Instant::now();

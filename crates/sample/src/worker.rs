@@ -13,7 +13,8 @@ use crate::endpoint::Application;
 use crate::funnel::Funnel;
 use crate::http::Unreadable;
 
-/// Stack of a worker: the deepest recursion (SQLite's parser, the walk of a flat tree) needs a fraction of it.
+/// Stack of a worker: the deepest recursion (SQLite's parser, the walk of a flat tree) needs a
+/// fraction of it.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Starts `count` workers; on failure the thread limit becomes what there is.

@@ -11,8 +11,8 @@ pub(crate) fn push_form(out: &mut String, text: &str, charset: Charset) {
     out.extend(form_urlencoded::byte_serialize(&charset.encode(text)));
 }
 
-/// Appends form-encoded text as `java.net.URLEncoder` does: it makes bytes only of what is not kept,
-/// one run after the other. With UTF-16, each run so begins with a mark.
+/// Appends form-encoded text as `java.net.URLEncoder` does: it makes bytes only of what is not
+/// kept, one run after the other. With UTF-16, each run so begins with a mark.
 pub(crate) fn push_text(out: &mut String, text: &str, charset: Charset) {
     if charset == Charset::UTF_8 {
         return push_form(out, text, charset);
@@ -93,8 +93,8 @@ fn decode_escape(rest: &mut std::str::Chars<'_>) -> Result<u8, DecodeError> {
 /// Appends the path of a request line: empty segments dropped (except a last one) and, only if
 /// there were some, every segment decoded and encoded again; other text in ASCII as it is.
 ///
-/// This is what Apache `HttpClient` 4.5.14 does, which garbles characters beyond ASCII where it drops
-/// empty segments.
+/// This is what Apache `HttpClient` 4.5.14 does, which garbles characters beyond ASCII where it
+/// drops empty segments.
 pub(crate) fn push_path(out: &mut String, path: &str) {
     let segments = path.strip_prefix('/').unwrap_or(path);
     if !segments.contains("//") && !segments.starts_with('/') {

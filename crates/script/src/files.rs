@@ -1,8 +1,8 @@
 //! The files that a plan reads and writes, before it does.
 //!
-//! Each place is found where the plan is compiled: there it shows whether a name is always the same.
-//! A name that is made while the test runs is in the list without its file; what it may be is asked
-//! of the [`Reach`](weir_reach::Reach) when it is known.
+//! Each place is found where the plan is compiled: there it shows whether a name is always the
+//! same. A name that is made while the test runs is in the list without its file; what it may be is
+//! asked of the [`Reach`](weir_reach::Reach) when it is known.
 
 use weir_plan::{IterationElement, LoadPlan, Node, Position, SamplerKind, Template};
 use weir_snippet::{Language, Script};

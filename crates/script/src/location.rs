@@ -2,8 +2,8 @@
 //!
 //! JMeter resolves with `java.net.URL`, which is older than RFC 3986 and differs from it (a query
 //! alone cuts the last segment of the path; a scheme equal to the base's is as good as none), then
-//! repairs what `java.net.URI` would not take. Both decide what is sent, so they are kept. The rules
-//! are Java's documentation and what was measured with JMeter 5.6.3.
+//! repairs what `java.net.URI` would not take. Both decide what is sent, so they are kept. The
+//! rules are Java's documentation and what was measured with JMeter 5.6.3.
 
 use std::fmt::Write as _;
 

@@ -4,8 +4,8 @@
 //! matters here too. The rules were measured with JMeter 5.6.3:
 //! - outside a reference a backslash is dropped before `\`, `,` and `$`, and kept before anything
 //!   else, but only if the text has a reference at all: text without one is taken as it stands;
-//! - a plain name ends at the first `}`, whatever is inside, and loses every backslash; so does
-//!   the call of a function that JMeter does not have;
+//! - a plain name ends at the first `}`, whatever is inside, and loses every backslash; so does the
+//!   call of a function that JMeter does not have;
 //! - an argument of a function is a text by itself that always loses its backslashes; commas,
 //!   parentheses and references inside it have to be balanced;
 //! - a reference that never ends loses its `${`, and the rest stands as text.

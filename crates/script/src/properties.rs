@@ -38,8 +38,8 @@ impl Properties {
     ///
     /// The format is that of `java.util.Properties.load`: `name = value`, `name: value` or `name
     /// value`, comments with `#` or `!`, a line that ends in an odd number of backslashes goes on
-    /// in the next one, and `\t \n \r \f \uXXXX` are escapes. Like Java, no text is an error, except
-    /// that here a malformed `\u` stands for `u`.
+    /// in the next one, and `\t \n \r \f \uXXXX` are escapes. Like Java, no text is an error,
+    /// except that here a malformed `\u` stands for `u`.
     pub fn load(&mut self, text: &str) {
         for line in logical_lines(text) {
             let (name, value) = split_line(&line);

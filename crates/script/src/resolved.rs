@@ -53,8 +53,8 @@ pub struct ResolvedPlan {
     /// JMeter's property `timer.factor`, by which delays that are random are multiplied; 1 when it
     /// is not set.
     pub timer_factor: f32,
-    /// Which HTTP is spoken; [`HttpVersion::One`] unless somebody changes it, because JMeter has no
-    /// other.
+    /// Which HTTP is spoken; [`HttpVersion::One`] unless somebody changes it, because JMeter has
+    /// no other.
     pub http_version: HttpVersion,
     /// Some text may read the variables that loops and users set by themselves.
     pub reads_own_variables: bool,

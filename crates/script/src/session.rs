@@ -9,8 +9,8 @@ pub struct SessionProperties {
     pub checks_cookies: bool,
     /// `CookieManager.delete_null_cookies`: cookies without a value are not kept.
     pub drops_empty_cookies: bool,
-    /// `CookieManager.save.cookies` and `CookieManager.name.prefix`: cookies become variables whose
-    /// names begin so.
+    /// `CookieManager.save.cookies` and `CookieManager.name.prefix`: cookies become variables
+    /// whose names begin so.
     pub saved_cookie_prefix: Option<String>,
     /// `cacheable_methods`: answers to these are kept.
     pub cacheable_methods: Vec<String>,

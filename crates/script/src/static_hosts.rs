@@ -4,8 +4,8 @@ use weir_plan::DnsCache;
 
 use crate::Text;
 
-/// What stands for a host in a plan's table: addresses, or names that have some; `None` if the table
-/// does not know the host and the system is asked.
+/// What stands for a host in a plan's table: addresses, or names that have some; `None` if the
+/// table does not know the host and the system is asked.
 ///
 /// JMeter 5.6.3 compares in two ways: a name that is written in another case is known and has no
 /// address.

@@ -231,8 +231,8 @@ pub(crate) struct Compiler {
     pub(crate) warnings: Vec<Problem>,
     /// The files that its functions and scripts name.
     pub(crate) files: Vec<FileUse>,
-    /// What each call in the plan's file remembers, by its place and its turn there: a text that is
-    /// compiled for several samplers still counts as one.
+    /// What each call in the plan's file remembers, by its place and its turn there: a text that
+    /// is compiled for several samplers still counts as one.
     occurrences: BTreeMap<(Position, usize), Occurrence>,
     turn: usize,
 }

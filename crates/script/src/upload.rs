@@ -2,8 +2,8 @@
 //!
 //! A file is never read here. What goes out is the bytes before it, its name with its length at
 //! this moment, and the bytes after it; whoever sends reads the file piece by piece, so that its
-//! size does not matter. The forms of the parts are those of Apache `HttpClient` 4.5 as JMeter 5.6.3
-//! drives it, measured byte by byte, also in other character sets.
+//! size does not matter. The forms of the parts are those of Apache `HttpClient` 4.5 as JMeter
+//! 5.6.3 drives it, measured byte by byte, also in other character sets.
 
 use std::fs::File;
 use std::io;

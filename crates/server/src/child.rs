@@ -300,7 +300,8 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Asks a URL from a thread of its own, which ends with the answer; none comes where nobody answers.
+/// Asks a URL from a thread of its own, which ends with the answer; none comes where nobody
+/// answers.
 fn ask(agent: ureq::Agent, url: String) -> Receiver<ureq::http::StatusCode> {
     let (tell, answer) = mpsc::sync_channel(1);
     thread::spawn(move || {
@@ -387,7 +388,8 @@ mod tests {
 
     use super::*;
 
-    /// Waits for an answer of someone who takes connections and says nothing, as a Java server does while it starts.
+    /// Waits for an answer of someone who takes connections and says nothing, as a Java server does
+    /// while it starts.
     fn wait_for_answer(longest: Duration, interrupted: &AtomicBool) -> TargetError {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", silent.local_addr().unwrap());

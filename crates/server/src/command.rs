@@ -5,8 +5,9 @@
 //! that Weir writes into its own folder and whose path is `{config}`. `{port}` is the port that the
 //! load goes to. A limit changes by a new start, since nothing else is known of the server.
 //!
-//! It is ready when a URL answers, and ends by a signal. A server that it needs, such as the stub of a service that it
-//! calls, can be started before it, on other CPUs: `{behind.port}` is where that one is.
+//! It is ready when a URL answers, and ends by a signal. A server that it needs, such as the stub
+//! of a service that it calls, can be started before it, on other CPUs: `{behind.port}` is where
+//! that one is.
 
 mod behind;
 mod kind;

@@ -63,7 +63,8 @@ impl ConfigurationChange {
     /// # Errors
     /// The file is not what it was when the change was made, or one of the two cannot be written.
     pub fn write(&self) -> Result<Option<PathBuf>, TargetError> {
-        // From here on no link is followed: what is read, copied and replaced lies in one open folder.
+        // From here on no link is followed: what is read, copied and replaced lies in one open
+        // folder.
         let file = real_path(&self.file).map_err(TargetError::file(&self.file))?;
         let failed = || TargetError::file(&file);
         let (folder, name) = Folder::of(&file).map_err(failed())?;

@@ -1,8 +1,8 @@
 //! A server that runs already, here or elsewhere, as a target.
 //!
-//! Weir neither starts nor stops it. Its limits are set by commands of the user, or by the user, who
-//! is asked to; each has to be known before it is changed, so that it can be put back. Where its machine
-//! is reached over ssh, commands are run there.
+//! Weir neither starts nor stops it. Its limits are set by commands of the user, or by the user,
+//! who is asked to; each has to be known before it is changed, so that it can be put back. Where
+//! its machine is reached over ssh, commands are run there.
 
 mod jmx;
 mod kind;

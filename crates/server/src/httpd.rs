@@ -1,9 +1,9 @@
 //! Apache httpd 2.4 as a target, with the prefork or the event MPM.
 //!
-//! Weir runs a server of its own: with a configuration that it writes into the run's directory, on a
-//! loopback port, as a child process in the foreground. The configuration is Weir's, or a copy of one
-//! of the user's ([`users`], [`copy`]), whose files are only read; the answer is shown as a change of
-//! them ([`configuration`]).
+//! Weir runs a server of its own: with a configuration that it writes into the run's directory, on
+//! a loopback port, as a child process in the foreground. The configuration is Weir's, or a copy of
+//! one of the user's ([`users`], [`copy`]), whose files are only read; the answer is shown as a
+//! change of them ([`configuration`]).
 //!
 //! Its funnel is short. Prefork: the kernel's queue (`ListenBacklog`), then a process for every
 //! connection (`MaxRequestWorkers`, the stage `threads`). Event holds connections beyond its

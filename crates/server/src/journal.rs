@@ -1,8 +1,8 @@
 //! What Weir is about to change, written down before it changes it.
 //!
-//! A [`Journal`] belongs to one running Weir. Before anything of a server is changed, what it was is
-//! written there and synced to the disk: a file's bytes, a setting's value, a directory that was not
-//! there, a process that is about to exist. [`Journal::put_back`] undoes all of it, last change
+//! A [`Journal`] belongs to one running Weir. Before anything of a server is changed, what it was
+//! is written there and synced to the disk: a file's bytes, a setting's value, a directory that was
+//! not there, a process that is about to exist. [`Journal::put_back`] undoes all of it, last change
 //! first, and removes the journal. When Weir is killed before that, [`restore_abandoned`] does the
 //! same from another process: the next start of Weir calls it, and `weir target restore`.
 //!
@@ -118,7 +118,8 @@ impl Journal {
         }
     }
 
-    /// A file is about to be changed, made or removed: keeps its bytes. Of a link, where it leads to.
+    /// A file is about to be changed, made or removed: keeps its bytes. Of a link, where it leads
+    /// to.
     ///
     /// # Errors
     /// The file cannot be read or the journal not be written.
@@ -144,8 +145,8 @@ impl Journal {
         Ok((path, rights))
     }
 
-    /// Writes a file, kept before by [`file`](Self::file) or here. Its old bytes or the new ones are
-    /// there, never a part, and it is known afterwards that these bytes are Weir's.
+    /// Writes a file, kept before by [`file`](Self::file) or here. Its old bytes or the new ones
+    /// are there, never a part, and it is known afterwards that these bytes are Weir's.
     ///
     /// # Errors
     /// As [`file`](Self::file); or the file cannot be written.
@@ -177,8 +178,8 @@ impl Journal {
             .map_err(JournalError::new("write", &path.join(MARK)))
     }
 
-    /// Marks what a command is going to start, in its environment, so that it and all that it starts
-    /// is found again even when the first process of it is gone.
+    /// Marks what a command is going to start, in its environment, so that it and all that it
+    /// starts is found again even when the first process of it is gone.
     ///
     /// # Errors
     /// The journal cannot be written.

@@ -143,8 +143,8 @@ fn agent_in(
     Ok(Agent::provide(&vm, agent, &permissions()?, patience)?)
 }
 
-/// What an agent that Weir loads permits: reading what is watched of any server, and setting the limits of those whose
-/// limits Weir sets over JMX.
+/// What an agent that Weir loads permits: reading what is watched of any server, and setting the
+/// limits of those whose limits Weir sets over JMX.
 pub(crate) fn permissions() -> Result<Vec<Permission>, TargetError> {
     let watched = weir_probe::permissions(&mbeans::all());
     let set = live::permissions()?;

@@ -1,4 +1,5 @@
-//! The kinds of server in words: each funnel with the server's own terms, and what Weir does with it.
+//! The kinds of server in words: each funnel with the server's own terms, and what Weir does with
+//! it.
 //!
 //! A kind describes itself in its own folder, and what a running server tells of its stages
 //! ([`weir_record::TargetFacts`]) is made from the same words.

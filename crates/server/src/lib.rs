@@ -6,7 +6,8 @@
 //! an Apache httpd with a configuration of its own, [`StartedCommand`] anything that a command line
 //! starts, [`External`] a server that runs already. [`Gated`] is any of them behind a gateway.
 //!
-//! [`recognise()`] tells of a running server which kind it is and what bounds it, without touching it.
+//! [`recognise()`] tells of a running server which kind it is and what bounds it, without touching
+//! it.
 //!
 //! Invariants: a server that Weir started is never left running (the child ends when Weir does,
 //! whatever way it ends); what is changed that was there before stands in the [`Journal`] first;

@@ -1,16 +1,16 @@
 //! Open Liberty as a target.
 //!
-//! Weir starts a Liberty of its own, from the cache, with a user directory in the run's directory; or
-//! a server of the user's installation. In both cases the limits stand in a file of Weir's own below
-//! the server's `configDropins/overrides` ([`config`]), which Liberty merges into `server.xml` and
-//! watches: the executor and the pools change while it runs, a new limit of open connections takes
-//! the endpoint off its port for a moment. The user's `server.xml` is never written to; Weir's file
-//! is in the journal and goes at the end.
+//! Weir starts a Liberty of its own, from the cache, with a user directory in the run's directory;
+//! or a server of the user's installation. In both cases the limits stand in a file of Weir's own
+//! below the server's `configDropins/overrides` ([`config`]), which Liberty merges into
+//! `server.xml` and watches: the executor and the pools change while it runs, a new limit of open
+//! connections takes the endpoint off its port for a moment. The user's `server.xml` is never
+//! written to; Weir's file is in the journal and goes at the end.
 //!
 //! The funnel: connections that the endpoint holds (`maxOpenConnections`, above which they are
 //! accepted and closed), requests that wait in the executor's queue, which no MBean tells (it is
-//! derived from the connections), threads of the executor (`maxThreads`; `coreThreads` is always set
-//! with it, so that it neither grows nor tunes itself), the pools (`maxPoolSize`).
+//! derived from the connections), threads of the executor (`maxThreads`; `coreThreads` is always
+//! set with it, so that it neither grows nor tunes itself), the pools (`maxPoolSize`).
 
 mod config;
 mod configuration;
@@ -216,7 +216,8 @@ impl Server for Liberty {
     }
 
     fn watched(&self) -> Watched {
-        // Weir's application counts every wait, also those of no length, which its server leaves out.
+        // Weir's application counts every wait, also those of no length, which its server leaves
+        // out.
         let reads = [mbeans::stress(), mbeans::liberty()].concat();
         self.server.watched(self.server.mbeans(reads))
     }

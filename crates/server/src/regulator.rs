@@ -1,4 +1,5 @@
-//! The regulator in a Java server's virtual machine, over its `MBean`: the levels of the factors `regulator.SETTING`.
+//! The regulator in a Java server's virtual machine, over its `MBean`: the levels of the factors
+//! `regulator.SETTING`.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,8 @@ pub(crate) struct RegulatorSettings {
 }
 
 impl RegulatorSettings {
-    /// Sets what these levels say; what was set before and is not among them becomes as it was found.
+    /// Sets what these levels say; what was set before and is not among them becomes as it was
+    /// found.
     pub(crate) fn set(
         &mut self,
         client: &mut Jolokia,

@@ -37,7 +37,8 @@ pub trait Server: fmt::Debug {
     /// again where it cannot take a limit while it runs, on the same address.
     fn apply(&mut self, limits: &BTreeMap<String, f64>) -> Result<(), TargetError>;
 
-    /// Starts the server again as these levels say (`start.collector` and others), on the same address, unless it runs so already.
+    /// Starts the server again as these levels say (`start.collector` and others), on the same
+    /// address, unless it runs so already.
     fn start_as(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
         nothing_of(
             "the process of this kind of server is started in one way only",
@@ -45,7 +46,8 @@ pub trait Server: fmt::Debug {
         )
     }
 
-    /// Sets the regulator inside the server as these levels say (`regulator.SETTING`), and takes back what they do not name.
+    /// Sets the regulator inside the server as these levels say (`regulator.SETTING`), and takes
+    /// back what they do not name.
     fn regulate(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
         nothing_of("Weir reaches no regulator in this kind of server", levels)
     }

@@ -2,11 +2,12 @@
 //!
 //! Weir starts the jar with its settings as `--name=value`, which go before everything else that a
 //! Spring Boot application reads; nothing of the user's is changed. From then on its limits are
-//! those of any Tomcat, read and set over JMX while it runs ([`Live`]), and so is the pool behind it
-//! (`HikariCP`). Studies and settings use Spring Boot's words for them ([`names`]).
+//! those of any Tomcat, read and set over JMX while it runs ([`Live`]), and so is the pool behind
+//! it (`HikariCP`). Studies and settings use Spring Boot's words for them ([`names`]).
 //!
-//! The funnel is that of Tomcat: the kernel's queue (`accept-count`), connections (`max-connections`),
-//! requests that wait for a thread, threads (`threads.max`), the pool (`maximum-pool-size`).
+//! The funnel is that of Tomcat: the kernel's queue (`accept-count`), connections
+//! (`max-connections`), requests that wait for a thread, threads (`threads.max`), the pool
+//! (`maximum-pool-size`).
 
 mod configuration;
 mod kind;
@@ -56,7 +57,8 @@ const METRICS: &str = "/actuator/prometheus";
 pub struct SpringBootOptions {
     /// The executable jar; it is only read.
     pub jar: PathBuf,
-    /// Where it runs: Spring Boot reads `application.yml` and the like there and in `config` there.
+    /// Where it runs: Spring Boot reads `application.yml` and the like there and in `config`
+    /// there.
     pub directory: PathBuf,
     /// The file that settings belong into, when it is not the one found there.
     pub configuration: Option<PathBuf>,
@@ -221,8 +223,8 @@ fn metrics_url(port: u16) -> Result<MetricsUrl, TargetError> {
     })
 }
 
-/// The page with the figures of the application's connector only: the one that the page itself comes
-/// through has the same metrics, with another port in its name.
+/// The page with the figures of the application's connector only: the one that the page itself
+/// comes through has the same metrics, with another port in its name.
 fn micrometer(page: &MetricsUrl, port: u16) -> Source {
     let known = NameTable::default();
     let on_port = |metric: &Metric| metric.clone().with("name", format!("*-{port}"));

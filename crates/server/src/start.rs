@@ -1,4 +1,5 @@
-//! How the process of a server in a Java virtual machine is started: the levels of the factors `start.NAME`.
+//! How the process of a server in a Java virtual machine is started: the levels of the factors
+//! `start.NAME`.
 //!
 //! None of it can be changed while the server runs, so a new level is a new start.
 
@@ -28,7 +29,8 @@ pub struct StartLevels {
     pub heap: Option<String>,
     /// The kind of thread on which requests run.
     pub threads: Option<ThreadKind>,
-    /// The policy of a second server's threads, in which heavy requests of the stress application run; `None`: there is no second.
+    /// The policy of a second server's threads, in which heavy requests of the stress application
+    /// run; `None`: there is no second.
     pub heavy: Option<Scheduling>,
     /// Whether every trial has a start of its own.
     pub each_trial: bool,
@@ -133,9 +135,10 @@ impl StartLevels {
         Ok(read)
     }
 
-    /// The program and its first words, up to where the server's own options begin: the policy, the Java, the options of the
-    /// virtual machine. `java` and `options` are the target's; later options win, and a level of the collector takes the place of
-    /// theirs. `javas` are those that are installed, by release.
+    /// The program and its first words, up to where the server's own options begin: the policy, the
+    /// Java, the options of the virtual machine. `java` and `options` are the target's; later
+    /// options win, and a level of the collector takes the place of theirs. `javas` are those
+    /// that are installed, by release.
     pub(crate) fn command(
         &self,
         java: &Path,
@@ -175,7 +178,8 @@ impl StartLevels {
             Some(Collector::Parallel) => vec!["-XX:+UseParallelGC".to_owned()],
             Some(Collector::G1) => vec!["-XX:+UseG1GC".to_owned()],
             Some(Collector::Z) => vec!["-XX:+UseZGC".to_owned()],
-            // Each page of its heap is used once: the kernel would give all of them out while requests wait.
+            // Each page of its heap is used once: the kernel would give all of them out while
+            // requests wait.
             Some(Collector::Epsilon) => vec![
                 "-XX:+UnlockExperimentalVMOptions".to_owned(),
                 "-XX:+UseEpsilonGC".to_owned(),

@@ -1,7 +1,7 @@
 //! Apache Tomcat as a target.
 //!
-//! Weir starts a Tomcat of its own: the program from the cache or from the user's installation, with
-//! a `CATALINA_BASE` in the run's directory ([`base`]), so that neither is changed and the
+//! Weir starts a Tomcat of its own: the program from the cache or from the user's installation,
+//! with a `CATALINA_BASE` in the run's directory ([`base`]), so that neither is changed and the
 //! configuration as it was run stays with the run. Its limits are read and set over JMX
 //! ([`live`]), all of them while it runs; a new backlog takes the connector off its port for a
 //! moment. The pool behind it is Tomcat's own or `HikariCP` ([`pool`]).
@@ -258,7 +258,8 @@ fn address(options: &TomcatOptions) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, options.port))
 }
 
-/// One of the processes that serve: where it lies and listens, and what it is told beside the target's own options.
+/// One of the processes that serve: where it lies and listens, and what it is told beside the
+/// target's own options.
 struct Instance {
     base: PathBuf,
     port: u16,

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use roxmltree::{Document, Node};
 
-/// The text with these attributes set in the first element that `is_meant` says yes to. An attribute
-/// that is there gets a new value in its place, others are added behind the element's name.
+/// The text with these attributes set in the first element that `is_meant` says yes to. An
+/// attribute that is there gets a new value in its place, others are added behind the element's
+/// name.
 pub(crate) fn with_attributes(
     text: &str,
     is_meant: impl Fn(&Node<'_, '_>) -> bool,

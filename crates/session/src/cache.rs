@@ -5,8 +5,8 @@
 //! the cache is cleared; without any sign of its end an answer is fresh for a tenth of its age or,
 //! when that is not known either, for a year; validators go along with requests of every method.
 //!
-//! A full cache takes nothing new. JMeter's, which compares how often things are asked for, does the
-//! same with all that is asked for as rarely as what it has.
+//! A full cache takes nothing new. JMeter's, which compares how often things are asked for, does
+//! the same with all that is asked for as rarely as what it has.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -215,8 +215,8 @@ impl Scheme {
 }
 
 impl Proof {
-    /// The value of the `Authorization` field for the next request, if it has one; the random number
-    /// is used at most once.
+    /// The value of the `Authorization` field for the next request, if it has one; the random
+    /// number is used at most once.
     pub fn field(&mut self, signed: &Signed<'_>, random: u64) -> Option<String> {
         if self.state == State::Failed {
             return None;

@@ -1,8 +1,8 @@
 //! Debian packages, unpacked where they do no harm.
 //!
 //! `apt-get download` needs no rights and checks what the distribution signed; `dpkg-deb` unpacks
-//! without running anything. What a package needs and this machine has not is what apt says it would
-//! install beside it; of that the libraries are taken.
+//! without running anything. What a package needs and this machine has not is what apt says it
+//! would install beside it; of that the libraries are taken.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,8 @@ pub(crate) fn from_debian(
     let mut apt = Apt::new(package.name, interrupted, progress);
     let first = match apt.download(names, &came) {
         Err(ShelfError::Debian { .. }) => {
-            // The machine's lists of packages may be missing or old, and changing them needs rights.
+            // The machine's lists of packages may be missing or old, and changing them needs
+            // rights.
             apt.make_own_lists(work)?;
             apt.download(names, &came)
         }

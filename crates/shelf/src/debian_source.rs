@@ -1,7 +1,8 @@
 //! The source of a Debian package, and the headers to build a part of it.
 //!
-//! Lists of source packages are rarely there and changing them needs rights, so lists of our own are made from the
-//! machine's list of archives. apt checks what the distribution signed; `tar` unpacks, and nothing of it is run.
+//! Lists of source packages are rarely there and changing them needs rights, so lists of our own
+//! are made from the machine's list of archives. apt checks what the distribution signed; `tar`
+//! unpacks, and nothing of it is run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ use crate::shelf::Progress;
 /// Where the machine's archives are listed.
 const LISTS: &str = "/etc/apt";
 
-/// Makes a package's directory `home`, with the headers in `usr/include` and the source in `source`, with `work` beside it
-/// as the place for what comes.
+/// Makes a package's directory `home`, with the headers in `usr/include` and the source in
+/// `source`, with `work` beside it as the place for what comes.
 pub(crate) fn from_debian_source(
     package: &Package,
     wanted: &DebianSource,

@@ -10,8 +10,8 @@
 //!
 //! Invariants:
 //!
-//! * A package's directory is whole or is not there: it is made beside its place, and renaming it is
-//!   the last step.
+//! * A package's directory is whole or is not there: it is made beside its place, and renaming it
+//!   is the last step.
 //! * An artifact from Maven is used only if its SHA-256 is the one that stands in the catalogue. Of
 //!   a Debian package apt checks what the distribution signed; its digest is written down.
 //! * Whatever takes longer than a moment says how far it is and stops when it is told to.

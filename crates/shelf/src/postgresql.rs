@@ -30,8 +30,8 @@ impl PostgresqlPrograms {
     }
 }
 
-/// The PostgreSQL that is installed: the one in the search path, else the newest that Debian has put
-/// beside it (its server's programs are not in the search path).
+/// The PostgreSQL that is installed: the one in the search path, else the newest that Debian has
+/// put beside it (its server's programs are not in the search path).
 pub fn installed_postgresql(search_path: Option<&OsStr>) -> Option<PostgresqlPrograms> {
     let named = search_path.map(std::env::split_paths).into_iter().flatten();
     let bin = named

@@ -11,8 +11,8 @@ use zip::read::ZipFile;
 
 use crate::error::ShelfError;
 
-/// Unpacks an archive into a directory that is not there yet. `progress` hears how many of its files
-/// are done, and of how many. A directory that holds all of them is left out.
+/// Unpacks an archive into a directory that is not there yet. `progress` hears how many of its
+/// files are done, and of how many. A directory that holds all of them is left out.
 ///
 /// # Errors
 /// The archive is broken, has a file that would lie elsewhere or a link; or the disk is full.

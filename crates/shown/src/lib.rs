@@ -1,9 +1,9 @@
 //! Text from outside as it may be shown to people.
 //!
 //! Names of threads and files, messages of servers, command lines of processes and stored runs hold
-//! whatever their writers like: a terminal would obey it (colours, titles, the clipboard, lines that
-//! overwrite others), and letters that turn the direction of writing show something else than what
-//! is there. Here such characters become visible, and nothing else changes.
+//! whatever their writers like: a terminal would obey it (colours, titles, the clipboard, lines
+//! that overwrite others), and letters that turn the direction of writing show something else than
+//! what is there. Here such characters become visible, and nothing else changes.
 //!
 //! [`line()`] is for what stands on one line, so that a name cannot begin another one; [`text`] for
 //! what has lines of its own; [`json`] for JSON, which stays the same value; [`in_place`] where
@@ -50,8 +50,8 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(seen.into_owned())
 }
 
-/// JSON that is the same value: hidden characters stand in it only inside strings, where they can be
-/// written as escapes.
+/// JSON that is the same value: hidden characters stand in it only inside strings, where they can
+/// be written as escapes.
 pub fn json(text: &str) -> Cow<'_, str> {
     let hides = |character: char| is_hidden(character) && !matches!(character, '\n' | '\r' | '\t');
     replaced(text, hides, |character, written| {

@@ -1,9 +1,10 @@
 //! Weir's limit beside others, in the situations of [`weir_sim::overload`].
 //!
-//! `cargo run -p weir-sim --release --example flow-control -- [SCENARIO] [SEEDS] [LIMIT]`, where LIMIT keeps to those whose name begins so
+//! `cargo run -p weir-sim --release --example flow-control -- [SCENARIO] [SEEDS] [LIMIT]`, where
+//! LIMIT keeps to those whose name begins so
 //!
-//! Prints one table per scenario, in Markdown: of each figure the median over the seeds, the least and the largest, and whether
-//! the median is within what is asked.
+//! Prints one table per scenario, in Markdown: of each figure the median over the seeds, the least
+//! and the largest, and whether the median is within what is asked.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 
 use weir_sim::overload::{Asked, Bound, Contestant, SCENARIOS, Scenario};

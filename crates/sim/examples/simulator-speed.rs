@@ -1,6 +1,7 @@
 //! How fast the simulator is: events per second on one core, and memory per user.
 //!
-//! `cargo run -p weir-sim --release --example simulator-speed -- closed|mm1|shared|million [SECONDS]`
+//! `cargo run -p weir-sim --release --example simulator-speed -- closed|mm1|shared|million
+//! [SECONDS]`
 //!
 //! Prints one line of JSON: the events, the seconds they took, the bytes of users and events.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
@@ -15,7 +16,8 @@ fn queue(name: &str, servers: u32) -> Center {
     Center::new(name, CenterKind::Queue { servers })
 }
 
-/// Users that think for a mean of 1 s and visit three stations in order of arrival, of which the second is the busiest.
+/// Users that think for a mean of 1 s and visit three stations in order of arrival, of which the
+/// second is the busiest.
 fn closed(users: u32, scale: f64) -> Network {
     let visit = |station, mean: f64| Step::Use(station, Distribution::exponential(mean * scale));
     Network {

@@ -72,8 +72,8 @@ impl Distribution {
         })
     }
 
-    /// Two exponential distributions with balanced means, for a squared coefficient of variation `scv` of at least 1
-    /// (Tijms, "Stochastic Models", 1994, appendix B).
+    /// Two exponential distributions with balanced means, for a squared coefficient of variation
+    /// `scv` of at least 1 (Tijms, "Stochastic Models", 1994, appendix B).
     pub fn hyperexponential(mean_s: f64, scv: f64) -> Self {
         not_negative(mean_s);
         assert!(
@@ -233,7 +233,8 @@ fn density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// The distribution function of the standard normal, by the series around 0 (Abramowitz and Stegun 26.2.11).
+/// The distribution function of the standard normal, by the series around 0 (Abramowitz and Stegun
+/// 26.2.11).
 fn cumulative(x: f64) -> f64 {
     if x.abs() > 8.0 {
         return if x > 0.0 { 1.0 } else { 0.0 };
@@ -252,8 +253,8 @@ mod tests {
 
     use super::*;
 
-    /// Means and deviations against closed forms; 200,000 draws of one seed, so that the standard error of a mean is a
-    /// 447th of the deviation.
+    /// Means and deviations against closed forms; 200,000 draws of one seed, so that the standard
+    /// error of a mean is a 447th of the deviation.
     #[test]
     fn draws_have_the_mean_and_the_deviation() {
         let cases = [

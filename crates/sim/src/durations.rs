@@ -3,7 +3,8 @@
 use hdrhistogram::Histogram;
 use weir_record::response_histogram;
 
-/// Bits of the mantissa that tell buckets apart: 1,024 to each doubling, as a histogram of three digits has.
+/// Bits of the mantissa that tell buckets apart: 1,024 to each doubling, as a histogram of three
+/// digits has.
 const BITS: u32 = 10;
 const MANTISSA: u32 = 52;
 /// Durations below a microsecond fall into the first bucket; reports round to microseconds anyway.

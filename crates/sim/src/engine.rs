@@ -1,7 +1,8 @@
 //! The event loop.
 //!
-//! Each request has at most one thing going on, so an event is a time and a request (or its client's deadline, a station of
-//! processor sharing, or the network itself). [`Simulation`] owns all state; its parts are
+//! Each request has at most one thing going on, so an event is a time and a request (or its
+//! client's deadline, a station of processor sharing, or the network itself). [`Simulation`] owns
+//! all state; its parts are
 //!
 //! * [`route`]: a request's way from step to step, in and out of stations and limits;
 //! * [`client`]: sending, giving up, trying again;
@@ -70,7 +71,8 @@ pub(crate) struct GateState {
 
 /// One replication of a network that goes on as far as it is told.
 ///
-/// The same network and seed give the same numbers, whatever machine and however the time is cut into calls.
+/// The same network and seed give the same numbers, whatever machine and however the time is cut
+/// into calls.
 pub struct Simulation<'a> {
     network: &'a Network,
     now: f64,
@@ -92,7 +94,8 @@ pub struct Simulation<'a> {
     groups: Vec<GroupState>,
     clients: Vec<ClientState>,
     controls: Vec<Control>,
-    /// Requests that have got what they waited for at this very time, with the stamp that says whether they still want it.
+    /// Requests that have got what they waited for at this very time, with the stamp that says
+    /// whether they still want it.
     granted: VecDeque<(u32, u32)>,
     tally: Tally,
 }

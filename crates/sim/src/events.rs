@@ -1,11 +1,12 @@
 //! The queue of what happens next.
 //!
-//! A four-ary heap of 16-byte entries: time, a running number that breaks ties in the order of scheduling, and who it is
-//! about. Nothing is ever taken out of the middle: an entry whose number is no longer the one that its owner remembers is
-//! stale, and skipped when it comes up; when half of all entries are stale, they are thrown out together.
+//! A four-ary heap of 16-byte entries: time, a running number that breaks ties in the order of
+//! scheduling, and who it is about. Nothing is ever taken out of the middle: an entry whose number
+//! is no longer the one that its owner remembers is stale, and skipped when it comes up; when half
+//! of all entries are stale, they are thrown out together.
 //!
-//! After a `pop` the root stays empty until the next call, because most events schedule another one soon after, which then
-//! sinks from the root: one walk through the heap instead of two.
+//! After a `pop` the root stays empty until the next call, because most events schedule another one
+//! soon after, which then sinks from the root: one walk through the heap instead of two.
 
 /// Children of a node. Four lie in one cache line; wider gains nothing (`LaMarca` and Ladner 1996).
 const ARITY: usize = 4;
@@ -59,7 +60,8 @@ pub(crate) struct Event {
     pub(crate) subject: Subject,
 }
 
-/// Time, stamp and subject in one number that orders as they do: times are not negative, so their bits order as they.
+/// Time, stamp and subject in one number that orders as they do: times are not negative, so their
+/// bits order as they.
 fn key(event: Event) -> u128 {
     let time = u128::from(event.time.to_bits()) << 64;
     time | u128::from(event.stamp) << 32 | u128::from(event.subject.pack())
@@ -86,7 +88,8 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// A number that no live event has; 0 is never one.
     pub(crate) fn stamp(&mut self) -> u32 {
-        // After four thousand million events numbers come again; an owner's old one is long gone by then.
+        // After four thousand million events numbers come again; an owner's old one is long gone by
+        // then.
         self.last_stamp = self.last_stamp.wrapping_add(1).max(1);
         self.last_stamp
     }
@@ -213,8 +216,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a sorted list: pushes, pops and sweeps in any order give the events in order of time, ties in order of
-        /// scheduling.
+        /// Against a sorted list: pushes, pops and sweeps in any order give the events in order of
+        /// time, ties in order of scheduling.
         #[test]
         fn gives_events_in_order(steps in proptest::collection::vec((0_u8..8, 0_u32..50), 1..400)) {
             let mut queue = EventQueue::default();

@@ -1,6 +1,7 @@
 //! The network file: places, ways and who sends requests, read with all problems at once.
 //!
-//! Names are turned into indices here, and what [`check`] finds is said at the place of the file that it is about.
+//! Names are turned into indices here, and what [`check`] finds is said at the place of the file
+//! that it is about.
 
 mod class;
 mod places;
@@ -37,7 +38,8 @@ pub struct NetworkFile {
     pub network: Network,
     /// How long and how often.
     pub plan: Plan,
-    /// Bytes of the file in which the class with the most users stands; empty where there are no users.
+    /// Bytes of the file in which the class with the most users stands; empty where there are no
+    /// users.
     pub most_users_at: Range<usize>,
 }
 

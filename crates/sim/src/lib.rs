@@ -1,8 +1,8 @@
 //! The event-driven simulator of networks of servers.
 //!
-//! A [`Network`] is stations and limits, the ways that classes of requests take through them, and who sends those requests:
-//! users that think and wait for their answers, or arrivals that wait for nobody. [`Simulation`] plays one replication of it;
-//! everything random comes from its seed.
+//! A [`Network`] is stations and limits, the ways that classes of requests take through them, and
+//! who sends those requests: users that think and wait for their answers, or arrivals that wait for
+//! nobody. [`Simulation`] plays one replication of it; everything random comes from its seed.
 //!
 //! ```
 //! use weir_sim::{Center, CenterKind, Class, Distribution, Network, Simulation, Source, Step};

@@ -1,6 +1,8 @@
-//! What is simulated: places where requests spend time, the requests' ways through them, and who sends them.
+//! What is simulated: places where requests spend time, the requests' ways through them, and who
+//! sends them.
 //!
-//! Everything is named by its index in the network's lists; [`crate::NetworkFile`] turns the names of a file into them.
+//! Everything is named by its index in the network's lists; [`crate::NetworkFile`] turns the names
+//! of a file into them.
 
 use weir_limit::Rules;
 
@@ -56,7 +58,8 @@ pub struct Center {
     pub crowding: Option<Crowding>,
 }
 
-/// A station that gets slower with each request inside beyond a number: its speed is divided by 1 + `cost` × (inside − `above`).
+/// A station that gets slower with each request inside beyond a number: its speed is divided by 1 +
+/// `cost` × (inside − `above`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crowding {
     /// The number.
@@ -97,7 +100,8 @@ pub enum WhenFull {
     Block,
 }
 
-/// Time to the next breakdown, and the length of one. What is in service goes on afterwards where it stopped.
+/// Time to the next breakdown, and the length of one. What is in service goes on afterwards where
+/// it stopped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Breakdowns {
     /// From the end of one to the begin of the next.
@@ -106,8 +110,8 @@ pub struct Breakdowns {
     pub down: Distribution,
 }
 
-/// A rate limit: the generic cell rate algorithm (ITU-T I.371). A request that comes early waits for its time if that is
-/// not too far away, and fails otherwise.
+/// A rate limit: the generic cell rate algorithm (ITU-T I.371). A request that comes early waits
+/// for its time if that is not too far away, and fails otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// Its name.
@@ -120,7 +124,8 @@ pub struct Gate {
     pub max_wait_s: f64,
 }
 
-/// A flow-control gateway: requests ask it by [`Step::Admit`], and are its own until their way ends.
+/// A flow-control gateway: requests ask it by [`Step::Admit`], and are its own until their way
+/// ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gateway {
     /// Its name.
@@ -255,7 +260,8 @@ pub enum Step {
     Release(usize),
     /// Passes a gate.
     Pass(usize),
-    /// Asks a gateway, as one of a class of its rules, and goes on when it is admitted; it is over for the gateway when its way is.
+    /// Asks a gateway, as one of a class of its rules, and goes on when it is admitted; it is over
+    /// for the gateway when its way is.
     Admit {
         /// The gateway.
         gateway: usize,
@@ -301,8 +307,8 @@ pub struct Retry {
     pub back_off_max_s: f64,
     /// How it varies.
     pub jitter: Jitter,
-    /// Retries per fresh request, over all clients of the class: above it, requests fail without another attempt.
-    /// `None`: no bound.
+    /// Retries per fresh request, over all clients of the class: above it, requests fail without
+    /// another attempt. `None`: no bound.
     pub budget: Option<f64>,
 }
 

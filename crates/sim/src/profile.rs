@@ -10,7 +10,8 @@ impl Profile {
         Self::new(vec![(0.0, rate_per_s)]).expect("one point at 0 is a profile")
     }
 
-    /// Through these points of seconds and rate, of which the first stands at 0; two points at one time are a step.
+    /// Through these points of seconds and rate, of which the first stands at 0; two points at one
+    /// time are a step.
     ///
     /// Says what is wrong otherwise.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Self, String> {
@@ -48,8 +49,8 @@ impl Profile {
 
     /// When `amount` arrivals more are expected than up to `from`; `None`: never.
     ///
-    /// With `amount` exponential of mean 1 these are the times of a Poisson process with this rate (Lewis and Shedler 1979,
-    /// by inversion), with `amount` 1 of evenly spaced arrivals.
+    /// With `amount` exponential of mean 1 these are the times of a Poisson process with this rate
+    /// (Lewis and Shedler 1979, by inversion), with `amount` 1 of evenly spaced arrivals.
     pub(crate) fn after(&self, from: f64, mut amount: f64) -> Option<f64> {
         let mut from = from;
         for pair in self.0.windows(2) {
@@ -71,7 +72,8 @@ impl Profile {
     }
 }
 
-/// Solves rate t + slope t^2 / 2 = amount for its smaller positive root, in the form that does not cancel.
+/// Solves rate t + slope t^2 / 2 = amount for its smaller positive root, in the form that does not
+/// cancel.
 fn time_for(amount: f64, rate: f64, slope: f64) -> f64 {
     let root = (rate * rate + 2.0 * slope * amount).max(0.0).sqrt();
     2.0 * amount / (rate + root)
@@ -84,7 +86,8 @@ mod tests {
 
     #[test]
     fn expected_arrivals_come_when_the_integral_says() {
-        // 0 to 10/s over 10 s (50 arrivals), then 10/s up to 20 s (100), a step to 0 until 30 s, then 5/s.
+        // 0 to 10/s over 10 s (50 arrivals), then 10/s up to 20 s (100), a step to 0 until 30 s,
+        // then 5/s.
         let profile = Profile::new(vec![
             (0.0, 0.0),
             (10.0, 10.0),

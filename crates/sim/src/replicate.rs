@@ -40,8 +40,8 @@ pub struct Replication {
 
 /// Hears how far the replications are, from whatever thread they run on.
 pub trait Watcher: Sync {
-    /// So many simulated seconds more have passed, in one of the replications, and its requests take so many bytes. Says
-    /// whether to go on.
+    /// So many simulated seconds more have passed, in one of the replications, and its requests
+    /// take so many bytes. Says whether to go on.
     fn passed(&self, seconds: f64, bytes: usize) -> bool;
 }
 
@@ -55,8 +55,8 @@ impl Watcher for Unwatched {
     }
 }
 
-/// The seed of a replication: the golden-ratio sequence that `SplitMix64` steps through, so that neighbouring ones have
-/// nothing in common once they are mixed (Steele, Lea and Flood 2014).
+/// The seed of a replication: the golden-ratio sequence that `SplitMix64` steps through, so that
+/// neighbouring ones have nothing in common once they are mixed (Steele, Lea and Flood 2014).
 pub fn seed_of(seed: u64, replication: u32) -> u64 {
     let mut z = seed.wrapping_add(u64::from(replication).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -64,11 +64,11 @@ pub fn seed_of(seed: u64, replication: u32) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Runs all replications on `threads` threads and gives what `finish` makes of each, in the order of their numbers. `None`
-/// when the watcher said to stop.
+/// Runs all replications on `threads` threads and gives what `finish` makes of each, in the order
+/// of their numbers. `None` when the watcher said to stop.
 ///
-/// `finish` runs on the replication's thread, so that what it does not keep, such as the timeline of a long replication, takes
-/// memory for no longer than that.
+/// `finish` runs on the replication's thread, so that what it does not keep, such as the timeline
+/// of a long replication, takes memory for no longer than that.
 pub fn replicate<T: Send>(
     network: &Network,
     plan: &Plan,

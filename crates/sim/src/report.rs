@@ -1,7 +1,8 @@
 //! Figures over all replications, each with its interval.
 //!
-//! Replications are independent, so an interval is Student's t over one value of each. Quantiles come from the histograms of
-//! all replications together; the spread of the replications' own quantiles gives their interval.
+//! Replications are independent, so an interval is Student's t over one value of each. Quantiles
+//! come from the histograms of all replications together; the spread of the replications' own
+//! quantiles gives their interval.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;

@@ -1,7 +1,9 @@
-//! Trials on a simulated server: what searches and models are tried on, because what they should find is known.
+//! Trials on a simulated server: what searches and models are tried on, because what they should
+//! find is known.
 //!
-//! A trial goes the way of a real one: second by second into a recording, until the window is long enough, then evaluated by
-//! the same code. The network is the funnel of one server, its limits named as stages are (see [`crate::trial()`]).
+//! A trial goes the way of a real one: second by second into a recording, until the window is long
+//! enough, then evaluated by the same code. The network is the funnel of one server, its limits
+//! named as stages are (see [`crate::trial()`]).
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::StandardNormal;
@@ -42,9 +44,10 @@ pub struct Disturbances {
 
 /// Runs trials on a network.
 ///
-/// Factors: `users` (the number of users of *each* class), and the limits by their stages: `connections`, `threads` and
-/// `pool.NAME`; what a treatment does not name is as in the network. The treatment's seed decides everything random, the
-/// factor on the CPU demand between trials included.
+/// Factors: `users` (the number of users of *each* class), and the limits by their stages:
+/// `connections`, `threads` and `pool.NAME`; what a treatment does not name is as in the network.
+/// The treatment's seed decides everything random, the factor on the CPU demand between trials
+/// included.
 #[derive(Debug, Clone)]
 pub struct SimulatedServer {
     network: Network,
@@ -76,8 +79,8 @@ impl SimulatedServer {
         Ok(network)
     }
 
-    /// The true figures at these levels: of a long run without noise between trials and warm-up. Stolen time stays, being
-    /// part of the machine.
+    /// The true figures at these levels: of a long run without noise between trials and warm-up.
+    /// Stolen time stays, being part of the machine.
     pub fn truth_at(&self, levels: &Levels) -> Result<Totals, TrialError> {
         let mut network = self.network_at(levels)?;
         self.slow_down(&mut network, 1.0);

@@ -104,7 +104,8 @@ pub struct GroupTotals {
 }
 
 impl Totals {
-    /// The figures of several replications as those of one that is as long as all of them; `None` for no replications.
+    /// The figures of several replications as those of one that is as long as all of them; `None`
+    /// for no replications.
     pub fn together(replications: &[Self]) -> Option<Self> {
         let (first, others) = replications.split_first()?;
         let mut sum = first.clone();
@@ -141,7 +142,8 @@ impl Totals {
         self.classes[class].answered as f64 / self.seconds
     }
 
-    /// Mean response time of a class, from the first attempt to the answer; `None` when nothing was answered.
+    /// Mean response time of a class, from the first attempt to the answer; `None` when nothing was
+    /// answered.
     pub fn response_s(&self, class: usize) -> Option<f64> {
         let class = &self.classes[class];
         (class.answered > 0).then(|| class.response_s / class.answered as f64)

@@ -1,8 +1,9 @@
 //! A replication as a trial: what the reports of real runs are made from.
 //!
-//! Each second of a replication becomes what a load tool and a watch would have told of it, and the same code evaluates it.
-//! The stages are named as on real servers: a limit called `threads` is the stage `threads`, its queue the `request-queue`,
-//! `connections` is `connections`, a station called `db` or `database` is the `database`, every other limit a pool.
+//! Each second of a replication becomes what a load tool and a watch would have told of it, and the
+//! same code evaluates it. The stages are named as on real servers: a limit called `threads` is the
+//! stage `threads`, its queue the `request-queue`, `connections` is `connections`, a station called
+//! `db` or `database` is the `database`, every other limit a pool.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +18,8 @@ use crate::engine::{CenterSeen, ClassSeen, Second};
 use crate::network::{Center, CenterKind, Network};
 use crate::replicate::{Plan, Replication, seed_of};
 
-/// Most seconds, times classes, of which a replication keeps a timeline: each has a histogram of its own.
+/// Most seconds, times classes, of which a replication keeps a timeline: each has a histogram of
+/// its own.
 const TIMELINE_MAX: f64 = 1500.0;
 /// Of how many replications a run keeps the timelines, and with them the trials.
 const TRIALS: u32 = 3;
@@ -133,7 +135,8 @@ pub(crate) fn stage_of(center: &Center) -> Option<String> {
     }
 }
 
-/// The station whose utilization is the CPU's: the one that is called so, else the first under processor sharing.
+/// The station whose utilization is the CPU's: the one that is called so, else the first under
+/// processor sharing.
 pub(crate) fn cpu_of(network: &Network) -> Option<usize> {
     let named = network
         .centers

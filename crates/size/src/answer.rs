@@ -43,12 +43,13 @@ pub struct Sizing {
     pub calibration: Option<Calibration>,
     /// The fleet with this number of servers.
     pub at: At,
-    /// Users on one server over the most that were measured on one: above 1 nobody has measured it.
+    /// Users on one server over the most that were measured on one: above 1 nobody has measured
+    /// it.
     pub beyond: f64,
     /// What to set on each server.
     pub settings: Vec<Setting>,
-    /// What becomes of it when the database takes fewer connections than all servers may open; null where it takes them or was not
-    /// told.
+    /// What becomes of it when the database takes fewer connections than all servers may open;
+    /// null where it takes them or was not told.
     pub connections_capped: Option<ConnectionsCapped>,
     /// One server less.
     pub lost: LostServer,
@@ -154,7 +155,8 @@ pub struct LostServer {
 pub struct Surge {
     /// Virtual users of all groups.
     pub population: u32,
-    /// The same servers with the limits of the trials: everybody is let in as far as those let them.
+    /// The same servers with the limits of the trials: everybody is let in as far as those let
+    /// them.
     pub let_in: SurgeCase,
     /// The same servers with the limits of `settings`: who is too many waits in front.
     pub held: SurgeCase,
@@ -203,8 +205,8 @@ pub struct StormCase {
     pub attempts: u8,
     /// Retries per fresh request; null: no bound.
     pub budget: Option<f64>,
-    /// Seconds from the end of the stop until as much is answered as before it, and stays so; null: not as long as it was watched, the
-    /// storm keeps itself alive.
+    /// Seconds from the end of the stop until as much is answered as before it, and stays so;
+    /// null: not as long as it was watched, the storm keeps itself alive.
     pub recovered_after_s: Option<f64>,
     /// Answers at the end over answers before the stop.
     pub answered_in_the_end: f64,

@@ -18,7 +18,8 @@ use crate::variation::{Pair, Variation};
 
 /// Percentiles by which distributions are chosen: the upper ones, which requirements are about.
 const CHOSEN_BY: [f64; 3] = [90.0, 95.0, 99.0];
-/// The mean error of a percentile that is accepted; as for mean response times (Menascé and Almeida 2001: 30 %).
+/// The mean error of a percentile that is accepted; as for mean response times (Menascé and Almeida
+/// 2001: 30 %).
 const ERROR_MAX: f64 = 0.30;
 /// Trials of one treatment differ by about this much on a quiet machine.
 const SPREAD: f64 = 0.02;
@@ -34,7 +35,8 @@ pub struct Calibration {
     pub variation: Pair,
     /// Trials that they were tried on.
     pub trials: Vec<u32>,
-    /// How far off the percentiles are, each trial predicted with the distributions that the others choose.
+    /// How far off the percentiles are, each trial predicted with the distributions that the
+    /// others choose.
     pub percentiles: Vec<PercentileError>,
 }
 
@@ -51,7 +53,8 @@ pub struct PercentileError {
     pub root_mean_square: f64,
 }
 
-/// Logarithms of simulated over measured percentiles of one trial, as in [`RECORDED`]; `None` where nothing was measured.
+/// Logarithms of simulated over measured percentiles of one trial, as in [`RECORDED`]; `None` where
+/// nothing was measured.
 type Misses = [Option<f64>; RECORDED.len()];
 
 impl Calibration {

@@ -1,4 +1,5 @@
-//! The most users of one server before a requirement fails, for the fitted numbers and for what they may be instead.
+//! The most users of one server before a requirement fails, for the fitted numbers and for what
+//! they may be instead.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::StandardNormal;
@@ -13,8 +14,9 @@ use crate::fleet::{Server, Share};
 use crate::goal::{Off, Required, shown};
 use crate::played::{Play, Played};
 
-/// Servers of the share that stands for a larger fleet: with random balancing they are as independent as all of them, as
-/// long as each has so small a part of all users that its own load does not slow the rest down noticeably.
+/// Servers of the share that stands for a larger fleet: with random balancing they are as
+/// independent as all of them, as long as each has so small a part of all users that its own load
+/// does not slow the rest down noticeably.
 const SHARE_MAX: u32 = 8;
 /// The crossing is interpolated once it is known as well as this.
 const TOLERANCE: f64 = 1.02;
@@ -132,7 +134,8 @@ impl Problem<'_> {
             .expect("there is a requirement")
     }
 
-    /// How much of its bound a draw takes with so many users each: at most 1 where all requirements hold.
+    /// How much of its bound a draw takes with so many users each: at most 1 where all requirements
+    /// hold.
     pub(crate) fn ratio(&self, draw: &Draw, users_each: f64) -> Result<f64, SizeError> {
         let played = self
             .play(self.server(draw.parameters), users_each)
@@ -194,7 +197,8 @@ impl Problem<'_> {
         Ok(())
     }
 
-    /// More users than a server can answer within the bounds, whatever else: its capacity times the longest cycle.
+    /// More users than a server can answer within the bounds, whatever else: its capacity times the
+    /// longest cycle.
     fn most_users(&self, draw: &Draw) -> f64 {
         let server = self.server(draw.parameters);
         let bounds = self.required.iter().filter_map(Required::time_s);

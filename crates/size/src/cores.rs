@@ -1,4 +1,5 @@
-//! Independent simulations over all cores: the same answers in the same order, whatever their number.
+//! Independent simulations over all cores: the same answers in the same order, whatever their
+//! number.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -7,7 +7,8 @@ use crate::answer::{ConnectionsCapped, Setting};
 use crate::capacity::{Draw, Problem};
 use crate::size::at;
 
-/// What is left when the database takes fewer connections than the settings would open; `None` where it takes them all.
+/// What is left when the database takes fewer connections than the settings would open; `None`
+/// where it takes them all.
 pub(crate) fn capped(
     problem: &mut Problem<'_>,
     draws: &[Draw],

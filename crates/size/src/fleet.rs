@@ -11,7 +11,8 @@ pub(crate) const REQUEST: usize = 0;
 pub(crate) const SERVERS: usize = 0;
 /// The CPUs of a server.
 pub(crate) const CPU: usize = 0;
-/// A closed form with more threads than this costs more than the simulation; nobody is that many times inside.
+/// A closed form with more threads than this costs more than the simulation; nobody is that many
+/// times inside.
 const THREADS_OF_CLOSED_FORM: u32 = 5_000;
 
 /// A server of the fleet: what one request needs, and what there is for it.

@@ -6,10 +6,11 @@ use crate::SizeError;
 use crate::cores::Watcher;
 use crate::fleet::{CPU, Places, REQUEST, Server, Share};
 
-/// Warm-up in response times: users start thinking, which is how they stay when think times are exponential, so only the servers
-/// have to fill.
+/// Warm-up in response times: users start thinking, which is how they stay when think times are
+/// exponential, so only the servers have to fill.
 const WARM_UP_RESPONSES: f64 = 20.0;
-/// A queue forgets its start after 1/(mu (1 - sqrt rho)^2); the utilization is not taken above this.
+/// A queue forgets its start after 1/(mu (1 - sqrt rho)^2); the utilization is not taken above
+/// this.
 const BUSY_MAX: f64 = 0.95;
 
 /// A simulation to run.

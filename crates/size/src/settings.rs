@@ -6,8 +6,9 @@ use crate::capacity::Problem;
 use crate::played::Played;
 use weir_model::Limits;
 
-/// Room above the mean number in use, in square roots of it (square-root staffing: Halfin and Whitt 1981), from the least on: the
-/// first with which the simulated fleet is as good as with the limits of the trials.
+/// Room above the mean number in use, in square roots of it (square-root staffing: Halfin and Whitt
+/// 1981), from the least on: the first with which the simulated fleet is as good as with the limits
+/// of the trials.
 const ROOM: [f64; 4] = [3.0, 4.0, 6.0, 9.0];
 /// A limit is as good if the figure that binds is no worse than this times that without it.
 const AS_GOOD: f64 = 1.03;

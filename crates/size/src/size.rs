@@ -283,7 +283,8 @@ fn lost(
     Ok(LostServer {
         requests_lost: played.threads_busy(&server) + waiting,
         at,
-        // `servers` is the smallest number that is enough, so what is left of it after a loss is not.
+        // `servers` is the smallest number that is enough, so what is left of it after a loss is
+        // not.
         servers_needed: servers + 1,
     })
 }

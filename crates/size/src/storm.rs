@@ -1,7 +1,8 @@
 //! A stop of all CPUs, and clients that give up and try again: does it end, or keep itself alive?
 //!
-//! Trigger and sustaining effect are those of metastable failures (Bronson, Charapko, Aghayev and Zhu 2021): the stop goes away, the
-//! work that nobody waits for any more stays, and retries make more of it.
+//! Trigger and sustaining effect are those of metastable failures (Bronson, Charapko, Aghayev and
+//! Zhu 2021): the stop goes away, the work that nobody waits for any more stays, and retries make
+//! more of it.
 
 use weir_sim::{
     AbandonedWork, Distribution, Happening, Jitter, Network, Planned, Retry, Simulation, Timeout,
@@ -24,7 +25,8 @@ const TIMEOUT_OF_BOUND: f64 = 2.0;
 const TIMEOUT_OF_MEAN: f64 = 10.0;
 /// What it costs at most: attempts, each with some events.
 const ATTEMPTS_MAX: f64 = 1e6;
-/// It is over when so large a share of the answers before is there again, averaged over so many units.
+/// It is over when so large a share of the answers before is there again, averaged over so many
+/// units.
 const RECOVERED: f64 = 0.9;
 const AVERAGED: usize = 5;
 /// Attempts and budgets that are tried.

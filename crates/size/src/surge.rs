@@ -1,4 +1,5 @@
-//! More users than planned: everybody let in, held back in front of the threads, or given more servers.
+//! More users than planned: everybody let in, held back in front of the threads, or given more
+//! servers.
 
 use weir_model::Limits;
 

@@ -58,7 +58,8 @@ impl Variation {
 }
 
 impl Pair {
-    /// All that are tried. A CPU shared by all shows little of how the CPU time varies, so three do for it.
+    /// All that are tried. A CPU shared by all shows little of how the CPU time varies, so three do
+    /// for it.
     pub(crate) fn all() -> Vec<Self> {
         use Variation::{Constant, Erlang4, Erlang16, Exponential, HeavyTailed};
         let delays = [Constant, Erlang16, Erlang4, Exponential, HeavyTailed];

@@ -116,7 +116,8 @@ fn answer(measured: &(FittedModel, Vec<TrialRecord>), ask: &Ask) -> Result<Sizin
     size(&measured.0, &measured.1, ask, 2, &Unwatched)
 }
 
-/// Random requests make each server an M/M/1 queue: R = D/(1 - rho) is 60 ms at rho = 2/3, where a server has 2/3/D (Z + R) users.
+/// Random requests make each server an M/M/1 queue: R = D/(1 - rho) is 60 ms at rho = 2/3, where a
+/// server has 2/3/D (Z + R) users.
 #[test]
 fn the_number_is_the_one_of_the_formula() {
     let measured = measured(&[10, 20, 30, 38, 45], Needs::default());
@@ -143,8 +144,8 @@ fn the_number_is_the_one_of_the_formula() {
     assert_eq!(found.calibration, None);
 }
 
-/// The whole fleet, simulated with the truth: its 99th percentile is within the bound with the servers of the answer, and not with
-/// a seventh less than the fitted numbers ask for.
+/// The whole fleet, simulated with the truth: its 99th percentile is within the bound with the
+/// servers of the answer, and not with a seventh less than the fitted numbers ask for.
 #[test]
 fn the_whole_fleet_does_what_its_share_said() {
     let needs = Needs {

@@ -12,8 +12,8 @@ pub struct ScriptFile {
     pub line: u32,
     /// The file; `None` when its name is made while the script runs.
     pub name: Option<String>,
-    /// What is done with it, where its class says so: `FileReader` and `FileWriter` do, `File` does
-    /// not.
+    /// What is done with it, where its class says so: `FileReader` and `FileWriter` do, `File`
+    /// does not.
     pub is_written: Option<bool>,
 }
 

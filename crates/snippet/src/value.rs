@@ -221,8 +221,8 @@ const TEXT_DEPTH_MAX: u32 = 30;
 /// Longest text of a list: one that has itself as items several times has no end.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
-/// Whether the text of a list is long enough. That the rest is missing does not go unnoticed: a text
-/// of this length is more than a run may make.
+/// Whether the text of a list is long enough. That the rest is missing does not go unnoticed: a
+/// text of this length is more than a run may make.
 fn is_long(out: &str) -> bool {
     let is_long = out.len() > TEXT_BYTES_MAX;
     if is_long {

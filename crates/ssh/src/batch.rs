@@ -1,7 +1,7 @@
 //! Many files in one script.
 //!
-//! `head` prints several files with the name of each above it (POSIX), so that one process there reads
-//! them all. A file that cannot be read is not in the answer.
+//! `head` prints several files with the name of each above it (POSIX), so that one process there
+//! reads them all. A file that cannot be read is not in the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -25,8 +25,8 @@ pub struct Connection {
 #[derive(Debug)]
 struct Inner {
     host: SshHost,
-    /// Where commands find this connection; `None`: the user's own configuration shares connections,
-    /// or there is no place for a socket.
+    /// Where commands find this connection; `None`: the user's own configuration shares
+    /// connections, or there is no place for a socket.
     socket: Option<TempDir>,
     shell: Mutex<Arc<Shell>>,
     /// Held while logging in again, which nobody else waits for.
@@ -93,8 +93,8 @@ impl Connection {
         self.shell().ask(script)
     }
 
-    /// Runs a script in the shell there; what it complains about is dropped. For what the user wrote
-    /// there is [`command`](Self::command).
+    /// Runs a script in the shell there; what it complains about is dropped. For what the user
+    /// wrote there is [`command`](Self::command).
     ///
     /// # Errors
     /// The connection has ended, or the script takes longer than 20 s.
@@ -131,8 +131,8 @@ impl Connection {
         Ok(target.map(|(_, target)| target.to_owned()))
     }
 
-    /// A command line that the user wrote, run by the shell of the user there, in the home there. It is
-    /// a process of its own, which shares the connection as long as that is open.
+    /// A command line that the user wrote, run by the shell of the user there, in the home there.
+    /// It is a process of its own, which shares the connection as long as that is open.
     pub fn command(&self, line: &str) -> Command {
         let socket = self.inner.socket.as_ref();
         let options = socket.map(|socket| [control_path(socket)]);

@@ -25,9 +25,9 @@ const OPTIONS: [&str; 13] = [
     "PermitLocalCommand=no",
 ];
 
-/// Characters that a shell acts on: `ProxyCommand` and `Match exec` of a configuration pass user and
-/// host to one (`%r`, `%h`), so that names with them would be commands. OpenSSH refuses the same
-/// since 9.6.
+/// Characters that a shell acts on: `ProxyCommand` and `Match exec` of a configuration pass user
+/// and host to one (`%r`, `%h`), so that names with them would be commands. OpenSSH refuses the
+/// same since 9.6.
 const OF_SHELLS: [char; 12] = ['\'', '"', '`', ';', '&', '<', '>', '|', '(', ')', '{', '}'];
 /// Those that only the name of a user may hold: `DOMAIN\USER`, `MACHINE$`.
 const OF_USERS: [char; 2] = ['$', '\\'];
@@ -117,8 +117,8 @@ impl SshHost {
         words
     }
 
-    /// Whether the user's own configuration shares connections to this host. Also tells whether ssh is
-    /// there and understands the configuration.
+    /// Whether the user's own configuration shares connections to this host. Also tells whether ssh
+    /// is there and understands the configuration.
     pub(crate) fn shares_connections(&self) -> Result<bool, SshError> {
         let output = Command::new(&self.program)
             .args(self.file_words())
@@ -226,7 +226,8 @@ mod tests {
         assert_eq!(host.by_hand(), "ssh -F /etc/hosts-of-weir app01");
     }
 
-    /// What the client of OpenSSH makes of the words and of a configuration that gives everything away.
+    /// What the client of OpenSSH makes of the words and of a configuration that gives everything
+    /// away.
     #[test]
     fn a_host_gets_nothing_to_act_with() {
         let folder = tempfile::tempdir().unwrap();

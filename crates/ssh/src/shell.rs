@@ -1,8 +1,8 @@
 //! A shell at the other end that answers one script after the other.
 //!
-//! Each script is followed by a line that nothing else prints: a mark that is new for every shell, and
-//! the script's number and status. A thread takes the answers apart and hands each to whoever waits for
-//! it; one that nobody waits for any more is dropped there.
+//! Each script is followed by a line that nothing else prints: a mark that is new for every shell,
+//! and the script's number and status. A thread takes the answers apart and hands each to whoever
+//! waits for it; one that nobody waits for any more is dropped there.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -1,4 +1,5 @@
-//! Measures how often the intervals of this crate cover the truth, and how often steady trials are refused.
+//! Measures how often the intervals of this crate cover the truth, and how often steady trials are
+//! refused.
 //!
 //! The tables in the docs of `batch_means` and `warmup` come from here:
 //! `cargo run -p weir-stats --release --example coverage`.

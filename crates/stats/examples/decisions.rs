@@ -1,7 +1,8 @@
-//! Measures how often the comparisons of this crate are wrong, and what its intervals of trials with a warm-up cover.
+//! Measures how often the comparisons of this crate are wrong, and what its intervals of trials
+//! with a warm-up cover.
 //!
-//! The tables in docs/concepts/statistics.md come from here and from the example `coverage`; `cargo xtask bench
-//! statistics` runs both.
+//! The tables in docs/concepts/statistics.md come from here and from the example `coverage`; `cargo
+//! xtask bench statistics` runs both.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 #![expect(clippy::unwrap_used, reason = "an example may panic")]
 
@@ -88,7 +89,8 @@ fn study(seed: u64, truth: f64, sigma: f64, margin: Margin) -> (Verdict, usize) 
     unreachable!("the last look is always over")
 }
 
-/// Trials of so many seconds, as a trial of Weir is evaluated: where the warm-up ends, then the mean of what is left.
+/// Trials of so many seconds, as a trial of Weir is evaluated: where the warm-up ends, then the
+/// mean of what is left.
 fn trials(phi: f64, bins: usize) -> String {
     let (mut given, mut covered, mut covered_all) = (0, 0, 0);
     for seed in 0..TRIALS {

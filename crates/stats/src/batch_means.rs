@@ -1,10 +1,11 @@
 //! Mean of a correlated series, from the spread of the means of batches.
 //!
-//! Neighbouring seconds of a trial resemble each other, so the plain standard error of their mean is too small. Means
-//! of long enough batches are nearly independent; how long is found from the series itself.
+//! Neighbouring seconds of a trial resemble each other, so the plain standard error of their mean
+//! is too small. Means of long enough batches are nearly independent; how long is found from the
+//! series itself.
 //!
-//! **Measured coverage** of the nominal 95 % interval of [`mean_of_series`] over 4,000 first-order autoregressive series
-//! each, from `cargo run -p weir-stats --release --example coverage`:
+//! **Measured coverage** of the nominal 95 % interval of [`mean_of_series`] over 4,000 first-order
+//! autoregressive series each, from `cargo run -p weir-stats --release --example coverage`:
 //!
 //! | lag-1 correlation | 15 bins | 20 | 30 | 60 | 120 | 300 | 900 |
 //! |---|---|---|---|---|---|---|---|
@@ -24,10 +25,11 @@
 //! | 0.8 | 80 | 73 | 56 | 79 | 95 | 24 | 0 |
 //! | 0.95 | 88 | 86 | 81 | 97 | 100 | 99 | 61 |
 //!
-//! A refusal does not make the others better: a strongly correlated series that slips through looks less correlated
-//! than it is. It is a reason to lengthen the window, not a filter. [`Support::Enough`] is one: it asks for 30 effective
-//! values with the correlation raised by its own error, so that what passes is seldom a series that only looks long. The
-//! example `decisions` measures what such intervals cover (docs/concepts/statistics.md).
+//! A refusal does not make the others better: a strongly correlated series that slips through looks
+//! less correlated than it is. It is a reason to lengthen the window, not a filter.
+//! [`Support::Enough`] is one: it asks for 30 effective values with the correlation raised by its
+//! own error, so that what passes is seldom a series that only looks long. The example `decisions`
+//! measures what such intervals cover (docs/concepts/statistics.md).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,15 +39,17 @@ use crate::error::{check_finite, check_probability};
 use crate::student::{mean, two_sided, variance};
 use crate::{Estimate, Method, StatsError};
 
-/// The adaptive interval starts from at most this many batches (methods of sequential batch means start at 32 or more
-/// so that the lag-1 test below has some power).
+/// The adaptive interval starts from at most this many batches (methods of sequential batch means
+/// start at 32 or more so that the lag-1 test below has some power).
 const BATCHES_START: usize = 32;
-/// And never goes below this many: Schmeiser (1982), "Batch size effects in the analysis of simulation output", finds
-/// nothing gained by more than 30 and much lost by fewer than about 10; 8 is what halving from 32 allows.
+/// And never goes below this many: Schmeiser (1982), "Batch size effects in the analysis of
+/// simulation output", finds nothing gained by more than 30 and much lost by fewer than about 10; 8
+/// is what halving from 32 allows.
 const BATCHES_MIN: usize = 8;
 /// Fewest bins from which an interval is given at all.
 const BINS_MIN: usize = BATCHES_MIN;
-/// The lag-1 correlation of k independent values exceeds 1.32/sqrt(k) with a probability of about 9 %.
+/// The lag-1 correlation of k independent values exceeds 1.32/sqrt(k) with a probability of about 9
+/// %.
 const CORRELATION_LIMIT: f64 = 1.32;
 /// Largest correlation that the interval is corrected for; above it, the factor would be guesswork.
 const CORRELATION_MAX: f64 = 0.9;
@@ -53,7 +57,8 @@ const CORRELATION_MAX: f64 = 0.9;
 const EFFECTIVE_ENOUGH: f64 = 30.0;
 /// A window of fewer than 120 bins need not reach 30; it has to be worth this share of its bins …
 const EFFECTIVE_SHARE_MIN: f64 = 0.25;
-/// … and at least this many independent values, below which the coverage falls under 90 % (see the table above).
+/// … and at least this many independent values, below which the coverage falls under 90 % (see the
+/// table above).
 const EFFECTIVE_MIN: f64 = 8.0;
 
 /// Equal batches of a series, their mean and its interval.
@@ -125,19 +130,21 @@ pub struct SeriesMean {
 pub enum Support {
     /// At least 30 independent values, also if the correlation is somewhat stronger than it looks.
     Enough,
-    /// Perhaps fewer than 30, but at least 8 and a quarter of the bins. The interval nearly holds; a decision should
-    /// lean on the spread between trials.
+    /// Perhaps fewer than 30, but at least 8 and a quarter of the bins. The interval nearly holds;
+    /// a decision should lean on the spread between trials.
     Short,
-    /// So few independent values that the interval is too narrow. The window has to be longer, or the trial is refused.
+    /// So few independent values that the interval is too narrow. The window has to be longer, or
+    /// the trial is refused.
     Refused,
 }
 
 /// Mean of a correlated series by batch means whose number adapts to the correlation.
 ///
-/// Starts with at most 32 batches; while the lag-1 correlation r of k batch means exceeds 1.32/sqrt(k) and k/2 is at
-/// least 8, k is halved. What correlation is left widens the interval by `sqrt((1 + r) / (1 - r))`, r corrected by
-/// 1/k for bias and held between 0 and 0.9. Short windows start with batches of a single bin, since batches of 5 would
-/// leave too few of them for any interval; at least 8 bins are needed.
+/// Starts with at most 32 batches; while the lag-1 correlation r of k batch means exceeds
+/// 1.32/sqrt(k) and k/2 is at least 8, k is halved. What correlation is left widens the interval by
+/// `sqrt((1 + r) / (1 - r))`, r corrected by 1/k for bias and held between 0 and 0.9. Short windows
+/// start with batches of a single bin, since batches of 5 would leave too few of them for any
+/// interval; at least 8 bins are needed.
 pub fn mean_of_series(series: &[f64], confidence: f64) -> Result<SeriesMean, StatsError> {
     let count = series.len();
     if count < BINS_MIN {

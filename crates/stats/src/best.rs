@@ -1,13 +1,14 @@
 //! What every treatment loses against the best one, whichever that is.
 //!
-//! The best treatment is not known, and the one with the highest mean was chosen for being high. So the loss of a
-//! treatment is bounded against *all* others at once: its upper bound is the largest that any of them allows, its lower
-//! bound the largest that one of them proves (multiple comparisons with the best; Hsu 1984, Annals of Statistics 12).
+//! The best treatment is not known, and the one with the highest mean was chosen for being high. So
+//! the loss of a treatment is bounded against *all* others at once: its upper bound is the largest
+//! that any of them allows, its lower bound the largest that one of them proves (multiple
+//! comparisons with the best; Hsu 1984, Annals of Statistics 12).
 //!
-//! Each end of the intervals gets half of the error that is allowed. That an upper bound is too low takes one
-//! comparison to fail, that with the true best (an intersection-union test; Berger 1982, Technometrics 24), so that
-//! errors add up over the treatments only; that a lower bound is too high may be the doing of any pair. Both add up over
-//! the looks at data that grows (Bonferroni).
+//! Each end of the intervals gets half of the error that is allowed. That an upper bound is too low
+//! takes one comparison to fail, that with the true best (an intersection-union test; Berger 1982,
+//! Technometrics 24), so that errors add up over the treatments only; that a lower bound is too
+//! high may be the doing of any pair. Both add up over the looks at data that grows (Bonferroni).
 
 use crate::student::student_quantile;
 use crate::{Blocks, Estimate, Method};
@@ -26,7 +27,8 @@ pub struct Family {
 impl Blocks {
     /// The loss of every treatment against the best of them, never below 0.
     ///
-    /// Panics when the family has fewer than two treatments or no look: both are the caller's own numbers.
+    /// Panics when the family has fewer than two treatments or no look: both are the caller's own
+    /// numbers.
     pub fn losses(&self, family: Family) -> Vec<Estimate> {
         assert!(family.treatments > 1 && family.looks > 0, "an empty family");
         let means = self.means();
@@ -52,7 +54,8 @@ impl Blocks {
             .collect()
     }
 
-    /// How far a difference of two means reaches to one side with this probability of reaching further.
+    /// How far a difference of two means reaches to one side with this probability of reaching
+    /// further.
     fn reach(&self, error: f64) -> f64 {
         student_quantile(1.0 - error, self.freedom()) * self.standard_error_of_difference()
     }
@@ -115,7 +118,8 @@ mod tests {
         assert!(of(4, 1) < of(5, 1) && of(4, 1) < of(4, 2));
     }
 
-    /// All intervals of an analysis hold together in at least 95 of 100: with the best alone, with equals, with ties.
+    /// All intervals of an analysis hold together in at least 95 of 100: with the best alone, with
+    /// equals, with ties.
     #[test]
     fn intervals_hold_together_as_often_as_they_say() {
         for truth in [

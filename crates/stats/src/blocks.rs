@@ -1,9 +1,10 @@
 //! Treatments compared in randomised blocks.
 //!
-//! Every block has each treatment once, in a random order. What makes a whole block faster or slower (the machine's
-//! afternoon) is taken out of the comparison; what is left over and above treatments and blocks is the noise. After
-//! Montgomery, "Design and Analysis of Experiments", the chapter on randomised complete block designs. Assumed: noise
-//! of the same size for all treatments, which for figures of load is nearer to the truth on a logarithmic scale, and
+//! Every block has each treatment once, in a random order. What makes a whole block faster or
+//! slower (the machine's afternoon) is taken out of the comparison; what is left over and above
+//! treatments and blocks is the noise. After Montgomery, "Design and Analysis of Experiments", the
+//! chapter on randomised complete block designs. Assumed: noise of the same size for all
+//! treatments, which for figures of load is nearer to the truth on a logarithmic scale, and
 //! no treatment that only some blocks favour.
 
 use crate::error::check_finite;
@@ -20,7 +21,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Analyses `values[block][treatment]`; at least two blocks of at least two treatments, all complete.
+    /// Analyses `values[block][treatment]`; at least two blocks of at least two treatments, all
+    /// complete.
     ///
     /// ```
     /// use weir_stats::Blocks;
@@ -75,8 +77,8 @@ impl Blocks {
         self.residual_variance
     }
 
-    /// How much larger the mean of treatment `of` is than that of `than`, as one of so many comparisons that shall
-    /// all be true together with the confidence (Bonferroni).
+    /// How much larger the mean of treatment `of` is than that of `than`, as one of so many
+    /// comparisons that shall all be true together with the confidence (Bonferroni).
     ///
     /// Panics when there is no such treatment or no comparison: both are the caller's own numbers.
     pub fn difference(
@@ -120,7 +122,8 @@ mod tests {
 
     use super::*;
 
-    /// The vascular graft experiment of Montgomery's chapter: yield at four extrusion pressures, six batches of resin.
+    /// The vascular graft experiment of Montgomery's chapter: yield at four extrusion pressures,
+    /// six batches of resin.
     const GRAFTS: [[f64; 4]; 6] = [
         [90.3, 92.5, 85.5, 82.5],
         [89.2, 89.5, 90.8, 89.5],

@@ -1,22 +1,23 @@
 //! Where a response meets its target: a local line through the trials near it.
 //!
-//! Near the target every smooth curve is almost a line, so the last step of a search needs no model of the server.
-//! The line is fitted by weighted least squares: a trial's variance is `sigma^2 y^2 + h^2/4`, sigma being the relative
-//! spread between trials and h the half-width of the trial's own 95 % interval. The interval of the level follows from
-//! Fieller's theorem (1954, "Some problems in interval estimation"): it holds exactly the levels at which the line's
-//! value cannot be told from the target, so it agrees with [`Crossing::probability_at_most`].
+//! Near the target every smooth curve is almost a line, so the last step of a search needs no model
+//! of the server. The line is fitted by weighted least squares: a trial's variance is
+//! `sigma^2 y^2 + h^2/4`, sigma being the relative spread between trials and h the half-width of
+//! the trial's own 95 % interval. The interval of the level follows from Fieller's theorem (1954,
+//! "Some problems in interval estimation"): it holds exactly the levels at which the line's value
+//! cannot be told from the target, so it agrees with [`Crossing::probability_at_most`].
 
 use crate::error::check_probability;
 use crate::student::{student_cdf, two_sided};
 use crate::{Estimate, Method, Spread, StatsError};
 
-/// Trials count as near a root r from 0.7 r to 1.35 r: on the curves of closed networks the line departs from the curve by less
-/// than the noise there.
+/// Trials count as near a root r from 0.7 r to 1.35 r: on the curves of closed networks the line
+/// departs from the curve by less than the noise there.
 pub const NEAR: std::ops::RangeInclusive<f64> = 0.7..=1.35;
 /// Fewest near trials for a line: it has two unknowns, and two more trials say how well it fits.
 const POINTS_MIN: usize = 4;
-/// The scatter about the line is taken to be at least 1 % of the target: four trials that lie on a line by luck must
-/// not look like certainty.
+/// The scatter about the line is taken to be at least 1 % of the target: four trials that lie on a
+/// line by luck must not look like certainty.
 const RESIDUAL_FLOOR: f64 = 0.01;
 
 /// The response of one trial at a level.
@@ -31,8 +32,9 @@ pub struct Point {
 }
 
 impl Point {
-    /// One over the variance of the trial's mean, which is taken to be at least `(RESIDUAL_FLOOR scale)^2`: a response
-    /// of exactly 0 (no errors, nobody waiting) must not outweigh all others.
+    /// One over the variance of the trial's mean, which is taken to be at least `(RESIDUAL_FLOOR
+    /// scale)^2`: a response of exactly 0 (no errors, nobody waiting) must not outweigh all
+    /// others.
     pub(crate) fn weight(&self, spread_relative: f64, scale: f64) -> f64 {
         let variance = (spread_relative * self.value).powi(2) + self.half_width.powi(2) / 4.0;
         1.0 / variance
@@ -61,7 +63,8 @@ pub struct Crossing {
     covariance: Covariance,
 }
 
-/// What is known of a line's slope before any trial: for example that the response follows a model, more or less.
+/// What is known of a line's slope before any trial: for example that the response follows a model,
+/// more or less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpectedSlope {
     /// Response per level.
@@ -79,11 +82,12 @@ struct Covariance {
 }
 
 impl Crossing {
-    /// Fits the line through the points whose level lies in [`NEAR`] times `root`, the best guess so far.
+    /// Fits the line through the points whose level lies in [`NEAR`] times `root`, the best guess
+    /// so far.
     ///
-    /// The variance about the line pools what the spread foretells (with its degrees of freedom) with the scatter that
-    /// is seen, and is at least `(0.01 target)^2`. With an assumed spread (0 degrees of freedom) only the scatter counts, and
-    /// the floor.
+    /// The variance about the line pools what the spread foretells (with its degrees of freedom)
+    /// with the scatter that is seen, and is at least `(0.01 target)^2`. With an assumed spread
+    /// (0 degrees of freedom) only the scatter counts, and the floor.
     pub fn fit(
         points: &[Point],
         root: f64,
@@ -93,8 +97,9 @@ impl Crossing {
         Self::fit_expecting(points, root, target, spread, None)
     }
 
-    /// The same with a slope that is expected. It counts as much as its standard deviation says: quiet trials overrule it,
-    /// and where trials scatter it keeps them from tilting the line by chance.
+    /// The same with a slope that is expected. It counts as much as its standard deviation says:
+    /// quiet trials overrule it, and where trials scatter it keeps them from tilting the line
+    /// by chance.
     pub fn fit_expecting(
         points: &[Point],
         root: f64,
@@ -147,7 +152,8 @@ impl Crossing {
         Ok(crossing)
     }
 
-    /// Half-width of the level at the given confidence by the delta method: the search stops when it is small enough.
+    /// Half-width of the level at the given confidence by the delta method: the search stops when
+    /// it is small enough.
     pub fn half_width(&self, confidence: f64) -> f64 {
         two_sided(confidence, self.df) * self.standard_error
     }
@@ -167,7 +173,8 @@ impl Crossing {
                 standard_error: self.covariance.slope.sqrt(),
             });
         }
-        // With a > 0 the level itself solves the inequality, so that the root is real but for rounding.
+        // With a > 0 the level itself solves the inequality, so that the root is real but for
+        // rounding.
         let root = (b * b - a * c).max(0.0).sqrt();
         Ok(Estimate {
             value: self.level,
@@ -250,7 +257,8 @@ fn weighted_line(
     let intercept = value - slope * centre;
     let chi_squared = total
         * average(&|point| (point.value - intercept - slope * (point.level - origin)).powi(2));
-    // The weights are known up to one factor: 1 if the spread holds, more if the points scatter more.
+    // The weights are known up to one factor: 1 if the spread holds, more if the points scatter
+    // more.
     let factor = (spread.df + chi_squared) / df;
     let mean_variance = points.len() as f64 / total;
     let factor = factor.max((RESIDUAL_FLOOR * target).powi(2) / mean_variance);
@@ -278,7 +286,8 @@ fn weighted_line(
 mod tests {
     use super::*;
 
-    /// Equal weights (by a half-width that hides the relative spread), so that the textbook formulas apply.
+    /// Equal weights (by a half-width that hides the relative spread), so that the textbook
+    /// formulas apply.
     fn points(pairs: &[(f64, f64)]) -> Vec<Point> {
         pairs
             .iter()
@@ -292,8 +301,9 @@ mod tests {
 
     #[test]
     fn four_points_by_hand() {
-        // y = 40, 44, 56, 60 at x = -3, -1, 1, 3 about 20: slope 72/20 = 3.6, intercept 50, residuals 0.8, -2.4, 2.4,
-        // -0.8: sum of squares 12.8, variance 6.4 with 2 degrees of freedom. Target 52: x = 2/3.6.
+        // y = 40, 44, 56, 60 at x = -3, -1, 1, 3 about 20: slope 72/20 = 3.6, intercept 50,
+        // residuals 0.8, -2.4, 2.4, -0.8: sum of squares 12.8, variance 6.4 with 2 degrees
+        // of freedom. Target 52: x = 2/3.6.
         let near = points(&[(17.0, 40.0), (19.0, 44.0), (21.0, 56.0), (23.0, 60.0)]);
         let crossing = Crossing::fit(&near, 20.0, 52.0, &Spread::assumed(0.005)).unwrap();
         assert!((crossing.slope - 3.6).abs() < 1e-4);
@@ -342,7 +352,8 @@ mod tests {
         };
         assert!((slope(1e6) - 3.6).abs() < 1e-4);
         assert!((slope(1e-6) - 1.0).abs() < 1e-4);
-        // The variance about the line is 6.4, so that of the slope 6.4/20 = 0.32: with the same before, the mean of both.
+        // The variance about the line is 6.4, so that of the slope 6.4/20 = 0.32: with the same
+        // before, the mean of both.
         assert!((slope(0.32_f64.sqrt()) - 2.3).abs() < 1e-3);
     }
 

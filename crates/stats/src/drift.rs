@@ -1,11 +1,12 @@
 //! A machine that gets faster or slower while a study runs, seen by a reference that is repeated.
 //!
-//! Trials of one reference treatment, spread over the study, should all give the same. A line through the logarithms
-//! of what they gave, against the time at which they ran, says by how much the machine changes, and its scatter how much
-//! two trials differ anyway (Montgomery, "Design and Analysis of Experiments", on covariates). Assumed: a change that is
-//! about even over the study, and the same share for every treatment. A step, such as a neighbour that moves in, is not
-//! even; the scatter about the line grows then, and the drift hides in it. Treatments that ran as pairs or in blocks need
-//! none of this.
+//! Trials of one reference treatment, spread over the study, should all give the same. A line
+//! through the logarithms of what they gave, against the time at which they ran, says by how much
+//! the machine changes, and its scatter how much two trials differ anyway (Montgomery, "Design and
+//! Analysis of Experiments", on covariates). Assumed: a change that is about even over the study,
+//! and the same share for every treatment. A step, such as a neighbour that moves in, is not
+//! even; the scatter about the line grows then, and the drift hides in it. Treatments that ran as
+//! pairs or in blocks need none of this.
 
 use crate::equivalence::logarithms;
 use crate::error::{check_finite, check_probability};
@@ -29,12 +30,14 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// From references as (time in seconds, figure), in any order; at least four, at more than one time.
+    /// From references as (time in seconds, figure), in any order; at least four, at more than one
+    /// time.
     ///
     /// ```
     /// use weir_stats::Drift;
     ///
-    /// let references = [(0.0, 100.0), (600.0, 99.2), (1200.0, 97.9), (1800.0, 97.0), (2400.0, 96.1)];
+    /// let references =
+    ///     [(0.0, 100.0), (600.0, 99.2), (1200.0, 97.9), (1800.0, 97.0), (2400.0, 96.1)];
     /// let drift = Drift::of(&references, 0.95)?;
     /// assert!(drift.matters() && drift.over_study.contains(-0.04));
     /// // What the same trial would have given in the middle of the study.
@@ -91,18 +94,19 @@ impl Drift {
         })
     }
 
-    /// Whether figures have to be adjusted: the change is larger than the noise between two trials, and its interval
-    /// excludes 0.
+    /// Whether figures have to be adjusted: the change is larger than the noise between two trials,
+    /// and its interval excludes 0.
     ///
-    /// The first alone would be true of every second study without any drift: the slope through a handful of
-    /// references is as noisy as they are.
+    /// The first alone would be true of every second study without any drift: the slope through a
+    /// handful of references is as noisy as they are.
     pub fn matters(&self) -> bool {
         let shown = !self.over_study.contains(0.0);
         shown && self.over_study.value.ln_1p().abs() > self.noise
     }
 
-    /// A figure measured at a time as it would have been in the middle of the references; unchanged where the drift
-    /// does not matter, since an adjustment by a slope that is mostly noise adds that noise.
+    /// A figure measured at a time as it would have been in the middle of the references; unchanged
+    /// where the drift does not matter, since an adjustment by a slope that is mostly noise
+    /// adds that noise.
     pub fn adjusted(&self, at_s: f64, figure: f64) -> f64 {
         if self.matters() {
             figure * (-self.slope_per_s * (at_s - self.middle_s)).exp()
@@ -117,8 +121,8 @@ impl Drift {
 mod tests {
     use super::*;
 
-    /// Logarithms 0, 1, 3, 4 at 0, 1, 2, 3 s have the slope 1.4 and residuals of 0.1, -0.3, 0.3, -0.1 about their line;
-    /// the variance about it is 0.2 / 2, that of the slope 0.1 / 5, and
+    /// Logarithms 0, 1, 3, 4 at 0, 1, 2, 3 s have the slope 1.4 and residuals of 0.1, -0.3, 0.3,
+    /// -0.1 about their line; the variance about it is 0.2 / 2, that of the slope 0.1 / 5, and
     /// t(2, 0.975) = 4.3027.
     #[test]
     fn a_line_by_hand() {

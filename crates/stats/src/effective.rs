@@ -1,9 +1,10 @@
 //! How many independent responses a sample of responses is worth for one of its quantiles.
 //!
-//! In a bad second all responses are slow: they wait in one queue. A sample of 10,000 responses from 60 seconds may
-//! be worth a few hundred, and an interval that takes it for 10,000 is too narrow by far. What it is worth follows from how
-//! much the seconds differ: were the responses independent, the share of them below the quantile would scatter between
-//! seconds as a binomial one, and not more (the design effect of cluster samples; Kish 1965, "Survey Sampling", section
+//! In a bad second all responses are slow: they wait in one queue. A sample of 10,000 responses
+//! from 60 seconds may be worth a few hundred, and an interval that takes it for 10,000 is too
+//! narrow by far. What it is worth follows from how much the seconds differ: were the responses
+//! independent, the share of them below the quantile would scatter between seconds as a binomial
+//! one, and not more (the design effect of cluster samples; Kish 1965, "Survey Sampling", section
 //! 5.4; seconds that resemble each other lower it further by the autocorrelation time).
 
 use crate::autocorrelation::autocorrelation_time;
@@ -18,11 +19,12 @@ pub struct BinShare {
     pub of: u64,
 }
 
-/// How many independent responses would know the quantile as well as these bins do; at most as many as there are.
+/// How many independent responses would know the quantile as well as these bins do; at most as many
+/// as there are.
 ///
-/// With p the share below in all bins, N responses in T bins and r the counts below less p times the counts:
-/// `p (1 - p) N^2 / (T Var(r) tau)`, tau being the autocorrelation time of r. Where fewer than two bins or no spread tell
-/// nothing, the number of responses comes back.
+/// With p the share below in all bins, N responses in T bins and r the counts below less p times
+/// the counts: `p (1 - p) N^2 / (T Var(r) tau)`, tau being the autocorrelation time of r. Where
+/// fewer than two bins or no spread tell nothing, the number of responses comes back.
 pub fn effective_responses(bins: &[BinShare]) -> f64 {
     let total: u64 = bins.iter().map(|bin| bin.of).sum();
     let all = total as f64;
@@ -46,7 +48,8 @@ pub fn effective_responses(bins: &[BinShare]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A fixed sequence of values in 0..1 (multiples of the golden ratio) that do not resemble their neighbours.
+    /// A fixed sequence of values in 0..1 (multiples of the golden ratio) that do not resemble
+    /// their neighbours.
     fn mixed(count: u32) -> impl Iterator<Item = f64> {
         (0..count).map(|i| (f64::from(i) * 0.618_033_988_75).fract())
     }

@@ -1,13 +1,14 @@
 //! Whether two things are the same for every purpose, different, or not told apart yet.
 //!
-//! A test that finds no difference has not shown that there is none: with few noisy trials it never finds any. So
-//! "same" is what has to be shown here, by two one-sided tests (TOST; Schuirmann 1987, "A comparison of the two
-//! one-sided tests procedure and the power approach"): the ratio is shown to be larger than `1 / (1 + margin)` and
-//! smaller than `1 + margin`. All of it is done with logarithms, since noise of load figures is a share of the figure and
-//! a ratio of two halves is as far as a ratio of two.
+//! A test that finds no difference has not shown that there is none: with few noisy trials it never
+//! finds any. So "same" is what has to be shown here, by two one-sided tests (TOST; Schuirmann
+//! 1987, "A comparison of the two one-sided tests procedure and the power approach"): the ratio is
+//! shown to be larger than `1 / (1 + margin)` and smaller than `1 + margin`. All of it is done with
+//! logarithms, since noise of load figures is a share of the figure and a ratio of two halves is as
+//! far as a ratio of two.
 //!
-//! Assumed: independent trials, noise that is about normal on the logarithmic scale. Of seconds of one trial neither
-//! holds; take one value for each trial.
+//! Assumed: independent trials, noise that is about normal on the logarithmic scale. Of seconds of
+//! one trial neither holds; take one value for each trial.
 //!
 //! ```
 //! use weir_stats::{LogRatio, Margin, Verdict};
@@ -58,8 +59,8 @@ pub struct LogRatio {
 pub struct Equivalence {
     /// B over A, with the interval that decides: of a confidence of one minus twice the level.
     pub ratio: Estimate,
-    /// The probability of data that look as equal as these, if the truth lay at the margin: the larger of the two
-    /// one-sided tests.
+    /// The probability of data that look as equal as these, if the truth lay at the margin: the
+    /// larger of the two one-sided tests.
     pub p_equivalence: f64,
     /// The probability of data that differ as much as these, if there were no difference.
     pub p_difference: f64,
@@ -68,10 +69,12 @@ pub struct Equivalence {
 }
 
 impl LogRatio {
-    /// From trials of A and of B that do not belong together; the noise of the two may differ (Welch 1947).
+    /// From trials of A and of B that do not belong together; the noise of the two may differ
+    /// (Welch 1947).
     ///
-    /// At least two trials each. Trials that ran one after the other, A first, also carry what happened to the machine in
-    /// between: where the order can be chosen, take [`LogRatio::of_pairs`].
+    /// At least two trials each. Trials that ran one after the other, A first, also carry what
+    /// happened to the machine in between: where the order can be chosen, take
+    /// [`LogRatio::of_pairs`].
     pub fn of_independent(a: &[f64], b: &[f64]) -> Result<Self, StatsError> {
         let (a, b) = (logarithms(a)?, logarithms(b)?);
         let fewer = a.len().min(b.len());
@@ -97,8 +100,8 @@ impl LogRatio {
         })
     }
 
-    /// From pairs of a trial of A and one of B that ran next to each other: what both have in common (the machine's
-    /// afternoon) is not in the ratio. At least two pairs.
+    /// From pairs of a trial of A and one of B that ran next to each other: what both have in
+    /// common (the machine's afternoon) is not in the ratio. At least two pairs.
     pub fn of_pairs(pairs: &[(f64, f64)]) -> Result<Self, StatsError> {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let differences: Vec<f64> = logarithms(&a)?
@@ -142,12 +145,13 @@ impl LogRatio {
         })
     }
 
-    /// Compares with the margin. `level` is the probability of an error that is allowed for either claim: 0.05 for a
-    /// single look, less for several.
+    /// Compares with the margin. `level` is the probability of an error that is allowed for either
+    /// claim: 0.05 for a single look, less for several.
     ///
-    /// *Same* if both one-sided tests reject at the level, which is when the interval lies within the margins. *Different*
-    /// if the two-sided test of no difference rejects at the level and the ratio lies outside the margins. A truth right at
-    /// the margin is neither, whatever the number of trials.
+    /// *Same* if both one-sided tests reject at the level, which is when the interval lies within
+    /// the margins. *Different* if the two-sided test of no difference rejects at the level and
+    /// the ratio lies outside the margins. A truth right at the margin is neither, whatever the
+    /// number of trials.
     pub fn equivalence(&self, margin: Margin, level: f64) -> Result<Equivalence, StatsError> {
         let ratio = self.ratio(1.0 - 2.0 * level)?;
         let margin = margin.log();
@@ -170,7 +174,8 @@ impl LogRatio {
         })
     }
 
-    /// P(T >= (log - bound) / standard error): how likely chance puts the ratio so far above the bound.
+    /// P(T >= (log - bound) / standard error): how likely chance puts the ratio so far above the
+    /// bound.
     fn probability_above(&self, bound: f64) -> f64 {
         let distance = self.log - bound;
         if self.standard_error > 0.0 {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// A value with a two-sided interval, and how both were found.
 ///
-/// Both ends are always finite: where a sample cannot bound a value, the functions of this crate return an error
-/// rather than an interval that is open on one side.
+/// Both ends are always finite: where a sample cannot bound a value, the functions of this crate
+/// return an error rather than an interval that is open on one side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate {
@@ -29,29 +29,37 @@ pub struct Estimate {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {
-    /// Mean of a correlated series, from the spread of batch means; the count is the number of bins.
+    /// Mean of a correlated series, from the spread of batch means; the count is the number of
+    /// bins.
     BatchMeans,
     /// Mean of independent values, by Student's t; the count is the number of values.
     Student,
     /// A quantile between two order statistics; the count is the number of responses.
     OrderStatistics,
-    /// A share of successes or failures, exact binomial (Clopper and Pearson); the count is the number of attempts.
+    /// A share of successes or failures, exact binomial (Clopper and Pearson); the count is the
+    /// number of attempts.
     ClopperPearson,
-    /// A relative standard deviation from repeats, by the chi-squared distribution; the count is the number of repeats.
+    /// A relative standard deviation from repeats, by the chi-squared distribution; the count is
+    /// the number of repeats.
     ChiSquared,
-    /// The level at which a local line meets its target (Fieller); the count is the number of trials.
+    /// The level at which a local line meets its target (Fieller); the count is the number of
+    /// trials.
     Crossing,
     /// The value of a local line at a level; the count is the number of trials.
     LocalLine,
-    /// A ratio of two independent groups of trials, by Welch's t of their logarithms; the count is the number of trials.
+    /// A ratio of two independent groups of trials, by Welch's t of their logarithms; the count is
+    /// the number of trials.
     WelchLogRatio,
-    /// A ratio of trials that ran as pairs, by Student's t of the logarithms; the count is the number of pairs.
+    /// A ratio of trials that ran as pairs, by Student's t of the logarithms; the count is the
+    /// number of pairs.
     PairedLogRatio,
-    /// A relative change over time, by a line through logarithms; the count is the number of trials.
+    /// A relative change over time, by a line through logarithms; the count is the number of
+    /// trials.
     LogLine,
     /// A parameter of a curve, by nonlinear least squares; the count is the number of trials.
     NonlinearLeastSquares,
-    /// A difference or ratio of two estimates from their intervals (MOVER); the count is that of both.
+    /// A difference or ratio of two estimates from their intervals (MOVER); the count is that of
+    /// both.
     Mover,
 }
 
@@ -79,7 +87,8 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
-    /// Half-width over the magnitude of the value; infinite for a value of 0 with a proper interval.
+    /// Half-width over the magnitude of the value; infinite for a value of 0 with a proper
+    /// interval.
     pub fn relative_half_width(&self) -> f64 {
         let half_width = self.half_width();
         if half_width == 0.0 {

@@ -1,11 +1,12 @@
-//! The rising step curve that lies closest to the trials: a check that assumes nothing but "more users, more of it".
+//! The rising step curve that lies closest to the trials: a check that assumes nothing but "more
+//! users, more of it".
 
 use crate::StatsError;
 use crate::crossing::Point;
 use crate::error::check_finite;
 
-/// Weighted least-squares fit of a never falling sequence, by pooling adjacent violators (Ayer et al. 1955; Barlow
-/// et al. 1972, "Statistical Inference under Order Restrictions").
+/// Weighted least-squares fit of a never falling sequence, by pooling adjacent violators (Ayer et
+/// al. 1955; Barlow et al. 1972, "Statistical Inference under Order Restrictions").
 ///
 /// For a never rising sequence negate the values and the result. Weights are positive.
 pub fn isotonic_regression(values: &[f64], weights: &[f64]) -> Result<Vec<f64>, StatsError> {
@@ -64,8 +65,8 @@ pub struct IsotonicFit {
 }
 
 impl IsotonicFit {
-    /// Fits the points; repeats of a level count as one with their weighted mean. `spread_relative` is the relative
-    /// standard deviation between trials.
+    /// Fits the points; repeats of a level count as one with their weighted mean. `spread_relative`
+    /// is the relative standard deviation between trials.
     pub fn of(points: &[Point], spread_relative: f64) -> Result<Self, StatsError> {
         let scale = points
             .iter()
@@ -95,8 +96,8 @@ impl IsotonicFit {
         })
     }
 
-    /// Where the curve, joined by straight lines, leaves `target` behind; `None` if it starts above it or never
-    /// reaches it.
+    /// Where the curve, joined by straight lines, leaves `target` behind; `None` if it starts above
+    /// it or never reaches it.
     pub fn crossing(&self, target: f64) -> Option<f64> {
         let above = self.fitted.iter().position(|&value| value > target)?;
         let below = above.checked_sub(1)?;
@@ -171,8 +172,9 @@ mod tests {
             prop_assert!(again.iter().zip(&fitted).all(|(a, b)| (a - b).abs() < 1e-9));
         }
 
-        /// The fit is the closest rising sequence: no other rising sequence does better (Karush-Kuhn-Tucker: residuals
-        /// summed from the left never turn positive against the fit).
+        /// The fit is the closest rising sequence: no other rising sequence does better
+        /// (Karush-Kuhn-Tucker: residuals summed from the left never turn positive against the
+        /// fit).
         #[test]
         fn no_rising_sequence_is_closer(
             values in prop::collection::vec(-10.0..10.0_f64, 1..12),

@@ -1,8 +1,9 @@
 //! Nonlinear least squares with a handful of parameters.
 //!
-//! Levenberg and Marquardt's method (Marquardt 1963; Press et al., "Numerical Recipes", section 15.5): a step of Gauss and
-//! Newton, shortened towards the steepest descent for as long as it does not improve. Written here, because the one curve
-//! that needs it has three parameters, and no dependency is that small.
+//! Levenberg and Marquardt's method (Marquardt 1963; Press et al., "Numerical Recipes", section
+//! 15.5): a step of Gauss and Newton, shortened towards the steepest descent for as long as it does
+//! not improve. Written here, because the one curve that needs it has three parameters, and no
+//! dependency is that small.
 
 use crate::StatsError;
 
@@ -24,7 +25,8 @@ pub(crate) struct Closest<const P: usize> {
     pub(crate) parameters: [f64; P],
     /// Sum of the squared residuals.
     pub(crate) squares: f64,
-    /// Inverse of the normal equations; times the variance of equal noise it is the covariance of the parameters.
+    /// Inverse of the normal equations; times the variance of equal noise it is the covariance of
+    /// the parameters.
     pub(crate) inverse: [[f64; P]; P],
 }
 
@@ -152,8 +154,9 @@ mod tests {
         assert!(inverted([[1.0, 2.0], [2.0, 4.0]]).is_none());
     }
 
-    /// Misra1a of the NIST Statistical Reference Datasets, nonlinear regression of the lower level of difficulty: certified
-    /// b1 = 238.94212918, b2 = 5.5015643181e-4, residual sum of squares 0.12455138894, from the start 500, 0.0001.
+    /// Misra1a of the NIST Statistical Reference Datasets, nonlinear regression of the lower level
+    /// of difficulty: certified b1 = 238.94212918, b2 = 5.5015643181e-4, residual sum of
+    /// squares 0.12455138894, from the start 500, 0.0001.
     #[test]
     fn a_certified_fit_comes_back() {
         let data = [
@@ -186,7 +189,8 @@ mod tests {
         assert!((found.parameters[0] / 238.942_129_18 - 1.0).abs() < 1e-7);
         assert!((found.parameters[1] / 5.501_564_318_1e-4 - 1.0).abs() < 1e-7);
         assert!((found.squares / 0.124_551_388_94 - 1.0).abs() < 1e-8);
-        // Certified standard deviation of b1: 2.7070075241, residual standard deviation 0.10187876330.
+        // Certified standard deviation of b1: 2.7070075241, residual standard deviation
+        // 0.10187876330.
         let deviation = (found.squares / 12.0 * found.inverse[0][0]).sqrt();
         assert!((deviation / 2.707_007_524_1 - 1.0).abs() < 1e-6);
     }

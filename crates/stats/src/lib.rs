@@ -1,26 +1,29 @@
 //! Estimates with intervals, warm-up detection and crossing fits.
 //!
-//! This crate turns series and trials into numbers that carry their own doubt: an [`Estimate`] has a value, both ends of
-//! an interval, the confidence, the count behind it and the method. It owns no clock, reads nothing and draws no random
-//! number, so the same input always gives the same answer.
+//! This crate turns series and trials into numbers that carry their own doubt: an [`Estimate`] has
+//! a value, both ends of an interval, the confidence, the count behind it and the method. It owns
+//! no clock, reads nothing and draws no random number, so the same input always gives the same
+//! answer.
 //!
 //! The way of one trial through it:
 //!
 //! 1. [`warm_up`] says from which bin on the trial is in its steady state, or why it is not;
-//! 2. [`mean_of_series`] gives the mean of a response over the rest, with an interval that allows for autocorrelation;
-//! 3. [`quantile_of_sorted`] and [`quantile_of_counts`] do the same for quantiles of the response time,
-//!    [`proportion`] for a share of errors;
+//! 2. [`mean_of_series`] gives the mean of a response over the rest, with an interval that allows
+//!    for autocorrelation;
+//! 3. [`quantile_of_sorted`] and [`quantile_of_counts`] do the same for quantiles of the response
+//!    time, [`proportion`] for a share of errors;
 //!
 //! and of several trials:
 //!
 //! 4. [`between_trial_spread`] says how much two trials of one treatment differ;
-//! 5. [`Crossing::fit`] finds the level at which a response meets its target, [`IsotonicFit`] checks it without a model;
-//! 6. [`Blocks`] compares treatments that ran side by side, with each other and with the best of them;
-//!    [`unimodal_regression`] says where the best has to be looked for;
-//! 7. [`LogRatio`] compares two treatments: the same for every purpose, different, or not to be told; with pairs that come
-//!    one after the other [`sequential_equivalence`] says when to stop;
-//! 8. [`Drift`] says whether the machine changed meanwhile, [`UslFit`] what curve throughput follows, and when it follows
-//!    none.
+//! 5. [`Crossing::fit`] finds the level at which a response meets its target, [`IsotonicFit`]
+//!    checks it without a model;
+//! 6. [`Blocks`] compares treatments that ran side by side, with each other and with the best of
+//!    them; [`unimodal_regression`] says where the best has to be looked for;
+//! 7. [`LogRatio`] compares two treatments: the same for every purpose, different, or not to be
+//!    told; with pairs that come one after the other [`sequential_equivalence`] says when to stop;
+//! 8. [`Drift`] says whether the machine changed meanwhile, [`UslFit`] what curve throughput
+//!    follows, and when it follows none.
 //!
 //! ```
 //! use weir_stats::{mean_of_series, Support};

@@ -4,10 +4,11 @@ use std::fmt;
 
 use crate::StatsError;
 
-/// A relative difference that matters: of 0.03, a ratio of 1.03 or of 1/1.03 is just as far as matters.
+/// A relative difference that matters: of 0.03, a ratio of 1.03 or of 1/1.03 is just as far as
+/// matters.
 ///
-/// It has to come from what the difference costs, not from the data: an equivalence test with a margin chosen after
-/// looking says nothing.
+/// It has to come from what the difference costs, not from the data: an equivalence test with a
+/// margin chosen after looking says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Margin(f64);
 

@@ -5,10 +5,12 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use crate::error::check_probability;
 use crate::{Estimate, Method, StatsError};
 
-/// Share of `hits` in `count` independent attempts, with the interval of Clopper and Pearson (1934).
+/// Share of `hits` in `count` independent attempts, with the interval of Clopper and Pearson
+/// (1934).
 ///
-/// The interval never covers less than it says, also for 0 hits: with 0 errors in 1,000 requests the 95 % interval ends
-/// at 0.37 %. Errors that come in bursts are not independent; then it is too narrow.
+/// The interval never covers less than it says, also for 0 hits: with 0 errors in 1,000 requests
+/// the 95 % interval ends at 0.37 %. Errors that come in bursts are not independent; then it is too
+/// narrow.
 pub fn proportion(hits: u64, count: u64, confidence: f64) -> Result<Estimate, StatsError> {
     check_probability(confidence)?;
     assert!(hits <= count, "{hits} hits in {count} attempts");

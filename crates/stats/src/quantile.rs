@@ -1,16 +1,17 @@
 //! Quantiles of the response time, between two order statistics.
 //!
-//! The number of responses below the true quantile q is binomial(n, q), whatever the distribution of the response time; so two order
-//! statistics bound the quantile with a known probability (Conover 1999, "Practical Nonparametric Statistics", section 3.2). Nothing is
-//! interpolated and no percentile is ever averaged.
+//! The number of responses below the true quantile q is binomial(n, q), whatever the distribution
+//! of the response time; so two order statistics bound the quantile with a known probability
+//! (Conover 1999, "Practical Nonparametric Statistics", section 3.2). Nothing is interpolated and
+//! no percentile is ever averaged.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::error::check_probability;
 use crate::{Estimate, Method, StatsError};
 
-/// Fewer independent responses than this have no interval: with the extreme order statistics of a handful, its ends
-/// would be whatever the luckiest and the unluckiest response were.
+/// Fewer independent responses than this have no interval: with the extreme order statistics of a
+/// handful, its ends would be whatever the luckiest and the unluckiest response were.
 pub const EFFECTIVE_RESPONSES_MIN: u64 = 30;
 
 /// The two order statistics that bound a quantile, counted from 1.
@@ -26,8 +27,8 @@ pub struct QuantileRanks {
 
 /// Ranks that bound the quantile `q` of `count` independent values.
 ///
-/// Lower rank: the alpha/2 quantile of binomial(n, q); upper rank: its 1 - alpha/2 quantile plus 1. If one of them is
-/// not in the sample, the error says how many values it takes.
+/// Lower rank: the alpha/2 quantile of binomial(n, q); upper rank: its 1 - alpha/2 quantile plus 1.
+/// If one of them is not in the sample, the error says how many values it takes.
 pub fn quantile_ranks(count: u64, q: f64, confidence: f64) -> Result<QuantileRanks, StatsError> {
     check_probability(q)?;
     check_probability(confidence)?;
@@ -62,7 +63,8 @@ fn smallest_reaching(binomial: &Binomial, count: u64, p: f64) -> u64 {
     low
 }
 
-/// The smallest sample whose extreme values bound the quantile: `q^n` and `(1 - q)^n` have to be below the tail.
+/// The smallest sample whose extreme values bound the quantile: `q^n` and `(1 - q)^n` have to be
+/// below the tail.
 fn count_needed(q: f64, tail: f64) -> u64 {
     let for_side = |share: f64| (tail.ln() / share.ln()).floor() as u64 + 1;
     for_side(q).max(for_side(1.0 - q))
@@ -98,8 +100,9 @@ fn own_rank(count: u64, q: f64) -> u64 {
 
 /// Quantile `q` of a sample in ascending order.
 ///
-/// `effective_count` is the number of independent values the sample is worth: its length if the responses do not depend
-/// on each other, else what [`effective_responses`](crate::effective_responses) says; below 30 there is no interval.
+/// `effective_count` is the number of independent values the sample is worth: its length if the
+/// responses do not depend on each other, else what
+/// [`effective_responses`](crate::effective_responses) says; below 30 there is no interval.
 pub fn quantile_of_sorted(
     sorted: &[f64],
     effective_count: f64,

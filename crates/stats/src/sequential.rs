@@ -1,11 +1,14 @@
-//! Pairs of trials until it is known whether two treatments are the same, different, or not to be told apart.
+//! Pairs of trials until it is known whether two treatments are the same, different, or not to be
+//! told apart.
 //!
-//! Trials are dear, so the data are looked at as they grow: after 4, 8, 16 and 24 pairs. Every look is a chance to be
-//! wrong, so each gets a level smaller than 5 %. Pocock's constant for four looks (0.0182, one-sided) keeps 5 % for normal
-//! data of known variance; with the variance estimated from four pairs it does not quite. 0.0155 does, see the table.
+//! Trials are dear, so the data are looked at as they grow: after 4, 8, 16 and 24 pairs. Every look
+//! is a chance to be wrong, so each gets a level smaller than 5 %. Pocock's constant for four looks
+//! (0.0182, one-sided) keeps 5 % for normal data of known variance; with the variance estimated
+//! from four pairs it does not quite. 0.0155 does, see the table.
 //!
-//! **Measured**, 20,000 studies each (`cargo xtask bench statistics`): per cent called same / different, and in brackets
-//! the mean number of pairs; the rest is undecided. Noise is the relative standard deviation of one trial:
+//! **Measured**, 20,000 studies each (`cargo xtask bench statistics`): per cent called same /
+//! different, and in brackets the mean number of pairs; the rest is undecided. Noise is the
+//! relative standard deviation of one trial:
 //!
 //! | margin | noise | no difference | half the margin | at the margin | twice the margin |
 //! |---|---|---|---|---|---|
@@ -19,10 +22,12 @@
 //! | 5 % | 4 % | 93.4 / 1.3 (16.6) | 49.5 / 9.5 (19.2) | 4.1 / 63.8 (16.3) | 0.0 / 100 (7.4) |
 //! | 5 % | 6 % | 43.0 / 3.4 (22.2) | 20.6 / 13.4 (21.9) | 2.8 / 54.8 (19.3) | 0.1 / 99.8 (11.1) |
 //!
-//! So neither claim is false more often than in one study of twenty, whatever the noise; what noise costs is the answer.
+//! So neither claim is false more often than in one study of twenty, whatever the noise; what noise
+//! costs is the answer.
 //!
-//! Assumed: pairs that do not depend on each other, noise about normal on the logarithmic scale. When trials fall into
-//! two kinds (a code path compiled in one process and not in the other), 24 pairs are too few for the intervals to hold.
+//! Assumed: pairs that do not depend on each other, noise about normal on the logarithmic scale.
+//! When trials fall into two kinds (a code path compiled in one process and not in the other), 24
+//! pairs are too few for the intervals to hold.
 
 use crate::{Equivalence, LogRatio, Margin, StatsError, Verdict};
 
@@ -47,8 +52,8 @@ pub enum Progress {
 
 /// Looks at pairs (A, B) in the order in which they ran.
 ///
-/// The looks that are past are looked at again, so that the answer only depends on the pairs: what was decided stays
-/// decided, also when more pairs are given.
+/// The looks that are past are looked at again, so that the answer only depends on the pairs: what
+/// was decided stays decided, also when more pairs are given.
 ///
 /// ```
 /// use weir_stats::{Margin, Progress, Verdict, sequential_equivalence};
@@ -77,9 +82,11 @@ pub fn sequential_equivalence(
     unreachable!("the last look is always over")
 }
 
-/// Pairs that one look needs to show that two equal treatments are the same, in nine studies of ten; for planning.
+/// Pairs that one look needs to show that two equal treatments are the same, in nine studies of
+/// ten; for planning.
 ///
-/// `n = 2 sigma^2 (z_0.95 + z_0.95)^2 / ln(1 + margin)^2`, `noise` being the relative standard deviation of one trial.
+/// `n = 2 sigma^2 (z_0.95 + z_0.95)^2 / ln(1 + margin)^2`, `noise` being the relative standard
+/// deviation of one trial.
 pub fn pairs_to_plan(noise: f64, margin: Margin) -> usize {
     const Z: f64 = 1.644_853_626_951_472_2;
     let pairs = 2.0 * (noise * 2.0 * Z / margin.log()).powi(2);

@@ -1,7 +1,8 @@
 //! How much two trials of one treatment differ.
 //!
-//! The spread between trials is larger than the interval of one trial says (another process age, other neighbours on the
-//! machine, another layout of memory), so it has to be measured by repeating a treatment. It decides.
+//! The spread between trials is larger than the interval of one trial says (another process age,
+//! other neighbours on the machine, another layout of memory), so it has to be measured by
+//! repeating a treatment. It decides.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,9 @@ use crate::error::{check_finite, check_probability};
 use crate::student::mean;
 use crate::{Estimate, Method, StatsError};
 
-/// The smallest relative spread this crate believes. The quietest machines repeat a trial within about 1 %; a smaller
-/// figure from a handful of repeats is luck, and would make a search stop too early.
+/// The smallest relative spread this crate believes. The quietest machines repeat a trial within
+/// about 1 %; a smaller figure from a handful of repeats is luck, and would make a search stop too
+/// early.
 pub const SPREAD_FLOOR: f64 = 0.005;
 
 /// The response of one trial.
@@ -28,10 +30,11 @@ pub struct Observation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Spread {
-    /// Standard deviation between trials over their mean, without what the windows' own noise explains; never below
-    /// [`SPREAD_FLOOR`].
+    /// Standard deviation between trials over their mean, without what the windows' own noise
+    /// explains; never below [`SPREAD_FLOOR`].
     pub relative: f64,
-    /// Degrees of freedom behind it: repeats minus groups; 0 if it was assumed rather than measured.
+    /// Degrees of freedom behind it: repeats minus groups; 0 if it was assumed rather than
+    /// measured.
     pub df: f64,
     /// The same with an interval; absent if it was assumed.
     pub estimate: Option<Estimate>,
@@ -50,10 +53,11 @@ impl Spread {
 
 /// Pools repeats of several treatments (one group each) into one relative spread.
 ///
-/// Within each group the deviations are taken relative to the group's mean; their sum of squares over (repeats - groups)
-/// estimates the variance of trials, of which the mean variance within trials `(half_width / 2)^2` is taken off (not
-/// below the floor). The interval is that of chi-squared with the same degrees of freedom.
-/// Groups of fewer than two trials say nothing and are left out.
+/// Within each group the deviations are taken relative to the group's mean; their sum of squares
+/// over (repeats - groups) estimates the variance of trials, of which the mean variance within
+/// trials `(half_width / 2)^2` is taken off (not below the floor). The interval is that of
+/// chi-squared with the same degrees of freedom. Groups of fewer than two trials say nothing and
+/// are left out.
 pub fn between_trial_spread(
     groups: &[Vec<Observation>],
     confidence: f64,

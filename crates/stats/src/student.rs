@@ -7,7 +7,8 @@ use crate::{Estimate, Method, StatsError};
 
 /// The value below which Student's t with `df` degrees of freedom falls with probability `p`.
 ///
-/// Panics if `df` is not positive or `p` is outside the open interval from 0 to 1: both are the caller's own numbers.
+/// Panics if `df` is not positive or `p` is outside the open interval from 0 to 1: both are the
+/// caller's own numbers.
 pub fn student_quantile(p: f64, df: f64) -> f64 {
     assert!(p > 0.0 && p < 1.0, "a quantile lies between 0 and 1");
     standard(df).inverse_cdf(p)
@@ -22,7 +23,8 @@ fn standard(df: f64) -> StudentsT {
     StudentsT::new(0.0, 1.0, df).expect("degrees of freedom are positive")
 }
 
-/// The two-sided factor: an interval of `factor * standard error` to both sides has the given confidence.
+/// The two-sided factor: an interval of `factor * standard error` to both sides has the given
+/// confidence.
 pub(crate) fn two_sided(confidence: f64, df: f64) -> f64 {
     student_quantile(0.5 + confidence / 2.0, df)
 }

@@ -1,7 +1,7 @@
 //! Whether a series still drifts: Mann and Kendall's test with Theil and Sen's slope.
 //!
-//! Both use only the order of the values (Mann 1945; Sen 1968, "Estimates of the regression coefficient based on
-//! Kendall's tau"), so a single stall does not look like a drift.
+//! Both use only the order of the values (Mann 1945; Sen 1968, "Estimates of the regression
+//! coefficient based on Kendall's tau"), so a single stall does not look like a drift.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -12,7 +12,8 @@ use crate::student::mean;
 
 /// The series is compared as the means of at most this many batches.
 const BATCHES_MAX: usize = 20;
-/// Fewer batches than this cannot reach a small probability: with 5, the smallest possible one is about 0.03.
+/// Fewer batches than this cannot reach a small probability: with 5, the smallest possible one is
+/// about 0.03.
 const BATCHES_MIN: usize = 6;
 
 /// The drift of a series.
@@ -22,15 +23,16 @@ pub struct Trend {
     pub tau: f64,
     /// Probability of such a tau or a larger one without any drift (two-sided).
     pub probability: f64,
-    /// Change from the first to the last batch along the Theil-Sen line, relative to the median batch.
+    /// Change from the first to the last batch along the Theil-Sen line, relative to the median
+    /// batch.
     pub relative_change: f64,
 }
 
 /// Tests `series` for drift on (at most 20) batch means.
 ///
-/// The variance of Mann and Kendall's statistic is multiplied by `(1 + r) / (1 - r)`, r being the lag-1 correlation of
-/// what is left of the batch means after the line is taken out, plus 1/n for its bias (only if positive): correlated noise drifts
-/// by itself.
+/// The variance of Mann and Kendall's statistic is multiplied by `(1 + r) / (1 - r)`, r being the
+/// lag-1 correlation of what is left of the batch means after the line is taken out, plus 1/n for
+/// its bias (only if positive): correlated noise drifts by itself.
 pub fn trend(series: &[f64]) -> Result<Trend, StatsError> {
     check_finite(series)?;
     if series.len() < BATCHES_MIN {
@@ -132,8 +134,8 @@ mod tests {
 
     #[test]
     fn ten_rising_values_by_hand() {
-        // All 45 pairs rise; variance 10*9*25/18 = 125, times (1 + 0.1)/(1 - 0.1) for the bias 1/n of the lag-1
-        // correlation; z = 44/sqrt(152.78) = 3.5598; two-sided p = 3.712e-4.
+        // All 45 pairs rise; variance 10*9*25/18 = 125, times (1 + 0.1)/(1 - 0.1) for the bias 1/n
+        // of the lag-1 correlation; z = 44/sqrt(152.78) = 3.5598; two-sided p = 3.712e-4.
         let found = trend(&(0..10).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>()).unwrap();
         assert!((found.tau - 1.0).abs() < 1e-12);
         assert!(

@@ -1,14 +1,17 @@
 //! How much two estimates differ, from their intervals alone.
 //!
-//! The interval of a quantile reaches further up than down, and that of a small share too; a symmetric standard error
-//! would lose that. The method of variance estimates recovery (MOVER; Zou and Donner 2008, "Construction of confidence
-//! limits about effect measures: a general approach"; for two shares it is Newcombe's hybrid of 1998) takes each end of
-//! the difference from the two ends that lead there:
+//! The interval of a quantile reaches further up than down, and that of a small share too; a
+//! symmetric standard error would lose that. The method of variance estimates recovery (MOVER; Zou
+//! and Donner 2008, "Construction of confidence limits about effect measures: a general approach";
+//! for two shares it is Newcombe's hybrid of 1998) takes each end of the difference from the two
+//! ends that lead there:
 //!
-//! `low = b − a − sqrt((b − b_low)² + (a_high − a)²)`, `high = b − a + sqrt((b_high − b)² + (a − a_low)²)`.
+//! `low = b − a − sqrt((b − b_low)² + (a_high − a)²)`, `high = b − a + sqrt((b_high − b)² + (a −
+//! a_low)²)`.
 //!
-//! Assumed: the two estimates do not depend on each other, and each interval holds. Of two trials, one of each treatment,
-//! it says how far these two are apart, not how far the next two would be: the spread between trials is in neither.
+//! Assumed: the two estimates do not depend on each other, and each interval holds. Of two trials,
+//! one of each treatment, it says how far these two are apart, not how far the next two would be:
+//! the spread between trials is in neither.
 
 use crate::{Estimate, Method, StatsError};
 
@@ -68,8 +71,9 @@ mod tests {
         }
     }
 
-    /// Newcombe (1998), "Interval estimation for the difference between independent proportions", table II, case (a):
-    /// 56/70 and 48/80 differ by 0.2; his method 10, which takes Wilson's intervals, gives 0.0524 to 0.3339.
+    /// Newcombe (1998), "Interval estimation for the difference between independent proportions",
+    /// table II, case (a): 56/70 and 48/80 differ by 0.2; his method 10, which takes Wilson's
+    /// intervals, gives 0.0524 to 0.3339.
     #[test]
     fn two_shares_differ_as_newcombe_says() {
         let wilson = |hits: f64, count: f64| {

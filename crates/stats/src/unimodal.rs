@@ -1,4 +1,5 @@
-//! The curve that rises to one peak and falls behind it, as close to the trials as such a curve comes.
+//! The curve that rises to one peak and falls behind it, as close to the trials as such a curve
+//! comes.
 
 use crate::StatsError;
 use crate::error::check_finite;
@@ -13,8 +14,9 @@ pub struct UnimodalFit {
     pub peak: usize,
 }
 
-/// Weighted least-squares fit of a sequence with one peak: of all ways to cut the sequence in two, a rising fit before
-/// the cut and a falling one behind it, the closest (Frisén 1986, "Unimodal regression"). Weights are positive.
+/// Weighted least-squares fit of a sequence with one peak: of all ways to cut the sequence in two,
+/// a rising fit before the cut and a falling one behind it, the closest (Frisén 1986, "Unimodal
+/// regression"). Weights are positive.
 ///
 /// ```
 /// use weir_stats::unimodal_regression;

@@ -1,12 +1,14 @@
 //! The universal scalability law: throughput that rises, bends, and may fall again.
 //!
-//! `X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))` (Gunther 2007, "Guerrilla Capacity Planning", chapter 4).
-//! alpha is the share of the work that waits for others (contention), beta what it costs to agree with them
-//! (coherency), gamma the throughput of one. With beta above 0 the curve has a peak at `sqrt((1 - alpha) / beta)`.
+//! `X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))` (Gunther 2007, "Guerrilla Capacity
+//! Planning", chapter 4). alpha is the share of the work that waits for others (contention), beta
+//! what it costs to agree with them (coherency), gamma the throughput of one. With beta above 0 the
+//! curve has a peak at `sqrt((1 - alpha) / beta)`.
 //!
-//! **It explains, it does not decide.** It has no think time, no number of CPUs and no limits, so that a hard plateau (a
-//! pool that is full) looks like contention and gets a peak that nobody measured. So a fit answers [`UslFit::peak`] only
-//! if nothing speaks against it, and else says what does.
+//! **It explains, it does not decide.** It has no think time, no number of CPUs and no limits, so
+//! that a hard plateau (a pool that is full) looks like contention and gets a peak that nobody
+//! measured. So a fit answers [`UslFit::peak`] only if nothing speaks against it, and else says
+//! what does.
 
 use std::fmt;
 
@@ -21,7 +23,8 @@ use crate::{Estimate, Method, StatsError};
 const LEVELS_MIN: usize = 4;
 /// Lack of fit counts if replicates scatter so much less in fewer than one study of a hundred.
 const LACK_PROBABILITY: f64 = 0.01;
-/// A trial that fixes a parameter by itself has a leverage of 1 and no residual; rounding must not make much of it.
+/// A trial that fixes a parameter by itself has a leverage of 1 and no residual; rounding must not
+/// make much of it.
 const LEVERAGE_ROOM: f64 = 1e-3;
 /// Levels so close are one level.
 const SAME_LEVEL: f64 = 1e-9;
@@ -38,9 +41,11 @@ pub struct Usl {
 }
 
 impl Usl {
-    /// The curve through the throughput at level 1 and that at another level, with its peak at a third.
+    /// The curve through the throughput at level 1 and that at another level, with its peak at a
+    /// third.
     ///
-    /// `None` where no curve does this with a peak: the three do not belong to one curve of the law.
+    /// `None` where no curve does this with a peak: the three do not belong to one curve of the
+    /// law.
     pub fn through(single: f64, (level, throughput): (f64, f64), peak: f64) -> Option<Self> {
         // (n - 1) alpha + n (n - 1) beta = n gamma / X - 1 and beta = (1 - alpha) / peak^2.
         let crowd = level * (level - 1.0) / peak.powi(2);
@@ -68,7 +73,8 @@ impl Usl {
         (self.coherency > 0.0 && square > 0.0).then(|| square.sqrt())
     }
 
-    /// What the throughput comes near to without ever reaching it, where the curve has no peak but contention.
+    /// What the throughput comes near to without ever reaching it, where the curve has no peak but
+    /// contention.
     pub fn throughput_limit(&self) -> Option<f64> {
         (self.coherency <= 0.0 && self.contention > 0.0).then(|| self.single / self.contention)
     }
@@ -102,8 +108,8 @@ pub struct UslFit {
     levels: (f64, f64),
 }
 
-/// Whether the trials scatter about the curve by more than repeated trials differ (F test; Draper and Smith 1998,
-/// "Applied Regression Analysis", section 2.1).
+/// Whether the trials scatter about the curve by more than repeated trials differ (F test; Draper
+/// and Smith 1998, "Applied Regression Analysis", section 2.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LackOfFit {
     /// Mean square about the curve that repeats do not explain, over that of the repeats.
@@ -161,7 +167,8 @@ impl fmt::Display for NoPeak {
 }
 
 impl UslFit {
-    /// The curve closest to trials (level, throughput), by least squares of the throughput; at least four levels.
+    /// The curve closest to trials (level, throughput), by least squares of the throughput; at
+    /// least four levels.
     pub fn of(trials: &[(f64, f64)], confidence: f64) -> Result<Self, StatsError> {
         let (levels, figures): (Vec<f64>, Vec<f64>) = trials.iter().copied().unzip();
         check_finite(&levels)?;
@@ -226,7 +233,8 @@ struct Fitted {
 
 impl Fitted {
     fn of(trials: &[(f64, f64)], parameters: usize) -> Result<Self, StatsError> {
-        // Parameters of about the same size make equations that can be solved: alpha and beta by the largest level.
+        // Parameters of about the same size make equations that can be solved: alpha and beta by
+        // the largest level.
         let largest = trials.iter().map(|(level, _)| *level).fold(1.0, f64::max);
         let per_one = trials
             .iter()
@@ -312,8 +320,8 @@ impl Fitted {
     }
 }
 
-/// Where the search starts: `N / X` is linear in 1/gamma, alpha/gamma and beta/gamma, so those are fitted first, each
-/// trial weighted so that an error of its throughput counts the same.
+/// Where the search starts: `N / X` is linear in 1/gamma, alpha/gamma and beta/gamma, so those are
+/// fitted first, each trial weighted so that an error of its throughput counts the same.
 fn start(trials: &[(f64, f64)], parameters: usize, scale: [f64; 3]) -> [f64; 3] {
     let line = |p: &[f64; 3]| -> Vec<Residual<3>> {
         let each = trials.iter().map(|&(level, figure)| {
@@ -343,9 +351,10 @@ fn start(trials: &[(f64, f64)], parameters: usize, scale: [f64; 3]) -> [f64; 3] 
     }
 }
 
-/// The covariance that does not assume equal noise at all levels: each trial speaks for its own, by its residual
-/// over one minus its leverage (HC3; `MacKinnon` and White 1985). Noise of load figures is a share of the figure, and the
-/// usual covariance would cover a peak in 85 of 100 studies rather than 95.
+/// The covariance that does not assume equal noise at all levels: each trial speaks for its own, by
+/// its residual over one minus its leverage (HC3; `MacKinnon` and White 1985). Noise of load
+/// figures is a share of the figure, and the usual covariance would cover a peak in 85 of 100
+/// studies rather than 95.
 fn covariance(inverse: &[[f64; 3]; 3], residuals: &[Residual<3>]) -> [[f64; 3]; 3] {
     let mut sum = [[0.0; 3]; 3];
     for residual in residuals {

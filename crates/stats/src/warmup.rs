@@ -1,12 +1,15 @@
 //! From which second on a trial may be measured.
 //!
-//! A server that has just been started or re-loaded is not yet what it will be: code is compiled, caches fill, queues
-//! build up. MSER-5 (White 1997, "An effective truncation heuristic for bias reduction in simulation output"; Franklin and White 2008 on its
-//! robustness) drops the beginning whose loss makes the mean of the rest most certain. What it cannot know: a drift slower than the trial looks
-//! like its steady state; that is what the trend test and the repeats between trials are for.
+//! A server that has just been started or re-loaded is not yet what it will be: code is compiled,
+//! caches fill, queues build up. MSER-5 (White 1997, "An effective truncation heuristic for bias
+//! reduction in simulation output"; Franklin and White 2008 on its robustness) drops the beginning
+//! whose loss makes the mean of the rest most certain. What it cannot know: a drift slower than the
+//! trial looks like its steady state; that is what the trend test and the repeats between trials
+//! are for.
 //!
-//! **Measured** over 4,000 trials each (`cargo run -p weir-stats --release --example coverage`), three independent signals
-//! with a standard deviation of 5 % per bin. Share of steady trials that [`warm_up`] calls not steady:
+//! **Measured** over 4,000 trials each (`cargo run -p weir-stats --release --example coverage`),
+//! three independent signals with a standard deviation of 5 % per bin. Share of steady trials that
+//! [`warm_up`] calls not steady:
 //!
 //! | lag-1 correlation | 20 bins | 30 | 45 | 60 | 120 | 300 |
 //! |---|---|---|---|---|---|---|
@@ -15,9 +18,10 @@
 //! | 0.5 | 19.6 | 11.9 | 7.6 | 4.9 | 2.4 | 1.3 |
 //! | 0.8 | 35.5 | 24.6 | 15.9 | 10.9 | 4.3 | 2.6 |
 //!
-//! Throughput alone with a warm-up of -30 % that fades with a time constant of 15 bins, correlation 0.3: of 30, 60, 120 and 300 bins
-//! 53, 28, 3 and 1 % are refused, and in the others the mean is off by -9.5, -2.7, -0.5 and 0.0 %. So a
-//! window has to be at least about eight time constants of the warm-up, or the load has to run for a while before the first bin.
+//! Throughput alone with a warm-up of -30 % that fades with a time constant of 15 bins, correlation
+//! 0.3: of 30, 60, 120 and 300 bins 53, 28, 3 and 1 % are refused, and in the others the mean is
+//! off by -9.5, -2.7, -0.5 and 0.0 %. So a window has to be at least about eight time constants of
+//! the warm-up, or the load has to run for a while before the first bin.
 
 use std::fmt;
 
@@ -43,7 +47,8 @@ const TREND_CHANGE: f64 = 0.02;
 const TREND_PROBABILITY_AT_LIMIT: f64 = 0.05;
 /// The share of the bins that is always dropped.
 const GUARD_SHARE: f64 = 0.2;
-/// Think and response time together make one cycle of a user; after three of them the start is forgotten.
+/// Think and response time together make one cycle of a user; after three of them the start is
+/// forgotten.
 const GUARD_CYCLES: f64 = 3.0;
 
 /// The truncation MSER-5 proposes.
@@ -51,13 +56,16 @@ const GUARD_CYCLES: f64 = 3.0;
 pub struct Mser {
     /// How many bins to drop at the start, a multiple of 5.
     pub truncation: usize,
-    /// The smallest value of the MSER statistic: the squared standard error of the mean of the kept batches (with divisor n).
+    /// The smallest value of the MSER statistic: the squared standard error of the mean of the
+    /// kept batches (with divisor n).
     pub statistic: f64,
-    /// The minimum lies at the last place looked at: the warm-up may last longer than half of the series.
+    /// The minimum lies at the last place looked at: the warm-up may last longer than half of the
+    /// series.
     pub at_limit: bool,
 }
 
-/// MSER-5: of all truncations of up to half the series, the first one with the smallest squared standard error.
+/// MSER-5: of all truncations of up to half the series, the first one with the smallest squared
+/// standard error.
 ///
 /// Bins that do not fill a batch of 5 at the end take no part.
 pub fn mser5(series: &[f64]) -> Result<Mser, StatsError> {
@@ -90,8 +98,9 @@ fn squared_error(batches: &[f64]) -> f64 {
         / (batches.len() as f64).powi(2)
 }
 
-/// How many bins to drop whatever the series looks like: at least `bins_min`, a fifth of all, and three cycles of a user
-/// (`cycle_bins` = think time plus response time, in bins; 0 for an open workload).
+/// How many bins to drop whatever the series looks like: at least `bins_min`, a fifth of all, and
+/// three cycles of a user (`cycle_bins` = think time plus response time, in bins; 0 for an open
+/// workload).
 pub fn guard_bins(bins: usize, bins_min: usize, cycle_bins: f64) -> usize {
     let share = (GUARD_SHARE * bins as f64).ceil() as usize;
     let cycles = (GUARD_CYCLES * cycle_bins.max(0.0)).ceil() as usize;
@@ -198,12 +207,13 @@ impl fmt::Display for NotSteady {
     }
 }
 
-/// Finds the start of the measurement window: the latest that MSER-5 proposes for any signal, at least `bins_dropped_min`
-/// (see [`guard_bins`]), if what follows does not drift.
+/// Finds the start of the measurement window: the latest that MSER-5 proposes for any signal, at
+/// least `bins_dropped_min` (see [`guard_bins`]), if what follows does not drift.
 ///
-/// All series have the length of `throughput`. A minimum of MSER at half of the series means "not steady" only if the
-/// trend test finds a drift behind the guard too; without one it is an accident of a short series (with six batches of
-/// steady noise it comes up in about one trial in five) and is left out.
+/// All series have the length of `throughput`. A minimum of MSER at half of the series means "not
+/// steady" only if the trend test finds a drift behind the guard too; without one it is an accident
+/// of a short series (with six batches of steady noise it comes up in about one trial in five) and
+/// is left out.
 pub fn warm_up(signals: &Signals<'_>, bins_dropped_min: usize) -> Result<WarmUp, StatsError> {
     let bins = signals.throughput.len();
     let needed = (bins_dropped_min + KEPT_MIN).max(BATCH * BATCHES_MIN);
@@ -230,7 +240,8 @@ pub fn warm_up(signals: &Signals<'_>, bins_dropped_min: usize) -> Result<WarmUp,
         }
     }
     from = from.min(bins - KEPT_MIN);
-    // The response time is left out: it moves by more than the limit in every window of a queue that works hard.
+    // The response time is left out: it moves by more than the limit in every window of a queue
+    // that works hard.
     for (signal, series) in named_series(signals)?
         .into_iter()
         .filter(|(signal, _)| *signal != Signal::ResponseTime)

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use weir_record::{Answer, TrialRecord};
 
 use crate::confirm::AnswerPoint;
+use crate::file::{FindSpec, Varied};
 use crate::search::cpu::{CpuFit, Curve};
 use crate::search::root::{CONFIDENCE, NEAR, Root};
 use crate::search::users::Users;
 use crate::search::{bounded::Bounded, level as level_of};
 use crate::settings::think_s;
-use crate::file::{FindSpec, Varied};
 
 /// Points of a curve that is drawn.
 const CURVE_POINTS: usize = 60;

@@ -1,7 +1,8 @@
-//! `weir tune` with `goal = "best"` or `"smallest-near-best"`: which level of one factor is best, and which smaller one is
-//! not worse.
+//! `weir tune` with `goal = "best"` or `"smallest-near-best"`: which level of one factor is best,
+//! and which smaller one is not worse.
 //!
-//! [`search`] asks for trials and compares; here they are run, and [`told`] puts into words what came of it.
+//! [`search`] asks for trials and compares; here they are run, and [`told`] puts into words what
+//! came of it.
 
 mod levels;
 mod pooled;
@@ -15,11 +16,11 @@ use weir_metric::Requirement;
 use weir_record::{Levels, Role, TargetFacts, TrialRecord, TrialRunner};
 
 use crate::figure::Figure;
+use crate::file::{Across, BestGoal, BestSpec};
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
 use crate::search::bounded::Bounded;
-use crate::file::{Across, BestGoal, BestSpec};
 use crate::sweep::{Case, table};
 use crate::trials::{Stop, Trials, Wanted};
 use levels::Aim;

@@ -1,4 +1,5 @@
-//! The check of derived settings: half as many users again, with the settings applied, and everything holds.
+//! The check of derived settings: half as many users again, with the settings applied, and
+//! everything holds.
 
 pub(crate) mod gate;
 
@@ -20,8 +21,8 @@ const CPU_BELOW: f64 = 0.05;
 const CPU_ABOVE: f64 = 0.01;
 /// The throughput keeps at least this share of that at the answer.
 const THROUGHPUT: f64 = 0.97;
-/// Nobody waits below the threads: on average at most a tenth of a request does. A pool chosen to be
-/// short once in a thousand moments shows some thousandths.
+/// Nobody waits below the threads: on average at most a tenth of a request does. A pool chosen to
+/// be short once in a thousand moments shows some thousandths.
 pub(crate) const WAITING_BELOW: f64 = 0.1;
 /// The surplus in front of the threads agrees with users − busy − thinking within this share of it,
 /// or within this many requests.

@@ -1,9 +1,10 @@
 //! Two runs held against each other: what differs, by how much, how sure that is.
 //!
-//! "No difference" has to be shown as a difference has: *same* when the whole interval of the change lies within the
-//! margin, *different* when the interval excludes no change and the change is larger than the margin, *undecided* in
-//! between. What the intervals rest on ([`Basis`]) decides what may be claimed: pairs of trials of the same treatments, or
-//! repeated trials, see the spread between trials; one trial each does not, and that is said.
+//! "No difference" has to be shown as a difference has: *same* when the whole interval of the
+//! change lies within the margin, *different* when the interval excludes no change and the change
+//! is larger than the margin, *undecided* in between. What the intervals rest on ([`Basis`])
+//! decides what may be claimed: pairs of trials of the same treatments, or repeated trials, see the
+//! spread between trials; one trial each does not, and that is said.
 
 mod differs;
 mod measure;
@@ -103,7 +104,8 @@ pub fn compare(a: &RunSide, b: &RunSide, ask: &CompareAsk) -> Result<RunComparis
     }
     let cells = pairs::cells(a, b)?;
     let basis = pairs::basis(&cells);
-    // Intervals of several figures that hold together are wider, each by its share of the doubt (Bonferroni).
+    // Intervals of several figures that hold together are wider, each by its share of the doubt
+    // (Bonferroni).
     let table = |measures: &[Measure], together: usize| -> Vec<FigureComparison> {
         let each = 1.0 - (1.0 - CONFIDENCE) / together.max(1) as f64;
         measures

@@ -3,10 +3,10 @@
 use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord};
 
 use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
+use crate::file::FindSpec;
 use crate::search::USERS;
 use crate::search::users::Users;
 use crate::settings::{Demand, Front, Settings, ThreadSearch};
-use crate::file::FindSpec;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 /// Trials of the check at most.
@@ -43,7 +43,8 @@ struct Attempt {
 }
 
 /// Tries thread limits under half as many users again until one holds. Nothing is learned when no
-/// number of threads keeps the CPU at the goal; what was learned stays when a trial stops the study.
+/// number of threads keeps the CPU at the goal; what was learned stays when a trial stops the
+/// study.
 pub(crate) fn confirm(
     spec: &FindSpec,
     trials: &mut Trials<'_>,

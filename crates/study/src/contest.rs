@@ -1,9 +1,9 @@
 //! Contenders compared with the best of them, whichever that is, in blocks.
 //!
-//! Every block runs each contender once, in a random order. They are compared within blocks, on a logarithmic scale, with
-//! intervals that hold for all of them and all looks together (multiple comparisons with the best; see
-//! [`weir_stats::Blocks`]). Earlier trials are not used: what contends does so because a trial of it was lucky, and luck
-//! must not count twice.
+//! Every block runs each contender once, in a random order. They are compared within blocks, on a
+//! logarithmic scale, with intervals that hold for all of them and all looks together (multiple
+//! comparisons with the best; see [`weir_stats::Blocks`]). Earlier trials are not used: what
+//! contends does so because a trial of it was lucky, and luck must not count twice.
 //!
 //! A contender is a level of one factor, or the levels of several.
 
@@ -20,7 +20,8 @@ pub(crate) const BLOCKS_MAX: usize = LOOKS[LOOKS.len() - 1];
 /// Probability that everything that is said of the contenders is true.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// Measures a contender, for a reason in words: the logarithm of its figure, more being better; nothing when it is out.
+/// Measures a contender, for a reason in words: the logarithm of its figure, more being better;
+/// nothing when it is out.
 pub(crate) type Measure<'m, C, E> = dyn FnMut(&C, &str) -> Result<Option<f64>, E> + 'm;
 
 /// A contender against the best one.
@@ -111,7 +112,8 @@ impl<C: Clone> Contest<C> {
         self.blocks.len()
     }
 
-    /// Runs blocks until the question is decided or the last one is over; what is left alone is measured in so many.
+    /// Runs blocks until the question is decided or the last one is over; what is left alone is
+    /// measured in so many.
     pub(crate) fn run<E>(
         &mut self,
         alone: usize,

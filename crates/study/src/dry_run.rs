@@ -7,13 +7,13 @@ use weir_record::{Role, TargetFacts, Window};
 use crate::best::{CONTENDERS_MAX, FINER_MAX, ROUNDS_MAX, ladder};
 use crate::confirm::CONFIRM_MAX;
 use crate::contest::BLOCKS_MAX;
+use crate::file::{
+    Ask, BestGoal, BestSpec, EnvironmentSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied,
+};
 use crate::matters::{BINDING_TRIALS, DROPPED_MAX, PAIRS_MAX};
 use crate::search::TRIALS_MAX as SEARCH_TRIALS_MAX;
 use crate::settings::THREADS;
 use crate::several;
-use crate::file::{
-    Ask, BestGoal, BestSpec, EnvironmentSpec, FindSpec, MattersSpec, SeveralSpec, SweepSpec, Varied,
-};
 use crate::sweep::{Case, cases};
 use crate::trials::{cost_s, least_cost_s};
 

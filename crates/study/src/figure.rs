@@ -173,8 +173,8 @@ impl Figure {
         told.next().and_then(|symbol| SignalUnit::of_symbol(symbol))
     }
 
-    /// Its value in each trial of one case; `None` where it was not read. A class of which no sample ended in one of them had none a
-    /// second there, if the others have it.
+    /// Its value in each trial of one case; `None` where it was not read. A class of which no
+    /// sample ended in one of them had none a second there, if the others have it.
     pub(crate) fn read_each(&self, trials: &[&TrialRecord]) -> Vec<Option<Measured>> {
         let mut read: Vec<_> = trials.iter().map(|trial| self.read(trial)).collect();
         if matches!(self, Self::Throughput(Some(_))) && read.iter().any(Option::is_some) {

@@ -1,7 +1,7 @@
 //! The study file: what the user asks, read with all its problems at once.
 //!
-//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`], [`SeveralSpec`],
-//! [`MattersSpec`] or [`SweepSpec`]). Every key
+//! A study names one target, one load and one question ([`FindSpec`], [`BestSpec`],
+//! [`SeveralSpec`], [`MattersSpec`] or [`SweepSpec`]). Every key
 //! that is not known, every value that does not fit stands in the list of [`Problem`]s with its
 //! place in the file; a study with problems is never run. What the design foresees and this
 //! version cannot do is called "not built yet", with a way out.

@@ -1,4 +1,5 @@
-//! `weir tune`: the largest number of users, or the cap of a gateway; the settings, the check, the findings.
+//! `weir tune`: the largest number of users, or the cap of a gateway; the settings, the check, the
+//! findings.
 
 use weir_metric::Requirement;
 use weir_record::{
@@ -9,6 +10,7 @@ use crate::answer;
 use crate::check;
 use crate::confirm::{self, AnswerPoint};
 use crate::figure::Figure;
+use crate::file::{FindSpec, Varied};
 use crate::findings;
 use crate::hold_by_gate;
 use crate::learned::Learned;
@@ -17,7 +19,6 @@ use crate::outcome::Outcome;
 use crate::search::cpu::CpuFit;
 use crate::search::{self, Found, Goals};
 use crate::settings::{Demand, THREADS};
-use crate::file::{FindSpec, Varied};
 use crate::summary;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
@@ -29,7 +30,8 @@ const WIDTH_MAX: f64 = 0.6;
 const RESERVED: f64 = 5.0;
 
 /// Finds the largest number of users that meets the requirements, derives the settings that hold
-/// the server there, and checks that they do; or finds and checks the cap of a gateway in front of it.
+/// the server there, and checks that they do; or finds and checks the cap of a gateway in front of
+/// it.
 pub fn find(
     spec: &FindSpec,
     runner: &mut dyn TrialRunner,

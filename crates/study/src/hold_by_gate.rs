@@ -1,17 +1,18 @@
-//! From the answer of a study that varies a gateway to what holds it: the cap, checked in a trial at the answer itself.
+//! From the answer of a study that varies a gateway to what holds it: the cap, checked in a trial
+//! at the answer itself.
 //!
-//! The load is the same in all trials and larger than the cap, so that no other load has to be tried: the surplus is there
-//! already, and waits in the gateway.
+//! The load is the same in all trials and larger than the cap, so that no other load has to be
+//! tried: the surplus is there already, and waits in the gateway.
 
 use weir_record::{Levels, Role, SettingDetail, TargetFacts, TrialRecord};
 
 use crate::check::gate::{ExpectedOfGate, GATE, judge};
 use crate::confirm::{AnswerPoint, Confirmed};
+use crate::file::{FindSpec, Varied};
 use crate::learned::Learned;
 use crate::search::bounded::Bounded;
 use crate::search::{self, Goals};
 use crate::settings::Settings;
-use crate::file::{FindSpec, Varied};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 
 /// What the factors of the gateway begin with; the rest is the word of its file.

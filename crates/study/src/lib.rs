@@ -1,15 +1,16 @@
 //! What is asked of a server, and what the trials answer: searches, designs, settings, findings.
 //!
 //! A study file ([`StudyFile`]) asks for the largest number of users that meets the requirements
-//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]), for the best
-//! levels of several limits together ([`several()`]), whether a setting matters at all ([`matters()`]), or for a table of cases ([`sweep()`]). All run trials through the seam
+//! ([`find()`]), for the best level of one limit and the smallest that is not worse ([`best()`]),
+//! for the best levels of several limits together ([`several()`]), whether a setting matters at all
+//! ([`matters()`]), or for a table of cases ([`sweep()`]). All run trials through the seam
 //! `TrialRunner` - the real rig, the simulator, the replay of a stored run - and end with an
 //! [`Outcome`].
 //!
 //! A search for the largest number of users goes three steps:
 //!
-//! 1. *search*: a model of users, think time and CPU proposes levels, the trials near the goal decide
-//!    where it is met, and how sure that is;
+//! 1. *search*: a model of users, think time and CPU proposes levels, the trials near the goal
+//!    decide where it is met, and how sure that is;
 //! 2. *settings*: the largest thread limit at which the goal holds with all threads busy, the pool
 //!    behind it, connections and backlog in front of it;
 //! 3. *check*: half as many users again with the settings applied.
@@ -57,6 +58,7 @@ mod confirm;
 mod contest;
 mod dry_run;
 mod figure;
+mod file;
 mod find;
 mod findings;
 mod fullness;
@@ -69,7 +71,6 @@ mod requirement;
 mod search;
 mod settings;
 mod several;
-mod file;
 mod summary;
 mod sweep;
 mod taken_in;
@@ -79,12 +80,6 @@ pub use best::best;
 pub use commands::{StudyCommand, study_commands};
 pub use compare::{CompareAsk, CompareError, RunSide, RunTrial, compare};
 pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
-pub use find::find;
-pub use matters::matters;
-pub use observer::StudyObserver;
-pub use outcome::{Outcome, exit_code};
-pub use requirement::{check_requirement, is_recorded, is_recorded_of};
-pub use several::several;
 pub use file::{
     Across, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ChoiceSpec, ColumnSpec,
     CommandApp, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind,
@@ -95,5 +90,11 @@ pub use file::{
     StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied,
     auto_window,
 };
+pub use find::find;
+pub use matters::matters;
+pub use observer::StudyObserver;
+pub use outcome::{Outcome, exit_code};
+pub use requirement::{check_requirement, is_recorded, is_recorded_of};
+pub use several::several;
 pub use sweep::sweep;
 pub use taken_in::of_files;

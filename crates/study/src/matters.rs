@@ -1,9 +1,10 @@
 //! `weir tune` with `goal = "matters"`: whether one setting makes a difference that matters at all.
 //!
-//! The setting runs at two levels, as pairs of trials in a random order, until the two are shown to be the same, shown
-//! to differ, or the last pair is over ([`pairs`]). That nothing differs says little if the setting was never reached: a
-//! backlog of ten is as good as one of a thousand while nobody waits in it. So it is also looked whether it acted as a
-//! limit, and if not, a trial is made in which it should ([`binding`]). [`told`] puts the two together.
+//! The setting runs at two levels, as pairs of trials in a random order, until the two are shown to
+//! be the same, shown to differ, or the last pair is over ([`pairs`]). That nothing differs says
+//! little if the setting was never reached: a backlog of ten is as good as one of a thousand while
+//! nobody waits in it. So it is also looked whether it acted as a limit, and if not, a trial is
+//! made in which it should ([`binding`]). [`told`] puts the two together.
 
 mod binding;
 mod pairs;
@@ -16,10 +17,10 @@ use rand_xoshiro::rand_core::SeedableRng;
 use weir_record::{Level, Levels, Role, Status, TargetFacts, TrialRecord, TrialRunner};
 use weir_stats::Verdict;
 
+use crate::file::{AS_FOUND, Across, MattersSpec};
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::file::{AS_FOUND, Across, MattersSpec};
 use crate::sweep::{Case, table};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 use binding::Mechanism;
@@ -94,8 +95,8 @@ fn run(
     Ok(())
 }
 
-/// One trial with levels that should make the setting act as a limit, and, if it does, one with the other level, to
-/// show what it does then.
+/// One trial with levels that should make the setting act as a limit, and, if it does, one with the
+/// other level, to show what it does then.
 fn make_it_bind(
     spec: &MattersSpec,
     facts: &TargetFacts,

@@ -46,8 +46,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The whole result, of this run by this version of Weir, with what the settings change in the server's
-    /// configuration and the time that all of it took; and what cut the study short.
+    /// The whole result, of this run by this version of Weir, with what the settings change in the
+    /// server's configuration and the time that all of it took; and what cut the study short.
     pub fn into_result(
         self,
         run: String,

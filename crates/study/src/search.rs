@@ -1,4 +1,5 @@
-//! The search for the largest number of users that meets the requirements, or of requests that a gateway lets in at a time.
+//! The search for the largest number of users that meets the requirements, or of requests that a
+//! gateway lets in at a time.
 //!
 //! Each step looks at all trials so far and names the next level, or the end: [`next`] is a pure
 //! function of the records, so that a search can be replayed. Far from the goal the closed model of
@@ -40,11 +41,11 @@ const STEP_CPU: f64 = 0.09;
 const STEP_OTHER: f64 = 0.06;
 /// Near trials without which no search ends by itself …
 const NEAR_MIN: usize = 5;
-/// … and one more for each of these spreads between trials that the near ones exceed: the noisier the machine, the more
-/// likely few trials agree by luck (tried with `cargo xtask bench search`).
+/// … and one more for each of these spreads between trials that the near ones exceed: the noisier
+/// the machine, the more likely few trials agree by luck (tried with `cargo xtask bench search`).
 const NOISY: [f64; 3] = [0.018, 0.035, 0.045];
-/// No search ends by itself before the CPU at the answer is known so well, as a share of the CPUs (95 %): where it is steep, or
-/// users are few, the level alone says too little of it.
+/// No search ends by itself before the CPU at the answer is known so well, as a share of the CPUs
+/// (95 %): where it is steep, or users are few, the level alone says too little of it.
 const CPU_DOUBT: f64 = 0.042;
 /// Trials that a search leaves out at most: more of them are no outliers.
 const OUTLIERS_MAX: usize = 2;
@@ -136,8 +137,8 @@ impl Goals {
             .min_by(|a, b| a.1.level.total_cmp(&b.1.level))
     }
 
-    /// The trials but for those near the goal whose CPU the others contradict beyond chance: something disturbed them that
-    /// no instrument saw.
+    /// The trials but for those near the goal whose CPU the others contradict beyond chance:
+    /// something disturbed them that no instrument saw.
     pub(crate) fn without_outliers<'a>(
         &self,
         trials: &[&'a TrialRecord],
@@ -170,7 +171,8 @@ impl Goals {
         self.cpu.is_some_and(|(at, _)| at == index)
     }
 
-    /// Whether a trial meets a requirement by its own figure, whatever a curve through all of them says.
+    /// Whether a trial meets a requirement by its own figure, whatever a curve through all of them
+    /// says.
     fn met(&self, index: usize, spec: &FindSpec, trial: &TrialRecord) -> bool {
         if self.is_cpu(index) {
             return trial
@@ -217,8 +219,9 @@ pub(crate) fn search(
             Step::End(found) => return Ok(found),
             Step::Try { level, effort, why } => (level, effort, why),
         };
-        // What is kept for the settings counts once there is an answer to derive them from. A gate's check is a trial at the
-        // answer itself, so that it tells of the answer what another trial of the search would.
+        // What is kept for the settings counts once there is an answer to derive them from. A
+        // gate's check is a trial at the answer itself, so that it tells of the answer what
+        // another trial of the search would.
         let near = |used: &[&TrialRecord]| near_count(goals, used, facts.cpus);
         let least = match spec.varied {
             Varied::Users => NEAR_MIN,
@@ -247,8 +250,8 @@ pub(crate) fn search(
     }
 }
 
-/// Where the search begins: with little, so that it shows what a request costs. Behind a gateway that lets in one at a time a
-/// large load would take a trial of its own to pass once.
+/// Where the search begins: with little, so that it shows what a request costs. Behind a gateway
+/// that lets in one at a time a large load would take a trial of its own to pass once.
 fn first(spec: &FindSpec, cpus: u32, population: u32) -> Step {
     let (least, why) = match spec.varied {
         Varied::Users => (cpus, "as many users as CPUs: what one request costs"),
@@ -272,7 +275,8 @@ pub(crate) fn levels(spec: &FindSpec, level: u32) -> Levels {
     levels
 }
 
-/// The level of what the search varies. Where that is a gateway, the users are the same in every trial.
+/// The level of what the search varies. Where that is a gateway, the users are the same in every
+/// trial.
 pub(crate) fn level(trial: &TrialRecord) -> Option<f64> {
     let gate = trial.level(Varied::GateConcurrency.factor());
     gate.or_else(|| trial.level(USERS))

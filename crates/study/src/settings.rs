@@ -73,8 +73,8 @@ impl Settings {
         });
     }
 
-    /// The limits that differ from what was found: only they have to be set, and a target may need a
-    /// new start for some.
+    /// The limits that differ from what was found: only they have to be set, and a target may need
+    /// a new start for some.
     pub(crate) fn changed<'a>(
         &'a self,
         facts: &'a TargetFacts,

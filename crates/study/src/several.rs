@@ -1,12 +1,16 @@
-//! `weir tune` with a list in `vary`: the best levels of several settings together, or the smallest that are not worse.
+//! `weir tune` with a list in `vary`: the best levels of several settings together, or the smallest
+//! that are not worse.
 //!
 //! One after the other, down the funnel:
 //!
-//! 1. *open*: a trial with every limit at the upper end of its range shows how full each stage wants to be;
+//! 1. *open*: a trial with every limit at the upper end of its range shows how full each stage
+//!    wants to be;
 //! 2. *what can bind*: settings that cannot act as a limit at this load stay as found ([`limits`]);
-//! 3. *searches*: each of the others, from the outermost inwards, with the rest at what was proposed so far ([`search`], [`walk`]), beginning where a
-//!    model says ([`model`]); once more for those in front of a stage that was made so small that requests wait for it;
-//! 4. *blocks*: the proposal, its neighbours and all limits open run side by side, and these trials alone decide ([`joint`]).
+//! 3. *searches*: each of the others, from the outermost inwards, with the rest at what was
+//!    proposed so far ([`search`], [`walk`]), beginning where a model says ([`model`]); once more
+//!    for those in front of a stage that was made so small that requests wait for it;
+//! 4. *blocks*: the proposal, its neighbours and all limits open run side by side, and these trials
+//!    alone decide ([`joint`]).
 //!
 //! [`told`] puts into words what came of it.
 
@@ -26,10 +30,10 @@ use weir_record::{Status, TargetFacts, TrialError, TrialRunner};
 
 use crate::best::ladder;
 use crate::contest::{BLOCKS_MAX, LOOKS};
+use crate::file::{BestGoal, SeveralSpec, is_spare};
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::file::{BestGoal, SeveralSpec, is_spare};
 use crate::trials::{Stop, Trials};
 use study::Study;
 use walk::FINER_MAX;
@@ -93,8 +97,9 @@ fn refused(spec: &SeveralSpec, facts: TargetFacts, says: String) -> Outcome {
     }
 }
 
-/// How many contend in the blocks at most, if so many settings are searched: the proposal, all limits open, each setting one
-/// step down; and one step up, together for the smallest, each for the best.
+/// How many contend in the blocks at most, if so many settings are searched: the proposal, all
+/// limits open, each setting one step down; and one step up, together for the smallest, each for
+/// the best.
 fn contenders_max(goal: BestGoal, searched: usize) -> usize {
     match goal {
         BestGoal::Best => 2 + 2 * searched,
@@ -114,8 +119,8 @@ pub(crate) struct Planned {
 /// Trials of one search that are expected.
 const WALK_EXPECTED: usize = 8;
 
-/// What a study can take at most, with the ranges that it and the target give. Which settings can bind is known after the first
-/// trial: expected are threads and pools.
+/// What a study can take at most, with the ranges that it and the target give. Which settings can
+/// bind is known after the first trial: expected are threads and pools.
 pub(crate) fn planned(spec: &SeveralSpec, facts: Option<&TargetFacts>) -> Vec<Planned> {
     let population = spec.set.get("users").and_then(weir_record::Level::number);
     let unknown = TargetFacts {

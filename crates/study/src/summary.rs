@@ -4,14 +4,15 @@ use weir_metric::Metric;
 use weir_record::{Answer, Held, TargetFacts, TrialRecord};
 
 use crate::check::gate::GATE;
+use crate::file::{FindSpec, Varied};
 use crate::learned::Learned;
 use crate::search::plateau::limit;
 use crate::search::{Found, level as level_of};
 use crate::settings::{REQUEST_QUEUE, THREADS};
-use crate::file::{FindSpec, Varied};
 use crate::trials::Stop;
 
-/// A gateway is full from this share of its limit on average: between two requests a slot is empty for a moment.
+/// A gateway is full from this share of its limit on average: between two requests a slot is empty
+/// for a moment.
 const GATE_FULL: f64 = 0.9;
 
 /// What a search found, whether the settings hold, and what cut it short.

@@ -13,10 +13,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use weir_record::{Levels, Role, Status, TargetFacts, TrialRecord, TrialRunner};
 
+use crate::file::SweepSpec;
 use crate::findings;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
-use crate::file::SweepSpec;
 use crate::trials::{Stop, Trials, Wanted};
 
 pub(crate) use comparison::{percent, rounded};
@@ -26,9 +26,10 @@ pub(crate) use table::table;
 /// Runs every case of the design and puts the figures in a table.
 ///
 /// Each replicate is one block with all cases in a random order of its own, so that what changes
-/// while the study runs does not pass for a difference between cases. Where there are environments, a block has
-/// all cases of one after those of another, because a new environment may be a new start of the server. A case whose
-/// trials are not valid leaves its cells empty and the others go on.
+/// while the study runs does not pass for a difference between cases. Where there are environments,
+/// a block has all cases of one after those of another, because a new environment may be a new
+/// start of the server. A case whose trials are not valid leaves its cells empty and the others go
+/// on.
 pub fn sweep(
     spec: &SweepSpec,
     runner: &mut dyn TrialRunner,
@@ -99,7 +100,8 @@ fn run_group(
     Ok(())
 }
 
-/// A load of which nothing is used, so that the first case does not measure a server that was just started.
+/// A load of which nothing is used, so that the first case does not measure a server that was just
+/// started.
 fn run_warm_up(
     spec: &SweepSpec,
     environment: Option<&str>,

@@ -1,12 +1,13 @@
-//! Trials that somebody ran by hand and whose files were taken in: what they show, and what they cannot.
+//! Trials that somebody ran by hand and whose files were taken in: what they show, and what they
+//! cannot.
 
 use std::collections::BTreeSet;
 
 use weir_record::{Finding, Status, TargetFacts, TrialRecord};
 
+use crate::file::{Across, ColumnSpec};
 use crate::findings;
 use crate::outcome::Outcome;
-use crate::file::{Across, ColumnSpec};
 use crate::sweep::{Case, table};
 
 /// The figures of the table, by title and name.
@@ -20,7 +21,8 @@ const COLUMNS: [(&str, &str); 7] = [
     ("CPU", "cpu"),
 ];
 
-/// What the trials show: a table with a row for each, what the rules find in them, and what nobody can say from them.
+/// What the trials show: a table with a row for each, what the rules find in them, and what nobody
+/// can say from them.
 pub fn of_files(trials: Vec<TrialRecord>, target: TargetFacts) -> Outcome {
     let columns: Vec<ColumnSpec> = COLUMNS
         .iter()

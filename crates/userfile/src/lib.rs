@@ -1,7 +1,8 @@
 //! Files that users write in TOML, read with all their problems at once.
 //!
-//! A [`Section`] is one table while it is read: it takes what it can, notes every [`Problem`] with the bytes it stands at, and
-//! names the keys that nobody asked for, with the one that was probably meant.
+//! A [`Section`] is one table while it is read: it takes what it can, notes every [`Problem`] with
+//! the bytes it stands at, and names the keys that nobody asked for, with the one that was probably
+//! meant.
 
 mod problem;
 mod section;
@@ -15,7 +16,8 @@ pub use suggest::{closest, hint};
 
 /// Reads a file whose text is TOML; `name` is what messages call it.
 ///
-/// `read` is called only if all of it is TOML: what can be read of a broken file would give rise to problems that are none.
+/// `read` is called only if all of it is TOML: what can be read of a broken file would give rise to
+/// problems that are none.
 pub fn read_file<T>(
     name: &str,
     text: &str,

@@ -41,7 +41,8 @@ pub(crate) enum Command {
     /// Run one load test: a JMeter plan, or a URL.
     #[command(disable_help_flag = true)]
     Run(RunTyped),
-    /// Say everything that is wrong or unsupported in a plan, a study, a network or a gateway's file; send nothing.
+    /// Say everything that is wrong or unsupported in a plan, a study, a network or a gateway's
+    /// file; send nothing.
     Check(CheckArguments),
     /// Show the signals of a target live, without load, and keep them as a run.
     Watch(WatchArguments),
@@ -51,7 +52,8 @@ pub(crate) enum Command {
     Explain(Box<ExplainArguments>),
     /// Write the report of a stored run again.
     Report(ReportArguments),
-    /// Fit a model to the trials of a run, show how well it predicts, and predict what was not measured.
+    /// Fit a model to the trials of a run, show how well it predicts, and predict what was not
+    /// measured.
     Model(ModelArguments),
     /// Say how many servers like the one of a run it takes for so many users.
     Size(SizeArguments),
@@ -59,7 +61,8 @@ pub(crate) enum Command {
     Target(TargetArguments),
     /// Simulate a network of servers, users and limits.
     Simulate(SimulateArguments),
-    /// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows it.
+    /// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that
+    /// shows it.
     Gate(GateArguments),
     /// Run the built-in application server.
     SampleServer(SampleServerArguments),

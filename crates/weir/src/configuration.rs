@@ -1,12 +1,12 @@
-//! The settings of an answer in the server's own configuration files: shown, and written on request. And the file of the
-//! gateway that holds it.
+//! The settings of an answer in the server's own configuration files: shown, and written on
+//! request. And the file of the gateway that holds it.
 
 use std::ffi::OsStr;
 
 use weir_record::{ConfigurationDiff, failed_to};
 use weir_rig::Rig;
-use weir_study::Outcome;
 use weir_server::{ConfigurationChange, FILE_TO_HOLD};
+use weir_study::Outcome;
 
 use crate::error::ExpectedError;
 use crate::{output, stored};
@@ -60,7 +60,8 @@ pub(crate) fn write(changes: &[ConfigurationChange], exit_code: u8) -> Result<()
     Ok(())
 }
 
-/// Writes the gateway's file that holds what a study found into the run's directory, where the study went through a gateway.
+/// Writes the gateway's file that holds what a study found into the run's directory, where the
+/// study went through a gateway.
 pub(crate) fn write_gate(changes: &[ConfigurationChange]) -> Result<(), ExpectedError> {
     for change in changes {
         if change.file.file_name() == Some(OsStr::new(FILE_TO_HOLD)) {

@@ -1,9 +1,9 @@
 //! Whom Weir may load.
 //!
-//! Loopback and private addresses go ([`is_near`]). Any other has to be allowed by name, on the command line,
-//! in the study, or in the user's own configuration (`$XDG_CONFIG_HOME/weir/config.toml`, else
-//! `~/.config/weir/config.toml`, key `allow-hosts`). `*` allows any host, also those that only a
-//! JMeter knows (see [`crate::jmeter`]).
+//! Loopback and private addresses go ([`is_near`]). Any other has to be allowed by name, on the
+//! command line, in the study, or in the user's own configuration
+//! (`$XDG_CONFIG_HOME/weir/config.toml`, else `~/.config/weir/config.toml`, key `allow-hosts`). `*`
+//! allows any host, also those that only a JMeter knows (see [`crate::jmeter`]).
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: stop measuring, keep what there is, put the server back. And the end of whoever started a server.
+//! Ctrl-C and SIGTERM: stop measuring, keep what there is, put the server back. And the end of
+//! whoever started a server.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -22,13 +23,15 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, ExpectedError> {
     Ok(flag)
 }
 
-/// Ends this process, as SIGTERM would, when standard input closes: it never outlives the program that started it.
+/// Ends this process, as SIGTERM would, when standard input closes: it never outlives the program
+/// that started it.
 pub(crate) fn with_parent() {
     std::thread::spawn(|| {
         let mut rest = [0; 256];
         let mut input = std::io::stdin().lock();
         while matches!(input.read(&mut rest), Ok(read) if read > 0) {}
-        // The server's own handler cleans up; if the signal cannot be raised, nothing else can be done.
+        // The server's own handler cleans up; if the signal cannot be raised, nothing else can be
+        // done.
         let _ = signal_hook::low_level::raise(SIGTERM);
     });
 }

@@ -220,8 +220,8 @@ impl Job {
         }
     }
 
-    /// What the plan may touch: beside its own folder, that of the study, and what the study and the
-    /// command line allow.
+    /// What the plan may touch: beside its own folder, that of the study, and what the study and
+    /// the command line allow.
     fn reach(&self, allowed: &[PathBuf]) -> Reach {
         let in_study = self.study.load.allow_files.iter();
         let in_study = in_study.map(|path| self.base.join(path.get_ref()));

@@ -4,8 +4,9 @@
 //! head`) is no error.
 //!
 //! What is printed holds names and messages from outside. Whatever of it a terminal would obey is
-//! made visible here ([`weir_shown`]), the last place that all of it passes. Text is one line unless
-//! its caller says that it has several, so that a name cannot begin a line that looks like Weir's.
+//! made visible here ([`weir_shown`]), the last place that all of it passes. Text is one line
+//! unless its caller says that it has several, so that a name cannot begin a line that looks like
+//! Weir's.
 
 use std::io::{self, Write as _};
 use std::path::Path;

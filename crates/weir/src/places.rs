@@ -20,7 +20,8 @@ pub(crate) fn java() -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("java"))
 }
 
-/// A Java of this version or newer: the one that [`java`] gives if it will do, else the newest of all that are found.
+/// A Java of this version or newer: the one that [`java`] gives if it will do, else the newest of
+/// all that are found.
 pub(crate) fn java_from(version: u32) -> Result<PathBuf, ExpectedError> {
     java_among(version, usual().next(), &javas()).ok_or_else(|| {
         ExpectedError::Environment(format!(
@@ -29,8 +30,8 @@ pub(crate) fn java_from(version: u32) -> Result<PathBuf, ExpectedError> {
     })
 }
 
-/// The Javas that are found, by their releases: `JAVA_HOME`'s, those in `PATH`, those below `/usr/lib/jvm`, of each release
-/// the first.
+/// The Javas that are found, by their releases: `JAVA_HOME`'s, those in `PATH`, those below
+/// `/usr/lib/jvm`, of each release the first.
 pub(crate) fn javas() -> BTreeMap<u32, PathBuf> {
     by_release(usual().chain(installed()))
 }

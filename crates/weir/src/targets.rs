@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 
 use weir_metric::CpuSet;
 use weir_record::{RunDirectory, failed_to, start_levels};
-use weir_study::{Ask, Design, TargetKind};
 use weir_server::{Journal, Server, StartLevels, TargetError};
+use weir_study::{Ask, Design, TargetKind};
 
 use crate::error::ExpectedError;
 use crate::job::Job;

@@ -1,7 +1,7 @@
 //! The plan of a study over one URL: users that ask for it again and again, without thinking.
 //!
-//! It is written as a JMeter plan, so that a run keeps it beside its figures, `--resume` finds it, and
-//! a JMeter can run it too.
+//! It is written as a JMeter plan, so that a run keeps it beside its figures, `--resume` finds it,
+//! and a JMeter can run it too.
 
 use crate::error::ExpectedError;
 

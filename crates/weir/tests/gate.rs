@@ -141,7 +141,8 @@ fn a_mistake_is_explained_at_its_line() {
         .says(&["gate.toml:4:8", "write a share below 100 %"]);
 }
 
-/// Nothing is learnt without bounds, nor before anybody has waited; then it is said, and written when the gateway ends.
+/// Nothing is learnt without bounds, nor before anybody has waited; then it is said, and written
+/// when the gateway ends.
 #[test]
 fn what_is_learnt_is_written_at_the_end() {
     let (place, server) = (Place::new(), SampleServer::start());
@@ -163,7 +164,8 @@ fn what_is_learnt_is_written_at_the_end() {
     assert_eq!(learnt(), None);
     for _ in 0..6 {
         let listen = listen.clone();
-        // Each takes 20 ms and hardly any CPU time, so that four of six wait; until the gateway has ended.
+        // Each takes 20 ms and hardly any CPU time, so that four of six wait; until the gateway has
+        // ended.
         thread::spawn(move || while get_path(&listen, "/heavy?walks=1&pause-ms=20").is_ok() {});
     }
     let learnt = support::wait_for("something learnt", PATIENCE, learnt);
@@ -185,7 +187,8 @@ fn what_is_learnt_is_written_at_the_end() {
     place.weir(&["check", "GATE.toml"]).ends(0);
 }
 
-/// When the system has no more open files, those who are in are served, and others when there are some again.
+/// When the system has no more open files, those who are in are served, and others when there are
+/// some again.
 #[test]
 fn without_open_files_the_gateway_goes_on() {
     let (place, server) = (Place::new(), SampleServer::start());

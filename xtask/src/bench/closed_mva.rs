@@ -1,8 +1,9 @@
 //! Exact mean values of the smallest closed network: users who think, and one CPU station.
 //!
-//! Written here a second time, apart from `weir-queueing`, because it is what Weir's answers are compared with. The
-//! network is product-form, so its queue lengths follow the birth-death equations of a finite source (Kleinrock 1975,
-//! "Queueing Systems", vol. 1, section 3.8): with n requests at the CPUs, (N − n)/Z arrive and min(n, c)/D leave per second.
+//! Written here a second time, apart from `weir-queueing`, because it is what Weir's answers are
+//! compared with. The network is product-form, so its queue lengths follow the birth-death
+//! equations of a finite source (Kleinrock 1975, "Queueing Systems", vol. 1, section 3.8): with n
+//! requests at the CPUs, (N − n)/Z arrive and min(n, c)/D leave per second.
 
 /// Users who think for `think_s`, then need `demand_s` of one of `cpus` CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,15 +17,16 @@ pub(crate) struct ClosedNetwork {
 }
 
 impl ClosedNetwork {
-    /// The network with the think time at which so many users make this utilization, which must be below the one without
-    /// any think time.
+    /// The network with the think time at which so many users make this utilization, which must be
+    /// below the one without any think time.
     pub(crate) fn through(users: u32, utilization: f64, demand_s: f64, cpus: u32) -> Self {
         let network = |think_s| Self {
             think_s,
             demand_s,
             cpus,
         };
-        // U = X D / c and X <= N / Z bound the think time from above; halving finds it to 1e-15 of that.
+        // U = X D / c and X <= N / Z bound the think time from above; halving finds it to 1e-15 of
+        // that.
         let longest = f64::from(users) * demand_s / (f64::from(cpus) * utilization);
         let (mut low, mut high) = (0.0, longest);
         for _ in 0..50 {

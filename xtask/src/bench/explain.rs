@@ -1,8 +1,9 @@
 //! `cargo xtask bench explain`: does `weir explain` find out why a server is slow?
 //!
-//! Each case is a server that is slow for a reason that is known, really made here: the studies of `bench/explain`, with
-//! what has to happen beside them (processes that spin on a CPU, a firewall that drops packets). The first hypothesis that
-//! `weir explain` names has to be the made one. A case whose tools are not there is told, and is not passed.
+//! Each case is a server that is slow for a reason that is known, really made here: the studies of
+//! `bench/explain`, with what has to happen beside them (processes that spin on a CPU, a firewall
+//! that drops packets). The first hypothesis that `weir explain` names has to be the made one. A
+//! case whose tools are not there is told, and is not passed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +19,8 @@ use crate::workspace::Workspace;
 
 /// Where the studies lie.
 const STUDIES: &str = "bench/explain";
-/// Processes that spin on a CPU: three requests in progress then get a third of it, one thread of a load a seventh.
+/// Processes that spin on a CPU: three requests in progress then get a third of it, one thread of a
+/// load a seventh.
 const SPINNERS: usize = 6;
 
 /// Say whether `weir explain` finds the reason in servers that were made slow
@@ -187,7 +189,8 @@ impl Bench {
             Beside::Spinning(cpu) => Spinners::on(cpu)?,
             Beside::Nothing | Beside::Firewall(_) => Spinners(Vec::new()),
         };
-        // A trial that its load tool spoilt ends with a code of its own, and is explained all the same.
+        // A trial that its load tool spoilt ends with a code of its own, and is explained all the
+        // same.
         run_any_end(&mut sweep)?;
         drop(spinning);
         let mut explain = Command::new(&self.program);

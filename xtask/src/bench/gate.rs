@@ -1,11 +1,13 @@
 //! `cargo xtask bench gate`: the gateway on sockets, beside nginx and haproxy.
 //!
-//! Gateways take turns within a round, because the machine changes from minute to minute; the tables give the median of the rounds
-//! and the range. Loads are open: waits count from the intended start. The peers are Debian's packages, unpacked below `target/`, not
-//! installed. Load and gateway have one CPU, the server another.
+//! Gateways take turns within a round, because the machine changes from minute to minute; the
+//! tables give the median of the rounds and the range. Loads are open: waits count from the
+//! intended start. The peers are Debian's packages, unpacked below `target/`, not installed. Load
+//! and gateway have one CPU, the server another.
 //!
-//! What two CPUs do not allow: load, gateway and server apart. In the rows about overload the load takes CPU time from the gateway, a
-//! tenth at most at these rates; in the row without a limit it takes it from the server, and the gateway has its CPU alone.
+//! What two CPUs do not allow: load, gateway and server apart. In the rows about overload the load
+//! takes CPU time from the gateway, a tenth at most at these rates; in the row without a limit it
+//! takes it from the server, and the gateway has its CPU alone.
 
 pub(crate) mod backend;
 mod classes;
@@ -66,7 +68,8 @@ pub(crate) struct GateBench {
     /// Take the program as it was built before, in this profile
     #[arg(long, value_name = "PROFILE")]
     no_build: Option<String>,
-    /// Another server than the sample server: its process. It answers what java/stress does, and is kept to a CPU already
+    /// Another server than the sample server: its process. It answers what java/stress does, and
+    /// is kept to a CPU already
     #[arg(long, value_name = "PID", requires = "server_port")]
     server_pid: Option<u32>,
     /// Where that server listens, on 127.0.0.1
@@ -101,7 +104,8 @@ enum Row {
     Storm,
     /// How well a goal for the server's CPU holds at twice the capacity
     Cpu,
-    /// Whether the limit stays where it is at 120 % of the capacity for minutes, and at a request a second
+    /// Whether the limit stays where it is at 120 % of the capacity for minutes, and at a request a
+    /// second
     Drift,
 }
 
@@ -151,7 +155,8 @@ fn play(row: Row, peers: &Peers, options: &GateBench) -> Result<String, TaskErro
     }
     let rounds = options.rounds;
     let seconds = options.seconds.unwrap_or(SECONDS);
-    // The cap on the rate is read where requests arrive, by a server in this program; that is done from the other CPU.
+    // The cap on the rate is read where requests arrive, by a server in this program; that is done
+    // from the other CPU.
     stay_on(if row == Row::RateCap {
         SERVER_CPU
     } else {
@@ -209,7 +214,8 @@ fn create(directory: &Path) -> Result<(), TaskError> {
     })
 }
 
-/// Keeps this program, and so its clients, to a CPU. Where that is not allowed, they run where they may.
+/// Keeps this program, and so its clients, to a CPU. Where that is not allowed, they run where they
+/// may.
 fn stay_on(cpu: u32) {
     let mut cpus = CpuSet::new();
     cpus.set(cpu as usize);

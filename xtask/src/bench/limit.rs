@@ -1,7 +1,8 @@
-//! How Weir's limit does beside others where flow control matters: steps, pauses, retries, lost capacity, unequal requests.
+//! How Weir's limit does beside others where flow control matters: steps, pauses, retries, lost
+//! capacity, unequal requests.
 //!
-//! The comparison is an example of `weir-sim`, which plays them all on the simulator. Everything is drawn from fixed seeds: the
-//! same tables each time, on any machine.
+//! The comparison is an example of `weir-sim`, which plays them all on the simulator. Everything is
+//! drawn from fixed seeds: the same tables each time, on any machine.
 
 use crate::error::TaskError;
 use crate::process::{cargo, run};

@@ -1,12 +1,15 @@
 //! `cargo xtask bench load`: what the load engine costs beside its peers.
 //!
-//! nginx answers every request with five bytes on one core; the tool has another core to itself, both under a real-time
-//! scheduling class where that is allowed, because under the fair one beside other work a tool gets a third of its core.
-//! Tools run one after the other in rounds; only ratios within a round are compared, because the machine under them
-//! changes from minute to minute. Requests are counted by the server, processor time by the kernel, for the whole life
-//! of the tool's process: its start is part of its cost. The table gives medians and, behind them, the range.
+//! nginx answers every request with five bytes on one core; the tool has another core to itself,
+//! both under a real-time scheduling class where that is allowed, because under the fair one beside
+//! other work a tool gets a third of its core. Tools run one after the other in rounds; only ratios
+//! within a round are compared, because the machine under them changes from minute to minute.
+//! Requests are counted by the server, processor time by the kernel, for the whole life
+//! of the tool's process: its start is part of its cost. The table gives medians and, behind them,
+//! the range.
 //!
-//! What this cannot tell: how exact the response times are that a tool reports, and what it costs on a network card.
+//! What this cannot tell: how exact the response times are that a tool reports, and what it costs
+//! on a network card.
 
 pub(crate) mod cost;
 mod first_request;

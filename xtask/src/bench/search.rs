@@ -1,7 +1,8 @@
 //! How right the searches are and what they cost, next to what people do without them.
 //!
-//! The study is an example of `weir-study`, which drives the searches themselves through `TrialRunner` against made servers. Everything is
-//! drawn from fixed seeds: the same tables each time, on any machine.
+//! The study is an example of `weir-study`, which drives the searches themselves through
+//! `TrialRunner` against made servers. Everything is drawn from fixed seeds: the same tables each
+//! time, on any machine.
 
 use crate::error::TaskError;
 use crate::process::{cargo, run};

@@ -1,13 +1,14 @@
 //! `cargo xtask bench simulate`: events per second beside `SimPy`, SSJ and LINE's native simulator.
 //!
-//! One closed network (users that think, three stations in order of arrival), each simulator alone on one CPU, one after the
-//! other in rounds; only ratios within a round are compared, because the machine under them changes from minute to minute.
-//! What counts is processor time: of the whole program for Weir and LINE, whose start is nothing; of the simulation alone for
-//! SSJ, whose virtual machine is warm by then, and `SimPy`. An event is the end of a think time or of a service; LINE's are
-//! those that it counts itself.
+//! One closed network (users that think, three stations in order of arrival), each simulator alone
+//! on one CPU, one after the other in rounds; only ratios within a round are compared, because the
+//! machine under them changes from minute to minute. What counts is processor time: of the whole
+//! program for Weir and LINE, whose start is nothing; of the simulation alone for SSJ, whose
+//! virtual machine is warm by then, and `SimPy`. An event is the end of a think time or of a
+//! service; LINE's are those that it counts itself.
 //!
-//! The peers are installed by their ordinary clients: `SimPy` and LINE with pip into a virtual environment, SSJ with Maven.
-//! One that cannot be had is said to be missing and left out.
+//! The peers are installed by their ordinary clients: `SimPy` and LINE with pip into a virtual
+//! environment, SSJ with Maven. One that cannot be had is said to be missing and left out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -235,7 +236,8 @@ fn ssj(sources: &Path, directory: &Path) -> Result<Simulator, TaskError> {
     })?;
     let get = format!("-Dartifact={SSJ}");
     run(Command::new("mvn").args(["-q", "-B", "dependency:get", &get]))?;
-    // What it depends on would need a project of its own; the simulation itself uses the one jar alone.
+    // What it depends on would need a project of its own; the simulation itself uses the one jar
+    // alone.
     let copy = format!("-DoutputDirectory={}", jars.display());
     run(Command::new("mvn").args(["-q", "-B", "dependency:copy", &get, &copy]))?;
     let jar = jars.join("ssj-3.3.2.jar");

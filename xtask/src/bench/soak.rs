@@ -1,8 +1,11 @@
-//! `cargo xtask bench soak`: the gateway for half an hour at 120 % of what its servers can do, which are killed at random.
+//! `cargo xtask bench soak`: the gateway for half an hour at 120 % of what its servers can do,
+//! which are killed at random.
 //!
-//! Each request takes 20 ms of a server and hardly any CPU time, so that other work of the machine changes little: the capacity is the limit of the
-//! gateway divided by that time. Servers are child processes; one is killed every few seconds and started again on its port. Then
-//! it is checked that nothing leaks, that no slot is stuck, and that every request that was sent has got an answer.
+//! Each request takes 20 ms of a server and hardly any CPU time, so that other work of the machine
+//! changes little: the capacity is the limit of the gateway divided by that time. Servers are child
+//! processes; one is killed every few seconds and started again on its port. Then it is checked
+//! that nothing leaks, that no slot is stuck, and that every request that was sent has got an
+//! answer.
 
 mod verdict;
 mod watch;
@@ -116,7 +119,8 @@ fn start(peers: &Peers, servers: &[Backend], admin: u16) -> Result<Running, Task
     peers.run(&words, GATE_CPU, port)
 }
 
-/// Kills a server and starts it again, now and then, until the load has ended. Gives back how often.
+/// Kills a server and starts it again, now and then, until the load has ended. Gives back how
+/// often.
 fn kill_at_random(
     peers: &Peers,
     servers: &mut [Backend],

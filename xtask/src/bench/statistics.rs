@@ -1,7 +1,7 @@
 //! How often the statistics are wrong: coverage of the intervals, and errors of the comparisons.
 //!
-//! The studies are examples of `weir-stats`, so that they need nothing but that crate. Everything is drawn from fixed
-//! seeds: the same tables each time, on any machine.
+//! The studies are examples of `weir-stats`, so that they need nothing but that crate. Everything
+//! is drawn from fixed seeds: the same tables each time, on any machine.
 
 use crate::error::TaskError;
 use crate::process::{cargo, run};

@@ -1,12 +1,12 @@
 //! `cargo xtask bench tune`: is the answer of `weir tune` right?
 //!
-//! Runs the default study several times. After each run, independent trials of the same load at 40–60 % utilization give
-//! the service demand D = U·c/X and the think time; the search saw none of them. Exact closed MVA with these two says how
-//! many users should reach the goal. The answer is right if it differs by at most two users or 7 %, whichever is more, in
-//! the median of the runs.
+//! Runs the default study several times. After each run, independent trials of the same load at
+//! 40–60 % utilization give the service demand D = U·c/X and the think time; the search saw none of
+//! them. Exact closed MVA with these two says how many users should reach the goal. The answer is
+//! right if it differs by at most two users or 7 %, whichever is more, in the median of the runs.
 //!
-//! What this cannot tell: MVA assumes that a request costs the same CPU time at any population. Where the server does not
-//! keep to that, the difference shows the server as well as the search.
+//! What this cannot tell: MVA assumes that a request costs the same CPU time at any population.
+//! Where the server does not keep to that, the difference shows the server as well as the search.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -218,7 +218,8 @@ impl Bench {
         })
     }
 
-    /// Runs the program and reads the result it writes; an exit code other than 0 may still come with one.
+    /// Runs the program and reads the result it writes; an exit code other than 0 may still come
+    /// with one.
     fn weir(&self, arguments: &[&str], result: &Path) -> Result<Stored, TaskError> {
         let mut command = Command::new(&self.program);
         command
@@ -336,7 +337,8 @@ mod tests {
 
     #[test]
     fn valid_trials_give_the_network_they_came_from() {
-        // 25 users who think 1 s and need 0.4 s of one of 10 CPUs: exact MVA says X = 17.7262632183319.
+        // 25 users who think 1 s and need 0.4 s of one of 10 CPUs: exact MVA says X =
+        // 17.7262632183319.
         let trial = |valid, throughput, busy| {
             format!(
                 r#"{{"valid": {valid}, "population": 25, "warm_up_s": 1, "window_s": 1,

@@ -1,7 +1,7 @@
 //! The reference page of the command line, from what the program itself says.
 //!
-//! The program is run with `--help` rather than its definition linked in: the page then holds what a user sees, and the
-//! binary stays a binary.
+//! The program is run with `--help` rather than its definition linked in: the page then holds what
+//! a user sees, and the binary stays a binary.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +11,8 @@ use crate::process;
 
 /// Width to which clap wraps what it says, so that the page does not depend on a terminal.
 const COLUMNS: &str = "100";
-/// A command whose help depends on what stands before it: what to type for each form, and what stands for it in a
-/// heading.
+/// A command whose help depends on what stands before it: what to type for each form, and what
+/// stands for it in a heading.
 const FORMS: (&str, [(&str, &str); 2]) = (
     "run",
     [("plan.jmx", "PLAN.jmx"), ("http://localhost/", "URL")],

@@ -9,9 +9,10 @@
 //! | plan | L1 | metric | what is asked and sent, as data | run anything |
 //! ```
 //!
-//! It is the only place that gives a crate its layer. It has to list exactly the crates that exist, with exactly the
-//! edges that their code has, so that a new edge is a change of the table that a reviewer sees. A dash stands for no edge;
-//! `all` for the program that wires everything together, whose edges are not listed.
+//! It is the only place that gives a crate its layer. It has to list exactly the crates that exist,
+//! with exactly the edges that their code has, so that a new edge is a change of the table that a
+//! reviewer sees. A dash stands for no edge; `all` for the program that wires everything together,
+//! whose edges are not listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,8 @@ use crate::workspace::Crate;
 /// The layer of each crate, by its short name; 0 is the lowest.
 pub(crate) type Layers = BTreeMap<String, u32>;
 
-/// Edges that do not lead to a lower layer, as sentences. Crates without a layer are another rule's.
+/// Edges that do not lead to a lower layer, as sentences. Crates without a layer are another
+/// rule's.
 pub(crate) fn upward(crates: &[Crate], layers: &Layers) -> Vec<String> {
     let mut found = Vec::new();
     for from in crates {

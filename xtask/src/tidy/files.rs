@@ -4,10 +4,11 @@ use crate::tidy::Problem;
 use crate::tidy::sources::is_vendored;
 use crate::tidy::tree::{Tree, extension, is_below};
 
-/// Top directories of somebody's machine. Without slashes here, so that this file keeps its own rule.
+/// Top directories of somebody's machine. Without slashes here, so that this file keeps its own
+/// rule.
 const MACHINE_DIRECTORIES: [&str; 3] = ["home", "root", "work"];
-/// Files that people write and that have no need of tabs or trailing blanks. Recorded data (captured output, plans of
-/// other tools, snapshots) stays as it is.
+/// Files that people write and that have no need of tabs or trailing blanks. Recorded data
+/// (captured output, plans of other tools, snapshots) stays as it is.
 const WRITTEN: [&str; 9] = ["", "css", "html", "java", "js", "json", "md", "rs", "toml"];
 
 /// Lines that name a path of one machine.

@@ -1,4 +1,5 @@
-//! Rules against guessing: no code decides on a sentence, and none reads a unit, a kind or a cause out of a name.
+//! Rules against guessing: no code decides on a sentence, and none reads a unit, a kind or a cause
+//! out of a name.
 //!
 //! What a sentence says stands in a type as well (`InvalidReason`, `Finding::evidence`), and what a
 //! name means stands in the catalogue of `metric`. Text of other programs has no type: code that

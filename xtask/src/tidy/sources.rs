@@ -4,9 +4,13 @@ use crate::tidy::Problem;
 use crate::tidy::tree::{Tree, extension, is_below};
 use crate::workspace::Crate;
 
-/// A file of control flow that is longer holds more than one idea (style guide: most are far below).
+/// A file of control flow that is longer holds more than one idea (style guide: most are far
+/// below).
 const LINES_MAX: usize = 700;
-/// How the docs of a file begin that may be longer: a catalogue of equal blocks reads well at any length.
+/// How wide a comment may be: as wide as rustfmt keeps the code.
+const COLUMNS_MAX: usize = 100;
+/// How the docs of a file begin that may be longer: a catalogue of equal blocks reads well at any
+/// length.
 const CATALOGUE: &str = "//! A catalogue";
 /// Module names that say nothing about what is inside.
 const NAMELESS: [&str; 7] = [
@@ -70,6 +74,31 @@ pub(crate) fn long_files(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
+/// Comments that are wider than the code. Examples and drawings between fences are as wide as they
+/// are.
+pub(crate) fn wide_comments(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (path, text) in tree.files().filter(|(path, _)| extension(path) == "rs") {
+        let mut is_fenced = false;
+        for (at, line) in text.lines().enumerate() {
+            let Some(comment) = line.trim_start().strip_prefix("//") else {
+                is_fenced = false;
+                continue;
+            };
+            let words = comment.trim_start_matches(['/', '!', ' ']);
+            if words.starts_with("```") {
+                is_fenced = !is_fenced;
+            }
+            let columns = line.chars().count();
+            if columns > COLUMNS_MAX && !is_fenced {
+                let says = format!("a comment of {columns} columns, at most {COLUMNS_MAX}");
+                problems.push(Problem::at_line(path, at + 1, says));
+            }
+        }
+    }
+    problems
+}
+
 /// Modules that are named for nothing, outside tests.
 pub(crate) fn nameless_modules(tree: &Tree) -> Vec<Problem> {
     tree.files()
@@ -107,6 +136,20 @@ mod tests {
             .iter()
             .map(|problem| problem.path.as_str())
             .collect()
+    }
+
+    #[test]
+    fn comments_are_as_narrow_as_code_but_for_examples() {
+        let wide = "x".repeat(100);
+        let text =
+            format!("// {wide}\nlet a = 1; // {wide}\n/// ```\n/// {wide}\n/// ```\n/// {wide}\n");
+        let tree = Tree::of(&[("crates/a/src/lib.rs", &text), ("a.md", &wide)]);
+        let lines: Vec<Option<usize>> = wide_comments(&tree).iter().map(|p| p.line).collect();
+        assert_eq!(
+            lines,
+            [Some(1), Some(6)],
+            "rustfmt sees to what stands behind code"
+        );
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::error::TaskError;
 
-/// Directories that hold the project; what else lies in the root was put there by somebody's work (results, runs).
+/// Directories that hold the project; what else lies in the root was put there by somebody's work
+/// (results, runs).
 const DIRECTORIES: [&str; 8] = [
     ".cargo", ".ci", "bench", "crates", "docs", "java", "studies", "xtask",
 ];

@@ -1,7 +1,7 @@
 //! Which crate may use which library: the `wrappers` of deny.toml.
 //!
-//! `cargo deny` checks the same for the whole dependency graph, but it is not installed everywhere. This looks at what
-//! our own crates name in their manifests, tests excepted.
+//! `cargo deny` checks the same for the whole dependency graph, but it is not installed everywhere.
+//! This looks at what our own crates name in their manifests, tests excepted.
 
 use serde::Deserialize;
 

@@ -1,10 +1,11 @@
 //! Files that are written from the code are what the code says: schemas and the page of signals.
 //!
-//! They are committed, so that a reader finds them and a change of a format is seen in review. `cargo xtask generate`
-//! runs these tests with `WEIR_GENERATE` set; then they write what differs instead of failing.
+//! They are committed, so that a reader finds them and a change of a format is seen in review.
+//! `cargo xtask generate` runs these tests with `WEIR_GENERATE` set; then they write what differs
+//! instead of failing.
 //!
-//! They are tests so that `cargo test` alone notices a forgotten page, and so that the tasks themselves need none of the
-//! product's crates to build.
+//! They are tests so that `cargo test` alone notices a forgotten page, and so that the tasks
+//! themselves need none of the product's crates to build.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails should stop")]
 

@@ -1,7 +1,7 @@
 //! Every figure has one unit, one number of digits and one direction, wherever it is shown.
 //!
-//! Each is measured in a sweep of two cases, and then looked for in the table, the sentences, `result.json`, the end of
-//! the terminal's run, the Markdown, the page and the reference.
+//! Each is measured in a sweep of two cases, and then looked for in the table, the sentences,
+//! `result.json`, the end of the terminal's run, the Markdown, the page and the reference.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

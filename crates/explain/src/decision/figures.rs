@@ -21,7 +21,8 @@ pub struct TrialFigures {
     pub class_means_ms: BTreeMap<String, f64>,
     /// Share of the time in which a garbage collector had stopped the application.
     pub stopped: Option<f64>,
-    /// Mean time of a request, in milliseconds, that is neither work nor a wait that is counted; where that can be told.
+    /// Mean time of a request, in milliseconds, that is neither work nor a wait that is counted;
+    /// where that can be told.
     pub unaccounted_ms: Option<f64>,
     /// Busy share of the CPUs that the server may use.
     pub cpu: Option<f64>,

@@ -1,8 +1,9 @@
 //! What the figures of the trials say: as it was, and with one thing changed.
 //!
-//! Every rule compares a ratio, changed over as it was, with a threshold, and takes the whole interval: an interval that reaches
-//! over the threshold leaves the hypothesis open. Trials of the two cases run in turns in a random order; their noise may differ
-//! (Welch), and is about normal on the logarithmic scale.
+//! Every rule compares a ratio, changed over as it was, with a threshold, and takes the whole
+//! interval: an interval that reaches over the threshold leaves the hypothesis open. Trials of the
+//! two cases run in turns in a random order; their noise may differ (Welch), and is about normal on
+//! the logarithmic scale.
 
 use weir_stats::{Estimate, Margin, Verdict};
 
@@ -12,12 +13,13 @@ use crate::hypothesis::{Change, Hypothesis, StartChange};
 use crate::threshold::{FAILURES, MATTERS, SATURATED};
 use crate::words::{number, percent};
 
-/// Part of the time that a hypothesis accounts for which has to go for it to be the cause. Half: what held requests up
-/// there may hold some of them up in the next place.
+/// Part of the time that a hypothesis accounts for which has to go for it to be the cause. Half:
+/// what held requests up there may hold some of them up in the next place.
 const GONE: f64 = 0.5;
 /// A part of the time that is claimed is never so large that nothing would be left.
 const CLAIMED_MAX: f64 = 0.95;
-/// Twice as many places take half of a time away at most, however much of it was the wait for one: all of them work at twice the rate then.
+/// Twice as many places take half of a time away at most, however much of it was the wait for one:
+/// all of them work at twice the rate then.
 const CLAIMED_MAX_OF_TWICE: f64 = 0.5;
 /// Chance of an error that is allowed for all claims of one decision together.
 const ERROR: f64 = 0.05;
@@ -34,7 +36,8 @@ pub(super) enum Rule {
         /// Whether of the 99th percentile, not of the mean.
         of_p99: bool,
         claimed: f64,
-        /// Whether the application has to be stopped for a shorter time for it, which the change may have failed to bring about.
+        /// Whether the application has to be stopped for a shorter time for it, which the change
+        /// may have failed to bring about.
         collector: bool,
         /// The class of requests whose time is meant, where the others do other work; `None`: all.
         class: Option<String>,
@@ -51,7 +54,8 @@ pub(super) fn rule(
     class: Option<&str>,
 ) -> Rule {
     let share = hypothesis.share.unwrap_or(MATTERS);
-    // Where the share of the time is small and the pauses are what the slowest requests meet, those are what has to change.
+    // Where the share of the time is small and the pauses are what the slowest requests meet, those
+    // are what has to change.
     let pauses = hypothesis
         .tests
         .iter()
@@ -125,7 +129,8 @@ fn kept(cases: [&[TrialFigures]; 2]) -> Outcome {
     still_full(outcome, cases)
 }
 
-/// Whatever is full keeps its throughput with half the users, a pool as well: only where the CPUs stay full it is they.
+/// Whatever is full keeps its throughput with half the users, a pool as well: only where the CPUs
+/// stay full it is they.
 fn still_full(kept: Outcome, [_, changed]: [&[TrialFigures]; 2]) -> Outcome {
     if kept.holds != Some(true) {
         return kept;
@@ -199,8 +204,8 @@ fn falls(cases: [&[TrialFigures]; 2], of_p99: bool, claimed: f64, class: Option<
     compared.outcome(ratio, holds, format!("{} times at most", number(most)))
 }
 
-/// Where the same work takes longer with another collector, or none, that costs time itself, which hides what was saved: a heap that
-/// is used once is in no cache.
+/// Where the same work takes longer with another collector, or none, that costs time itself, which
+/// hides what was saved: a heap that is used once is in no cache.
 fn not_longer(fallen: Outcome, other_work: bool) -> Outcome {
     let longer = fallen.ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
     if fallen.holds != Some(false) || !longer || other_work {
@@ -217,8 +222,8 @@ fn not_longer(fallen: Outcome, other_work: bool) -> Outcome {
     }
 }
 
-/// Where the application is stopped for as long as before, nothing was taken away, so that a time that stays says nothing; and nor
-/// does one that falls, where other requests do `other_work`.
+/// Where the application is stopped for as long as before, nothing was taken away, so that a time
+/// that stays says nothing; and nor does one that falls, where other requests do `other_work`.
 fn with_pauses(fallen: Outcome, [was, changed]: [&[TrialFigures]; 2], other_work: bool) -> Outcome {
     let Some((before, after)) = stopped(was).zip(stopped(changed)) else {
         return fallen;
@@ -239,8 +244,8 @@ fn with_pauses(fallen: Outcome, [was, changed]: [&[TrialFigures]; 2], other_work
     }
 }
 
-/// The mean of all requests and of each class: a change of any of them counts, none of them when all are shown to stay. The
-/// allowed error is divided among them (Bonferroni).
+/// The mean of all requests and of each class: a change of any of them counts, none of them when
+/// all are shown to stay. The allowed error is divided among them (Bonferroni).
 fn changes(cases: [&[TrialFigures]; 2]) -> Outcome {
     let [was, _] = cases;
     let labels: Vec<&String> = was
@@ -263,7 +268,8 @@ fn changes(cases: [&[TrialFigures]; 2]) -> Outcome {
         .collect();
     let differs = |at: usize| differ[at];
     let holds = beyond(differ.contains(&true), all_stay);
-    // What is told is the one that changed most, of those that are shown to have changed where there are some.
+    // What is told is the one that changed most, of those that are shown to have changed where
+    // there are some.
     let size = |one: &Compared| one.ratio.as_ref().map_or(0.0, |ratio| ratio.log.abs());
     let told = compared
         .into_iter()
@@ -286,7 +292,8 @@ fn has_changed(ratio: Estimate) -> bool {
     ratio.low >= 1.0 + MATTERS || ratio.high <= 1.0 / (1.0 + MATTERS)
 }
 
-/// `Some(true)` and `Some(false)` where the whole interval lies on one side, `None` where it reaches over the threshold.
+/// `Some(true)` and `Some(false)` where the whole interval lies on one side, `None` where it
+/// reaches over the threshold.
 fn beyond(for_it: bool, against_it: bool) -> Option<bool> {
     match (for_it, against_it) {
         (true, _) => Some(true),
@@ -517,7 +524,8 @@ mod tests {
             (light.holds, light.figure.as_str()),
             (Some(true), "mean_ms(light)")
         );
-        // Three comparisons of three trials each with 2 % of noise: a tenth is far enough to be told from nothing.
+        // Three comparisons of three trials each with 2 % of noise: a tenth is far enough to be
+        // told from nothing.
         assert_eq!(judged(20.2, 401.0).holds, Some(false));
         assert_eq!(judged(21.6, 400.0).holds, None);
         // Told from nothing, but not from a tenth.

@@ -1,4 +1,5 @@
-//! How the server is started otherwise: the levels `start.NAME` of a study that do it, or why there are none.
+//! How the server is started otherwise: the levels `start.NAME` of a study that do it, or why there
+//! are none.
 
 use weir_metric::CpuSet;
 use weir_record::{Level, Levels};
@@ -12,7 +13,8 @@ const SCHEDULING: &str = "start.scheduling";
 const CPUS: &str = "start.cpus";
 const HEAVY: &str = "start.heavy";
 
-/// Options of a virtual machine that choose a collector, and the word of a study for it, where it has one.
+/// Options of a virtual machine that choose a collector, and the word of a study for it, where it
+/// has one.
 const CHOOSES: [(&str, &str); 6] = [
     ("-XX:+UseSerialGC", "serial"),
     ("-XX:+UseParallelGC", "parallel"),
@@ -23,9 +25,11 @@ const CHOOSES: [(&str, &str); 6] = [
 ];
 
 const GIB: u64 = 1 << 30;
-/// A heap that is used once takes this part of the memory that is free: what else runs needs some of it meanwhile.
+/// A heap that is used once takes this part of the memory that is free: what else runs needs some
+/// of it meanwhile.
 const HEAP_OF_FREE: u64 = 2;
-/// A smaller one is used up within seconds by a server that makes enough garbage for the question to arise.
+/// A smaller one is used up within seconds by a server that makes enough garbage for the question
+/// to arise.
 const HEAP_MIN_GIB: u64 = 2;
 /// A larger one is not needed for a short window.
 const HEAP_MAX_GIB: u64 = 12;
@@ -189,8 +193,9 @@ impl Started<'_> {
         Ok(set(CPUS, &had.to_string(), &own.to_string()))
     }
 
-    /// The collector of the trial, by the study's word: as its levels say, else as the options do, else the one that the virtual
-    /// machine takes by itself, which is Serial where it sees one CPU.
+    /// The collector of the trial, by the study's word: as its levels say, else as the options do,
+    /// else the one that the virtual machine takes by itself, which is Serial where it sees one
+    /// CPU.
     fn collector(&self) -> String {
         let named = self.java_options.iter().rev().find_map(|option| {
             let chooses = CHOOSES.iter().find(|(chooses, _)| chooses == option);

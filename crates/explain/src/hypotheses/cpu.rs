@@ -59,9 +59,9 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
         .verdict(verdict, says)
 }
 
-/// Whether the CPUs are what holds requests that have their place already: they are full, and with the server's own
-/// work, or the requests wait for them. CPUs that others fill while the server needs none hold nobody. `None`: they are full, and
-/// whether for the server was not recorded.
+/// Whether the CPUs are what holds requests that have their place already: they are full, and with
+/// the server's own work, or the requests wait for them. CPUs that others fill while the server
+/// needs none hold nobody. `None`: they are full, and whether for the server was not recorded.
 pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
     if evidence.signal("cpu").is_none_or(|cpu| cpu < SATURATED) {
         return Some(false);
@@ -75,11 +75,13 @@ pub(crate) fn holds(evidence: &Evidence) -> Option<bool> {
     }
 }
 
-/// Whether nothing that leaves the CPUs alone can make requests a tenth faster. Without any other wait, the server's own work would fill what
-/// it could have: of the CPUs' time it uses the part U, and the part I is idle or in others' use; the throughput can grow (U + I) / U times at
-/// most (utilization law), and where so many users each wait for an answer and think for Z, the response time R = N / X - Z falls by I / (U + I) × (1 + Z / R) of itself at
-/// most: the asymptotic bounds of Denning and Buzen, *The operational analysis of queueing network models*, 1978. Users of an open workload
-/// do not wait for answers, and there is no such bound.
+/// Whether nothing that leaves the CPUs alone can make requests a tenth faster. Without any other
+/// wait, the server's own work would fill what it could have: of the CPUs' time it uses the part U,
+/// and the part I is idle or in others' use; the throughput can grow (U + I) / U times at
+/// most (utilization law), and where so many users each wait for an answer and think for Z, the
+/// response time R = N / X - Z falls by I / (U + I) × (1 + Z / R) of itself at most: the asymptotic
+/// bounds of Denning and Buzen, *The operational analysis of queueing network models*, 1978. Users
+/// of an open workload do not wait for answers, and there is no such bound.
 pub(crate) fn bounds_the_rest(evidence: &Evidence) -> bool {
     let gain = || {
         let busy = evidence.signal("cpu")?;

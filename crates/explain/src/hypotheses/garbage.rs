@@ -88,8 +88,8 @@ fn pause_of_p99(
     Some(if seen { share } else { 0.0 })
 }
 
-/// Share of the requests that meet a pause: those in flight when it begins, and those that come while it lasts, of users who are not
-/// waiting for an answer.
+/// Share of the requests that meet a pause: those in flight when it begins, and those that come
+/// while it lasts, of users who are not waiting for an answer.
 fn meet_a_pause(evidence: &Evidence, pause_s: Option<f64>) -> Option<f64> {
     let (rate, in_flight) = (evidence.throughput_per_s?, evidence.in_flight?);
     let pauses = evidence.signal("gc.count")?;
@@ -168,7 +168,8 @@ mod tests {
         );
     }
 
-    /// Eight users who do not think, answered after 2 ms: at most eight of 4,000 requests meet the one pause of a second.
+    /// Eight users who do not think, answered after 2 ms: at most eight of 4,000 requests meet the
+    /// one pause of a second.
     #[test]
     fn pauses_that_few_requests_meet_are_not_the_99th_percentile() {
         let with = |elsewhere| {

@@ -24,8 +24,8 @@ enum Behind<'w> {
     FullCpus,
 }
 
-/// `behind` is whether something inside the server was found that holds up requests which have their place already: a
-/// stage in front of it is full then because of that.
+/// `behind` is whether something inside the server was found that holds up requests which have
+/// their place already: a stage in front of it is full then because of that.
 pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     let stages: Vec<Stage> = evidence
         .stages()
@@ -88,7 +88,8 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
 }
 
 fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
-    // Who waits in the request queue waits for the threads: one stage, told once. Connections are held, not waited for.
+    // Who waits in the request queue waits for the threads: one stage, told once. Connections are
+    // held, not waited for.
     if name == "request-queue" || name == "connections" {
         return None;
     }

@@ -48,7 +48,8 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         Unit::Share,
     )
     .from(&["open.start_delay_ms"]);
-    // What it waited is a part of the response times; where it was late or full, nobody knows how large a part.
+    // What it waited is a part of the response times; where it was late or full, nobody knows how
+    // large a part.
     let is_only_wait = waits.speaks() && !used.speaks() && !late.speaks() && !stopped.speaks();
     let is_told = |is_load_tool| {
         let mut spoilt = evidence.spoilt.iter();
@@ -99,7 +100,8 @@ fn cpu_share(evidence: &Evidence) -> Option<f64> {
     Some(evidence.signal(names::LOAD_CPU)? / cpus)
 }
 
-/// An answer counts when its thread has read it, so that a request has at least one of these waits in its time.
+/// An answer counts when its thread has read it, so that a request has at least one of these waits
+/// in its time.
 fn wait_share(evidence: &Evidence) -> Option<f64> {
     let slices = evidence
         .signal(names::LOAD_SLICES)

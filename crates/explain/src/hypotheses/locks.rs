@@ -48,8 +48,8 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         .verdict(verdict, says)
 }
 
-/// Time that is left for locks decides first: without it no count of them matters. Monitors are counted, other locks
-/// are not: much time that is left and few monitors leave it open.
+/// Time that is left for locks decides first: without it no count of them matters. Monitors are
+/// counted, other locks are not: much time that is left and few monitors leave it open.
 fn verdict([blocked, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
     match (blocked, stopped, unaccounted) {
         (Some(true), ..) | (_, Some(true), _) => Verdict::Supported,
@@ -151,8 +151,8 @@ mod tests {
         assert_eq!(with(&[]).verdict, Verdict::NotMeasured);
     }
 
-    /// Seven tenths of the time are left, and only one request in five found a monitor taken: most of them slept, or waited for
-    /// something behind the server.
+    /// Seven tenths of the time are left, and only one request in five found a monitor taken: most
+    /// of them slept, or waited for something behind the server.
     #[test]
     fn fewer_waits_than_the_time_that_is_left_asks_for() {
         let few = with(&[("locks.contended", 22.0), ("pool.db.waiting", 1.9)]);

@@ -9,7 +9,8 @@ use crate::threshold::{
 };
 use crate::words::{capital, number, percent};
 
-/// The classes of failures under which JMeter and Weir count connections that were not made or were lost.
+/// The classes of failures under which JMeter and Weir count connections that were not made or were
+/// lost.
 const LOST: [&str; 6] = [
     "HttpHostConnectException",
     "ConnectTimeoutException",
@@ -19,7 +20,8 @@ const LOST: [&str; 6] = [
     "ConnectException",
 ];
 
-/// `held`: something else holds those that have a place in the server, so that a queue at its door is not the door's.
+/// `held`: something else holds those that have a place in the server, so that a queue at its door
+/// is not the door's.
 pub(crate) fn network(evidence: &Evidence, held: bool) -> Hypothesis {
     let again = SentAgain::of(evidence);
     let waiting = again.map(SentAgain::waiting);
@@ -126,8 +128,8 @@ impl SentAgain {
         self.data + self.syn
     }
 
-    /// Connections that wait for a timer, on average. Data that is sent again quickly, because later segments of the
-    /// same answer arrived, waits less: this is the most that it can be.
+    /// Connections that wait for a timer, on average. Data that is sent again quickly, because
+    /// later segments of the same answer arrived, waits less: this is the most that it can be.
     fn waiting(self) -> f64 {
         self.data * RETRANSMISSION_S + self.syn * SYN_S
     }
@@ -138,8 +140,9 @@ pub(crate) fn in_timers(evidence: &Evidence) -> Option<f64> {
     evidence.share_of_requests(SentAgain::of(evidence).map(SentAgain::waiting))
 }
 
-/// Connections that wait to be accepted, on average; those that wait at a gateway in front are not the server's. Of a server whose
-/// workers accept themselves (httpd's prefork) they are those that wait for a thread, and count there.
+/// Connections that wait to be accepted, on average; those that wait at a gateway in front are not
+/// the server's. Of a server whose workers accept themselves (httpd's prefork) they are those that
+/// wait for a thread, and count there.
 pub(crate) fn accepting(evidence: &Evidence) -> Option<f64> {
     if evidence.signal("threads.waiting").is_some() {
         return None;

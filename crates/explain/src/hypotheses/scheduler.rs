@@ -85,7 +85,8 @@ fn wait_per_request(evidence: &Evidence) -> Option<f64> {
     evidence.per_request(request_wait(evidence))
 }
 
-/// What the mean wait is to each class of requests. No counter tells the classes apart: a wait belongs to a thread.
+/// What the mean wait is to each class of requests. No counter tells the classes apart: a wait
+/// belongs to a thread.
 fn of_classes(evidence: &Evidence) -> Vec<Test> {
     let Some(wait_s) = wait_per_request(evidence).filter(|_| evidence.classes.len() > 1) else {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! Who may use the admin port.
 //!
-//! On loopback without a token everybody on the machine may, and that includes the user's browser, which any page can tell to
-//! send requests: hence the rules for `Host` and `Origin`.
+//! On loopback without a token everybody on the machine may, and that includes the user's browser,
+//! which any page can tell to send requests: hence the rules for `Host` and `Origin`.
 
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
 use http::{Method, Request, StatusCode};
@@ -69,7 +69,8 @@ fn is_for_this_machine(headers: &HeaderMap) -> bool {
     })
 }
 
-/// A page elsewhere can send a form, but not JSON without being asked first, and tells where it is from.
+/// A page elsewhere can send a form, but not JSON without being asked first, and tells where it is
+/// from.
 fn check_change(headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
     let kind = headers
         .get(CONTENT_TYPE)

@@ -1,4 +1,5 @@
-//! Where the CPU of the servers behind is read: as the file says, or of the processes that listen on their ports.
+//! Where the CPU of the servers behind is read: as the file says, or of the processes that listen
+//! on their ports.
 
 use std::error::Error;
 use std::net::{IpAddr, UdpSocket};
@@ -165,7 +166,8 @@ fn is_here(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// The processes that listen on these ports. Backends that are down have none; those that are up are read.
+/// The processes that listen on these ports. Backends that are down have none; those that are up
+/// are read.
 fn servers(ports: &[u16]) -> Result<Found, NotFound> {
     let mut pids = Vec::new();
     let mut from = Vec::new();

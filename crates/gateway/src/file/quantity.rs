@@ -5,7 +5,8 @@ use std::time::Duration;
 use weir_metric::{Quantity, Unit, parse_duration};
 use weir_userfile::{Section, cannot, number};
 
-/// More a second than any machine takes; beyond it the gap between two requests is below a nanosecond.
+/// More a second than any machine takes; beyond it the gap between two requests is below a
+/// nanosecond.
 const RATE_MAX: f64 = 1e8;
 /// Less than one a day is a typing error.
 const RATE_MIN: f64 = 1.0 / 86_400.0;

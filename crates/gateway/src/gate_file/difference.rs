@@ -7,7 +7,8 @@ use toml::Table;
 
 use crate::gate_file::Changed;
 
-/// Keys whose values differ, in alphabetical order. Both texts have been read before, so that both are TOML.
+/// Keys whose values differ, in alphabetical order. Both texts have been read before, so that both
+/// are TOML.
 pub(crate) fn differences(before: &str, now: &str) -> Vec<Changed> {
     let (mut before, mut now) = (keys(before), keys(now));
     now.retain(|key, value| {
@@ -65,7 +66,8 @@ fn put(key: String, value: toml::Value, keys: &mut BTreeMap<String, Value>) {
                 put(format!("{key}.{inner}"), value, keys);
             }
         }
-        // What TOML can say and JSON cannot, a number that is none, stands in no file that was read.
+        // What TOML can say and JSON cannot, a number that is none, stands in no file that was
+        // read.
         value => {
             keys.insert(key, serde_json::to_value(value).unwrap_or_default());
         }

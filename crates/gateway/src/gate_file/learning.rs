@@ -1,4 +1,5 @@
-//! Learning from the requests of people: what a file has to say for it, and the file with what was learnt.
+//! Learning from the requests of people: what a file has to say for it, and the file with what was
+//! learnt.
 
 use std::fmt;
 use std::ops::Range;
@@ -86,7 +87,8 @@ impl fmt::Display for Lasting {
     }
 }
 
-/// Bounds have to be said before anything is learnt from people's requests, and the limit goes in small steps.
+/// Bounds have to be said before anything is learnt from people's requests, and the limit goes in
+/// small steps.
 pub(super) fn prepare(settings: &mut Settings, limit: Range<usize>) -> Option<Problem> {
     let refused = |says: &str, help: &str| {
         Some(Problem {
@@ -111,8 +113,9 @@ pub(super) fn prepare(settings: &mut Settings, limit: Range<usize>) -> Option<Pr
     None
 }
 
-/// A file's text with what was learnt while the limit stands here, and what that is. Nothing if the file is written in a way that this does not understand:
-/// what comes out is read again before it is believed.
+/// A file's text with what was learnt while the limit stands here, and what that is. Nothing if the
+/// file is written in a way that this does not understand: what comes out is read again before it
+/// is believed.
 pub(crate) fn with_learnt(
     text: &str,
     learnt: &LearntStatus,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The path with its percent-encoding undone and its empty, `.` and `..` segments removed (RFC 3986,
-/// 5.2.4 and 6.2.2), for matching only: what is forwarded stays as it came.
+/// The path with its percent-encoding undone and its empty, `.` and `..` segments removed (RFC
+/// 3986, 5.2.4 and 6.2.2), for matching only: what is forwarded stays as it came.
 ///
 /// Without this, a client would choose its class by writing `/%68eavy` for `/heavy`.
 pub(crate) fn plain_path(path: &str) -> Cow<'_, str> {

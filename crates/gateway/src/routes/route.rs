@@ -8,8 +8,9 @@ use weir_limit::Kind;
 
 use super::CostRule;
 
-/// Times of which the median is taken. With exponential service times its relative standard deviation is 1/(ln 2 · √n), 18 %:
-/// within the third that the median has to fall by to leave a class.
+/// Times of which the median is taken. With exponential service times its relative standard
+/// deviation is 1/(ln 2 · √n), 18 %: within the third that the median has to fall by to leave a
+/// class.
 pub(super) const WINDOW: usize = 63;
 /// Times before a cost is known.
 pub(super) const KNOWN_AFTER: usize = 5;
@@ -77,7 +78,8 @@ impl Route {
     pub(crate) fn learn(&self, held: Duration, kind: Kind) {
         let counts = match kind {
             Kind::Completed => true,
-            // A client that left says that it would have taken longer still: a route that nobody waits for has a cost too.
+            // A client that left says that it would have taken longer still: a route that nobody
+            // waits for has a cost too.
             Kind::Abandoned => self.cost().is_none_or(|cost| held > cost),
             // How long it takes a server to fail says nothing of what it takes to answer.
             Kind::Failed => false,

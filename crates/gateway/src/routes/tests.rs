@@ -100,7 +100,8 @@ fn a_few_slow_ones_make_no_heavy_route() {
     }
 }
 
-/// A route that clients give up waiting for is known by how long they have waited; what fails says nothing.
+/// A route that clients give up waiting for is known by how long they have waited; what fails says
+/// nothing.
 #[test]
 fn those_that_leave_count_when_they_have_waited_for_longer() {
     let routes = routes();
@@ -118,7 +119,8 @@ fn those_that_leave_count_when_they_have_waited_for_longer() {
     assert_eq!(quick.cost(), Some(ms(60)));
 }
 
-/// A flood of paths that nobody has asked for before: the table does not grow, and what was learnt stays.
+/// A flood of paths that nobody has asked for before: the table does not grow, and what was learnt
+/// stays.
 #[test]
 fn made_up_paths_neither_fill_the_memory_nor_push_routes_out() {
     let routes = routes();

@@ -13,7 +13,8 @@ pub struct CpuStatus {
     /// The busy share of the CPUs that they may use, 0 to 1; absent while it is not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
-    /// How many CPUs the share is of, without what the hypervisor took from them, where that is known.
+    /// How many CPUs the share is of, without what the hypervisor took from them, where that is
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<f64>,
     /// The busy share that the limit is to hold.

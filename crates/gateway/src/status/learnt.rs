@@ -9,7 +9,8 @@ use weir_limit::Learnt;
 /// What the limit over all classes has learnt, from the time in which requests waited for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LearntStatus {
-    /// The number that could stand in the limit's place: its mean, the last minute of waiting counting most.
+    /// The number that could stand in the limit's place: its mean, the last minute of waiting
+    /// counting most.
     pub concurrency: f64,
     /// Standard deviation of the limit over the same time.
     pub spread: f64,
@@ -18,7 +19,8 @@ pub struct LearntStatus {
     pub cpu: Option<f64>,
     /// Seconds in which requests waited for the limit.
     pub pressed_s: f64,
-    /// The least and the largest value that `concurrency` has had while it was at rest; absent as long as it never was.
+    /// The least and the largest value that `concurrency` has had while it was at rest; absent as
+    /// long as it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
     /// Whether it has come to rest: half a minute of waiting, and a spread of at most a tenth.

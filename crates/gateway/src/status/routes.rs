@@ -25,7 +25,8 @@ pub struct RoutesStatus {
 pub struct RouteStatus {
     /// Its name, such as `GET /orders/{n}`.
     pub route: String,
-    /// The class that it is in for its cost; a class above that one in the file may still take requests of it.
+    /// The class that it is in for its cost; a class above that one in the file may still take
+    /// requests of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// How long its requests hold a slot, at the median of the last ones, in milliseconds.

@@ -75,7 +75,8 @@ fn a_drain_ends_in_time() {
     let mut running = in_flight(&gate, "/held");
     let drained = gate.drain();
     assert_eq!(running.try_answer(), None);
-    // Whether its slot came back in the same moment is not what matters here; that this line is reached, is.
+    // Whether its slot came back in the same moment is not what matters here; that this line is
+    // reached, is.
     let _ = drained;
 }
 

@@ -13,7 +13,8 @@ use crate::client::Client;
 use crate::recorder::Recorder;
 use crate::support::{front, gate, gate_to, settings, stands, status, until};
 
-/// This test program once more, as a server of its own that answers and computes; it ends with this value.
+/// This test program once more, as a server of its own that answers and computes; it ends with this
+/// value.
 struct Server {
     child: Child,
     address: SocketAddr,

@@ -1,4 +1,5 @@
-//! Connections that are without a request for a while: they give back their buffers, and nobody notices.
+//! Connections that are without a request for a while: they give back their buffers, and nobody
+//! notices.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -39,7 +39,8 @@ pub(super) fn time_of_twelve(time: Time, half: &str) -> Option<Time> {
     Time::new(hour, time.minute(), time.second(), 0).ok()
 }
 
-/// Everything that a date in numbers may mean, the likeliest first: locales put year, month and day in any order.
+/// Everything that a date in numbers may mean, the likeliest first: locales put year, month and day
+/// in any order.
 pub(super) fn dates(cell: &str) -> Vec<Date> {
     let parts: Vec<&str> = cell
         .split(['/', '-', '.'])

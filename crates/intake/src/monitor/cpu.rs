@@ -40,8 +40,8 @@ impl CpuTimes {
         self.steal.is_some()
     }
 
-    /// Puts the shares into a reading; nothing when user, system or idle time is missing. Steal that is not told is
-    /// taken as none, which whoever reads the file has to say.
+    /// Puts the shares into a reading; nothing when user, system or idle time is missing. Steal
+    /// that is not told is taken as none, which whoever reads the file has to say.
     pub(super) fn put(&self, reading: &mut Reading) {
         let (Some(user), Some(system), Some(idle)) = (self.user, self.system, self.idle) else {
             return;

@@ -1,4 +1,5 @@
-//! `dstat --output FILE` of dstat 0.6 to 0.8, of pcp-dstat and of dool: a line of groups, a line of columns, rows.
+//! `dstat --output FILE` of dstat 0.6 to 0.8, of pcp-dstat and of dool: a line of groups, a line of
+//! columns, rows.
 //!
 //! ```text
 //! "total cpu usage",,,,,"system",,"system"
@@ -6,7 +7,8 @@
 //! 12.5,3.0,84.5,0,0,1200,2400,22-11 00:10:02
 //! ```
 //!
-//! Rows have a time only with `-t` or `-T`. The first row is the mean since the machine was started, and is left out.
+//! Rows have a time only with `-t` or `-T`. The first row is the mean since the machine was
+//! started, and is left out.
 
 use jiff::civil::{Date, DateTime};
 use weir_record::Reading;
@@ -100,7 +102,8 @@ fn named_columns(groups: &[String], names: &[&str]) -> Vec<Column> {
     columns
 }
 
-/// `"Host:","app1",,,,"User:","me"` and `"Cmdline:","dstat …",,,,"Date:","22 Nov 2026 00:10:01 UTC"`
+/// `"Host:","app1",,,,"User:","me"` and `"Cmdline:","dstat …",,,,"Date:","22 Nov 2026 00:10:01
+/// UTC"`
 fn head(cells: &[&str], monitor: &mut Monitor, year: &mut i16) {
     let after = |name: &str| {
         let at = cells.iter().position(|cell| *cell == name)?;

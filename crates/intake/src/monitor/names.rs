@@ -1,6 +1,7 @@
 //! Which column of which monitor is which signal.
 //!
-//! Memory is not among them: what counts as used differs between these tools and between their versions.
+//! Memory is not among them: what counts as used differs between these tools and between their
+//! versions.
 
 use super::cpu::CpuTime;
 

@@ -1,4 +1,5 @@
-//! nmon's file: lines of sections, whose rows name a snapshot (`T0001`) that a `ZZZZ` line gives a time.
+//! nmon's file: lines of sections, whose rows name a snapshot (`T0001`) that a `ZZZZ` line gives a
+//! time.
 //!
 //! ```text
 //! AAA,host,app1

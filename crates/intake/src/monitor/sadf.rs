@@ -1,6 +1,8 @@
-//! `sadf -d`: blocks of rows with semicolons, each under a head that begins with `# hostname;interval;timestamp`.
+//! `sadf -d`: blocks of rows with semicolons, each under a head that begins with `#
+//! hostname;interval;timestamp`.
 //!
-//! Times are seconds since 1970 (`-U`), dates with `UTC`, or dates of the machine's own clock (`-T`).
+//! Times are seconds since 1970 (`-U`), dates with `UTC`, or dates of the machine's own clock
+//! (`-T`).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! `sar`'s text: blocks of rows under heads, each line with a time of day of the machine's own clock.
+//! `sar`'s text: blocks of rows under heads, each line with a time of day of the machine's own
+//! clock.
 //!
 //! ```text
 //! Linux 6.1.0-18-amd64 (app1)  11/22/2026  _x86_64_  (2 CPU)
@@ -8,8 +9,8 @@
 //! Average:        all     12.50      0.00      3.00      0.00      0.00     84.50
 //! ```
 //!
-//! The date stands at the head alone, in the order of the locale; a time that is earlier than the one before it is of
-//! the next day.
+//! The date stands at the head alone, in the order of the locale; a time that is earlier than the
+//! one before it is of the next day.
 
 use std::collections::BTreeMap;
 

@@ -52,8 +52,8 @@ impl Span {
     }
 }
 
-/// A load of some users for some seconds with this throughput once all are there, and noise that does not change from
-/// one run of a test to the next.
+/// A load of some users for some seconds with this throughput once all are there, and noise that
+/// does not change from one run of a test to the next.
 pub(crate) fn load(users: u32, seconds: u64, per_second: f64) -> Vec<Row> {
     load_at(START_MS, users, seconds, per_second)
 }

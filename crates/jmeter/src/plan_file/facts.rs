@@ -381,7 +381,8 @@ fn is_group(element: &Element<'_>) -> bool {
     element.class().ends_with("ThreadGroup")
 }
 
-/// Whether an element loads a server that cannot be known, and if so, whether a target overrides it.
+/// Whether an element loads a server that cannot be known, and if so, whether a target overrides
+/// it.
 fn unknown_server(element: &Element<'_>) -> Option<bool> {
     let class = element.class();
     if SCRIPTS.contains(&class) {

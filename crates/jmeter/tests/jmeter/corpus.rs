@@ -1,4 +1,5 @@
-//! Other people's plans, where they are at hand: read for what is known of them, copied, read again.
+//! Other people's plans, where they are at hand: read for what is known of them, copied, read
+//! again.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 #![expect(

@@ -93,8 +93,8 @@ pub(crate) fn parallel(element: &Element<'_>, children: &[Node]) -> Parallel {
     }
 }
 
-/// The last index of a `ForEach` controller. JMeter, measured: one that is there but empty is 0, and
-/// nothing runs; only without the property the variables decide.
+/// The last index of a `ForEach` controller. JMeter, measured: one that is there but empty is 0,
+/// and nothing runs; only without the property the variables decide.
 fn each_end(element: &Element<'_>) -> Template {
     let mut end = element.text_or_empty("ForeachController.endIndex");
     if end.text.is_empty() && element.text("ForeachController.endIndex").is_some() {

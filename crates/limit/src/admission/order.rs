@@ -8,8 +8,8 @@ use crate::moment::Moment;
 use crate::waiting::Waiter;
 
 impl Admission {
-    /// Lets those go on for whom there is room, and sends those away who have waited too long. Afterwards nobody waits who
-    /// could go on.
+    /// Lets those go on for whom there is room, and sends those away who have waited too long.
+    /// Afterwards nobody waits who could go on.
     pub(super) fn settle(&mut self, now: Moment) {
         if self.waiting.len() == 0 {
             return self.observe(now);
@@ -23,8 +23,8 @@ impl Admission {
         self.observe(now);
     }
 
-    /// The one who goes on next, if there is room: promised classes first, then in order of arrival; of a class whose queue
-    /// stands, the one who came last.
+    /// The one who goes on next, if there is room: promised classes first, then in order of
+    /// arrival; of a class whose queue stands, the one who came last.
     fn next(&self, now: Moment) -> Option<Waiter> {
         if !(self.is_on_time(now) && self.cap.has_room(now)) {
             return None;

@@ -7,8 +7,8 @@ use crate::moment::Moment;
 use crate::rules::{ClassRules, MAX_QUEUE_DEFAULT, Rules};
 
 impl Admission {
-    /// Holds these rules from now on. What is in flight and what waits stays, in the class of the same name; a class that is
-    /// no longer named has no caps of its own any more.
+    /// Holds these rules from now on. What is in flight and what waits stays, in the class of the
+    /// same name; a class that is no longer named has no caps of its own any more.
     pub fn set_rules(&mut self, rules: &Rules, now: Moment) {
         let now = self.advance(now);
         self.rate = Gcra::replaced(self.rate.take(), rules.rate, now);

@@ -1,24 +1,30 @@
 //! The limit that Weir finds by itself: as few slots as the goal allows.
 //!
-//! What is wanted is the least limit at which the server is as busy as it can be: more only lets requests wait inside the
-//! server instead of in front of it. Where the busy share U of the server's CPUs is read, it says directly whether more slots
-//! would bring more throughput, without any base that could drift: while somebody waits for the limit,
+//! What is wanted is the least limit at which the server is as busy as it can be: more only lets
+//! requests wait inside the server instead of in front of it. Where the busy share U of the
+//! server's CPUs is read, it says directly whether more slots would bring more throughput, without
+//! any base that could drift: while somebody waits for the limit,
 //!
-//! * U below 97 %: more slots, as many as would fill the CPUs if U grew in proportion, at most twice as many;
-//! * U at 99 % or more in three readings in a row: fewer, by 3 % at first and up to 20 % at a time. Three, because a server that
-//!   has stood still for a moment is saturated until it has caught up, and has not too many slots for that;
+//! * U below 97 %: more slots, as many as would fill the CPUs if U grew in proportion, at most
+//!   twice as many;
+//! * U at 99 % or more in three readings in a row: fewer, by 3 % at first and up to 20 % at a time.
+//!   Three, because a server that has stood still for a moment is saturated until it has caught up,
+//!   and has not too many slots for that;
 //! * with a goal for U: the limit follows (goal/U − 1) with gain 0.3 ([`cpu goal`](Goal::cpu)).
 //!
-//! Where U says that there is room and more slots bring nothing, something else is the limit, and where U is not read, there is
-//! only throughput: see [`knee`]. Nothing changes while nobody waits for the limit, so that it is never lowered for a reason
-//! that a quiet time gives, and never to see what happens.
+//! Where U says that there is room and more slots bring nothing, something else is the limit, and
+//! where U is not read, there is only throughput: see [`knee`]. Nothing changes while nobody waits
+//! for the limit, so that it is never lowered for a reason that a quiet time gives, and never to
+//! see what happens.
 //!
 //! While the server stands still, the limit counts twice: see [`standstill`].
 //!
-//! With a largest change at a time the limit follows what all this asks for in steps of that size: see [`walk`].
+//! With a largest change at a time the limit follows what all this asks for in steps of that size:
+//! see [`walk`].
 //!
-//! A goal for U whose reading is lost is kept to as far as it is known: the limit that the last reading has led to is the most
-//! until there is another, and evidence of a queue inside the server still lowers it.
+//! A goal for U whose reading is lost is kept to as far as it is known: the limit that the last
+//! reading has led to is the most until there is another, and evidence of a queue inside the server
+//! still lowers it.
 
 mod bound;
 mod knee;
@@ -50,7 +56,8 @@ const MIN: f64 = 2.0;
 const MIN_WITH_CPU_GOAL: f64 = 0.05;
 /// The largest limit where nothing else is said.
 const MAX: f64 = 1000.0;
-/// Share of the time in which somebody has to wait for the limit, for the limit to be what holds the flow.
+/// Share of the time in which somebody has to wait for the limit, for the limit to be what holds
+/// the flow.
 const PRESSED: f64 = 0.5;
 /// From this busy share on more slots bring no more throughput.
 const SATURATED: f64 = 0.99;
@@ -72,12 +79,14 @@ const GAIN: f64 = 0.3;
 const SATURATED_STEP: f64 = 0.7;
 /// After so long without a reading, there is none.
 const READING_LIFE: Duration = Duration::from_secs(3);
-/// Readings that come faster are taken together: the steps of the kernel's clock are a good part of a shorter time.
+/// Readings that come faster are taken together: the steps of the kernel's clock are a good part of
+/// a shorter time.
 const READING_MIN: Duration = Duration::from_millis(190);
 /// Without readings, a window has at least this length and so many responses.
 const WINDOW: Duration = Duration::from_millis(250);
 const WINDOW_RESPONSES: u32 = 10;
-/// A window with less than this part of the usual throughput is one in which the server stood still.
+/// A window with less than this part of the usual throughput is one in which the server stood
+/// still.
 const STALL: f64 = 0.5;
 /// Windows in a row that are passed over for that.
 const STALLS: u32 = 2;
@@ -99,13 +108,14 @@ pub struct Adaptive {
     /// The limit at first; `None`: 8, within the bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<f64>,
-    /// The largest change at a time, as a share of the limit, above 0 and below 1; `None`: as large as what is read asks for.
-    /// Limits change at most five times a second.
+    /// The largest change at a time, as a share of the limit, above 0 and below 1; `None`: as
+    /// large as what is read asks for. Limits change at most five times a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
 }
 
-/// What an adaptive limit is to reach; all of it together, and the best throughput where nothing is said.
+/// What an adaptive limit is to reach; all of it together, and the best throughput where nothing is
+/// said.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Goal {
@@ -161,7 +171,8 @@ pub(crate) struct AdaptiveLimit {
     flow: f64,
     /// As response times say.
     bound: ResponseBound,
-    /// The limit in force, which follows what is wanted in steps that are as small as the user says.
+    /// The limit in force, which follows what is wanted in steps that are as small as the user
+    /// says.
     stepped: f64,
     walk: Walk,
     lesson: Lesson,
@@ -267,12 +278,14 @@ impl AdaptiveLimit {
         }
     }
 
-    /// A request for whose response time this limit answers was in time or not, which this share of them is to be.
+    /// A request for whose response time this limit answers was in time or not, which this share of
+    /// them is to be.
     pub(crate) fn answered(&mut self, in_time: bool, share: f64) {
         let limit = self.found();
         self.bound
             .answered(in_time, share, limit, self.window.is_pressed());
-        // What is late while the limit is on its way down would otherwise be charged to it again and again.
+        // What is late while the limit is on its way down would otherwise be charged to it again
+        // and again.
         if let Some(least) = self.walk.least(limit) {
             self.bound.keep_above(least);
         }
@@ -325,7 +338,8 @@ impl AdaptiveLimit {
         }
     }
 
-    /// Whether the server stood still in this window, which says nothing about how many slots it needs.
+    /// Whether the server stood still in this window, which says nothing about how many slots it
+    /// needs.
     fn stalls(&mut self, seen: &Seen) -> bool {
         let per_s = seen.per_s();
         let usual = *self.usual_per_s.get_or_insert(per_s);

@@ -1,11 +1,12 @@
 //! Additive increase, multiplicative decrease.
 //!
-//! Each response under the time-out that was sent while at least half of the limit was in use adds 1; each one that failed or
-//! took longer multiplies by the back-off ratio (Chiu and Jain 1989 show why the two converge to a fair share; the rule for
-//! half of the limit and the defaults are those of Netflix' concurrency-limits, `AIMDLimit`).
+//! Each response under the time-out that was sent while at least half of the limit was in use adds
+//! 1; each one that failed or took longer multiplies by the back-off ratio (Chiu and Jain 1989 show
+//! why the two converge to a fair share; the rule for half of the limit and the defaults are those
+//! of Netflix' concurrency-limits, `AIMDLimit`).
 //!
-//! It only learns from responses that are too slow already, and a time-out of seconds says nothing about a server that answers
-//! in milliseconds.
+//! It only learns from responses that are too slow already, and a time-out of seconds says nothing
+//! about a server that answers in milliseconds.
 
 use std::time::Duration;
 

@@ -1,12 +1,14 @@
 //! The limit of the gradient of response times.
 //!
-//! Once a second, with at least ten responses, of which the mean is S, and the long-term mean B (exponential, over 600 such
-//! windows): g = min(1, max(0.5, 1.5 B/S)), L ← 0.8 L + 0.2 (g L + 4), between 20 and 200. B is lowered by 5 % while it is more
-//! than twice S. Nothing changes while less than half of the limit was in use. Rules and defaults are those of Netflix'
+//! Once a second, with at least ten responses, of which the mean is S, and the long-term mean B
+//! (exponential, over 600 such windows): g = min(1, max(0.5, 1.5 B/S)), L ← 0.8 L + 0.2 (g L + 4),
+//! between 20 and 200. B is lowered by 5 % while it is more than twice S. Nothing changes while
+//! less than half of the limit was in use. Rules and defaults are those of Netflix'
 //! concurrency-limits, `Gradient2Limit` behind `WindowedLimit`.
 //!
-//! B follows S, so under an overload that lasts the gradient goes back to 1 and the four that are added each time make L creep
-//! upwards; and 20 at least is more than many a server of two cores can use.
+//! B follows S, so under an overload that lasts the gradient goes back to 1 and the four that are
+//! added each time make L creep upwards; and 20 at least is more than many a server of two cores
+//! can use.
 
 use std::time::Duration;
 

@@ -1,12 +1,14 @@
 //! The limit of TCP Vegas.
 //!
-//! With L in flight, of which each takes R where it took R0 without a queue, q = ⌈L (1 − R0/R)⌉ of them wait at the server
-//! (Brakmo and Peterson 1995). With d = max(1, ⌊log10 L⌋): q up to d adds 6 d, below 3 d adds d, above 6 d takes d, as a failed
-//! request does. Nothing changes while less than half of the limit is in use.
-//! R0 is the least response time seen. So that it can rise too, it is set to the present one after every 30 L responses times
-//! a number between 0.5 and 1 (the rules and the defaults are those of Netflix' concurrency-limits, `VegasLimit`).
+//! With L in flight, of which each takes R where it took R0 without a queue, q = ⌈L (1 − R0/R)⌉ of
+//! them wait at the server (Brakmo and Peterson 1995). With d = max(1, ⌊log10 L⌋): q up to d adds 6
+//! d, below 3 d adds d, above 6 d takes d, as a failed request does. Nothing changes while less
+//! than half of the limit is in use. R0 is the least response time seen. So that it can rise too,
+//! it is set to the present one after every 30 L responses times a number between 0.5 and 1 (the
+//! rules and the defaults are those of Netflix' concurrency-limits, `VegasLimit`).
 //!
-//! One request that was quick by luck becomes R0, and one that was slow, if it comes when R0 is set anew.
+//! One request that was quick by luck becomes R0, and one that was slow, if it comes when R0 is set
+//! anew.
 
 use std::time::Duration;
 
@@ -17,7 +19,8 @@ use crate::decision::Kind;
 
 /// After how many responses per slot R0 is set anew.
 const PROBE_MULTIPLIER: f64 = 30.0;
-/// The increment of a Weyl sequence, 2^64 divided by the golden ratio: spreads the times of the probes without a random source.
+/// The increment of a Weyl sequence, 2^64 divided by the golden ratio: spreads the times of the
+/// probes without a random source.
 const WEYL: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The limit of TCP Vegas; the defaults are those of concurrency-limits.

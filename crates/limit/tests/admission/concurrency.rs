@@ -25,7 +25,8 @@ fn who_waits_goes_on_in_order_when_slots_come_free() {
     assert!(driver.is_admitted(requests[3]));
 }
 
-/// Two in flight for 30 ms, then one for 10 ms; one waits for 20 ms until another leaves its slot to it.
+/// Two in flight for 30 ms, then one for 10 ms; one waits for 20 ms until another leaves its slot
+/// to it.
 #[test]
 fn time_spent_adds_up_to_means_over_time() {
     let mut driver = Driver::new(&fixed(2.0));
@@ -69,7 +70,8 @@ fn no_more_wait_than_may() {
     assert!(driver.waits(another));
 }
 
-/// The mean response time of 100 ms on 2 slots makes a slot every 50 ms; behind three that wait, it is the fourth.
+/// The mean response time of 100 ms on 2 slots makes a slot every 50 ms; behind three that wait, it
+/// is the fourth.
 #[test]
 fn retry_after_follows_from_the_mean_response_time() {
     let mut driver = Driver::new(&Rules {
@@ -104,7 +106,8 @@ fn a_slot_that_nobody_fetched_is_given_back() {
     assert_eq!(driver.admission.seen().in_flight, 1);
 }
 
-/// Overload for two longest waits: whoever comes last is first from then on, and the oldest go after half of the wait.
+/// Overload for two longest waits: whoever comes last is first from then on, and the oldest go
+/// after half of the wait.
 #[test]
 fn a_standing_queue_takes_the_newest_first() {
     let mut driver = Driver::new(&fixed(1.0));
@@ -169,8 +172,8 @@ fn half_a_slot_is_there_half_of_the_time() {
     assert!(driver.is_admitted(second));
 }
 
-/// A server of which each request takes 50 ms and a part of the CPUs, with more requests than it is let have; so many seconds,
-/// with a reading every 200 ms or none. Gives the largest limit.
+/// A server of which each request takes 50 ms and a part of the CPUs, with more requests than it is
+/// let have; so many seconds, with a reading every 200 ms or none. Gives the largest limit.
 fn press(driver: &mut Driver, seconds: u64, part: Option<f64>) -> f64 {
     let mut most: f64 = 0.0;
     for step in 1..=seconds * 200 {

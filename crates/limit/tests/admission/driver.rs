@@ -1,4 +1,5 @@
-//! Drives an admission through time: calls it when it wants to be called, and remembers who was told what.
+//! Drives an admission through time: calls it when it wants to be called, and remembers who was
+//! told what.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

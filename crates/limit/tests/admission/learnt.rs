@@ -7,7 +7,8 @@ use weir_limit::{Adaptive, Concurrency, Goal, Rules};
 
 use crate::driver::Driver;
 
-/// A server of which each request takes 50 ms and a twelfth of the CPUs; half of them is the goal: six at a time.
+/// A server of which each request takes 50 ms and a twelfth of the CPUs; half of them is the goal:
+/// six at a time.
 fn adaptive(min: f64, start: f64) -> Adaptive {
     Adaptive {
         goal: Goal {
@@ -28,7 +29,8 @@ fn rules(min: f64, start: f64) -> Rules {
     }
 }
 
-/// More requests than it lets in, for so many seconds, with a reading five times a second; the limit after each.
+/// More requests than it lets in, for so many seconds, with a reading five times a second; the
+/// limit after each.
 fn press(driver: &mut Driver, seconds: u32) -> Vec<f64> {
     let mut limits = Vec::new();
     for step in 1..=seconds * 200 {
@@ -63,8 +65,8 @@ fn it_moves_in_small_steps_and_learns_where_the_goal_is() {
     }
 }
 
-/// Nobody reads a CPU, and more than eight at a time wait for each other in the server. Steps are too small to be judged one by
-/// one, and yet the limit gets there.
+/// Nobody reads a CPU, and more than eight at a time wait for each other in the server. Steps are
+/// too small to be judged one by one, and yet the limit gets there.
 #[test]
 fn rises_in_small_steps_are_judged_as_a_whole() {
     let rules = Rules {
@@ -105,7 +107,8 @@ fn it_never_goes_below_the_least() {
     assert!(driver.admission.learnt().unwrap().limit < 9.0);
 }
 
-/// What comes is less than the limit: it is never lowered to see what happens, and nothing is learnt.
+/// What comes is less than the limit: it is never lowered to see what happens, and nothing is
+/// learnt.
 #[test]
 fn good_traffic_is_not_cut() {
     let mut driver = Driver::new(&rules(2.0, 20.0));

@@ -1,4 +1,5 @@
-//! Pseudo-random numbers from a seed, by a Weyl sequence and a finalizer (`SplitMix64`, Steele et al. 2014).
+//! Pseudo-random numbers from a seed, by a Weyl sequence and a finalizer (`SplitMix64`, Steele et
+//! al. 2014).
 
 pub(crate) struct Random(pub(crate) u64);
 

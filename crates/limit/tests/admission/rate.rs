@@ -16,7 +16,8 @@ fn fifty_per_s() -> Rules {
     }
 }
 
-/// 120 requests per second for 20 s against 50, as in the measurement of nginx, `HAProxy` and `mod_qos`.
+/// 120 requests per second for 20 s against 50, as in the measurement of nginx, `HAProxy` and
+/// `mod_qos`.
 fn overloaded(lateness: Duration, seed: u64) -> Driver {
     let mut driver = Driver::new(&fifty_per_s());
     driver.lateness = lateness;
@@ -30,7 +31,8 @@ fn overloaded(lateness: Duration, seed: u64) -> Driver {
     driver
 }
 
-/// Seconds in which the requests admitted are not 50, and the most within any second, from the first to the last full second.
+/// Seconds in which the requests admitted are not 50, and the most within any second, from the
+/// first to the last full second.
 fn exactness(driver: &Driver) -> (usize, usize) {
     let admissions = driver.admissions();
     let seconds = (1..19).filter(|second| {
@@ -96,7 +98,8 @@ fn nobody_waits_longer_than_allowed_and_refusals_come_at_once() {
     assert!(waited <= Duration::from_millis(200), "{waited:?}");
 }
 
-/// The refusal says when: whoever comes then is admitted at once if nobody else has come, and a nanosecond before is not.
+/// The refusal says when: whoever comes then is admitted at once if nobody else has come, and a
+/// nanosecond before is not.
 #[test]
 fn retry_after_is_when_it_would_be_admitted() {
     for (early, admitted) in [(0, true), (1, false)] {

@@ -66,7 +66,8 @@ struct Claims {
 pub struct ArrivalCounts {
     /// Iterations that started.
     pub started: u64,
-    /// Arrivals that were due and had not started when the load ended, because all users were busy.
+    /// Arrivals that were due and had not started when the load ended, because all users were
+    /// busy.
     pub not_started: u64,
     /// Arrivals that the plan's own element dropped, because all users were busy.
     pub skipped: u64,

@@ -26,8 +26,8 @@ pub(crate) struct Request<'a> {
     pub(crate) connect_timeout: Option<Duration>,
     /// Longest time without a byte sent or received.
     pub(crate) response_timeout: Option<Duration>,
-    /// Head and body are kept, the body up to this many bytes ([`BODY_MAX`] unless the caller knows
-    /// better; 0: the head alone). `None`: nothing is kept.
+    /// Head and body are kept, the body up to this many bytes ([`BODY_MAX`] unless the caller
+    /// knows better; 0: the head alone). `None`: nothing is kept.
     pub(crate) keep_body: Option<usize>,
 }
 
@@ -68,7 +68,8 @@ pub(crate) struct Exchange {
     pub(crate) outcome: Result<Head, Failure>,
     /// Redirects were followed out of sight.
     pub(crate) redirected: bool,
-    /// What was kept of a complete response. Hand it back with [`Client::give_back`](crate::http::client::Client::give_back).
+    /// What was kept of a complete response. Hand it back with
+    /// [`Client::give_back`](crate::http::client::Client::give_back).
     pub(crate) kept: Option<Box<Kept>>,
 }
 

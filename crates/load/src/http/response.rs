@@ -1,14 +1,14 @@
 //! Reads an HTTP/1 response piece by piece, and keeps of it what the caller wants.
 //!
 //! The bytes come from wherever the caller has them; nothing here waits or allocates, except for a
-//! head that arrives in more than one piece and for what is kept. Where servers break the rules, this follows what
-//! JMeter's HTTP library does, because users compare the two: of several body lengths the last that
-//! can be read counts, a transfer coding that is not `chunked` runs to the end of the connection,
-//! every 1xx response is skipped, and so are lines in front of the first line; a head that the end of
-//! the connection cuts off after a whole line counts, and heads that break further rules are read as
-//! far as they can be ([`tolerant`]). `tests/load/hostile.rs` holds what JMeter made of 113 servers;
-//! it differs in this: it reads heads of any length, and takes bytes behind a response for the next
-//! one.
+//! head that arrives in more than one piece and for what is kept. Where servers break the rules,
+//! this follows what JMeter's HTTP library does, because users compare the two: of several body
+//! lengths the last that can be read counts, a transfer coding that is not `chunked` runs to the
+//! end of the connection, every 1xx response is skipped, and so are lines in front of the first
+//! line; a head that the end of the connection cuts off after a whole line counts, and heads that
+//! break further rules are read as far as they can be ([`tolerant`]). `tests/load/hostile.rs` holds
+//! what JMeter made of 113 servers; it differs in this: it reads heads of any length, and takes
+//! bytes behind a response for the next one.
 
 use crate::http::outcome::{BadChunk, Failure};
 use crate::http::status_texts::StatusTexts;

@@ -1,9 +1,10 @@
 //! The servers of a load: those that the plan names, and those that are found while it runs.
 //!
 //! What the plan names is known, shown and looked up before the first request. A redirect, a page,
-//! or a variable in a sampler may name another server. It is asked only if all its addresses are private ones or its host is
-//! allowed by name, and only so many of them: everything else is a failed sample that says so. With
-//! a target that gets all requests, redirects to the plan's own hosts lead to the target too.
+//! or a variable in a sampler may name another server. It is asked only if all its addresses are
+//! private ones or its host is allowed by name, and only so many of them: everything else is a
+//! failed sample that says so. With a target that gets all requests, redirects to the plan's own
+//! hosts lead to the target too.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

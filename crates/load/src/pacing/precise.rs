@@ -1,7 +1,8 @@
-//! The Precise Throughput Timer: exactly so many samples in each stretch of time, at random moments.
+//! The Precise Throughput Timer: exactly so many samples in each stretch of time, at random
+//! moments.
 //!
-//! Samples of a batch go together: JMeter 5.6.3 lets them, whatever delay between them the timer asks
-//! for (tried with 40 ms and 1 s).
+//! Samples of a batch go together: JMeter 5.6.3 lets them, whatever delay between them the timer
+//! asks for (tried with 40 ms and 1 s).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

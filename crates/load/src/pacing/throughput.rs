@@ -41,8 +41,8 @@ impl Shared {
     }
 }
 
-/// JMeter rounds to whole milliseconds, halves up; a throughput of 0 has no spacing, and is taken for
-/// one that never ends.
+/// JMeter rounds to whole milliseconds, halves up; a throughput of 0 has no spacing, and is taken
+/// for one that never ends.
 pub(crate) fn spacing(per_minute: f64, users: u32) -> Duration {
     let ms = 60_000.0 / per_minute * f64::from(users);
     if ms.is_finite() && ms >= 0.0 {
@@ -102,7 +102,8 @@ mod tests {
     }
 
     /// Three users whose samples take 30 ms, as JMeter 5.6.3 sent them (mode "all active threads
-    /// (shared)", 600 a minute, starts to some milliseconds): all at 0, then 270, 370, 470, then 570 …
+    /// (shared)", 600 a minute, starts to some milliseconds): all at 0, then 270, 370, 470, then
+    /// 570 …
     #[test]
     fn shared_places_are_reached_as_in_jmeter() {
         let shared = Shared::default();

@@ -1,7 +1,7 @@
 //! What the Debug Sampler and the Debug `PostProcessor` show of a user.
 //!
-//! JMeter's own internal variables (`JMeterThread.pack` and the like) are not there, and neither are
-//! the properties of a Java machine and the settings of a sampler.
+//! JMeter's own internal variables (`JMeterThread.pack` and the like) are not there, and neither
+//! are the properties of a Java machine and the settings of a sampler.
 
 use std::collections::BTreeMap;
 

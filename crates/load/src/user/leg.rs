@@ -201,8 +201,8 @@ impl Way<'_> {
     }
 }
 
-/// What Apache `HttpClient` with its lax strategy does with a response: how much of the request goes
-/// along to where it leads, and with which method; `None` if it leads nowhere.
+/// What Apache `HttpClient` with its lax strategy does with a response: how much of the request
+/// goes along to where it leads, and with which method; `None` if it leads nowhere.
 fn automatic(exchange: &Exchange, method: &str) -> Option<(Carries, &'static str)> {
     let head = exchange.outcome.as_ref().ok()?;
     head.location.as_ref()?;

@@ -44,8 +44,8 @@ impl User {
         }
     }
 
-    /// Asks what would come next and does nothing of it: so does JMeter after a user's last sample, and
-    /// transactions come to their end on the way.
+    /// Asks what would come next and does nothing of it: so does JMeter after a user's last sample,
+    /// and transactions come to their end on the way.
     pub(super) fn ask_in_vain(&mut self, group: &Group) {
         self.look(group, |walk, outside| {
             walk.next(outside);

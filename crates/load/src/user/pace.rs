@@ -11,7 +11,8 @@ use crate::pacing::{Barrier, Published, number, spacing};
 use crate::user::User;
 use crate::work::{Group, Step};
 
-/// How often a user that waits looks whether the test has been stopped, of which it hears no sooner.
+/// How often a user that waits looks whether the test has been stopped, of which it hears no
+/// sooner.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl User {

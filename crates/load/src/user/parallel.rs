@@ -1,10 +1,10 @@
 //! The Parallel Controller of the bzm plugins: steps of a user that run at once.
 //!
 //! To JMeter 5.6.3 it is a sampler that runs each of its children in a thread of its own and waits
-//! for all. Here each child is a user of its own for as long, and all of them run in the task of the
-//! one that has them. They share its variables, its cookies, answers and logins, but not its
-//! connections; what they do about failures leads nowhere beyond them, and what a plan makes them do
-//! with the user or its iteration is done by the user when all have ended.
+//! for all. Here each child is a user of its own for as long, and all of them run in the task of
+//! the one that has them. They share its variables, its cookies, answers and logins, but not its
+//! connections; what they do about failures leads nowhere beyond them, and what a plan makes them
+//! do with the user or its iteration is done by the user when all have ended.
 //!
 //! Variables are exchanged whenever one of them may have waited, so each sees what the others have
 //! set until then.

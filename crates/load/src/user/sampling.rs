@@ -23,8 +23,8 @@ use crate::work::{Step, Work};
 #[derive(Debug)]
 pub(crate) struct Sampled {
     pub(crate) success: bool,
-    /// The sample, if somebody in the plan looks at it. Boxed, because every user's task would have
-    /// room for it.
+    /// The sample, if somebody in the plan looks at it. Boxed, because every user's task would
+    /// have room for it.
     pub(crate) row: Option<Box<SampleRow>>,
 }
 
@@ -147,7 +147,8 @@ impl User {
     /// Sends one request, goes on from its response if that asks for more, and counts what became
     /// of it.
     ///
-    /// All tasks have room for what is alive while an answer is waited for: what is not ends before.
+    /// All tasks have room for what is alive while an answer is waited for: what is not ends
+    /// before.
     pub(crate) async fn send(
         &mut self,
         work: &Work,

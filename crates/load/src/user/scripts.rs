@@ -363,8 +363,8 @@ impl User {
         }
     }
 
-    /// Tells scripts of a transaction that has come to its end beside its children: those in earshot
-    /// of the last sampler.
+    /// Tells scripts of a transaction that has come to its end beside its children: those in
+    /// earshot of the last sampler.
     pub(crate) fn tell_scripts_in_earshot(&mut self, row: &mut SampleRow) {
         let earshot = self.data.scripts.as_ref().map(|left| &left.earshot);
         if let Some(earshot) = earshot.map(Arc::clone) {

@@ -128,8 +128,8 @@ impl Walk {
             self.remove_current(at, outside);
             return;
         }
-        // One sampler a turn: the child begins anew in the same turn. JMeter asks it until its stack
-        // overflows if it has nothing then either; here the next child gets the turn.
+        // One sampler a turn: the child begins anew in the same turn. JMeter asks it until its
+        // stack overflows if it has nothing then either; here the next child gets the turn.
         if whole == Some(false)
             && let Own::Alternating(own) = &mut self.state(at).own
             && !own.asked_again

@@ -109,7 +109,8 @@ fn what_finds_nobody_free_waits_and_is_counted() {
     assert!(longest.max().unwrap() >= 75_000);
 }
 
-/// Whoever ends a load and waits for its last samples before he joins it does not make the 400 arrivals of that time part of it.
+/// Whoever ends a load and waits for its last samples before he joins it does not make the 400
+/// arrivals of that time part of it.
 #[test]
 fn nothing_is_due_once_the_load_is_told_to_end() {
     let server = Server::start(|_| Reply::Late(Duration::from_secs(2), response("200 OK", "")));

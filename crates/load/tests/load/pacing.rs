@@ -25,8 +25,8 @@ fn arrivals(server: &Server, origin: Instant) -> Vec<Duration> {
     all
 }
 
-/// 1,200 a minute are 50 ms apart, whoever shares them; a user's first sample does not wait, and on a
-/// shared schedule the others may go as much early as the one before took.
+/// 1,200 a minute are 50 ms apart, whoever shares them; a user's first sample does not wait, and on
+/// a shared schedule the others may go as much early as the one before took.
 #[test]
 fn a_constant_throughput_is_not_exceeded() {
     for (shared, spacing_ms) in [

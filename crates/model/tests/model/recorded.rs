@@ -1,7 +1,10 @@
-//! Models of runs on real servers, recorded here: `recorded/` holds their trials with the signals that a model reads.
+//! Models of runs on real servers, recorded here: `recorded/` holds their trials with the signals
+//! that a model reads.
 //!
-//! * `sample-server`: Weir's own server on one CPU, 1 to 143 users, the last trials behind 52 threads;
-//! * `tomcat-users`: Tomcat on one CPU with requests of two kinds, 1 s and 10 s; checks behind 40 to 50 threads shift their mix;
+//! * `sample-server`: Weir's own server on one CPU, 1 to 143 users, the last trials behind 52
+//!   threads;
+//! * `tomcat-users`: Tomcat on one CPU with requests of two kinds, 1 s and 10 s; checks behind 40
+//!   to 50 threads shift their mix;
 //! * `sample-server-disturbed`: the sample server while something else used its CPU.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -27,7 +30,8 @@ const SAMPLE_SERVER: &str = include_str!("../recorded/sample-server.json");
 const TOMCAT: &str = include_str!("../recorded/tomcat-users.json");
 const DISTURBED: &str = include_str!("../recorded/sample-server-disturbed.json");
 
-/// Throughput and CPU of trials left out within 5 %, response time within 15 %; at twice the users within 10 % and 30 %.
+/// Throughput and CPU of trials left out within 5 %, response time within 15 %; at twice the users
+/// within 10 % and 30 %.
 #[test]
 fn trials_left_out_are_predicted() {
     for text in [SAMPLE_SERVER, TOMCAT] {
@@ -43,7 +47,8 @@ fn trials_left_out_are_predicted() {
     }
 }
 
-/// The mix of the two kinds shifts behind a full thread limit: such trials are left out, and no such prediction is made.
+/// The mix of the two kinds shifts behind a full thread limit: such trials are left out, and no
+/// such prediction is made.
 #[test]
 fn a_shifted_mix_is_no_ground_for_a_model() {
     let model = model(&recorded(TOMCAT));

@@ -67,8 +67,8 @@ pub(super) fn mva_multiserver(case: &Case) -> Solved {
     Ok(solved)
 }
 
-/// `pN` in the shape in which it is wanted: the distribution of the number at each station, at the first one, or the
-/// probability that all are at each.
+/// `pN` in the shape in which it is wanted: the distribution of the number at each station, at the
+/// first one, or the probability that all are at each.
 fn distributions(network: &ClosedNetwork, users: u32, wanted: &[Value]) -> Value {
     let stations = network.stations.len();
     if wanted.first().is_some_and(Value::is_array) {

@@ -5,7 +5,8 @@ use crate::OracleError;
 /// Deepest nesting of parentheses.
 const DEPTH_MAX: u32 = 50;
 
-/// The value of an expression at `i`: numbers, `i`, `pi`, `+ - * / ^ **`, parentheses, `exp`, `log`, `sqrt`, `sin`, `cos`, `abs`.
+/// The value of an expression at `i`: numbers, `i`, `pi`, `+ - * / ^ **`, parentheses, `exp`,
+/// `log`, `sqrt`, `sin`, `cos`, `abs`.
 pub(super) fn evaluate(text: &str, i: f64) -> Result<f64, OracleError> {
     let mut reader = Reader { rest: text, i };
     let value = reader.sum(0);

@@ -15,7 +15,8 @@ pub(super) fn solve(case: &Case) -> Result<Option<Values>, OracleError> {
     Ok(None)
 }
 
-/// Idle connections against a thread pool: Little's law, and what each thousand of them costs in system time.
+/// Idle connections against a thread pool: Little's law, and what each thousand of them costs in
+/// system time.
 fn idle_connections(case: &Case) -> Result<Values, OracleError> {
     let times = case.numbers("R_ms")?;
     let busy: Vec<f64> = case

@@ -13,7 +13,8 @@ use crate::{Case, OracleError, Values};
 const LENGTH_MAX: u32 = 10_000_000;
 /// Batches of MSER-5.
 const MSER_BATCH: usize = 5;
-/// The first values of a series may differ from those in the file by the rounding of `ln` and `cos`.
+/// The first values of a series may differ from those in the file by the rounding of `ln` and
+/// `cos`.
 const SAME_SERIES: f64 = 1e-9;
 
 pub(super) fn series(case: &Case) -> Solved {
@@ -44,7 +45,8 @@ pub(super) fn series(case: &Case) -> Solved {
     Ok(solved)
 }
 
-/// MSER over means of `batch` values. MSER-5 averages five; a series in which each mean stands five times has them as they are.
+/// MSER over means of `batch` values. MSER-5 averages five; a series in which each mean stands five
+/// times has them as they are.
 fn truncation(series: &[f64], batch: usize) -> Result<(usize, f64), OracleError> {
     if batch == 0 {
         return Err(OracleError::Other("batches of 0 values".to_owned()));
@@ -63,8 +65,8 @@ fn truncation(series: &[f64], batch: usize) -> Result<(usize, f64), OracleError>
     Ok((found.truncation / MSER_BATCH * batch, found.statistic))
 }
 
-/// An autoregressive series from the generator that the files describe: a linear congruential one of 64 bits, and pairs of its values made
-/// normal (Box and Muller 1958).
+/// An autoregressive series from the generator that the files describe: a linear congruential one
+/// of 64 bits, and pairs of its values made normal (Box and Muller 1958).
 fn generated(case: &Case) -> Result<Vec<f64>, OracleError> {
     let length = case.count("n")?;
     if length > LENGTH_MAX {

@@ -11,7 +11,8 @@ use crate::{Case, OracleError, Values};
 
 /// The only class.
 const REQUEST: usize = 0;
-/// Requests with their think times, one after the other, in which users forget that they all started at once.
+/// Requests with their think times, one after the other, in which users forget that they all
+/// started at once.
 const MEMORY: f64 = 2.0;
 /// The same of the queue at the busiest station, at most: the think times pull it back.
 const MEMORY_OF_BUSIEST: f64 = 5.0;
@@ -53,8 +54,9 @@ pub(super) fn load(throughput_per_s: f64, busy: f64) -> Load {
     (busy, busy / throughput_per_s)
 }
 
-/// Time in which a closed network forgets its start. A queue takes s / (1 - sqrt(rho))^2; that at the busiest station is bounded
-/// by the users, and two that are equally busy take N^2 s / pi^2 to exchange them (a random walk between 0 and N).
+/// Time in which a closed network forgets its start. A queue takes s / (1 - sqrt(rho))^2; that at
+/// the busiest station is bounded by the users, and two that are equally busy take N^2 s / pi^2 to
+/// exchange them (a random walk between 0 and N).
 pub(super) fn memory_s(users: u32, cycle_s: f64, mut loads: Vec<Load>) -> f64 {
     loads.sort_by(|one, other| other.0.total_cmp(&one.0));
     let settles_s = |(busy, service_s): Load| {
@@ -158,7 +160,8 @@ pub(super) fn bounds(case: &Case, solved: &Values) -> Built {
     Ok(experiment)
 }
 
-/// Several classes at stations of processor sharing, where the exact solution does not ask how services vary.
+/// Several classes at stations of processor sharing, where the exact solution does not ask how
+/// services vary.
 pub(super) fn multiclass(case: &Case, solved: &Values) -> Built {
     let demands = case.rows("D")?;
     let population = case.counts_of("N")?;
@@ -229,7 +232,8 @@ pub(super) fn multiclass(case: &Case, solved: &Values) -> Built {
     })
 }
 
-/// The utilization on both sides of the largest number of users; the number itself is what an exact solution is for.
+/// The utilization on both sides of the largest number of users; the number itself is what an exact
+/// solution is for.
 pub(super) fn largest_users(
     case: &Case,
     solved: &Values,

@@ -1,9 +1,11 @@
 //! A network played until its intervals are small against the tolerances.
 //!
-//! Two stages, so that nobody looks at the result and goes on until it pleases: a pilot of ten short replications says how
-//! much the values vary, and thirty others, with their own seed, are made as long as that asks for (Stein 1945). Only they
-//! count; a quantile far out varies more than short replications show, and then there are thirty longer ones that count instead.
-//! What is looked at is the width of the intervals, never the values. A value is that of all of them together; the spread of their own values gives its interval.
+//! Two stages, so that nobody looks at the result and goes on until it pleases: a pilot of ten
+//! short replications says how much the values vary, and thirty others, with their own seed, are
+//! made as long as that asks for (Stein 1945). Only they count; a quantile far out varies more than
+//! short replications show, and then there are thirty longer ones that count instead.
+//! What is looked at is the width of the intervals, never the values. A value is that of all of
+//! them together; the spread of their own values gives its interval.
 
 use weir_sim::{Network, Plan, Replication, Totals, check, replicate};
 use weir_stats::mean_of_independent;
@@ -18,14 +20,17 @@ const PILOT_SEED: u64 = 1;
 const SEEDS: [u64; 2] = [2, 3];
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
-/// Half-width to aim at, as a share of the tolerance; half of it is where a value can be judged without doubt, and the pilot's
-/// half-width is off by a quarter.
+/// Half-width to aim at, as a share of the tolerance; half of it is where a value can be judged
+/// without doubt, and the pilot's half-width is off by a quarter.
 const AIM: f64 = 0.4;
-/// A stage counts when replications of this many times its length would be enough: half of the tolerance, then.
+/// A stage counts when replications of this many times its length would be enough: half of the
+/// tolerance, then.
 const LONG_ENOUGH: f64 = 1.5625;
-/// The half-width to aim at as a share of the value, where the case gives no tolerance and the value is reported only.
+/// The half-width to aim at as a share of the value, where the case gives no tolerance and the
+/// value is reported only.
 const AIM_UNJUDGED: f64 = 0.01;
-/// Length of the warm-up and of the shortest replication, in times that the network takes to forget its start.
+/// Length of the warm-up and of the shortest replication, in times that the network takes to forget
+/// its start.
 const WARM_UP: f64 = 5.0;
 const SHORTEST: f64 = 20.0;
 /// Requests in the shortest replication.
@@ -105,7 +110,8 @@ impl Experiment {
             .ok_or(OracleError::Stopped)
     }
 
-    /// How long a replication has to be, by what those so far say, and how long it may be with so many events left.
+    /// How long a replication has to be, by what those so far say, and how long it may be with so
+    /// many events left.
     fn length_s(&self, case: &Case, plan: &Plan, totals: &[Totals], events_left: f64) -> f64 {
         let wanted = self.measures.iter().filter_map(|measure| {
             let (value, half_width) = figure(measure, totals)?;

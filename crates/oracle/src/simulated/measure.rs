@@ -66,7 +66,8 @@ pub(super) fn response(name: &str, class: usize) -> Measure {
     Measure::new(name, move |totals| totals.response_s(class))
 }
 
-/// Share of the requests of the first class that were refused, of those that came to an end or were let in.
+/// Share of the requests of the first class that were refused, of those that came to an end or were
+/// let in.
 pub(super) fn refused_share(name: &str) -> Measure {
     Measure::new(name, |totals| {
         let class = &totals.classes[0];

@@ -19,7 +19,8 @@ const SERVER: usize = 0;
 const REQUEST: usize = 0;
 /// An arrival and the end of a service.
 const EVENTS_EACH: f64 = 2.0;
-/// The most stages of an Erlang distribution; with more it is as good as constant, and each costs a draw.
+/// The most stages of an Erlang distribution; with more it is as good as constant, and each costs a
+/// draw.
 const STAGES_MAX: f64 = 1000.0;
 /// Variation of the services under processor sharing, which should not matter.
 const SHARED_SCV: f64 = 4.0;
@@ -52,15 +53,16 @@ fn servers(servers: u32) -> Center {
     Center::new("server", CenterKind::Queue { servers })
 }
 
-/// How long an M/M/c queue remembers (Kleinrock 1975): 1/(c mu (1 - sqrt(rho))^2), never less than a service; endless at a
-/// utilization of 1.
+/// How long an M/M/c queue remembers (Kleinrock 1975): 1/(c mu (1 - sqrt(rho))^2), never less than
+/// a service; endless at a utilization of 1.
 fn memory_s(arrivals_per_s: f64, services_per_s: f64, servers: u32) -> f64 {
     let capacity = f64::from(servers) * services_per_s;
     let slack = 1.0 - (arrivals_per_s / capacity).sqrt();
     (1.0 / (capacity * slack * slack)).max(1.0 / services_per_s)
 }
 
-/// M/M/1 and M/M/c. Played in services rather than seconds: the simulator's histograms end at a microsecond.
+/// M/M/1 and M/M/c. Played in services rather than seconds: the simulator's histograms end at a
+/// microsecond.
 pub(super) fn unbounded(case: &Case, _: &Values) -> Built {
     let count = case.limit("c")?.unwrap_or(1);
     let service_s = 1.0 / case.number_or("mu", 1.0)?;
@@ -153,7 +155,8 @@ pub(super) fn bounded(case: &Case, solved: &Values) -> Built {
     })
 }
 
-/// Services with this mean and squared coefficient of variation, of the kind that the case names if it is one of that variation.
+/// Services with this mean and squared coefficient of variation, of the kind that the case names if
+/// it is one of that variation.
 fn service(case: &Case, mean_s: f64, scv: f64) -> Result<Distribution, OracleError> {
     if scv.is_nan() || scv < 0.0 {
         return Err(OracleError::Other(format!(
@@ -228,8 +231,9 @@ pub(super) fn breakdowns(case: &Case, _: &Values) -> Built {
     });
     let cycle_s = up_s + down_s;
     let capacity = services * up_s / cycle_s;
-    // The queue as a Brownian motion with the drift and variance of arrivals less services; a cycle of work and repair varies the
-    // work by 2 up^2 down^2 / cycle^3 for each second (Cox 1962, alternating renewal processes).
+    // The queue as a Brownian motion with the drift and variance of arrivals less services; a cycle
+    // of work and repair varies the work by 2 up^2 down^2 / cycle^3 for each second (Cox 1962,
+    // alternating renewal processes).
     let repairs = 2.0 * (services * up_s * down_s).powi(2) / cycle_s.powi(3);
     let variance = arrivals + capacity + repairs;
     let settles_s = 2.0 * variance / (capacity - arrivals).powi(2);
@@ -284,7 +288,8 @@ pub(super) fn tandem(case: &Case, solved: &Values) -> Built {
     let mut behind = Center::new("second", CenterKind::Queue { servers: 1 });
     behind.queue = Some(room);
     behind.when_full = WhenFull::Block;
-    // Enough to fill the second station and its room, to be blocked before it, and to wait at the first.
+    // Enough to fill the second station and its room, to be blocked before it, and to wait at the
+    // first.
     let users = room
         .checked_add(4)
         .ok_or_else(|| OracleError::Other(format!("a room of {room} places")))?;

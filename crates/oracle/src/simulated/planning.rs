@@ -26,7 +26,8 @@ struct Moment {
     started: f64,
 }
 
-/// The fluid's own assumption, nothing random, with whole requests: arrivals and services are as even as can be.
+/// The fluid's own assumption, nothing random, with whole requests: arrivals and services are as
+/// even as can be.
 pub(super) fn scale_out(
     case: &Case,
     solved: &Values,
@@ -41,7 +42,8 @@ pub(super) fn scale_out(
             "the servers keep up: nobody waits".to_owned(),
         ));
     }
-    // All servers together may be too few for good; what happens until they come is seen all the same.
+    // All servers together may be too few for good; what happens until they come is seen all the
+    // same.
     let recovered_s = solved_number("recovered_at").map(|at| at - from);
     let wait_s = solved_number("wait_at_ready").unwrap_or(0.0);
     let needed_s = recovered_s.unwrap_or(0.0).max(delay_s + wait_s) * LONGER;
@@ -158,7 +160,8 @@ fn values(moments: &[Moment], delay_s: f64, recovers: bool, from: f64) -> Vec<(&
     values
 }
 
-/// How long the last request to arrive by a moment waits: requests start in their order, so until as many have started.
+/// How long the last request to arrive by a moment waits: requests start in their order, so until
+/// as many have started.
 fn wait_of(moments: &[Moment], arrival: &Moment) -> f64 {
     let start = moments.partition_point(|moment| moment.started < arrival.arrived);
     let start = moments.get(start).map_or(arrival.at_s, |start| start.at_s);

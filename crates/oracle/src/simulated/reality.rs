@@ -11,7 +11,8 @@ const THREADS: usize = 0;
 /// The only pool of such a case.
 const POOL: usize = 1;
 const CPU: usize = 2;
-/// So many of the longest requests, and the start is forgotten: holds that always take the same time keep users in step for long.
+/// So many of the longest requests, and the start is forgotten: holds that always take the same
+/// time keep users in step for long.
 const MEMORY: f64 = 10.0;
 /// A think time and the steps of a request.
 const EVENTS_EACH: f64 = 8.0;

@@ -1,14 +1,17 @@
 //! From the arrival of a request on its connection to the thread that reads it.
 //!
-//! Several threads can take part. In Tomcat with its NIO connector the thread that answered the last request on the
-//! connection gives it back to the poller; the poller finds data on it and hands it to a worker; the worker reads. An
-//! event loop does all of that by itself, and where connections have threads of their own the arrival wakes the reader.
-//! What is told for a request holds for all of them:
+//! Several threads can take part. In Tomcat with its NIO connector the thread that answered the
+//! last request on the connection gives it back to the poller; the poller finds data on it and
+//! hands it to a worker; the worker reads. An event loop does all of that by itself, and where
+//! connections have threads of their own the arrival wakes the reader. What is told for a request
+//! holds for all of them:
 //!
-//! * the time from the arrival until a thread of the server has taken the first of its data, whatever it was spent on;
-//! * the part of it in which the work stood still for want of a CPU: the thread that reads was ready and did not run,
-//!   or, until that one was woken, the thread that woke it, and so on back to the arrival. At each moment one thread
-//!   counts. What is left is work of these threads, also on other requests: there a request waits for a thread.
+//! * the time from the arrival until a thread of the server has taken the first of its data,
+//!   whatever it was spent on;
+//! * the part of it in which the work stood still for want of a CPU: the thread that reads was
+//!   ready and did not run, or, until that one was woken, the thread that woke it, and so on back
+//!   to the arrival. At each moment one thread counts. What is left is work of these threads, also
+//!   on other requests: there a request waits for a thread.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -17,7 +20,8 @@ use super::ArrivalTimes;
 use super::event::{Event, What};
 use super::threads::Threads;
 
-/// Connections that are remembered at most. When there are more, those are forgotten on which nothing waits.
+/// Connections that are remembered at most. When there are more, those are forgotten on which
+/// nothing waits.
 const CONNECTIONS_MAX: usize = 65_536;
 
 /// Follows requests from event to event.
@@ -26,8 +30,8 @@ pub(crate) struct Chain {
     threads: Threads,
     /// By the address in the kernel.
     connections: HashMap<u64, Connection>,
-    /// From when until when arrivals are taken; `None` between samples. Those that came before may have been read
-    /// before: that was not traced.
+    /// From when until when arrivals are taken; `None` between samples. Those that came before may
+    /// have been read before: that was not traced.
     taking_ns: Option<RangeInclusive<u64>>,
     pending: usize,
     seen: Vec<ArrivalTimes>,
@@ -117,7 +121,8 @@ impl Chain {
         };
         let replaced = self.connections.insert(socket, connection);
         self.pending += usize::from(arrived_ns.is_some());
-        // The request that was there goes on waiting, or its client has left before anybody read it.
+        // The request that was there goes on waiting, or its client has left before anybody read
+        // it.
         let had = replaced.is_some_and(|connection| connection.arrived_ns.is_some());
         self.pending -= usize::from(had);
     }

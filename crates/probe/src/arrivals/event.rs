@@ -4,8 +4,9 @@ use super::error::TraceError;
 use super::format::{EventFormat, Field};
 use super::tracefs::Tracefs;
 
-/// The bits of a record's flags that say that it was written by an interrupt, or by the work that one left (packets are
-/// taken in there), whatever thread was running: `TRACE_FLAG_HARDIRQ`, `TRACE_FLAG_SOFTIRQ`, `TRACE_FLAG_NMI`.
+/// The bits of a record's flags that say that it was written by an interrupt, or by the work that
+/// one left (packets are taken in there), whatever thread was running: `TRACE_FLAG_HARDIRQ`,
+/// `TRACE_FLAG_SOFTIRQ`, `TRACE_FLAG_NMI`.
 const FLAGS_INTERRUPT: u64 = 0x08 | 0x10 | 0x40;
 /// The states of a thread that sleeps, as `sched_switch` tells them; any other may go on running.
 const STATES_ASLEEP: u64 = 0xff;
@@ -79,7 +80,8 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Finds the tracepoints: that of arrivals first, which is read all the time, then those read during a sample.
+    /// Finds the tracepoints: that of arrivals first, which is read all the time, then those read
+    /// during a sample.
     pub(crate) fn find(
         tracefs: &Tracefs,
         ports: &[u16],
@@ -128,7 +130,8 @@ impl Decoder {
         Ok((decoder, Wanted::of(&arrival, Some(&of_ports)), during))
     }
 
-    /// What a record says, written while a thread of a process was running; `None` for one of no use.
+    /// What a record says, written while a thread of a process was running; `None` for one of no
+    /// use.
     pub(crate) fn decode(
         &self,
         at_ns: u64,

@@ -1,4 +1,5 @@
-//! What a tracepoint tells, as the kernel describes it in tracefs: fields move from kernel to kernel.
+//! What a tracepoint tells, as the kernel describes it in tracefs: fields move from kernel to
+//! kernel.
 
 use super::error::TraceError;
 
@@ -58,7 +59,8 @@ impl EventFormat {
 }
 
 impl Field {
-    /// Its value in a record; `None` when the record ends before it. Negative numbers come as their low bits.
+    /// Its value in a record; `None` when the record ends before it. Negative numbers come as their
+    /// low bits.
     pub(crate) fn value(self, record: &[u8]) -> Option<u64> {
         let bytes = record.get(self.offset..self.offset + self.size)?;
         Some(match bytes.len() {

@@ -1,7 +1,7 @@
 //! The kernel's buffers of trace records: one ring for each CPU, read in the order of time.
 //!
-//! perf events rather than an instance of tracefs: they end with this process, however it ends, and leave nothing
-//! behind; two readers do not disturb each other.
+//! perf events rather than an instance of tracefs: they end with this process, however it ends, and
+//! leave nothing behind; two readers do not disturb each other.
 
 use std::ffi::CString;
 use std::io;
@@ -21,7 +21,8 @@ const RINGS_MAX: usize = 64 << 20;
 const RING_MAX: usize = 2 << 20;
 /// A ring below this size would overflow within milliseconds.
 const RING_MIN: usize = 64 << 10;
-/// The youngest records wait for those of other CPUs, which may be written a moment later than their time.
+/// The youngest records wait for those of other CPUs, which may be written a moment later than
+/// their time.
 const HELD_BACK_NS: u64 = 1_000_000;
 
 /// `PERF_EVENT_IOC_SET_OUTPUT` and `PERF_EVENT_IOC_SET_FILTER` of `linux/perf_event.h`.
@@ -91,8 +92,8 @@ impl Rings {
         self.lost
     }
 
-    /// Tells what has happened, in the order of time; the last millisecond is kept for the next time unless all is
-    /// asked for.
+    /// Tells what has happened, in the order of time; the last millisecond is kept for the next
+    /// time unless all is asked for.
     pub(crate) fn drain(&mut self, all: bool, mut tell: impl FnMut(Event)) {
         let until_ns = if all {
             u64::MAX
@@ -157,7 +158,8 @@ pub(crate) fn now_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// A tracepoint on a CPU, off; every time that it is passed makes a record with process, thread, time and its fields.
+/// A tracepoint on a CPU, off; every time that it is passed makes a record with process, thread,
+/// time and its fields.
 fn counter(cpu: usize, wanted: &Wanted) -> io::Result<Counter> {
     let mut builder = Builder::new(Tracepoint::with_id(u64::from(wanted.id)));
     builder

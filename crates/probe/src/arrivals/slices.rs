@@ -8,12 +8,12 @@ pub(crate) const PERIOD: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(1);
 const FIRST: Duration = Duration::from_millis(100);
-/// Requests that are enough for a sample, and more than are needed. In a window of 30 samples the former are 3,000, of
-/// which 30 lie above the 99th percentile.
+/// Requests that are enough for a sample, and more than are needed. In a window of 30 samples the
+/// former are 3,000, of which 30 lie above the 99th percentile.
 const ENOUGH: usize = 100;
 const TOO_MANY: usize = 400;
-/// Fractional part of the golden ratio: its multiples are spread evenly over the second, whatever happens in it once a
-/// second.
+/// Fractional part of the golden ratio: its multiples are spread evenly over the second, whatever
+/// happens in it once a second.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// The next slice.
@@ -42,7 +42,8 @@ impl Slices {
         PERIOD.saturating_sub(self.length).mul_f64(self.phase)
     }
 
-    /// Makes the next one longer when there were few requests in the last, and shorter when there were many.
+    /// Makes the next one longer when there were few requests in the last, and shorter when there
+    /// were many.
     pub(crate) fn adapt(&mut self, requests: usize) {
         if requests < ENOUGH {
             self.length = (self.length * 2).min(LONGEST);

@@ -7,8 +7,8 @@ use crate::target::process::ProcessStat;
 /// Parents that are gone through at most.
 const GENERATIONS_MAX: usize = 32;
 
-/// The server's processes with those that descend from them. What was found out is remembered until it is forgotten:
-/// the kernel gives numbers again.
+/// The server's processes with those that descend from them. What was found out is remembered until
+/// it is forgotten: the kernel gives numbers again.
 #[derive(Debug)]
 pub(crate) struct Targets {
     roots: Vec<u32>,

@@ -83,9 +83,9 @@ impl Threads {
         to.state = State::Running;
     }
 
-    /// How long, between two moments, the work that a thread did in the end stood still for want of a CPU: the time in
-    /// which the thread was ready since it was woken last, then the same of the thread that woke it, and so on, back
-    /// to the first moment or to an interrupt.
+    /// How long, between two moments, the work that a thread did in the end stood still for want of
+    /// a CPU: the time in which the thread was ready since it was woken last, then the same of
+    /// the thread that woke it, and so on, back to the first moment or to an interrupt.
     pub(crate) fn stood_still_ns(&self, thread: u32, (from_ns, to_ns): (u64, u64)) -> u64 {
         let (mut thread, mut until_ns, mut sum_ns) = (thread, to_ns, 0);
         for _ in 0..HOPS_MAX {

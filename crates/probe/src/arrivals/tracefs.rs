@@ -1,4 +1,5 @@
-//! The kernel's list of tracepoints: tracefs, where it is mounted, else an instance of it that nobody else sees.
+//! The kernel's list of tracepoints: tracefs, where it is mounted, else an instance of it that
+//! nobody else sees.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,8 +24,9 @@ pub(crate) struct Tracefs {
 }
 
 impl Tracefs {
-    /// Opens it where it is mounted. Where it is not, it is mounted without a place: only this descriptor leads to it,
-    /// no process sees it, and it is gone when the descriptor is closed.
+    /// Opens it where it is mounted. Where it is not, it is mounted without a place: only this
+    /// descriptor leads to it, no process sees it, and it is gone when the descriptor is
+    /// closed.
     pub(crate) fn open() -> Result<Self, TraceError> {
         let mounted = MOUNTED.iter().find_map(|root| {
             match open(format!("{root}/events"), FOLDER, Mode::empty()) {

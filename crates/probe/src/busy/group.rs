@@ -1,8 +1,8 @@
 //! The CPU time of a control group, and what it may use: its set of CPUs and its quota.
 //!
-//! After `cgroup-v1/cpuacct.rst`, `cgroup-v1/cpusets.rst`, `scheduler/sched-bwc.rst` and `cgroup-v2.rst` of the kernel's
-//! documentation. Version 1 has a hierarchy of directories for each controller, in which a group has the same path as a
-//! rule; version 2 has one for all.
+//! After `cgroup-v1/cpuacct.rst`, `cgroup-v1/cpusets.rst`, `scheduler/sched-bwc.rst` and
+//! `cgroup-v2.rst` of the kernel's documentation. Version 1 has a hierarchy of directories for each
+//! controller, in which a group has the same path as a rule; version 2 has one for all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ use super::{Busy, BusyError};
 
 /// Where distributions mount the hierarchies.
 const ROOT: &str = "/sys/fs/cgroup";
-/// Directories in which a hierarchy can be mounted, below [`ROOT`]; version 2 alone has none of its own.
+/// Directories in which a hierarchy can be mounted, below [`ROOT`]; version 2 alone has none of its
+/// own.
 const TIME: [&str; 3] = ["cpuacct", "cpu,cpuacct", "cpuacct,cpu"];
 const LIMITS: [&str; 3] = ["cpu", "cpu,cpuacct", "cpuacct,cpu"];
 const UNIFIED: [&str; 2] = ["", "unified"];
@@ -231,7 +232,8 @@ impl Bandwidth {
     }
 }
 
-/// The path of the group that limits a process's CPU, as `/proc/PID/cgroup` tells it: of the controller `cpu`, or of version 2.
+/// The path of the group that limits a process's CPU, as `/proc/PID/cgroup` tells it: of the
+/// controller `cpu`, or of version 2.
 fn cpu_group(text: &[u8]) -> Option<PathBuf> {
     let groups = lines(text).filter_map(|line| {
         let mut columns = std::str::from_utf8(line).ok()?.splitn(3, ':').skip(1);

@@ -2,10 +2,12 @@
 //!
 //! What is looked for, the first that is there:
 //!
-//! * `node_cpu_seconds_total` (`node_exporter`): busy of what was not stolen, as Weir reads it itself;
+//! * `node_cpu_seconds_total` (`node_exporter`): busy of what was not stolen, as Weir reads it
+//!   itself;
 //! * `system_cpu_usage`, `process_cpu_usage` (Micrometer): shares as they are;
-//! * `process_cpu_seconds_total` (Prometheus' client libraries): its growth over the number of CPUs, which is told by the caller, by
-//!   `system_cpu_count` (Micrometer) or by `go_sched_gomaxprocs_threads` (Go).
+//! * `process_cpu_seconds_total` (Prometheus' client libraries): its growth over the number of
+//!   CPUs, which is told by the caller, by `system_cpu_count` (Micrometer) or by
+//!   `go_sched_gomaxprocs_threads` (Go).
 
 use std::time::{Duration, Instant};
 
@@ -150,7 +152,8 @@ impl Told {
     }
 }
 
-/// Growth of what was used over growth of what was given; `None` when a server was started anew in between.
+/// Growth of what was used over growth of what was given; `None` when a server was started anew in
+/// between.
 fn grown_share(before: (f64, f64), now: (f64, f64)) -> Option<f64> {
     let (used, given) = (now.0 - before.0, now.1 - before.1);
     (used >= 0.0 && given > 0.0).then(|| used / given)

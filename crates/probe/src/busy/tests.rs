@@ -57,7 +57,8 @@ fn a_process_is_as_busy_as_its_own_clock_says() {
     let cpus = reader.cpus().unwrap();
     let allowed = affinity(spinning.0.id()).unwrap().count() as f64;
     assert!(cpus > 0.0 && cpus <= allowed, "{cpus} of {allowed}");
-    // Where CPU time is stolen, the process may have had more than what was there by the kernel's coarser count.
+    // Where CPU time is stolen, the process may have had more than what was there by the kernel's
+    // coarser count.
     let seen_s = share * cpus * (end - start).as_secs_f64();
     assert!(share == 1.0 || seen_s > 0.29, "{seen_s}");
     assert!(seen_s < most_s + 0.01, "{seen_s} of {most_s}");

@@ -1,7 +1,7 @@
 //! The threads that send the load, and how long they waited for a CPU.
 //!
-//! An answer that has come counts when the thread that asked has read it: what that thread waits for its CPU is in the response time,
-//! and is not the server's.
+//! An answer that has come counts when the thread that asked has read it: what that thread waits
+//! for its CPU is in the response time, and is not the server's.
 
 use std::collections::HashSet;
 use std::time::Instant;

@@ -1,8 +1,9 @@
 //! Threads by name: the pools of any server, seen from outside.
 //!
-//! A pool's threads have one name and a number: `http-nio-8080-exec-17`, `DefaultExecutor-thread-3`. The kernel keeps
-//! the first 15 characters of it (`comm` of `proc_pid_stat(5)`), so the number is often cut off already. Names and
-//! states are read from `task/*/stat`, so many a second; a census is told when all threads have been seen once.
+//! A pool's threads have one name and a number: `http-nio-8080-exec-17`,
+//! `DefaultExecutor-thread-3`. The kernel keeps the first 15 characters of it (`comm` of
+//! `proc_pid_stat(5)`), so the number is often cut off already. Names and states are read from
+//! `task/*/stat`, so many a second; a census is told when all threads have been seen once.
 
 use std::collections::BTreeMap;
 use std::fs::File;

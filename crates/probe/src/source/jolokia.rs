@@ -18,7 +18,8 @@ const LOOK_FOR_NAMES: Duration = Duration::from_secs(10);
 /// What is read of an MBean, and what it is for Weir.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MbeanRead {
-    /// The MBean, or a pattern; figures of all that it covers are added up where they lead to the same signal.
+    /// The MBean, or a pattern; figures of all that it covers are added up where they lead to the
+    /// same signal.
     pub name: ObjectName,
     /// The figure.
     pub value: MbeanValue,
@@ -35,7 +36,8 @@ pub struct MbeanRead {
 pub enum MbeanValue {
     /// In an attribute; of one with parts, `WaitTimeDetails/count` names a part.
     Attribute(String),
-    /// In the text that an operation without arguments gives: the number behind this mark at the start of a line.
+    /// In the text that an operation without arguments gives: the number behind this mark at the
+    /// start of a line.
     Text {
         /// The operation.
         operation: String,
@@ -452,7 +454,8 @@ mod tests {
         );
     }
 
-    /// Operations are called by full names, which are looked for first; the contents as Liberty 25 writes them.
+    /// Operations are called by full names, which are looked for first; the contents as Liberty 25
+    /// writes them.
     #[test]
     fn liberty() {
         let mut source = source(mbeans::liberty());

@@ -84,7 +84,8 @@ pub fn hikari() -> Vec<MbeanRead> {
     ]
 }
 
-/// The executor and the connection pools of Liberty. Who waits for a connection stands in a text only.
+/// The executor and the connection pools of Liberty. Who waits for a connection stands in a text
+/// only.
 pub fn liberty() -> Vec<MbeanRead> {
     const EXECUTOR: &str = "WebSphere:type=ThreadPoolStats,name=Default Executor,*";
     const STATISTICS: &str = "WebSphere:type=ConnectionPoolStats,*";
@@ -125,8 +126,9 @@ pub fn liberty() -> Vec<MbeanRead> {
     ]
 }
 
-/// The stress application that comes with Weir, which measures how long its requests wait for a connection itself.
-/// How many wait is left to the pool, so that Little's law can check the one against the other.
+/// The stress application that comes with Weir, which measures how long its requests wait for a
+/// connection itself. How many wait is left to the pool, so that Little's law can check the one
+/// against the other.
 pub fn stress() -> Vec<MbeanRead> {
     const POOL: &str = "weir.stress:type=Pool,*";
     let acquisitions = "Acquisitions";

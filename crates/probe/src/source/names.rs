@@ -96,7 +96,8 @@ impl NameTable {
         self
     }
 
-    /// What the table would call one stage gets the name of another: `pool.HikariPool-1` → `pool.db`.
+    /// What the table would call one stage gets the name of another: `pool.HikariPool-1` →
+    /// `pool.db`.
     #[must_use]
     pub fn renaming(mut self, stage: impl Into<String>, as_stage: impl Into<String>) -> Self {
         self.renamed.push((stage.into(), as_stage.into()));

@@ -1,11 +1,13 @@
 //! The stage `database` from PostgreSQL itself: statements that run, connections, transactions.
 //!
-//! One `psql` stays connected and is asked once a second; what it costs the server is one of the connections that
-//! PostgreSQL reserves, and under 3 ms of a CPU each time. A statement of a millisecond is seldom caught by a reading
-//! of `pg_stat_activity`, so the time average comes from `pg_stat_database.active_time`, which PostgreSQL has from
-//! version 14 on; its backends report it at most once a second and when a statement ends.
+//! One `psql` stays connected and is asked once a second; what it costs the server is one of the
+//! connections that PostgreSQL reserves, and under 3 ms of a CPU each time. A statement of a
+//! millisecond is seldom caught by a reading of `pg_stat_activity`, so the time average comes from
+//! `pg_stat_database.active_time`, which PostgreSQL has from version 14 on; its backends report it
+//! at most once a second and when a statement ends.
 //!
-//! Why not a client library: those there are bring thirty crates, an asynchronous runtime among them, for one question.
+//! Why not a client library: those there are bring thirty crates, an asynchronous runtime among
+//! them, for one question.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -28,8 +30,8 @@ pub struct PostgresqlClient {
     pub program: PathBuf,
     /// What its environment has to have.
     pub environment: Vec<(String, String)>,
-    /// How it connects, as options of `psql` (`-h`, `-p`, `-U`, `-d`): best to another database than the one that is
-    /// watched, whose connections and transactions it would add to.
+    /// How it connects, as options of `psql` (`-h`, `-p`, `-U`, `-d`): best to another database
+    /// than the one that is watched, whose connections and transactions it would add to.
     pub connection: Vec<String>,
     /// The database that is watched.
     pub database: String,
@@ -182,7 +184,8 @@ impl Session {
         self.asked - self.answered > UNANSWERED_MAX
     }
 
-    /// Sends a question and a mark by which the end of its answer is known; false when the client has ended.
+    /// Sends a question and a mark by which the end of its answer is known; false when the client
+    /// has ended.
     fn ask(&mut self, question: &str) -> bool {
         self.asked += 1;
         let Some(input) = &mut self.child.stdin else {
@@ -214,7 +217,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // It would end by itself now that its input closes, but perhaps not while it waits for a server.
+        // It would end by itself now that its input closes, but perhaps not while it waits for a
+        // server.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

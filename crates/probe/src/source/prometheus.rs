@@ -226,7 +226,8 @@ connectionpool_managedConnections{datasource="jdbc_db",mp_scope="vendor"} 10.0
         check(&[page], &expected);
     }
 
-    /// `node_exporter` on two CPUs for 2 s: 1 s user, 0.25 s nice, 0.5 s system, 0.25 s stolen, 2 s idle.
+    /// `node_exporter` on two CPUs for 2 s: 1 s user, 0.25 s nice, 0.5 s system, 0.25 s stolen, 2 s
+    /// idle.
     #[test]
     fn another_machine() {
         let page = |user: f64, idle: f64, steal: f64, overflows: u32| {

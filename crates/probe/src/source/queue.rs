@@ -1,8 +1,9 @@
 //! The requests that wait for a thread, of a server that does not tell them.
 //!
-//! Every connection of the port is in one of four places: it waits to be accepted, it is kept without a request, its
-//! request is with a thread, or its request waits for one. The kernel knows all of them, the server the second and the
-//! third; what is left waits. HTTP/1 only: a connection has one request at a time.
+//! Every connection of the port is in one of four places: it waits to be accepted, it is kept
+//! without a request, its request is with a thread, or its request waits for one. The kernel knows
+//! all of them, the server the second and the third; what is left waits. HTTP/1 only: a connection
+//! has one request at a time.
 
 use crate::reading::{Reading, put};
 
@@ -23,11 +24,13 @@ fn waiting(port: u16, reading: &Reading) -> Option<f64> {
     let established = read(&format!("tcp.{port}.established"))?;
     let not_accepted = read(&format!("tcp.{port}.accept-queue"))?;
     let busy = read("threads.occupancy")?;
-    // Nothing waits while a thread is free: that connections are open then is because they are kept.
+    // Nothing waits while a thread is free: that connections are open then is because they are
+    // kept.
     if read("threads.limit").is_some_and(|limit| busy < limit) {
         return Some(0.0);
     }
-    // Many servers do not tell how many they keep without a request; Tomcat's `keepAliveCount` counts all it has.
+    // Many servers do not tell how many they keep without a request; Tomcat's `keepAliveCount`
+    // counts all it has.
     let kept = read("connections.idle").unwrap_or(0.0);
     // The four are not read at one instant, so the difference can fall below nothing.
     Some((established - not_accepted - busy - kept).max(0.0))

@@ -1,8 +1,9 @@
-//! From figures of a server to signals: sums, growth per second, growth of one over growth of another.
+//! From figures of a server to signals: sums, growth per second, growth of one over growth of
+//! another.
 //!
-//! A rule says what becomes of the samples of one metric (or the values of one attribute). Where several rules lead to
-//! one signal, the first that finds anything counts, so that a table can name the better figure first: a time integral
-//! before a single reading.
+//! A rule says what becomes of the samples of one metric (or the values of one attribute). Where
+//! several rules lead to one signal, the first that finds anything counts, so that a table can name
+//! the better figure first: a time integral before a single reading.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -13,11 +14,11 @@ use weir_metric::describe;
 /// What becomes of the figures that a rule finds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// The signal, as in the catalogue. `{NAME}` stands for the value of a label, or of a property of an MBean's name:
-    /// `pool.{pool}.occupancy`.
+    /// The signal, as in the catalogue. `{NAME}` stands for the value of a label, or of a property
+    /// of an MBean's name: `pool.{pool}.occupancy`.
     pub signal: String,
-    /// Whether it is the growth per second that counts, and not the figure itself. Growth of a time integral is the
-    /// time average.
+    /// Whether it is the growth per second that counts, and not the figure itself. Growth of a
+    /// time integral is the time average.
     pub growth: bool,
     /// What the figure is multiplied by: `0.001` for milliseconds.
     pub scale: f64,
@@ -194,8 +195,8 @@ pub(crate) fn filled(signal: &str, value: impl Fn(&str) -> Option<String>) -> Op
     Some(filled)
 }
 
-/// What servers call a pool, as part of a signal's name: of `Pool (db)` what stands in brackets, without the folder of
-/// JNDI, and with a hyphen for what a name cannot have.
+/// What servers call a pool, as part of a signal's name: of `Pool (db)` what stands in brackets,
+/// without the folder of JNDI, and with a hyphen for what a name cannot have.
 fn as_part(name: &str) -> String {
     let inner = name
         .strip_suffix(')')

@@ -116,7 +116,8 @@ impl Family {
         stats.filter(|(_, stat)| !stat.has_ended())
     }
 
-    /// Reads all members, drops those that are gone, and returns what was spent since the last time.
+    /// Reads all members, drops those that are gone, and returns what was spent since the last
+    /// time.
     fn read_all(&mut self, files: &mut Files) -> Ticks {
         let first = self.last.is_none();
         let mut own = Ticks::default();

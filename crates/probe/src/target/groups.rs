@@ -1,7 +1,7 @@
 //! What groups of threads with one name spend: CPU, and waiting for it.
 //!
-//! The same figures as of all threads, told apart by what the threads are called: whether it is the pool that
-//! answers requests which waits, or the garbage collector beside it.
+//! The same figures as of all threads, told apart by what the threads are called: whether it is the
+//! pool that answers requests which waits, or the garbage collector beside it.
 
 use std::collections::BTreeMap;
 
@@ -40,8 +40,8 @@ impl Spent {
 }
 
 impl Groups {
-    /// Tells what the groups spent, from each thread's seconds per second on a CPU and waiting for one; `coverage`
-    /// is the share of all threads that these are.
+    /// Tells what the groups spent, from each thread's seconds per second on a CPU and waiting for
+    /// one; `coverage` is the share of all threads that these are.
     pub(crate) fn sample(
         &mut self,
         threads: &[(ThreadId, [f64; 2])],

@@ -47,7 +47,8 @@ impl ProcessStat {
         let mut columns = words(&text[name_end + 1..]);
         let state = *columns.next()?.first()?;
         let parent = u32::try_from(columns.next().and_then(number)?).ok()?;
-        // `nth` counts from the column after the one read last; the numbers are those of the manual.
+        // `nth` counts from the column after the one read last; the numbers are those of the
+        // manual.
         let user = columns.nth(14 - 5).and_then(number)?;
         let system = columns.next().and_then(number)?;
         let children_user = columns.next().and_then(number)?;

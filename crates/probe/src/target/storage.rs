@@ -1,7 +1,8 @@
 //! What the target's processes read from storage and give to it: `/proc/PID/io`.
 //!
-//! `read_bytes` and `write_bytes` of `proc_pid_io(5)`: what really went to or came from the storage layer, not what
-//! was asked of a cache. Only the processes' own user and root may read it; of another machine it is not read.
+//! `read_bytes` and `write_bytes` of `proc_pid_io(5)`: what really went to or came from the storage
+//! layer, not what was asked of a cache. Only the processes' own user and root may read it; of
+//! another machine it is not read.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -35,8 +36,8 @@ struct Transferred {
 }
 
 impl Storage {
-    /// Reads the processes. Nothing is told when one of them may not be read: a sum over the others would pass for
-    /// the whole.
+    /// Reads the processes. Nothing is told when one of them may not be read: a sum over the others
+    /// would pass for the whole.
     pub(crate) fn sample(
         &mut self,
         now: Instant,

@@ -1,9 +1,10 @@
 //! What only the files of single threads tell: waiting for a CPU, and context switches by kind.
 //!
-//! `schedstat` has the nanoseconds that a thread ran and that it was runnable and waited for a CPU, and how
-//! often it was put on one (kernel documentation, scheduler/sched-stats). `status` has the switches; it is a page of text of which two lines are
-//! needed and costs about five times as much, hence its smaller budget. Of another machine it is not
-//! read, nor `schedstat` of more threads than fit into a second.
+//! `schedstat` has the nanoseconds that a thread ran and that it was runnable and waited for a CPU,
+//! and how often it was put on one (kernel documentation, scheduler/sched-stats). `status` has the
+//! switches; it is a page of text of which two lines are needed and costs about five times as much,
+//! hence its smaller budget. Of another machine it is not read, nor `schedstat` of more threads
+//! than fit into a second.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;

@@ -179,8 +179,8 @@ fn states() -> u32 {
 ///
 /// For each port: a comparison, its operand, and a jump to the end, which accepts. An operation is
 /// four bytes: code, distance when it holds, distance when not. The comparison that fails goes on
-/// after the jump, and the last one goes four bytes beyond the end, which rejects (`inet_diag_bc_run`
-/// and `inet_diag_bc_audit` in `net/ipv4/inet_diag.c`).
+/// after the jump, and the last one goes four bytes beyond the end, which rejects
+/// (`inet_diag_bc_run` and `inet_diag_bc_audit` in `net/ipv4/inet_diag.c`).
 fn filter(ports: &[u16], comparison: u8) -> Vec<u8> {
     const OPERATION: usize = 4;
     const PER_PORT: usize = 3 * OPERATION;

@@ -1,8 +1,8 @@
 //! What requests wait until a thread reads them, traced in the running kernel.
 //!
-//! The server has a thread that waits for data and one that reads and answers, both on one CPU; whoever asks is on
-//! another one. The times themselves are the machine's; what is asserted is that the wait for a CPU shows when there is
-//! one to wait for.
+//! The server has a thread that waits for data and one that reads and answers, both on one CPU;
+//! whoever asks is on another one. The times themselves are the machine's; what is asserted is that
+//! the wait for a CPU shows when there is one to wait for.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
@@ -53,8 +53,8 @@ fn a_server_beside_a_busy_neighbour_reads_late_because_it_waits_for_its_cpu() {
     panic!("median wait for a CPU in ns, alone and beside neighbours: {compared:?}");
 }
 
-/// The median wait for a CPU of requests to a server that shares its CPU with so many that never pause; `None` when
-/// the kernel does not let us see it.
+/// The median wait for a CPU of requests to a server that shares its CPU with so many that never
+/// pause; `None` when the kernel does not let us see it.
 fn median_wait_beside(neighbours: usize, servers: usize, others: usize) -> Option<u64> {
     let over = Arc::new(AtomicBool::new(false));
     let spinning: Vec<JoinHandle<()>> = (0..neighbours)
@@ -177,8 +177,9 @@ fn ask(port: u16, cpu: usize, over: &AtomicBool) {
     }
 }
 
-/// Makes the thread one of `SCHED_IDLE`. When such a one wakes up, it waits for as long as another one runs whose time slice is
-/// not over; under a lower priority (nice), and under `SCHED_BATCH` on Linux 6.18, most of those that have slept go first.
+/// Makes the thread one of `SCHED_IDLE`. When such a one wakes up, it waits for as long as another
+/// one runs whose time slice is not over; under a lower priority (nice), and under `SCHED_BATCH` on
+/// Linux 6.18, most of those that have slept go first.
 fn never_preempt() {
     let thread = gettid().as_raw_nonzero().to_string();
     let mut chrt = Command::new("chrt");

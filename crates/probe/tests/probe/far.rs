@@ -1,7 +1,7 @@
 //! Another machine's signals are those of this one: the same readers, fed over a connection.
 //!
-//! The other end is this machine too, reached by a program that takes the words of ssh and runs them
-//! here; a real sshd stands in the tests of the program.
+//! The other end is this machine too, reached by a program that takes the words of ssh and runs
+//! them here; a real sshd stands in the tests of the program.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::float_cmp, reason = "the figures are whole numbers")]
@@ -18,7 +18,8 @@ use weir_ssh::{Connection, SshHost};
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Takes the words of ssh. One that a test writes could not be run while another test starts a process.
+/// Takes the words of ssh. One that a test writes could not be run while another test starts a
+/// process.
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/as-ssh");
 
 fn machine() -> FarMachine {
@@ -96,7 +97,8 @@ fn both_ways_tell_the_same_signals() {
     let read_here = here.sample(Instant::now());
     let port = address.port();
     for name in read_here.keys().map(weir_probe::SignalName::as_str) {
-        // What would be a file, or a page of text, for each thread, process or CPU each second is not read there.
+        // What would be a file, or a page of text, for each thread, process or CPU each second is
+        // not read there.
         let too_much = [
             "target.context-switches",
             "target.blocked",

@@ -68,7 +68,8 @@ proptest! {
         prop_assert!(near(two.present_in_all()[0], one.stations[0].present, 1e-8));
     }
 
-    /// A queue that has settled is M/M/1 in the steady state; exponential service is M/G/1 with variation 1; nobody impatient is M/M/c.
+    /// A queue that has settled is M/M/1 in the steady state; exponential service is M/G/1 with
+    /// variation 1; nobody impatient is M/M/c.
     #[test]
     fn special_cases_are_the_plain_queue(load in 0.05..0.85_f64, servers in 1..12_u32) {
         let queue = OpenQueue { arrivals_per_s: load * f64::from(servers), services_per_s: 1.0, servers };

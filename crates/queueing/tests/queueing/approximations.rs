@@ -1,8 +1,8 @@
-//! How far the approximations are from the exact solutions: never further than the largest errors that a search could find, and mostly much
-//! less.
+//! How far the approximations are from the exact solutions: never further than the largest errors
+//! that a search could find, and mostly much less.
 //!
-//! Three searches of each kind drew 42,000 systems and 60,000 networks evenly from the ranges below and went 3,000 steps uphill from each of
-//! their eight worst; all ended at the same errors.
+//! Three searches of each kind drew 42,000 systems and 60,000 networks evenly from the ranges below
+//! and went 3,000 steps uphill from each of their eight worst; all ended at the same errors.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
@@ -79,7 +79,8 @@ fn flow_equivalent_errors(server: &PooledServer) -> [f64; 2] {
     ]
 }
 
-/// How far the approximation is from the exact throughput, as a share, for the class that it misses most.
+/// How far the approximation is from the exact throughput, as a share, for the class that it misses
+/// most.
 fn error_of_classes(network: &MulticlassNetwork) -> f64 {
     let exact = network.solve().unwrap().throughput_per_s;
     let approximate = network.solve_approximate().unwrap().throughput_per_s;
@@ -123,7 +124,8 @@ fn the_approximation_of_classes_is_mostly_closer() {
 
 #[test]
 fn the_largest_errors_of_the_flow_equivalent_server() {
-    // As many threads as users: one CPU and one connection, each used for about as long as the other.
+    // As many threads as users: one CPU and one connection, each used for about as long as the
+    // other.
     let throughput = PooledServer {
         users: 7,
         think_s: 0.139_515_7,

@@ -8,7 +8,8 @@ use weir_queueing::{
     PooledServer, ScaleOut, Station, ThreadLimited, TransientQueue, laws,
 };
 
-/// A demand of next to nothing asks for billions of users: 34 GB of states, before the search had a bound.
+/// A demand of next to nothing asks for billions of users: 34 GB of states, before the search had a
+/// bound.
 #[test]
 fn a_search_for_users_stays_in_memory() {
     let model = ClosedCpu {
@@ -52,7 +53,8 @@ fn three_hundred_users_and_two_hundred_threads_take_no_time() {
     }
 }
 
-/// A hundred thousand users, exact: the response-time law must hold to the last digits that the throughput has.
+/// A hundred thousand users, exact: the response-time law must hold to the last digits that the
+/// throughput has.
 #[test]
 fn a_hundred_thousand_users_keep_their_digits() {
     let network = ClosedNetwork {

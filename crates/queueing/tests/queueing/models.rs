@@ -51,9 +51,9 @@ proptest! {
         prop_assert!((small.response_time_s / large.response_time_s - 1.0).abs() < 1e-7);
     }
 
-    /// The approximation is a search's first guess. Where users think for at least five times the CPU time of a request and
-    /// the CPU is busy for at most 85 %, its root is off by less than 15 %. Nearer to saturation it is not: at 90 % and one
-    /// CPU it has been seen two users off.
+    /// The approximation is a search's first guess. Where users think for at least five times the
+    /// CPU time of a request and the CPU is busy for at most 85 %, its root is off by less than 15
+    /// %. Nearer to saturation it is not: at 90 % and one CPU it has been seen two users off.
     #[test]
     fn the_approximation_inverts_itself_and_comes_close(
         ratio in 5.0..100.0_f64, demand_s in 0.002..0.2_f64, servers in 1..9_u32, target in 0.3..0.85_f64
@@ -89,7 +89,8 @@ proptest! {
         prop_assert!(fit.chi_squared < 1e-6);
     }
 
-    /// With ample threads the thread-limited server is the plain network; a thread less never helps.
+    /// With ample threads the thread-limited server is the plain network; a thread less never
+    /// helps.
     #[test]
     fn threads_only_limit(
         users in 2..60_u32, think_s in 0.1..3.0_f64, cpu_demand_s in 0.005..0.1_f64, hold_s in 0.005..0.5_f64,
@@ -122,7 +123,8 @@ fn no_digit_is_lost_near_saturation() {
         demand_s: 0.02,
         servers: 16,
     };
-    // 1/(D/c) = 800 per second; at 20,000 users the queue is deep and the response-time law must still hold.
+    // 1/(D/c) = 800 per second; at 20,000 users the queue is deep and the response-time law must
+    // still hold.
     let solved = model.solve(20_000);
     assert!((solved.throughput_per_s - 800.0).abs() < 1e-7);
     let by_law = laws::response_time_s(20_000.0, 800.0, 1.0);
@@ -133,8 +135,8 @@ fn no_digit_is_lost_near_saturation() {
     );
 }
 
-/// Twenty and thirty users at 39 and 59 %: with a think time of milliseconds both saturate the model, and any such time fits as badly as
-/// the next.
+/// Twenty and thirty users at 39 and 59 %: with a think time of milliseconds both saturate the
+/// model, and any such time fits as badly as the next.
 #[test]
 fn a_think_time_is_found_where_short_ones_saturate_every_point() {
     let points = [(20, 0.393_172_7), (30, 0.585_259)].map(|(users, utilization)| CpuPoint {

@@ -274,7 +274,8 @@ impl SaveConfiguration {
             && (self.has(Field::ResponseData) || (!success && self.has(Field::ResponseDataOnError)))
     }
 
-    /// Whether what was sent is written; with the response of a failed sample it always is (JMeter).
+    /// Whether what was sent is written; with the response of a failed sample it always is
+    /// (JMeter).
     pub fn wants_request(&self, success: bool) -> bool {
         self.has(Field::SamplerData) || !success && self.has(Field::ResponseDataOnError)
     }

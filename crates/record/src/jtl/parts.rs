@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::sample::{SampleRow, TRANSACTION_MESSAGE};
 
-/// Tells the parts of a sample (a redirect's hop, an embedded resource, a sample of a transaction that is a sample
-/// itself) from other samples: a CSV file writes them right behind it and does not say so.
+/// Tells the parts of a sample (a redirect's hop, an embedded resource, a sample of a transaction
+/// that is a sample itself) from other samples: a CSV file writes them right behind it and does not
+/// say so.
 #[derive(Debug, Default)]
 pub struct Parts {
     previous: Option<Whole>,
@@ -21,7 +22,8 @@ struct Whole {
 }
 
 impl Parts {
-    /// Whether this row is a part of the sample before it; it is to be asked of every row, in the file's order.
+    /// Whether this row is a part of the sample before it; it is to be asked of every row, in the
+    /// file's order.
     pub fn is_part(&mut self, row: &SampleRow) -> bool {
         let this = Whole::of(row);
         let is_part = (self.previous.as_ref()).is_some_and(|whole| whole.has_part(&this));

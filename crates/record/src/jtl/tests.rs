@@ -121,7 +121,8 @@ fn transactions_and_their_parts_are_told_apart() {
     assert!(rows[16].is_empty_transaction());
     let failing = rows[3].details.as_ref().unwrap();
     assert!(failing.assertions[0].failure && !failing.assertions[1].failure);
-    // As a CSV file the parts are rows after their whole, as JMeter's own file of the plan has them.
+    // As a CSV file the parts are rows after their whole, as JMeter's own file of the plan has
+    // them.
     let csv = written(SaveConfiguration::default(), &rows);
     let labels = |text: &str, delimiter: char| -> Vec<String> {
         let rows = text.lines().filter(|line| line.contains("TG 1-1"));

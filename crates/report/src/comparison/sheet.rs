@@ -1,4 +1,5 @@
-//! The comparison of two runs as a page: the changes with their intervals against the margin, then the figures.
+//! The comparison of two runs as a page: the changes with their intervals against the margin, then
+//! the figures.
 
 use weir_record::{FigureComparison, RunComparison, Scale};
 

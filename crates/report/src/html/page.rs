@@ -327,8 +327,8 @@ fn check(result: &StudyResult, held: &Held) -> Check {
     }
 }
 
-/// The valid trial that is closest to the answer without derived settings; the first one of a sweep,
-/// the last one of a search without an answer.
+/// The valid trial that is closest to the answer without derived settings; the first one of a
+/// sweep, the last one of a search without an answer.
 fn answer_trial(result: &StudyResult) -> Option<&TrialRecord> {
     let mut valid = result.trials.iter().filter(|trial| trial.valid);
     if result.table.is_some() {

@@ -2,7 +2,8 @@
 
 use super::scale::place;
 
-/// From the top of a text to the line that it belongs to: ticks below the field, and the axis' title below them.
+/// From the top of a text to the line that it belongs to: ticks below the field, and the axis'
+/// title below them.
 const TO_TICKS: f64 = 16.0;
 const TO_TITLE: f64 = 38.0;
 /// Between a text and the field beside it.

@@ -71,7 +71,8 @@ impl LiveSecond<'_> {
     }
 }
 
-/// A panel of lines, each at most this wide: the funnel, CPU, connections, collections, threads by name.
+/// A panel of lines, each at most this wide: the funnel, CPU, connections, collections, threads by
+/// name.
 pub fn panel(second: &LiveSecond<'_>, width: usize) -> Vec<String> {
     let mut lines = vec![format!(
         "{}  ·  {} s, {} missed",

@@ -79,8 +79,8 @@ fn a_page_holds_what_it_was_given() {
     assert!(!html.contains("<script"), "the page needs no script");
 }
 
-/// The pictures' own places: the point of 10 users of 20 stands in the middle of the field, the interval of the change right of
-/// the margin.
+/// The pictures' own places: the point of 10 users of 20 stands in the middle of the field, the
+/// interval of the change right of the margin.
 #[test]
 fn the_pictures_stand_where_the_figures_say() {
     let html = sheet_html(&sheet()).unwrap();

@@ -1,8 +1,8 @@
 //! Pages as trees, for the "tolerant" elements.
 //!
 //! JMeter uses `JTidy`; here pages are read as browsers do, by `scraper`. Blanks are made one, as
-//! `JTidy` does, and a `tbody` that is not written is left out. What `JTidy` makes of pages that are
-//! badly broken is not followed.
+//! `JTidy` does, and a `tbody` that is not written is left out. What `JTidy` makes of pages that
+//! are badly broken is not followed.
 
 use scraper::{ElementRef, Node};
 use sxd_document::dom::{Document, Element};

@@ -1,8 +1,8 @@
 //! XPath 1.0, with some functions of 2.0, within a budget.
 //!
 //! A path in a predicate is walked for each node that it is asked of: a short expression on a page
-//! of a few thousand nodes can take hours. Whoever wrote the page decides that, so each node that is
-//! looked at and each text that is made is paid for from a [`Budget`](crate::bounds::Budget).
+//! of a few thousand nodes can take hours. Whoever wrote the page decides that, so each node that
+//! is looked at and each text that is made is paid for from a [`Budget`](crate::bounds::Budget).
 //!
 //! Why not `sxd-xpath`, whose tree this searches: once begun, its evaluation cannot be stopped, and
 //! it orders the whole document anew for each text it makes of several nodes. The tests compare the

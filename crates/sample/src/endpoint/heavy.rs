@@ -1,7 +1,8 @@
-//! `/heavy`: parses an XML file and walks its tree again and again, work with memory and a file behind it.
+//! `/heavy`: parses an XML file and walks its tree again and again, work with memory and a file
+//! behind it.
 //!
-//! `pause-ms` sleeps at the end of each walk: the application-level scheduling by which heavy requests leave room for
-//! light ones.
+//! `pause-ms` sleeps at the end of each walk: the application-level scheduling by which heavy
+//! requests leave room for light ones.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! `/static/{1,2,4,8,16}k.txt`: files of exactly that many KiB, read from the disk for each request.
+//! `/static/{1,2,4,8,16}k.txt`: files of exactly that many KiB, read from the disk for each
+//! request.
 
 use std::fs;
 

@@ -1,7 +1,9 @@
-//! `/stress`: a request that holds database connections, computes, and sleeps, each for as long as it is told.
+//! `/stress`: a request that holds database connections, computes, and sleeps, each for as long as
+//! it is told.
 //!
-//! The published program read the length of the second hold under a misspelt name, so that hold always lasted its
-//! default of 1 ms. `form=as-published` repeats that, `form=as-intended` (the default) does what was meant.
+//! The published program read the length of the second hold under a misspelt name, so that hold
+//! always lasted its default of 1 ms. `form=as-published` repeats that, `form=as-intended` (the
+//! default) does what was meant.
 
 use std::time::{Duration, Instant};
 use std::{hint, thread};

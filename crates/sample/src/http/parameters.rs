@@ -1,7 +1,7 @@
 //! The parameters of a request and what each may be.
 //!
-//! A name that the endpoint does not know is refused: a misspelt parameter that silently falls back to its default
-//! changes what a load test measures, and nobody notices.
+//! A name that the endpoint does not know is refused: a misspelt parameter that silently falls back
+//! to its default changes what a load test measures, and nobody notices.
 
 use std::ops::RangeInclusive;
 

@@ -45,7 +45,8 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Parses the head at the start of `bytes`; none while it is incomplete, an answer when it is refused.
+    /// Parses the head at the start of `bytes`; none while it is incomplete, an answer when it is
+    /// refused.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<Self>, Response> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut request = httparse::Request::new(&mut fields);
@@ -164,7 +165,8 @@ impl Fields {
     }
 }
 
-/// Checks a Content-Length against the bound and against one that came before it (RFC 9112, section 6.3).
+/// Checks a Content-Length against the bound and against one that came before it (RFC 9112, section
+/// 6.3).
 fn body_length(value: &str, earlier: Option<usize>) -> Result<usize, Response> {
     let digits_only = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     if !digits_only {
@@ -320,7 +322,8 @@ mod tests {
             }
         }
 
-        /// What is a whole request in one piece is incomplete in every shorter piece, never something else.
+        /// What is a whole request in one piece is incomplete in every shorter piece, never
+        /// something else.
         #[test]
         fn a_shorter_piece_is_incomplete(cut in 0_usize..53) {
             let text = "POST /stress HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";

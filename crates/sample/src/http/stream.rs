@@ -92,8 +92,8 @@ impl HttpStream {
         self.socket.write_all(&response.encode(keep_alive))
     }
 
-    /// Closes after a refusal, reading on for a moment: closing with unread bytes would reset the connection and the
-    /// client would lose the answer (RFC 9112, section 9.6).
+    /// Closes after a refusal, reading on for a moment: closing with unread bytes would reset the
+    /// connection and the client would lose the answer (RFC 9112, section 9.6).
     pub(crate) fn close_after_refusal(mut self) {
         let deadline = Instant::now() + LINGER;
         let started = self

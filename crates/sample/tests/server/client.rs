@@ -119,7 +119,8 @@ pub(crate) fn get_at_once(
         .collect()
 }
 
-/// The same GET on `count` connections, sent and not waited for; the connections close when the clients are dropped.
+/// The same GET on `count` connections, sent and not waited for; the connections close when the
+/// clients are dropped.
 pub(crate) fn occupy(address: SocketAddr, target: &str, count: u32) -> Vec<Client> {
     let send = |_| {
         let mut client = Client::connect(address);

@@ -8,7 +8,8 @@ use weir_sample::{Options, WhenFull};
 use crate::client::{Client, small, start};
 use crate::scrape::Scrape;
 
-/// Clients of all sorts, each on its connection for some requests: closed, kept, refused by the gate, wrong.
+/// Clients of all sorts, each on its connection for some requests: closed, kept, refused by the
+/// gate, wrong.
 fn busy_client(address: std::net::SocketAddr, number: u32) -> (u64, u64) {
     let (mut answered, mut cut_off) = (0, 0);
     for round in 0..30 {

@@ -1,7 +1,7 @@
 //! Real servers on free ports of this machine, spoken to over real sockets.
 //!
-//! No test sleeps to be right: each waits until `/metrics` shows the state that it is about, and gives up with the last
-//! reading after a minute.
+//! No test sleeps to be right: each waits until `/metrics` shows the state that it is about, and
+//! gives up with the last reading after a minute.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 

@@ -232,7 +232,8 @@ fn means_between_two_scrapes_agree_with_littles_law() {
         |stage: &str, metric: &str| after.stage(stage, metric) - before.stage(stage, metric);
 
     assert_eq!(grown("threads", "entries_total") as u64, 48);
-    // Two acquisitions each, held for 80 ms together, and a little longer since a sleep never ends early.
+    // Two acquisitions each, held for 80 ms together, and a little longer since a sleep never ends
+    // early.
     assert_eq!(grown("pool.db", "entries_total") as u64, 96);
     let held = grown("pool.db", "occupancy_seconds_total");
     assert!(

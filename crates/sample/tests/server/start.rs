@@ -69,7 +69,8 @@ fn two_servers_in_one_process_do_not_share_anything() {
     assert_eq!(Scrape::of(two.addresses().admin).answered(), 0);
 }
 
-/// The example, run as a process, stops at a signal in the middle of a long request and leaves nothing behind.
+/// The example, run as a process, stops at a signal in the middle of a long request and leaves
+/// nothing behind.
 #[test]
 fn a_signal_ends_the_process_at_once_with_code_0() {
     for signal in [Signal::TERM, Signal::INT] {
@@ -107,7 +108,8 @@ fn a_signal_ends_the_process_at_once_with_code_0() {
     }
 }
 
-/// Cargo builds the examples of a package before its tests, beside the directory of the test program.
+/// Cargo builds the examples of a package before its tests, beside the directory of the test
+/// program.
 fn example() -> PathBuf {
     let test_program = std::env::current_exe().unwrap();
     let profile = test_program.parent().and_then(Path::parent).unwrap();

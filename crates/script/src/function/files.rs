@@ -149,7 +149,8 @@ fn next_line(call: &Call, scope: &mut Scope, out: &mut String) {
 
 impl Lines {
     fn of_file(&mut self, name: &str, scope: &Scope) -> Result<String, NoLine> {
-        // A file that has just been opened has no line only when it is empty, which JMeter calls null.
+        // A file that has just been opened has no line only when it is empty, which JMeter calls
+        // null.
         if let Some(line) = self.next()? {
             return Ok(line);
         }

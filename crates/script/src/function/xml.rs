@@ -25,9 +25,9 @@ struct Found {
     next: usize,
 }
 
-/// JMeter 5.6.3: a relative name starts where the program was started; after the last node comes the
-/// first again; a node without a value is `null`; what cannot be read or finds nothing is an empty
-/// text, and a line in the log. What cannot be read is tried again by the next call.
+/// JMeter 5.6.3: a relative name starts where the program was started; after the last node comes
+/// the first again; a node without a value is `null`; what cannot be read or finds nothing is an
+/// empty text, and a line in the log. What cannot be read is tried again by the next call.
 fn next_node(call: &Call, scope: &mut Scope, out: &mut String) {
     let file = call.argument(0, scope).into_owned();
     let expression = call.argument(1, scope).into_owned();

@@ -1,9 +1,10 @@
 //! Numbers in plans, from texts.
 //!
-//! Where a standard element wants a number, JMeter reads a text that is none as 0 and says so in its
-//! log at most. Plans in the wild rest on it: they hold words where a script of theirs writes numbers.
-//! They run as JMeter runs them, and a warning names each such place, what follows from it and how to
-//! set it. Where JMeter does not start the test, and in the elements of plugins, it is a problem.
+//! Where a standard element wants a number, JMeter reads a text that is none as 0 and says so in
+//! its log at most. Plans in the wild rest on it: they hold words where a script of theirs writes
+//! numbers. They run as JMeter runs them, and a warning names each such place, what follows from it
+//! and how to set it. Where JMeter does not start the test, and in the elements of plugins, it is a
+//! problem.
 
 use std::time::Duration;
 

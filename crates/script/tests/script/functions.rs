@@ -3,8 +3,8 @@
 //! `functions.jsonl` was recorded with JMeter's own classes on Java 17 with the time zone UTC:
 //! for each case the variables, properties and response body before it, its texts, what each gave
 //! in order (in rounds, for a case with `repeat`), and the variables afterwards. What differed
-//! between two runs is not in it. `refused`: JMeter did not start; `fails`: it threw, which ends the
-//! user.
+//! between two runs is not in it. `refused`: JMeter did not start; `fails`: it threw, which ends
+//! the user.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 

@@ -66,7 +66,8 @@ pub(super) fn launch(
     start_ready(options, &wanted)
 }
 
-/// Starts a process in the folder and with the environment of these options, and waits until it is ready.
+/// Starts a process in the folder and with the environment of these options, and waits until it is
+/// ready.
 pub(super) fn start_ready(
     options: &CommandOptions,
     wanted: &Wanted<'_>,
@@ -96,7 +97,8 @@ pub(super) fn start_ready(
     Ok(process)
 }
 
-/// Writes the copy under the template's own name, so that a server that goes by the ending knows it.
+/// Writes the copy under the template's own name, so that a server that goes by the ending knows
+/// it.
 fn write_filled(folder: &Path, template: &Path, text: &str) -> Result<PathBuf, TargetError> {
     let name = template.file_name().unwrap_or(template.as_os_str());
     let copy = std::path::absolute(folder.join(name)).and_then(|copy| {

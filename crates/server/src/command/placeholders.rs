@@ -20,7 +20,8 @@ enum Part<'a> {
     Place(&'a str),
 }
 
-/// Whether something is the name of a place; other braces are text, as in JSON or a shell's `${HOME}`.
+/// Whether something is the name of a place; other braces are text, as in JSON or a shell's
+/// `${HOME}`.
 fn is_place(name: &str) -> bool {
     let named = |prefix: &str| {
         name.strip_prefix(prefix)

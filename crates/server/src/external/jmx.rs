@@ -1,9 +1,10 @@
-//! Limits over JMX in a virtual machine that somebody else runs: those of a Tomcat, stand-alone or in an application,
-//! and of its pools.
+//! Limits over JMX in a virtual machine that somebody else runs: those of a Tomcat, stand-alone or
+//! in an application, and of its pools.
 //!
-//! The MBeans are reached through a Jolokia agent: one that is there, or one that Weir loads into the process and
-//! stops again. What an attribute was stands in the journal before the first write, and before that the agent, which
-//! outlives a Weir that is killed: another one writes the attributes back through it, and then stops it.
+//! The MBeans are reached through a Jolokia agent: one that is there, or one that Weir loads into
+//! the process and stops again. What an attribute was stands in the journal before the first write,
+//! and before that the agent, which outlives a Weir that is killed: another one writes the
+//! attributes back through it, and then stops it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ const RESTARTS: &str = "backlog";
 pub enum JmxAgent {
     /// One that listens there already, such as `http://127.0.0.1:8778/jolokia`.
     At(MetricsUrl),
-    /// This jar, loaded into the process and stopped at the end; one that is there already is used instead.
+    /// This jar, loaded into the process and stopped at the end; one that is there already is used
+    /// instead.
     Load(PathBuf),
 }
 
@@ -115,8 +117,8 @@ impl Jmx {
     }
 }
 
-/// Where the agent of a process listens. One that has to be loaded stands in the journal first: what is
-/// put back goes through it, so that it is the last to go.
+/// Where the agent of a process listens. One that has to be loaded stands in the journal first:
+/// what is put back goes through it, so that it is the last to go.
 fn provided(pid: Option<u32>, jar: &Path, journal: &Journal) -> Result<MetricsUrl, TargetError> {
     let vm = virtual_machine(pid)?;
     if let Some(agent) = Agent::find(&vm)? {

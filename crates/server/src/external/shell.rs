@@ -19,7 +19,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The status with which ssh itself fails.
 const SSH_FAILED: i32 = 255;
 
-/// Runs a command line on this machine and gives what it prints. What it complains about goes to the log.
+/// Runs a command line on this machine and gives what it prints. What it complains about goes to
+/// the log.
 pub(super) fn run_here(line: &str, directory: &Path, log: &Path) -> Result<String, TargetError> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).current_dir(directory);

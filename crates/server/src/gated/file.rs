@@ -1,4 +1,5 @@
-//! The gateway's file: of the one that trials go through, and of the one that holds the server afterwards.
+//! The gateway's file: of the one that trials go through, and of the one that holds the server
+//! afterwards.
 
 use std::net::SocketAddr;
 

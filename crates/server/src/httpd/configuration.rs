@@ -76,7 +76,8 @@ fn value_of(
         .ok_or_else(|| configuration.at(statement, "it has no value"))
 }
 
-/// Puts directives that stand nowhere into the section of the MPM, else at the end of the main file.
+/// Puts directives that stand nowhere into the section of the MPM, else at the end of the main
+/// file.
 fn add(configuration: &UsersConfiguration, absent: &[(&'static str, u64)], edits: &mut Edits) {
     let section = section_of_mpm(configuration);
     let mut by_place: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();

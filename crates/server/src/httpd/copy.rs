@@ -1,9 +1,9 @@
-//! A private copy of a user's configuration: the same directives, on Weir's port, with nothing that it
-//! would share with the user's own server.
+//! A private copy of a user's configuration: the same directives, on Weir's port, with nothing that
+//! it would share with the user's own server.
 //!
 //! Files that are included stand in it where they are included. Replaced are the ports, the files
-//! that a running server writes (process id, run-time directory, locks, error log, access logs), and
-//! behind everything else the limits that differ.
+//! that a running server writes (process id, run-time directory, locks, error log, access logs),
+//! and behind everything else the limits that differ.
 
 use std::fmt::Write as _;
 use std::path::Path;

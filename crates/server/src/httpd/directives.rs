@@ -1,8 +1,8 @@
 //! The directives that bound what an Apache httpd serves, and what each needs to take effect.
 //!
 //! Defaults and what a graceful restart cannot change are those of the server's own manual
-//! (`mod/mpm_common.html`, `mod/core.html`, version 2.4); that `ListenBacklog` and `ServerLimit` keep
-//! their old values over a restart was also seen.
+//! (`mod/mpm_common.html`, `mod/core.html`, version 2.4); that `ListenBacklog` and `ServerLimit`
+//! keep their old values over a restart was also seen.
 
 use std::collections::BTreeMap;
 
@@ -159,8 +159,8 @@ pub(crate) fn bounds(mpm: Mpm) -> Vec<(String, &'static str, u64)> {
     bounds
 }
 
-/// `base` with the limits that are named set. `ServerLimit` and, for event, `ThreadsPerChild` follow
-/// the number of workers unless they are named themselves.
+/// `base` with the limits that are named set. `ServerLimit` and, for event, `ThreadsPerChild`
+/// follow the number of workers unless they are named themselves.
 pub(super) fn with(
     mpm: Mpm,
     base: &Values,

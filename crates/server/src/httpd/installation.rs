@@ -1,4 +1,5 @@
-//! Where an Apache httpd lies: installed, or Debian packages unpacked into a directory of their own.
+//! Where an Apache httpd lies: installed, or Debian packages unpacked into a directory of their
+//! own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,8 +44,8 @@ pub(super) struct BuiltIn {
 }
 
 impl HttpdInstallation {
-    /// The one below a directory: unpacked Debian packages (`apache2-bin`, `libapr1`, `libaprutil1`),
-    /// or the prefix of an own build.
+    /// The one below a directory: unpacked Debian packages (`apache2-bin`, `libapr1`,
+    /// `libaprutil1`), or the prefix of an own build.
     pub fn below(root: &Path) -> Option<Self> {
         let folders = PROGRAM_FOLDERS.iter().map(|folder| root.join(folder));
         let program = folders

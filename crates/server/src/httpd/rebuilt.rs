@@ -1,8 +1,9 @@
-//! The prefork module built anew, with another number of processes that it starts at most in one cycle.
+//! The prefork module built anew, with another number of processes that it starts at most in one
+//! cycle.
 //!
-//! `MAX_SPAWN_RATE` is no directive: it stands in the source (`server/mpm/prefork/prefork.c`) for those who build it. The
-//! one file is compiled against the headers of the server that runs; the module's own check of versions refuses another
-//! one when it is loaded.
+//! `MAX_SPAWN_RATE` is no directive: it stands in the source (`server/mpm/prefork/prefork.c`) for
+//! those who build it. The one file is compiled against the headers of the server that runs; the
+//! module's own check of versions refuses another one when it is loaded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,8 +50,9 @@ pub fn build_prefork(
     })
 }
 
-/// Connections a second that prefork can take at most when every process ends after `lifetime` of them: it starts processes
-/// once in a cycle of a second and what the work takes, no more than there are free places.
+/// Connections a second that prefork can take at most when every process ends after `lifetime` of
+/// them: it starts processes once in a cycle of a second and what the work takes, no more than
+/// there are free places.
 pub fn most_connections_per_s(max_spawn_rate: u32, processes: f64, lifetime: f64) -> f64 {
     f64::from(max_spawn_rate).min(processes) * lifetime
 }

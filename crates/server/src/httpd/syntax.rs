@@ -1,9 +1,9 @@
-//! The form of an Apache httpd's configuration: directives and sections, line by line, with the place
-//! of every word.
+//! The form of an Apache httpd's configuration: directives and sections, line by line, with the
+//! place of every word.
 //!
-//! As the manual has it ("Configuration Files"): a directive a line, a backslash at the end of a line
-//! goes on in the next one, comments fill a line, words are split at blanks unless they are quoted,
-//! case of names does not matter.
+//! As the manual has it ("Configuration Files"): a directive a line, a backslash at the end of a
+//! line goes on in the next one, comments fill a line, words are split at blanks unless they are
+//! quoted, case of names does not matter.
 
 use std::ops::Range;
 

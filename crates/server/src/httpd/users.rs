@@ -1,5 +1,5 @@
-//! A configuration of the user's, read as the server reads it: included files where they are included,
-//! sections by what they ask for.
+//! A configuration of the user's, read as the server reads it: included files where they are
+//! included, sections by what they ask for.
 //!
 //! Only read; what a study runs is a copy ([`super::copy`]), and the answer a change of the files
 //! ([`super::configuration`]). A limit that stands in a section of which it is not known whether it
@@ -297,7 +297,8 @@ pub(super) mod tests {
         );
     }
 
-    /// Beside the configuration lies a script of somebody else, or root's where somebody else can exchange it.
+    /// Beside the configuration lies a script of somebody else, or root's where somebody else can
+    /// exchange it.
     #[test]
     fn variables_that_somebody_else_can_write_are_not_run() {
         let place = tempfile::tempdir().unwrap();

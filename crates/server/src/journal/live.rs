@@ -43,8 +43,8 @@ pub enum LiveSetting {
     },
 }
 
-/// The user and the password of an agent. Only the journal holds them, which nobody but its owner can read, and only as
-/// long as there is something to put back.
+/// The user and the password of an agent. Only the journal holds them, which nobody but its owner
+/// can read, and only as long as there is something to put back.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCredentials {
     user: String,

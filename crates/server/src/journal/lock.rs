@@ -1,4 +1,5 @@
-//! The lock of a journal: who holds it is the Weir that the journal belongs to, or the one that restores it.
+//! The lock of a journal: who holds it is the Weir that the journal belongs to, or the one that
+//! restores it.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -13,7 +14,8 @@ impl Locked {
     /// Locks a file.
     ///
     /// # Errors
-    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when somebody else holds its lock; or it cannot be locked.
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when somebody else holds its lock; or it cannot be
+    /// locked.
     pub(super) fn new(file: File) -> io::Result<Self> {
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self(file))

@@ -24,7 +24,8 @@ pub(super) struct ProcessIdentity {
     boot: String,
     /// Its program.
     program: PathBuf,
-    /// What [`MARK`] is in its environment and in that of all that it starts, if it was started so.
+    /// What [`MARK`] is in its environment and in that of all that it starts, if it was started
+    /// so.
     mark: String,
 }
 

@@ -149,7 +149,8 @@ fn restore(journal: &Folder, entries: File, leftover: Leftover) -> Restored {
 
 /// Undoes the entries, last first, and removes the journal if nothing is left to do.
 ///
-/// What fails is tried once more after the others: a server may refuse one limit until another is as it was.
+/// What fails is tried once more after the others: a server may refuse one limit until another is
+/// as it was.
 pub(super) fn put_back(journal: &Folder, entries: &[Entry], leftover: Leftover) -> Restored {
     let mut restored = Restored::default();
     let mut refused = Vec::new();

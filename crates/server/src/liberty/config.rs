@@ -1,5 +1,5 @@
-//! A Liberty's configuration: `server.xml` of a server that Weir makes, and the file with the limits
-//! that is laid over any `server.xml`.
+//! A Liberty's configuration: `server.xml` of a server that Weir makes, and the file with the
+//! limits that is laid over any `server.xml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,10 +1,10 @@
 //! Limits as changes of `server.xml`.
 //!
-//! Liberty merges elements of one name (and id), and of an attribute that stands twice the later one
-//! counts; what an `<include>` brings stands where the include stands. So an element is changed in its
-//! place only when no include comes behind it, and is added at the end otherwise. Files in
-//! `configDropins/overrides` come after all of `server.xml`: when one of the user's has the element,
-//! that is said.
+//! Liberty merges elements of one name (and id), and of an attribute that stands twice the later
+//! one counts; what an `<include>` brings stands where the include stands. So an element is changed
+//! in its place only when no include comes behind it, and is added at the end otherwise. Files in
+//! `configDropins/overrides` come after all of `server.xml`: when one of the user's has the
+//! element, that is said.
 
 use std::fs;
 use std::path::Path;

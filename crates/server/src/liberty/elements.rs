@@ -1,5 +1,5 @@
-//! Where a `server.xml` has its limits: in elements inside of others, or in elements of their own that
-//! others refer to by id.
+//! Where a `server.xml` has its limits: in elements inside of others, or in elements of their own
+//! that others refer to by id.
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,8 @@ use crate::journal::Journal;
 /// Begins the name of the directory; the id of the Weir that made it follows.
 const PREFIX: &str = "weir-postgresql-";
 
-/// Accounts that a root lends to the server, in this order: Debian's own, and one that owns nothing.
+/// Accounts that a root lends to the server, in this order: Debian's own, and one that owns
+/// nothing.
 const LENT: [&str; 2] = ["postgres", "nobody"];
 
 /// How many this Weir has made.
@@ -196,9 +197,9 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     weir_files::real_path(path)
 }
 
-/// Copies a directory with everything in it, into one where nobody else writes. PostgreSQL wants its
-/// directories closed to others. Links do not occur in a private server's directory: the account
-/// that the server runs as may have put one there, and it is refused.
+/// Copies a directory with everything in it, into one where nobody else writes. PostgreSQL wants
+/// its directories closed to others. Links do not occur in a private server's directory: the
+/// account that the server runs as may have put one there, and it is refused.
 fn copy(from: &Path, to: &Path, name: &str) -> Result<(), TargetError> {
     let copied = Folder::open(&real(from).map_err(TargetError::file(from))?)
         .and_then(|from| Ok((from, Folder::open(&real(to)?)?)))

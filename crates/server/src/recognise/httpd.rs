@@ -75,7 +75,8 @@ struct Built {
 }
 
 impl Built {
-    /// Where builds of distributions and Apache's own have their configuration, for a program that is not asked.
+    /// Where builds of distributions and Apache's own have their configuration, for a program that
+    /// is not asked.
     fn usual(facts: &ProcessFacts, machine: &Machine) -> Self {
         let prefix = facts.program.parent().and_then(Path::parent);
         let places = [
@@ -237,8 +238,8 @@ mod tests {
         recognise(&facts, 80, &Machine::of_tree(tree.path())).unwrap()
     }
 
-    /// A program of these lines. Written by another process: one that is started meanwhile would keep
-    /// it open for writing.
+    /// A program of these lines. Written by another process: one that is started meanwhile would
+    /// keep it open for writing.
     fn script(path: &Path, lines: &str) {
         let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
         let mut shell = Command::new("/bin/sh");
@@ -324,8 +325,8 @@ mod tests {
         assert_eq!(built.mpm, "event");
     }
 
-    /// A program of another user, named as a server's, that has been taken away once it ran: what lies at the name that
-    /// the kernel tells then, whoever looks at the process would run.
+    /// A program of another user, named as a server's, that has been taken away once it ran: what
+    /// lies at the name that the kernel tells then, whoever looks at the process would run.
     #[test]
     #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     fn a_program_that_somebody_else_could_have_put_there_is_not_run() {

@@ -2,8 +2,9 @@
 //!
 //! Only what holds for the whole server: what stands in `<VirtualHost>`, `<Directory>` and the like
 //! is left out. `<IfModule mpm_…>` is decided by the module that is loaded; other conditions count
-//! as met. Unlike the reader of a configuration that Weir copies and starts, this one takes what it can read, also of
-//! another machine, and refuses nothing; the form of a line they know from one place.
+//! as met. Unlike the reader of a configuration that Weir copies and starts, this one takes what it
+//! can read, also of another machine, and refuses nothing; the form of a line they know from one
+//! place.
 
 use std::path::{Path, PathBuf};
 

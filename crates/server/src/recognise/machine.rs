@@ -183,8 +183,9 @@ impl Machine {
 
     /// What the program of a process prints about itself, or why it is not asked.
     ///
-    /// Only a program that nobody else could have put there is run, see [`Runner`]: whoever starts a process chooses its
-    /// program, its libraries and, in a container, all that is below its root.
+    /// Only a program that nobody else could have put there is run, see [`Runner`]: whoever starts
+    /// a process chooses its program, its libraries and, in a container, all that is below its
+    /// root.
     pub(super) fn ask_program(&self, word: &str, facts: &ProcessFacts) -> Result<String, String> {
         let (program, runner) = self.own_program(facts)?;
         let libraries = self.libraries(facts, runner);
@@ -238,15 +239,16 @@ impl Machine {
         }
     }
 
-    /// The folders of libraries that a process was told, those that are as good as its program: another user's process
-    /// has been told whatever that user likes.
+    /// The folders of libraries that a process was told, those that are as good as its program:
+    /// another user's process has been told whatever that user likes.
     fn libraries(&self, facts: &ProcessFacts, runner: Runner) -> Option<String> {
         let path = facts.environment.get("LD_LIBRARY_PATH")?;
         if !runner.trusts(facts.user) {
             return None;
         }
         let is_trusted = |folder: &&str| {
-            // An empty one is the working directory, and `$ORIGIN` and the like are filled in by the loader.
+            // An empty one is the working directory, and `$ORIGIN` and the like are filled in by
+            // the loader.
             let is_plain = folder.starts_with('/') && !folder.contains('$');
             is_plain && self.why_not_change(Path::new(folder)).is_none()
         };
@@ -254,8 +256,8 @@ impl Machine {
         (!trusted.is_empty()).then(|| trusted.join(":"))
     }
 
-    /// A command that changes what belongs to the user of a process, as a command of whoever runs it: of root, it goes on
-    /// as that user, who may have put a link in place of a file.
+    /// A command that changes what belongs to the user of a process, as a command of whoever runs
+    /// it: of root, it goes on as that user, who may have put a link in place of a file.
     pub(super) fn as_user_of(&self, facts: &ProcessFacts, command: &str) -> String {
         let runner = match &self.place {
             Place::Here(_) => Some(Runner::own()),
@@ -297,8 +299,8 @@ impl Machine {
     }
 }
 
-/// Opens a regular file, here. Its name may come from another user's process: whoever opened a pipe would wait for ever,
-/// and a device may do anything when it is opened.
+/// Opens a regular file, here. Its name may come from another user's process: whoever opened a pipe
+/// would wait for ever, and a device may do anything when it is opened.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let is_regular = |facts: &fs::Metadata| facts.is_file();
@@ -344,8 +346,8 @@ fn far_program(connection: &Connection, facts: &ProcessFacts) -> Result<(PathBuf
     Ok((path, runner))
 }
 
-/// A path of another machine behind all links, with the folders above it, and who is logged in there; if a condition
-/// holds.
+/// A path of another machine behind all links, with the folders above it, and who is logged in
+/// there; if a condition holds.
 fn far_steps(
     connection: &Connection,
     path: &Path,
@@ -389,7 +391,8 @@ fn steps_in(text: &str) -> Option<(PathBuf, Vec<Step>, Runner)> {
             mode,
         });
     }
-    // From the file up to the root, each the folder of the one before; a name with an end of line is none.
+    // From the file up to the root, each the folder of the one before; a name with an end of line
+    // is none.
     let paths: Vec<&Path> = steps.iter().map(|step| step.path.as_path()).collect();
     let path = steps.first()?.path.clone();
     path.ancestors().eq(paths).then_some((path, steps, runner))

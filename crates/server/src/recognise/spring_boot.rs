@@ -1,7 +1,8 @@
 //! A Spring Boot application: its jar or class path, and the settings that bound its Tomcat and its
 //! pool.
 //!
-//! Defaults are those of Spring Boot's reference ("Common Application Properties") and of `HikariCP`.
+//! Defaults are those of Spring Boot's reference ("Common Application Properties") and of
+//! `HikariCP`.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -143,8 +143,8 @@ impl<'a> ServerXml<'a> {
         Ok(())
     }
 
-    /// The connector of a port; the only one there is, when its port is written in a way that is not
-    /// understood.
+    /// The connector of a port; the only one there is, when its port is written in a way that is
+    /// not understood.
     fn connector(&self, port: u16) -> Option<Node<'a, 'a>> {
         let elements = self.document.descendants().filter(Node::is_element);
         let connectors: Vec<_> = elements.filter(is_http_connector).collect();
@@ -235,7 +235,8 @@ mod tests {
     use super::*;
     use crate::recognise::java_command::tests::process;
 
-    // The structure of the server.xml that Tomcat 11 comes with, and what its manual shows for executors.
+    // The structure of the server.xml that Tomcat 11 comes with, and what its manual shows for
+    // executors.
     const SERVER: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <Server port="8005" shutdown="SHUTDOWN">
   <Service name="Catalina">

@@ -24,8 +24,8 @@ const FILES: [&str; 6] = [
 /// The one that is made when there is none.
 const NEW: &str = "application.yml";
 
-/// The file that settings belong into: the one that is named, else the strongest that there is, else
-/// a new one.
+/// The file that settings belong into: the one that is named, else the strongest that there is,
+/// else a new one.
 pub(super) fn file(named: Option<&Path>, directory: &Path) -> PathBuf {
     if let Some(named) = named {
         return named.to_owned();

@@ -1,8 +1,8 @@
 //! One value in a `.properties` file of Spring Boot's, set so that everything else stays as it is.
 //!
-//! The form is that of `java.util.Properties`: `key=value`, `key: value` or `key value`, a line that
-//! ends in an odd number of backslashes goes on in the next one, the last of several lines with a key
-//! counts. `#---` and `!---` begin another document, as in YAML.
+//! The form is that of `java.util.Properties`: `key=value`, `key: value` or `key value`, a line
+//! that ends in an odd number of backslashes goes on in the next one, the last of several lines
+//! with a key counts. `#---` and `!---` begin another document, as in YAML.
 
 use std::ops::Range;
 
@@ -77,7 +77,8 @@ pub(super) fn settings(text: &str) -> Vec<Setting> {
         .collect()
 }
 
-/// What a value says: the backslashes taken away, and with one at the end of a line the blanks that begin the next.
+/// What a value says: the backslashes taken away, and with one at the end of a line the blanks that
+/// begin the next.
 fn unescaped(value: &str) -> String {
     let mut said = String::new();
     let mut rest = value.chars().peekable();

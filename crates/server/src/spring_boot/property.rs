@@ -26,8 +26,8 @@ impl Property {
     }
 }
 
-/// `accept-count`, `acceptCount` and `accept_count` are one name ("Relaxed Binding" in Spring Boot's
-/// reference).
+/// `accept-count`, `acceptCount` and `accept_count` are one name ("Relaxed Binding" in Spring
+/// Boot's reference).
 pub(super) fn canonical(name: &str) -> String {
     name.chars()
         .filter(|c| !['-', '_'].contains(c))

@@ -1,7 +1,7 @@
 //! What a file of Spring Boot's sets, to be looked at.
 //!
-//! Only the first document of a file counts: those behind `---` hold under conditions. What cannot be read, and all behind
-//! it, is passed over.
+//! Only the first document of a file counts: those behind `---` hold under conditions. What cannot
+//! be read, and all behind it, is passed over.
 
 use super::{properties, yaml};
 

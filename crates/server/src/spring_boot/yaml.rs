@@ -1,9 +1,9 @@
 //! One value in a YAML file of Spring Boot's, set so that everything else stays as it is: comments,
 //! order, indentation, line ends.
 //!
-//! Where values stand is told by a YAML parser, and what was edited is read again by it: every value
-//! that was there has to be there still, and the one that was set has to be new. What does not come
-//! out so is refused.
+//! Where values stand is told by a YAML parser, and what was edited is read again by it: every
+//! value that was there has to be there still, and the one that was set has to be new. What does
+//! not come out so is refused.
 
 mod nodes;
 
@@ -303,7 +303,8 @@ mod tests {
             let _ = set(&text, THREADS, "40");
         }
 
-        /// Whatever is taken has the value, and all else as it was: `check` says so, or it is an error.
+        /// Whatever is taken has the value, and all else as it was: `check` says so, or it is an
+        /// error.
         #[test]
         fn lines_of_a_file_are_taken(lines in proptest::collection::vec("( ){0,4}(server|tomcat|threads|a|- b)(:|: 1|: \"x|: \\||: &c|: #)( d)?\r?", 0..8)) {
             let text = lines.join("\n");

@@ -105,7 +105,8 @@ impl ServerXml {
     }
 }
 
-/// Makes the directory of a second instance: the first one's configuration, libraries and application, on another port.
+/// Makes the directory of a second instance: the first one's configuration, libraries and
+/// application, on another port.
 pub(super) fn copy_for(second: &Instance, options: &TomcatOptions) -> Result<(), TargetError> {
     let (from, to) = (&options.base, &second.base);
     if to.exists() {

@@ -1,7 +1,8 @@
 //! A second Tomcat, in which the heavy requests of the stress application run.
 //!
-//! The load goes to one address, so the first Tomcat passes heavy requests on and one of its threads waits for the answer. The
-//! second has the same installation, the same options, the same CPUs; its threads have a scheduling policy of their own.
+//! The load goes to one address, so the first Tomcat passes heavy requests on and one of its
+//! threads waits for the answer. The second has the same installation, the same options, the same
+//! CPUs; its threads have a scheduling policy of their own.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,8 @@ impl HeavyServer {
     }
 }
 
-/// The same place for the second server: `tomcat-heavy` beside `tomcat`, `target-heavy.log` beside `target.log`.
+/// The same place for the second server: `tomcat-heavy` beside `tomcat`, `target-heavy.log` beside
+/// `target.log`.
 fn beside(first: &Path) -> PathBuf {
     let mut name = first.file_stem().unwrap_or_default().to_owned();
     name.push(BEHIND);

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use weir_jvm::{Agent, Jolokia, ObjectName, Permission, Vm};
-use weir_shelf::{JOLOKIA, Shelf};
 use weir_server::{Journal, Leftover, LiveSetting, restore_abandoned};
+use weir_shelf::{JOLOKIA, Shelf};
 
 /// Only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);

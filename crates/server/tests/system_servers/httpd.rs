@@ -1,4 +1,5 @@
-//! A real Apache httpd with a configuration of the user's: run as a copy, changed, and the answer written.
+//! A real Apache httpd with a configuration of the user's: run as a copy, changed, and the answer
+//! written.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Real servers started, set and stopped: the *system* profile, which skips without `WEIR_SYSTEM_TESTS=1`.
+//! Real servers started, set and stopped: the *system* profile, which skips without
+//! `WEIR_SYSTEM_TESTS=1`.
 
 mod agent;
 mod httpd;

@@ -1,4 +1,5 @@
-//! A real Tomcat with both pools and a real database: started, watched, set while it runs, put back, gone.
+//! A real Tomcat with both pools and a real database: started, watched, set while it runs, put
+//! back, gone.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,11 +20,11 @@ use std::time::{Duration, Instant};
 use weir_apps::{App, ServletApi};
 use weir_probe::{Reading, WatchPlan, WatchedMachine, Watcher};
 use weir_record::{CpuScope, TargetFacts};
-use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, Shelf, TOMCAT_10, TOMCAT_11};
 use weir_server::{
     External, ExternalLimit, ExternalOptions, JmxAgent, Journal, PoolKind, Postgresql,
     PostgresqlOptions, Server, SetBy, Tomcat, TomcatOptions, TomcatPool,
 };
+use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, Shelf, TOMCAT_10, TOMCAT_11};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 

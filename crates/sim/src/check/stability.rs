@@ -59,7 +59,8 @@ fn utilization_in_words(offered: f64, servers: f64) -> String {
     }
 }
 
-/// The places that a class of arrivals visits; users wait for their answers, so their queues are never longer than they are.
+/// The places that a class of arrivals visits; users wait for their answers, so their queues are
+/// never longer than they are.
 fn visits_of(network: &Network, class: usize) -> Vec<Visit> {
     let of = &network.classes[class];
     let Source::Arrivals { rate, .. } = &of.source else {
@@ -117,7 +118,8 @@ fn bounds(center: &Center) -> bool {
     center.patience.is_some() || (center.queue.is_some() && center.when_full == WhenFull::Refuse)
 }
 
-/// Whether one of the limits that are held keeps the number of requests inside bounded: it throws out the others.
+/// Whether one of the limits that are held keeps the number of requests inside bounded: it throws
+/// out the others.
 fn is_bounded(network: &Network, held: &[(usize, usize)]) -> bool {
     held.iter()
         .any(|(limit, _)| bounds(&network.centers[*limit]))

@@ -72,7 +72,8 @@ pub(crate) struct CenterState {
     by_priority: bool,
     /// Whether it works.
     pub(crate) up: bool,
-    /// Whether its server is there at all: copies of servers that are not started yet count nowhere.
+    /// Whether its server is there at all: copies of servers that are not started yet count
+    /// nowhere.
     pub(crate) there: bool,
     pub(crate) capacity: u32,
     pub(crate) inside: u32,
@@ -143,7 +144,8 @@ impl CenterState {
         self.meter.pass(now, level, capacity);
     }
 
-    /// The meter as it stands at `now`. Looking changes nothing: sums of floating-point numbers would depend on who looks.
+    /// The meter as it stands at `now`. Looking changes nothing: sums of floating-point numbers
+    /// would depend on who looks.
     pub(crate) fn read(&self, now: f64) -> Meter {
         let mut meter = self.meter;
         meter.pass(now, self.level(), self.capacity_there());

@@ -6,7 +6,8 @@ use super::entity::{Entity, State};
 use super::{Simulation, Subject};
 use crate::network::{AbandonedWork, Jitter, Retry, Source, Timeout};
 
-/// Retries that a class may make before its budget counts: a budget is a rate, not a rule for the first seconds.
+/// Retries that a class may make before its budget counts: a budget is a rate, not a rule for the
+/// first seconds.
 const BUDGET_START: f64 = 10.0;
 /// Most retries that a class can save up.
 const BUDGET_MAX: f64 = 100.0;

@@ -1,4 +1,5 @@
-//! What the network does by itself: arrivals, breakdowns, looks at utilization, and what is planned.
+//! What the network does by itself: arrivals, breakdowns, looks at utilization, and what is
+//! planned.
 
 use rand::RngExt as _;
 use rand_distr::Exp1;

@@ -44,7 +44,8 @@ pub(crate) struct GroupState {
     quiet_until: f64,
     /// Readings of the utilization that have not arrived yet.
     readings: VecDeque<f64>,
-    /// Busy time of the scaling station at the last reading, by server, and the time of that reading.
+    /// Busy time of the scaling station at the last reading, by server, and the time of that
+    /// reading.
     last_busy: Vec<f64>,
     last_at: f64,
 }

@@ -1,4 +1,5 @@
-//! Flow-control gateways: the network's own copy of what `weir-limit` decides, asked and woken as a real gateway does it.
+//! Flow-control gateways: the network's own copy of what `weir-limit` decides, asked and woken as a
+//! real gateway does it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -96,7 +97,8 @@ impl Simulation<'_> {
         admitted
     }
 
-    /// Fetches what a gateway has decided on those who wait, and sees to it that it is woken in time.
+    /// Fetches what a gateway has decided on those who wait, and sees to it that it is woken in
+    /// time.
     fn attend(&mut self, gateway: usize) {
         let now = moment(self.now);
         while let Some(verdict) = self.gateways[gateway].admission.poll(now) {

@@ -1,15 +1,17 @@
 //! Processor sharing in *service received*.
 //!
-//! Every job receives service at the same rate, so it is done when the common total has grown by its demand, and a change
-//! of the rate moves nobody in the order: each event costs O(log n). One event of the network is scheduled for the next end;
-//! when others come in and slow all down it is left where it is, and moved when it comes up too early.
+//! Every job receives service at the same rate, so it is done when the common total has grown by
+//! its demand, and a change of the rate moves nobody in the order: each event costs O(log n). One
+//! event of the network is scheduled for the next end; when others come in and slow all down it is
+//! left where it is, and moved when it comes up too early.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::entity::Entities;
 
-/// When a job is done in service received, as bits that order like the number, its stamp, and whose it is.
+/// When a job is done in service received, as bits that order like the number, its stamp, and whose
+/// it is.
 type Job = Reverse<(u64, u32, u32)>;
 
 #[derive(Debug, Default)]

@@ -1,4 +1,5 @@
-//! The way of a request: from step to step until it has to wait, into stations and limits and out of them.
+//! The way of a request: from step to step until it has to wait, into stations and limits and out
+//! of them.
 
 use super::center::{Kind, Sought};
 use super::client::Failure;

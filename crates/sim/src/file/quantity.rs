@@ -98,7 +98,8 @@ pub(super) fn factor(section: &Section<'_>, key: &'static str) -> Option<f64> {
     }
 }
 
-/// How long something takes: a time in quotes, which is always the same, or a table with the kind of distribution.
+/// How long something takes: a time in quotes, which is always the same, or a table with the kind
+/// of distribution.
 pub(super) fn distribution(section: &Section<'_>, key: &'static str) -> Option<Distribution> {
     let value = section.value(key)?;
     if let Some(text) = value.get_ref().as_str() {

@@ -70,8 +70,8 @@ impl Contestant {
         Some(rules)
     }
 
-    /// Its rules for light requests (class 0) that have a promise, and heavy ones (class 1); what knows no promises limits both
-    /// together.
+    /// Its rules for light requests (class 0) that have a promise, and heavy ones (class 1); what
+    /// knows no promises limits both together.
     pub(super) fn rules_for_promise(self, within: Duration) -> Option<Rules> {
         let mut rules = self.rules()?;
         let class = |name: &str, promise| ClassRules {

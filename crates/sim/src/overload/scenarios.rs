@@ -263,8 +263,8 @@ mod tests {
         assert!(missed.is_empty(), "{missed:#?}");
     }
 
-    /// With this seed the number of slots for what promises leave over was judged by a handful of long requests, three times in a row
-    /// wrongly, and the heavy ones got 30 %.
+    /// With this seed the number of slots for what promises leave over was judged by a handful of
+    /// long requests, three times in a row wrongly, and the heavy ones got 30 %.
     #[test]
     fn a_handful_of_long_requests_do_not_say_that_more_slots_are_of_no_use() {
         let figures = classes(Contestant::Weir, 61);
@@ -281,7 +281,8 @@ mod tests {
         );
     }
 
-    /// The scenarios tell good from bad: without a limit, and with one that only counts time-outs, the server drowns.
+    /// The scenarios tell good from bad: without a limit, and with one that only counts time-outs,
+    /// the server drowns.
     #[test]
     fn others_do_not() {
         for contestant in [Contestant::Nothing, Contestant::Aimd] {

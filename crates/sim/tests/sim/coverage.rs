@@ -8,7 +8,8 @@ use weir_sim::{
 
 const STUDIES: u32 = 400;
 
-/// Ten users, two servers, exact by the birth-death equations of a finite source: 0.896136 answers a second of 1.159018 s.
+/// Ten users, two servers, exact by the birth-death equations of a finite source: 0.896136 answers
+/// a second of 1.159018 s.
 #[test]
 fn intervals_contain_the_truth_as_often_as_they_say() {
     let network = Network {

@@ -49,8 +49,9 @@ fn run(network: &Network, warm_up_s: f64, seconds: f64) -> Totals {
     played(network, 3, warm_up_s, seconds)
 }
 
-/// Ten servers at 0.8 each. Random: ten M/M/1, W = 5 services. One after the other: E10/M/1, whose W follows from the root of
-/// s = (8 / (8 + 1 - s))^10, W = 1 / (1 - s). Better balancers are better, and none beats one common queue (M/M/10: 1.2046).
+/// Ten servers at 0.8 each. Random: ten M/M/1, W = 5 services. One after the other: E10/M/1, whose
+/// W follows from the root of s = (8 / (8 + 1 - s))^10, W = 1 / (1 - s). Better balancers are
+/// better, and none beats one common queue (M/M/10: 1.2046).
 #[test]
 fn balancers_in_their_order() {
     let response = |balancer| {
@@ -108,8 +109,8 @@ fn lost_servers_take_their_requests_along() {
     close("up", totals.groups[0].up_s, 4.0 * 200.0 - 2.0 * 50.0, 1e-9);
 }
 
-/// A rise from 0.5 to 1.5 servers' worth of load: the look at 120 s sees it, decides 10 s later, and 30 s after that there are
-/// more servers; when the load goes, they do too.
+/// A rise from 0.5 to 1.5 servers' worth of load: the look at 120 s sees it, decides 10 s later,
+/// and 30 s after that there are more servers; when the load goes, they do too.
 #[test]
 fn servers_follow_their_load() {
     let profile = vec![
@@ -150,8 +151,9 @@ fn servers_follow_their_load() {
     assert!(simulation.totals().groups[0].paid_s > simulation.totals().groups[0].up_s);
 }
 
-/// The published story of metastable failures: work that nobody waits for any more keeps the server busy. A stop of 20 s
-/// under a load of 0.7 is over soon without retries, and never with eager ones; a budget for them brings it back.
+/// The published story of metastable failures: work that nobody waits for any more keeps the server
+/// busy. A stop of 20 s under a load of 0.7 is over soon without retries, and never with eager
+/// ones; a budget for them brings it back.
 #[test]
 fn a_retry_storm_outlives_its_trigger() {
     let answered_late = |retry: Option<Retry>| {
@@ -339,7 +341,8 @@ fn every_request_is_accounted_for() {
     assert!(lost > 0);
 }
 
-/// The same seed gives the same figures to the last bit, on any number of threads and however time is cut.
+/// The same seed gives the same figures to the last bit, on any number of threads and however time
+/// is cut.
 #[test]
 fn the_seed_decides_everything() {
     let network = busy();

@@ -87,7 +87,8 @@ pub(crate) fn hold(number: usize, time: Distribution) -> [Step; 3] {
 
 /// A request of the stress application of the published WebSphere experiment.
 ///
-/// It holds a connection for the search, computes two primes, sleeps some times, and holds a connection for the update.
+/// It holds a connection for the search, computes two primes, sleeps some times, and holds a
+/// connection for the update.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StressRequest {
     pub(crate) search_s: f64,

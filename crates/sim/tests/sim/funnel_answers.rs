@@ -35,7 +35,8 @@ fn inside(found: &Totals, center: usize) -> f64 {
     found.number(center) - found.waiting(center)
 }
 
-/// Relative tolerance of the case for queues, or a hundredth of a request for queues that are hardly there.
+/// Relative tolerance of the case for queues, or a hundredth of a request for queues that are
+/// hardly there.
 #[track_caller]
 fn check_queue(case: &Case, name: &str, found: f64) {
     let expected = case.expected(name).as_f64().unwrap();
@@ -201,7 +202,8 @@ fn published_pool_of_fifty_lets_nobody_wait() {
     assert!(found.wait_s(pool(0)).unwrap().abs() < 1e-12);
 }
 
-/// The server of the worked example: 60 ms of CPU on 2 CPUs, one second in the thread without CPU, half a second of thinking.
+/// The server of the worked example: 60 ms of CPU on 2 CPUs, one second in the thread without CPU,
+/// half a second of thinking.
 fn worked_example(users: u32, threads: u32, connections: Option<(u32, bool)>) -> Network {
     let server = Funnel {
         cores: 2,

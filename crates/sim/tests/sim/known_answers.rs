@@ -1,7 +1,8 @@
-//! The simulator against exact values, most of them from closed forms or Markov chains solved elsewhere.
+//! The simulator against exact values, most of them from closed forms or Markov chains solved
+//! elsewhere.
 //!
-//! Runs are long enough for the tolerances to be several standard errors; the seeds are fixed. The whole file of cases is the
-//! business of `weir-oracle`; here is one of each mechanism.
+//! Runs are long enough for the tolerances to be several standard errors; the seeds are fixed. The
+//! whole file of cases is the business of `weir-oracle`; here is one of each mechanism.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use weir_sim::{
@@ -119,7 +120,8 @@ fn processor_sharing_is_insensitive() {
     }
 }
 
-/// M/M/c/K with 40 servers and 20 places to wait, and Erlang's loss formula with 10 servers at 7 erlangs.
+/// M/M/c/K with 40 servers and 20 places to wait, and Erlang's loss formula with 10 servers at 7
+/// erlangs.
 #[test]
 fn bounded_queues_refuse() {
     let mut server = queue("server", 40);
@@ -289,8 +291,8 @@ fn from_an_empty_start() {
     close("p0", f64::from(empty) / 2e4, 0.348_967_9, 0.03);
 }
 
-/// Evenly spaced arrivals jump from 90 to 210/s at a station of 100/s that becomes three of them after 45 s: the fluid
-/// limit has a backlog of 4,950 then, which is gone after another 55 s.
+/// Evenly spaced arrivals jump from 90 to 210/s at a station of 100/s that becomes three of them
+/// after 45 s: the fluid limit has a backlog of 4,950 then, which is gone after another 55 s.
 #[test]
 fn servers_come_when_it_is_planned() {
     let mut network = network(
@@ -348,8 +350,8 @@ fn a_gate_lets_pass_what_it_may() {
     assert!((0.18..=0.2).contains(&wait), "{wait}");
 }
 
-/// A gateway of two slots without a queue in front of two CPUs is a loss system: Erlang's B for two servers and an offered load
-/// of 2 is 0.4.
+/// A gateway of two slots without a queue in front of two CPUs is a loss system: Erlang's B for two
+/// servers and an offered load of 2 is 0.4.
 #[test]
 fn a_gateway_without_a_queue_is_a_loss_system() {
     let mut network = open(shared("cpu", 2), 200.0, exponential(0.01));
@@ -374,7 +376,8 @@ fn a_gateway_without_a_queue_is_a_loss_system() {
     close("answered", class.answered as f64 / 1000.0, 120.0, 0.02);
 }
 
-/// Three users without think time at one CPU: the two beyond the first cost a half each, so it works at half of its speed.
+/// Three users without think time at one CPU: the two beyond the first cost a half each, so it
+/// works at half of its speed.
 #[test]
 fn a_crowd_slows_a_station_down() {
     let mut cpu = shared("cpu", 1);
@@ -414,8 +417,9 @@ fn priorities_are_taken_first() {
     close("low", found.response_s(0).unwrap(), 1.0 + 0.8 / 0.12, 0.06);
 }
 
-/// A client that gives up after 2 s at M/M/1 with response times that are exponential with a mean of 5 s: 1 - e^-0.4 of its
-/// requests are answered, and the server works for all of them. Where the work stops, it does not.
+/// A client that gives up after 2 s at M/M/1 with response times that are exponential with a mean
+/// of 5 s: 1 - e^-0.4 of its requests are answered, and the server works for all of them. Where the
+/// work stops, it does not.
 #[test]
 fn abandoned_work_goes_on_or_stops() {
     let mut network = open(queue("server", 1), 0.8, exponential(1.0));

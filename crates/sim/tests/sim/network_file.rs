@@ -170,7 +170,8 @@ fn networks_that_cannot_be_stable() {
     refused(held, "pool", "a utilization of 120 %");
 }
 
-/// What is planned counts as it is in the end: two of three servers die for good, the only one stops, others come in time.
+/// What is planned counts as it is in the end: two of three servers die for good, the only one
+/// stops, others come in time.
 #[test]
 fn what_is_planned_may_make_a_network_unstable() {
     let group = |event: &str| {

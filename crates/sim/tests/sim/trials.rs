@@ -171,8 +171,8 @@ fn a_full_server_that_closes_gives_errors_by_their_name() {
 
 #[test]
 fn the_intervals_of_trials_cover_the_truth() {
-    // 150 trials of 60 s, no noise between them; a right 95 % interval covers fewer than 130 of 150 for one set of seeds
-    // in two thousand. Measured with these seeds: see the assertion.
+    // 150 trials of 60 s, no noise between them; a right 95 % interval covers fewer than 130 of 150
+    // for one set of seeds in two thousand. Measured with these seeds: see the assertion.
     let mut server = cpu_server(0.0);
     let truth = exact_model().solve(30);
     let (mut cpu, mut throughput) = (0, 0);
@@ -203,7 +203,8 @@ fn the_truth_is_that_of_the_exact_model_without_what_differs_between_trials() {
         let server = SimulatedServer::new(only_cpu(), disturbances);
         let truth = server.truth_at(&levels(&[("users", users)])).unwrap();
         let cpu = truth.utilization(CPU).unwrap();
-        // Steal takes time from the CPUs: the share of what is left that is busy rises by nearly 1/(1 - steal).
+        // Steal takes time from the CPUs: the share of what is left that is busy rises by nearly
+        // 1/(1 - steal).
         let expected = ClosedCpu {
             demand_s,
             ..exact_model()
@@ -280,7 +281,8 @@ fn a_hidden_lock_makes_a_plateau() {
     );
 }
 
-/// The last step of a search over whole trials: five of them near the target, and three repeats before for the spread.
+/// The last step of a search over whole trials: five of them near the target, and three repeats
+/// before for the spread.
 #[test]
 fn the_crossing_of_simulated_trials_covers_the_true_population() {
     let mut server = cpu_server(0.03);

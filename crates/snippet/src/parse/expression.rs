@@ -1,5 +1,5 @@
-//! Expressions, by the strength of their operators, and what hangs on an operand: members, elements,
-//! calls.
+//! Expressions, by the strength of their operators, and what hangs on an operand: members,
+//! elements, calls.
 
 use std::sync::Arc;
 

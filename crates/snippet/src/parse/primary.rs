@@ -1,5 +1,5 @@
-//! What operators stand between: literals, names, lists and maps, objects, closures, texts with code
-//! in them.
+//! What operators stand between: literals, names, lists and maps, objects, closures, texts with
+//! code in them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Series with known truth for the tests and the example: first-order autoregressive noise from a seed.
+//! Series with known truth for the tests and the example: first-order autoregressive noise from a
+//! seed.
 
 /// A stationary autoregressive series: unit lag correlation `phi`, standard deviation `deviation`.
 pub(crate) struct Noise {
@@ -9,7 +10,8 @@ pub(crate) struct Noise {
 
 impl Noise {
     pub(crate) fn new(seed: u64, phi: f64, deviation: f64) -> Self {
-        // Spreads neighbouring seeds over the whole state (Steele et al. 2014, SplitMix64's finalizer).
+        // Spreads neighbouring seeds over the whole state (Steele et al. 2014, SplitMix64's
+        // finalizer).
         let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

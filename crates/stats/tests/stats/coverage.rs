@@ -1,6 +1,7 @@
-//! Intervals have to cover the truth as often as they say. Every test draws from fixed seeds, so it gives the same result
-//! each time; the bounds are wide enough that a right method fails for fewer than one choice of seeds in a thousand
-//! (a share of 2,000 runs has a standard error of 0.5 points at 95 %).
+//! Intervals have to cover the truth as often as they say. Every test draws from fixed seeds, so it
+//! gives the same result each time; the bounds are wide enough that a right method fails for fewer
+//! than one choice of seeds in a thousand (a share of 2,000 runs has a standard error of 0.5 points
+//! at 95 %).
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::series::Noise;
@@ -23,7 +24,8 @@ fn share_of(runs: u64, holds: impl Fn(u64) -> bool) -> f64 {
 
 #[test]
 fn the_mean_of_a_series_is_covered() {
-    // Lag-1 correlation, bins, least share: the measured shares in the docs of `batch_means`, minus 1.5 points.
+    // Lag-1 correlation, bins, least share: the measured shares in the docs of `batch_means`, minus
+    // 1.5 points.
     for (phi, bins, least) in [
         (0.0, 20, 0.94),
         (0.0, 300, 0.94),
@@ -97,7 +99,8 @@ fn a_drift_through_the_whole_trial_is_found() {
             }
         )
     });
-    // Measured: 93 %. What MSER-5 cuts off leaves about 60 bins, over which the drift is three standard deviations of a bin.
+    // Measured: 93 %. What MSER-5 cuts off leaves about 60 bins, over which the drift is three
+    // standard deviations of a bin.
     assert!(found > 0.91, "{found}");
 }
 
@@ -140,7 +143,8 @@ fn the_spread_between_trials_is_covered() {
     assert!((0.93..0.97).contains(&covered), "{covered}");
 }
 
-/// The curve that trials follow in the tests of the crossing: utilisation that bends towards 1, 0.8 at 40 users.
+/// The curve that trials follow in the tests of the crossing: utilisation that bends towards 1, 0.8
+/// at 40 users.
 fn cpu_at(users: f64) -> f64 {
     1.0 - (-users * 5_f64.ln() / 40.0).exp()
 }
@@ -177,7 +181,8 @@ fn the_crossing_is_covered() {
             }
             let crossing =
                 Crossing::fit(&points(seed, &levels, sigma), 40.0, 0.8, &spread).unwrap();
-            // Where the slope could be 0 the interval is open: no claim, so none that could be false.
+            // Where the slope could be 0 the interval is open: no claim, so none that could be
+            // false.
             crossing
                 .estimate(0.95)
                 .map_or(true, |interval| interval.contains(40.0))
@@ -189,7 +194,8 @@ fn the_crossing_is_covered() {
     }
 }
 
-/// Forty responses a second, slower together in slow seconds: the interval has to take them for fewer than they are.
+/// Forty responses a second, slower together in slow seconds: the interval has to take them for
+/// fewer than they are.
 #[test]
 fn a_quantile_of_seconds_that_differ_is_covered() {
     let covered = share_of(600, |seed| {
@@ -211,7 +217,8 @@ fn a_quantile_of_seconds_that_differ_is_covered() {
             })
             .collect();
         let effective = effective_responses(&bins);
-        // The 90 % quantile of a standard normal value is 1.28155; the two parts together scatter by 0.5.
+        // The 90 % quantile of a standard normal value is 1.28155; the two parts together scatter
+        // by 0.5.
         quantile_of_sorted(&sorted, effective, 0.9, 0.95)
             .unwrap()
             .contains((1.281_551_565_5_f64 * 0.5).exp())

@@ -1,5 +1,5 @@
-//! What the comparison of two treatments claims has to be true as often as it says: studies by the thousand with a truth
-//! that is known. Seeds are fixed, so that every run gives the same shares.
+//! What the comparison of two treatments claims has to be true as often as it says: studies by the
+//! thousand with a truth that is known. Seeds are fixed, so that every run gives the same shares.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::series::Noise;
@@ -31,8 +31,8 @@ fn verdicts(truth: f64, sigma: f64, margin: Margin) -> (f64, f64) {
     )
 }
 
-/// A truth right at the margin must be called "same" in at most 5 % of the studies, whatever the noise; and no
-/// difference at all must be called one in at most as many.
+/// A truth right at the margin must be called "same" in at most 5 % of the studies, whatever the
+/// noise; and no difference at all must be called one in at most as many.
 #[test]
 fn false_claims_stay_below_one_in_twenty() {
     // Two standard errors of a share of 5 % in 2,000 runs are 0.97 points.

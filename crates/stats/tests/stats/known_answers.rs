@@ -1,4 +1,5 @@
-//! The estimates against values computed elsewhere: `known-answers.json` holds each case with its formula and source.
+//! The estimates against values computed elsewhere: `known-answers.json` holds each case with its
+//! formula and source.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::Value;
@@ -167,7 +168,8 @@ fn warm_up_and_batch_means_of_generated_series() {
     }
 }
 
-/// The series as the case describes it: first-order autoregressive noise about a mean, plus a warm-up.
+/// The series as the case describes it: first-order autoregressive noise about a mean, plus a
+/// warm-up.
 fn generate(parameters: &Value) -> Vec<f64> {
     let number = |name: &str| parameters[name].as_f64().unwrap();
     let trend: fn(f64) -> f64 = match parameters["trend"].as_str().unwrap() {

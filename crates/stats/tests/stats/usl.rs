@@ -38,7 +38,8 @@ fn the_peak_of_such_a_server_is_covered() {
     assert!((0.92..0.99).contains(&share), "{share}");
 }
 
-/// A pool of 12 connections: throughput rises in a line and stays. The law would have a peak; the replicates object.
+/// A pool of 12 connections: throughput rises in a line and stays. The law would have a peak; the
+/// replicates object.
 #[test]
 fn a_hard_plateau_has_no_peak() {
     let refused = (0..200)

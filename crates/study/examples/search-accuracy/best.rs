@@ -67,7 +67,8 @@ fn searched(sigma: f64, seed: u64) -> Study {
     Study::of(&curve, level, outcome.trials.len())
 }
 
-/// All levels of a geometric grid, three times; the smallest whose mean is within the margin of the highest.
+/// All levels of a geometric grid, three times; the smallest whose mean is within the margin of the
+/// highest.
 fn on_a_grid(sigma: f64, seed: u64) -> Study {
     let curve = Curve::drawn(seed);
     let server = Server::new(curve, sigma);

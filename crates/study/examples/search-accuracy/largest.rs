@@ -31,9 +31,11 @@ struct Study {
     ended: Ended,
     /// Relative error of the level.
     error: f64,
-    /// The CPU at the answer is more than 4 points above the goal, or at one user more still 4 points below.
+    /// The CPU at the answer is more than 4 points above the goal, or at one user more still 4
+    /// points below.
     off: bool,
-    /// The CPU at the answer and at the true answer are more than 4 points apart, be it for a single user.
+    /// The CPU at the answer and at the true answer are more than 4 points apart, be it for a
+    /// single user.
     apart: bool,
     /// Whether the interval holds the truth.
     covered: bool,

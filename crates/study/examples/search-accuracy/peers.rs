@@ -1,6 +1,7 @@
 //! What people do without a model: halving, walking up, trying at random, and grids.
 //!
-//! Two of them need a range to begin with. They get one that was made from the true answer, which flatters them.
+//! Two of them need a range to begin with. They get one that was made from the true answer, which
+//! flatters them.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;

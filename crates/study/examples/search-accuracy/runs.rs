@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-/// The first seed of every table. The searches' constants were chosen while looking at the tables of seed 0; those of other seeds were
-/// never looked at.
+/// The first seed of every table. The searches' constants were chosen while looking at the tables
+/// of seed 0; those of other seeds were never looked at.
 pub(crate) static FIRST_SEED: OnceLock<u64> = OnceLock::new();
 
 fn first_seed() -> u64 {

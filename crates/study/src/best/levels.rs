@@ -1,8 +1,10 @@
-//! Which levels are worth a trial: the ladder at the outset, finer steps where it counts, and those that contend.
+//! Which levels are worth a trial: the ladder at the outset, finer steps where it counts, and those
+//! that contend.
 //!
-//! Throughput against the size of a pool or the number of threads rises, bends and stays or falls: a curve with one
-//! peak, whose interesting part may lie at 4 or at 200. So the ladder is logarithmic, and the curve through the trials is
-//! the closest one with one peak; no other form is assumed.
+//! Throughput against the size of a pool or the number of threads rises, bends and stays or falls:
+//! a curve with one peak, whose interesting part may lie at 4 or at 200. So the ladder is
+//! logarithmic, and the curve through the trials is the closest one with one peak; no other form is
+//! assumed.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +46,8 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// From logarithms of what was measured, more being better; `None` when nothing was. The margin is one of
-    /// logarithms too.
+    /// From logarithms of what was measured, more being better; `None` when nothing was. The margin
+    /// is one of logarithms too.
     pub(crate) fn of(tried: &BTreeMap<u32, Vec<f64>>, margin: f64) -> Option<Self> {
         let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         let means: Vec<f64> = tried.values().map(mean).collect();
@@ -81,8 +83,8 @@ impl Curve {
         finer
     }
 
-    /// The levels that contend for the best: the peak, what lies beside it, the edge of the plateau, and the largest level
-    /// that may still be on it.
+    /// The levels that contend for the best: the peak, what lies beside it, the edge of the
+    /// plateau, and the largest level that may still be on it.
     pub(crate) fn contenders(&self) -> Vec<u32> {
         let far = self.reaches(CHANCE * self.margin).next_back();
         let mut at: Vec<usize> = [

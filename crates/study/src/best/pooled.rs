@@ -1,12 +1,14 @@
 //! Whether a small level is as good as the best: from all trials of all levels together.
 //!
-//! The curve with one peak ([`Curve`]) says which levels lie on top of it, and how much trials scatter about it. A level is then
-//! compared with the mean of all trials on top, so that every one of them counts, those of the ladder too. The level is the
-//! smallest that can still be shown to be as good with the trials that are left, so that edges of which nothing would come
-//! are not tried in vain.
+//! The curve with one peak ([`Curve`]) says which levels lie on top of it, and how much trials
+//! scatter about it. A level is then compared with the mean of all trials on top, so that every one
+//! of them counts, those of the ladder too. The level is the smallest that can still be shown to be
+//! as good with the trials that are left, so that edges of which nothing would come are not tried
+//! in vain.
 //!
-//! What this costs: a level is chosen for what its trials say, and these trials count. That makes the first impression of
-//! a level too good or too bad; at least two of three trials of the answer are therefore newer than its choice.
+//! What this costs: a level is chosen for what its trials say, and these trials count. That makes
+//! the first impression of a level too good or too bad; at least two of three trials of the answer
+//! are therefore newer than its choice.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +19,8 @@ use super::levels::Curve;
 use super::search::{Compared, Standing};
 use crate::contest::CONFIDENCE;
 
-/// Scatter between trials that is assumed (in logarithms), and its weight in degrees of freedom: the curve through single
-/// trials leaves few of its own.
+/// Scatter between trials that is assumed (in logarithms), and its weight in degrees of freedom:
+/// the curve through single trials leaves few of its own.
 const NOISE: f64 = 0.03;
 const NOISE_DF: f64 = 2.0;
 /// Levels count as the top when the curve is at most this share of the margin below its peak.
@@ -53,7 +55,8 @@ struct Below {
 }
 
 impl<'a> Pooled<'a> {
-    /// From logarithms of what was measured, more being better; `None` before two levels were tried.
+    /// From logarithms of what was measured, more being better; `None` before two levels were
+    /// tried.
     pub(super) fn of(tried: &'a BTreeMap<u32, Vec<f64>>, margin: f64) -> Option<Self> {
         if tried.len() < 2 {
             return None;
@@ -80,8 +83,8 @@ impl<'a> Pooled<'a> {
         })
     }
 
-    /// The level that is asked about: the smallest that may still be shown to be as good, else the one that is nearest to
-    /// it.
+    /// The level that is asked about: the smallest that may still be shown to be as good, else the
+    /// one that is nearest to it.
     pub(super) fn candidate(&self) -> u32 {
         let least = self.peak() - self.margin;
         let edge = self.curve.iter().filter(|(_, fitted)| *fitted >= least);
@@ -98,7 +101,8 @@ impl<'a> Pooled<'a> {
             .expect("the peak itself lies within the margin of the peak")
     }
 
-    /// A level on top that the candidate is compared with: of those tried least, the one with the highest curve.
+    /// A level on top that the candidate is compared with: of those tried least, the one with the
+    /// highest curve.
     pub(super) fn rival(&self, candidate: u32) -> u32 {
         let fewest = |(level, fitted): &(u32, f64)| (self.tried[level].len(), -fitted);
         let rivals = self.top_without(candidate).into_iter();
@@ -155,8 +159,8 @@ impl<'a> Pooled<'a> {
         }
     }
 
-    /// Upper bound of a level's loss. Nothing is better than the best, so that a level whose trials were lucky counts as equal to
-    /// the others: it was chosen for its luck.
+    /// Upper bound of a level's loss. Nothing is better than the best, so that a level whose trials
+    /// were lucky counts as equal to the others: it was chosen for its luck.
     fn at_most(&self, level: u32) -> f64 {
         let below = self.below(level);
         below.loss.max(0.0) + self.reach(AS_GOOD, below.own_trials, below.top_trials)
@@ -183,7 +187,8 @@ impl<'a> Pooled<'a> {
         student_quantile(probability, self.df) * error
     }
 
-    /// The candidate, the level it was compared with, and the largest below it that is shown to be worse.
+    /// The candidate, the level it was compared with, and the largest below it that is shown to be
+    /// worse.
     pub(super) fn compared(&self) -> Compared {
         let candidate = self.candidate();
         let worse = self

@@ -4,16 +4,18 @@
 //!
 //! 1. *ladder*: one trial at each level of a logarithmic ladder, in a random order;
 //! 2. *finer steps*: twice, between the levels where the peak and the edge of its plateau lie;
-//! 3. for the best level *blocks*: the few levels that contend, each once a block and in a random order, until the
-//!    question is decided or the last block is over. They are compared within blocks, on a logarithmic scale, against the
-//!    best of them whichever that is, with intervals that hold for all levels and all looks together. The trials of the first
-//!    two steps are not used here: a level contends because a trial of it was lucky, and luck must not count twice.
-//! 4. for the smallest level that is as good, which asks for less, *rounds* of two trials instead: one of the level in
-//!    question, one on top of the curve. All trials count together ([`super::pooled`]).
+//! 3. for the best level *blocks*: the few levels that contend, each once a block and in a random
+//!    order, until the question is decided or the last block is over. They are compared within
+//!    blocks, on a logarithmic scale, against the best of them whichever that is, with intervals
+//!    that hold for all levels and all looks together. The trials of the first two steps are not
+//!    used here: a level contends because a trial of it was lucky, and luck must not count twice.
+//! 4. for the smallest level that is as good, which asks for less, *rounds* of two trials instead:
+//!    one of the level in question, one on top of the curve. All trials count together
+//!    ([`super::pooled`]).
 //!
 //! Steps 1 and 2 follow the project's method notes (screening, weighted unimodal regression,
-//! geometric midpoints); in step 3 blocks take the place of duels, so that the levels are compared with the true best of
-//! them and not with the one that looked best.
+//! geometric midpoints); in step 3 blocks take the place of duels, so that the levels are compared
+//! with the true best of them and not with the one that looked best.
 
 use std::collections::BTreeMap;
 
@@ -43,8 +45,8 @@ pub(crate) struct Try {
 
 /// A contender against the best one.
 pub(super) type Standing = contest::Standing<u32>;
-/// The contenders against each other, ascending by level. Where no blocks are run, `blocks` counts the trials of the level
-/// in question.
+/// The contenders against each other, ascending by level. Where no blocks are run, `blocks` counts
+/// the trials of the level in question.
 pub(super) type Compared = contest::Compared<u32>;
 
 impl Compared {
@@ -78,8 +80,8 @@ impl Search {
         }
     }
 
-    /// Runs the search. `measure` gives the logarithm of a trial's figure, more being better, or nothing when the level
-    /// is out: its trial cannot be used, or breaks a requirement.
+    /// Runs the search. `measure` gives the logarithm of a trial's figure, more being better, or
+    /// nothing when the level is out: its trial cannot be used, or breaks a requirement.
     pub(crate) fn run<E>(
         &mut self,
         random: &mut Xoshiro256PlusPlus,
@@ -175,7 +177,8 @@ impl Search {
         Curve::of(&self.tried, self.margin)
     }
 
-    /// What is known of the levels that count; `None` before two of them, or two blocks of them, were tried.
+    /// What is known of the levels that count; `None` before two of them, or two blocks of them,
+    /// were tried.
     pub(crate) fn compared(&self) -> Option<Compared> {
         if self.aim == Aim::SmallestNearBest {
             return Some(Pooled::of(&self.tried, self.margin)?.compared());

@@ -12,7 +12,8 @@ use crate::hold_by_gate::{OF_THE_GATE, set_of_gate};
 const CONCURRENCY: &str = "concurrency";
 
 impl Told<'_> {
-    /// The limits that hold the answer, with where the one that was looked for comes from; nothing where the factor is no limit.
+    /// The limits that hold the answer, with where the one that was looked for comes from; nothing
+    /// where the factor is no limit.
     pub(super) fn settings(&self) -> (BTreeMap<String, f64>, Vec<SettingDetail>) {
         let Some((level, place)) = self.level().zip(self.place()) else {
             return (BTreeMap::new(), Vec::new());

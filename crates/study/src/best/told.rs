@@ -1,6 +1,7 @@
 //! What came of the search: status, sentences, answer, settings.
 //!
-//! A plateau is called one: where no level was shown to be ahead of the others, none is called the best.
+//! A plateau is called one: where no level was shown to be ahead of the others, none is called the
+//! best.
 
 use std::collections::BTreeMap;
 

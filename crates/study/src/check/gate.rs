@@ -1,5 +1,5 @@
-//! The check of a gateway: with the cap of the answer and the same load, the server is at its goal, nobody is turned away, and
-//! the surplus is where it is expected: in the gateway.
+//! The check of a gateway: with the cap of the answer and the same load, the server is at its goal,
+//! nobody is turned away, and the surplus is where it is expected: in the gateway.
 
 use weir_metric::SignalUnit;
 use weir_queueing::laws;
@@ -11,7 +11,8 @@ use crate::settings::THREADS;
 
 /// The stage that the gateway is.
 pub(crate) const GATE: &str = "gate";
-/// What waits in the gateway agrees with what is expected within so many requests, or within this share of it.
+/// What waits in the gateway agrees with what is expected within so many requests, or within this
+/// share of it.
 const SURPLUS_REQUESTS: f64 = 2.0;
 const SURPLUS_SHARE: f64 = 0.1;
 
@@ -40,7 +41,8 @@ pub(crate) fn judge(
 ) -> Held {
     let mut requirements: Vec<RequirementCheck> = Vec::new();
     requirements.extend(expected.cpu.map(|goal| {
-        // One request more or less may be a large step: what was fitted at the answer is reached, and the goal not exceeded.
+        // One request more or less may be a large step: what was fitted at the answer is reached,
+        // and the goal not exceeded.
         let least = expected.fitted_cpu.min(goal) - CPU_BELOW;
         cpu_between(trials, least..=goal + CPU_ABOVE)
     }));
@@ -69,7 +71,8 @@ fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
     check(SignalUnit::PerSecond, says, seen, |value| value <= 0.0)
 }
 
-/// Who is neither in the server nor thinking waits in the gateway: by this trial's own figures, and by the model alone.
+/// Who is neither in the server nor thinking waits in the gateway: by this trial's own figures, and
+/// by the model alone.
 fn surplus(trials: &[&TrialRecord], expected: &ExpectedOfGate<'_>) -> Vec<RequirementCheck> {
     let measured = mean(trials, |trial| {
         let busy = trial.occupancy(THREADS).or_else(|| trial.occupancy(GATE))?;

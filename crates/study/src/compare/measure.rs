@@ -1,4 +1,5 @@
-//! What is compared: a figure of a trial, with the interval that the trial's own seconds and samples give.
+//! What is compared: a figure of a trial, with the interval that the trial's own seconds and
+//! samples give.
 
 use std::collections::BTreeSet;
 

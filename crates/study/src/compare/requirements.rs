@@ -103,7 +103,8 @@ fn relative(
     let (Some(a), Some(b)) = (of(&|cell| read(&cell.a)), of(&|cell| read(&cell.b))) else {
         return not_read(says, unit);
     };
-    // The figure's own change carries the interval; of means over several treatments it is that of their ratios.
+    // The figure's own change carries the interval; of means over several treatments it is that of
+    // their ratios.
     let known = figures
         .iter()
         .find(|known| known.figure == figure.to_string());

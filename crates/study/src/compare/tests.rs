@@ -59,7 +59,8 @@ fn throughput(comparison: &RunComparison) -> &FigureComparison {
     found.unwrap()
 }
 
-/// By hand: means of the logarithms differ by ln 1.2; variances of about 1e-4 on both sides, 4 degrees of freedom.
+/// By hand: means of the logarithms differ by ln 1.2; variances of about 1e-4 on both sides, 4
+/// degrees of freedom.
 #[test]
 fn repeated_trials_carry_their_own_spread() {
     let a = repeated("a", &[99.0, 100.0, 101.0]);

@@ -78,7 +78,8 @@ fn signal(trial: &RunTrial, window: &Range<usize>, name: &str) -> Result<Vec<f64
     Ok(read)
 }
 
-/// The label under which the response times of a class are kept: what was read back from a file has tags.
+/// The label under which the response times of a class are kept: what was read back from a file has
+/// tags.
 fn tag(histograms: &IntervalHistograms, class: &Class) -> Option<String> {
     let label = class.as_deref()?;
     let is_kept = histograms.labels().contains(&label);
@@ -100,7 +101,8 @@ fn counts(trial: &RunTrial, window: &Range<usize>, class: &Class) -> Result<Vec<
     Ok(counts.into_iter().map(|count| count as f64).collect())
 }
 
-/// The mean of a series, put to the trial's own value: that of a response time weighs samples, not seconds.
+/// The mean of a series, put to the trial's own value: that of a response time weighs samples, not
+/// seconds.
 fn series_mean(series: &[f64], value: f64, confidence: f64) -> Result<Estimate, String> {
     let mean = mean_of_series(series, confidence).map_err(|error| few(&error))?;
     if mean.support == Support::Refused {

@@ -1,5 +1,5 @@
-//! `[find]` with `goal = "best"` or `"smallest-near-best"`: the level of one factor that is best, and the smallest that
-//! is not worse.
+//! `[find]` with `goal = "best"` or `"smallest-near-best"`: the level of one factor that is best,
+//! and the smallest that is not worse.
 
 use std::time::Duration;
 
@@ -45,7 +45,8 @@ pub struct BestSpec {
     pub within: (u32, u32),
     /// The levels of other factors, the same in every trial.
     pub set: Levels,
-    /// The figure by which levels are compared; of throughput more is better, of response times less.
+    /// The figure by which levels are compared; of throughput more is better, of response times
+    /// less.
     pub of: String,
     /// The smallest difference that matters, as a share.
     pub margin: f64,

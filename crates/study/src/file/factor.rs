@@ -28,7 +28,8 @@ enum Kind {
     Gate,
     /// A value of the load: `param.NAME` of requests, `property.NAME` of the plan.
     OfTheLoad,
-    /// How the server is started, `start.NAME`, or a setting of the regulator in it, `regulator.NAME`: what the target takes.
+    /// How the server is started, `start.NAME`, or a setting of the regulator in it,
+    /// `regulator.NAME`: what the target takes.
     InWords,
 }
 

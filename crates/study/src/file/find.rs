@@ -1,5 +1,5 @@
-//! `[find]`: the largest number of users, or of requests that a gateway lets in at a time, that meets the requirements; other
-//! goals stand in `best`.
+//! `[find]`: the largest number of users, or of requests that a gateway lets in at a time, that
+//! meets the requirements; other goals stand in `best`.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -19,7 +19,8 @@ use super::sweep::read_set;
 pub const DEFAULT_REQUIREMENTS: [&str; 2] = ["cpu <= 80 %", "errors <= 0.1 %"];
 /// Users that are tried at most when a study names no range.
 const WITHIN: (u32, u32) = (1, 1_000);
-/// The most load of a study that varies the gateway, its check included: five minutes with the waits for the last requests.
+/// The most load of a study that varies the gateway, its check included: five minutes with the
+/// waits for the last requests.
 const BUDGET_OF_GATE: Duration = Duration::from_secs(270);
 /// The largest end of a range: one process cannot open more connections to one address anyway.
 const WITHIN_MAX: u32 = 60_000;
@@ -37,8 +38,8 @@ pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 pub enum Varied {
     /// The users of the load.
     Users,
-    /// The requests that a gateway in front of the server lets in at a time. The load stays as it is, large enough that some
-    /// of it waits.
+    /// The requests that a gateway in front of the server lets in at a time. The load stays as it
+    /// is, large enough that some of it waits.
     GateConcurrency,
 }
 
@@ -173,7 +174,8 @@ pub(crate) fn read(
     }
 }
 
-/// What is varied; the users when the table names nothing, or nothing of which a largest level can be found.
+/// What is varied; the users when the table names nothing, or nothing of which a largest level can
+/// be found.
 fn read_vary(section: &Section<'_>) -> Varied {
     let Some(vary) = section.text("vary") else {
         return Varied::Users;
@@ -191,8 +193,8 @@ fn read_vary(section: &Section<'_>) -> Varied {
     Varied::Users
 }
 
-/// `set`: the levels of what is not varied. The load in front of a gateway has to be said: one user more than it lets in is
-/// the least that shows anything.
+/// `set`: the levels of what is not varied. The load in front of a gateway has to be said: one user
+/// more than it lets in is the least that shows anything.
 fn read_fixed(section: &Section<'_>, varied: Varied, load: Option<&LoadSpec>) -> Levels {
     if varied == Varied::Users {
         return Levels::new();
@@ -220,8 +222,8 @@ fn read_fixed(section: &Section<'_>, varied: Varied, load: Option<&LoadSpec>) ->
     set
 }
 
-/// Of what grows with the requests that are let in, a largest level can be found. Who waits in the gateway waits the less the
-/// more it lets in, and so response times fall.
+/// Of what grows with the requests that are let in, a largest level can be found. Who waits in the
+/// gateway waits the less the more it lets in, and so response times fall.
 fn check_rises_with_gate(section: &Section<'_>) {
     let Some(texts) = section.texts("subject-to") else {
         return;

@@ -1,4 +1,5 @@
-//! `[gate]`: a gateway between the load and the server, which holds the flow while the server stays as it is.
+//! `[gate]`: a gateway between the load and the server, which holds the flow while the server stays
+//! as it is.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,8 +10,8 @@ use weir_userfile::{Section, cannot, number};
 use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE};
 use super::{Ask, varies};
 
-/// How long a request waits for its turn when the study does not say: longer than any request of a load takes, so that who
-/// finds the gateway full waits, and nobody is turned away.
+/// How long a request waits for its turn when the study does not say: longer than any request of a
+/// load takes, so that who finds the gateway full waits, and nobody is turned away.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 /// How many wait when the study does not say.
 const MAX_QUEUE: u32 = 10_000;
@@ -92,8 +93,8 @@ fn read_max_wait(section: &Section<'_>) -> Option<Duration> {
     Some(wait.into_inner())
 }
 
-/// The gateway of a study: the one of its table, or the default one where only a factor is named. A table that holds nothing,
-/// in a study that varies nothing of it, is a slip.
+/// The gateway of a study: the one of its table, or the default one where only a factor is named. A
+/// table that holds nothing, in a study that varies nothing of it, is a slip.
 pub(super) fn of_study(
     root: &Section<'_>,
     read: Option<(GateSpec, Range<usize>)>,

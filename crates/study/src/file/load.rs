@@ -37,7 +37,8 @@ pub struct LoadSpec {
     pub source: LoadSource,
     /// How long a trial measures.
     pub window: Window,
-    /// Warm-up of a trial before which the server was started, if it is longer than that of others.
+    /// Warm-up of a trial before which the server was started, if it is longer than that of
+    /// others.
     pub first_warm_up: Option<Duration>,
     /// Whether the length of the window follows from the trial (`window = "auto"`).
     pub window_is_auto: bool,

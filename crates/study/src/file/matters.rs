@@ -33,8 +33,8 @@ pub struct MattersSpec {
     pub of: String,
     /// The smallest difference that matters, as a share.
     pub margin: f64,
-    /// Levels of other factors with which the setting is thought to act as a limit; none: they are worked out, where
-    /// that is possible.
+    /// Levels of other factors with which the setting is thought to act as a limit; none: they are
+    /// worked out, where that is possible.
     pub binds_at: Levels,
     /// How long a trial measures.
     pub window: Window,

@@ -1,4 +1,5 @@
-//! `[find]` with a list in `vary`: the best levels of several settings together, and the smallest that are not worse.
+//! `[find]` with a list in `vary`: the best levels of several settings together, and the smallest
+//! that are not worse.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,12 +27,13 @@ pub struct SeveralSpec {
     pub goal: BestGoal,
     /// The settings that are varied, as they are listed.
     pub vary: Vec<String>,
-    /// The smallest and the largest level that may be tried, where the study says; of the others they follow from the
-    /// target.
+    /// The smallest and the largest level that may be tried, where the study says; of the others
+    /// they follow from the target.
     pub within: BTreeMap<String, (u32, u32)>,
     /// The levels of other factors, the same in every trial.
     pub set: Levels,
-    /// The figure by which levels are compared; of throughput more is better, of response times less.
+    /// The figure by which levels are compared; of throughput more is better, of response times
+    /// less.
     pub of: String,
     /// The smallest difference that matters, as a share.
     pub margin: f64,

@@ -1,6 +1,7 @@
 //! `[target.KIND]`: the server under load.
 //!
-//! Every kind has a file of its own with the keys that only it has; `cpus` and `settings` stand in all.
+//! Every kind has a file of its own with the keys that only it has; `cpus` and `settings` stand in
+//! all.
 
 mod behind;
 mod builtin;

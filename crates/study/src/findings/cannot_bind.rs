@@ -14,8 +14,8 @@ use crate::settings::THREADS;
 /// From this share of its limit a stage may have been full at moments.
 pub(crate) const NEAR: f64 = 0.8;
 
-/// All stages whose limits were varied and never reached, in one finding. The threads have a rule of
-/// their own.
+/// All stages whose limits were varied and never reached, in one finding. The threads have a rule
+/// of their own.
 pub(super) fn varied(evidence: &Evidence<'_>) -> Vec<Finding> {
     let stages = evidence.facts.stages.iter();
     let idle: Vec<Idle<'_>> = stages

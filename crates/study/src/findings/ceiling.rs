@@ -1,7 +1,8 @@
 //! What the users of a closed load can ask for at most.
 //!
-//! Little's law: N users, each of whom waits R for every answer, get at most N / R answers a second, however quick the
-//! load tool is. A load that is to keep a rate breaks there, whether or not the server is busy.
+//! Little's law: N users, each of whom waits R for every answer, get at most N / R answers a
+//! second, however quick the load tool is. A load that is to keep a rate breaks there, whether or
+//! not the server is busy.
 
 use weir_record::{Finding, TrialRecord};
 
@@ -12,7 +13,8 @@ const AT_CEILING: f64 = 0.97;
 /// A rate that is missed by less than this is kept: a window cuts off a few requests at its ends.
 const KEPT: f64 = 0.98;
 
-/// Requests per second that the users of a closed load can ask for at most, at the response time of the trial.
+/// Requests per second that the users of a closed load can ask for at most, at the response time of
+/// the trial.
 pub(crate) fn of_users(trial: &TrialRecord) -> Option<f64> {
     let mean_s = trial.response_time_ms.mean / 1e3;
     let closed = trial.open.is_none() && trial.population > 0 && mean_s > 0.0;

@@ -9,7 +9,8 @@ use crate::search::plateau::limit;
 /// Waiting counts from half a request on average: below it is the odd moment.
 const WAITING_MIN: f64 = 0.5;
 
-/// Requests wait in the gateway: the queue that is otherwise spread over a server's stages, or not seen at all.
+/// Requests wait in the gateway: the queue that is otherwise spread over a server's stages, or not
+/// seen at all.
 pub(super) fn holds(evidence: &Evidence<'_>) -> Vec<Finding> {
     let waiting = |trial: &TrialRecord| {
         let waiting = trial.waiting(GATE)?;

@@ -8,7 +8,8 @@ use super::{Evidence, name};
 use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
-/// The limit acts when its stage is this full on average, and does not when it is at most this full.
+/// The limit acts when its stage is this full on average, and does not when it is at most this
+/// full.
 const FULL: f64 = 0.95;
 const FREE: f64 = 0.85;
 /// A shift of a class's share that matters, in points, and in standard deviations of counting.

@@ -1,7 +1,7 @@
 //! Responses that were redirects, or came by way of one.
 //!
-//! A page for everybody answers fast. When a session has run out, or a path has moved, a load may measure the login
-//! page, and its throughput says nothing about the application.
+//! A page for everybody answers fast. When a session has run out, or a path has moved, a load may
+//! measure the login page, and its throughput says nothing about the application.
 
 use weir_record::{Finding, TrialRecord};
 

@@ -73,8 +73,8 @@ fn codes(trial: &TrialRecord) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the target's own queue can have overflowed: it was seen full (only then clients without an
-/// answer are counted), or it is not known how long it may be.
+/// Whether the target's own queue can have overflowed: it was seen full (only then clients without
+/// an answer are counted), or it is not known how long it may be.
 fn may_be_own(trial: &TrialRecord) -> bool {
     of_port(trial, "syn-sent").is_some() || of_port(trial, "accept-queue.limit").is_none()
 }

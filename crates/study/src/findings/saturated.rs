@@ -1,5 +1,5 @@
-//! What is full: threads with a queue in front of them, the CPU, the database, and a virtual machine
-//! that collects garbage instead of working.
+//! What is full: threads with a queue in front of them, the CPU, the database, and a virtual
+//! machine that collects garbage instead of working.
 
 use weir_record::{Finding, TrialRecord};
 

@@ -1,9 +1,9 @@
 //! A server that starts its workers more slowly than clients come.
 //!
-//! Where a process ends after a number of connections, the server can serve no more connections in a
-//! second than it starts processes, times that number. Apache's prefork starts at most 32 in a cycle
-//! of a second and what the work takes (`MAX_SPAWN_RATE` in `server/mpm/prefork/prefork.c`; 1, 2, 4 …
-//! 32 in the cycles before), however few of its processes are busy.
+//! Where a process ends after a number of connections, the server can serve no more connections in
+//! a second than it starts processes, times that number. Apache's prefork starts at most 32 in a
+//! cycle of a second and what the work takes (`MAX_SPAWN_RATE` in `server/mpm/prefork/prefork.c`;
+//! 1, 2, 4 … 32 in the cycles before), however few of its processes are busy.
 
 use weir_record::{Finding, TrialRecord};
 
@@ -11,8 +11,8 @@ use super::{Evidence, name};
 use crate::search::plateau::limit;
 use crate::settings::THREADS;
 
-/// Connections wait longer than this on average (Little's law): whoever comes between two cycles waits
-/// for the next one in any case, also where enough processes are started in each.
+/// Connections wait longer than this on average (Little's law): whoever comes between two cycles
+/// waits for the next one in any case, also where enough processes are started in each.
 const WAIT_MIN_S: f64 = 1.0;
 /// The stage is not what holds them when it is at most this full.
 const OCCUPIED_MAX: f64 = 0.5;
@@ -140,7 +140,8 @@ fn follows(held: &[Held<'_>]) -> Option<String> {
     })
 }
 
-/// That a cycle can start no more processes than have places, from trials that differ in their number.
+/// That a cycle can start no more processes than have places, from trials that differ in their
+/// number.
 fn more_places(held: &[Held<'_>]) -> Option<String> {
     let most = held.iter().max_by(|a, b| a.limit.total_cmp(&b.limit))?;
     let least = held

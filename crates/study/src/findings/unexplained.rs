@@ -58,7 +58,8 @@ pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
     vec![innocent.into_iter().fold(found, Finding::was_not)]
 }
 
-/// Neighbours in load, everything else being the same, of which the one with more load does no more.
+/// Neighbours in load, everything else being the same, of which the one with more load does no
+/// more.
 fn pairs<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Pair<'a>> {
     LOADS.into_iter().flat_map(|load| {
         let mut alike: BTreeMap<String, Vec<&TrialRecord>> = BTreeMap::new();
@@ -87,8 +88,8 @@ fn pairs<'a>(evidence: &'a Evidence<'_>) -> impl Iterator<Item = Pair<'a>> {
     })
 }
 
-/// What was read of a trial, when none of it explains a plateau; `None` when something does, or when
-/// not even the CPU is known.
+/// What was read of a trial, when none of it explains a plateau; `None` when something does, or
+/// when not even the CPU is known.
 fn innocent(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<Vec<String>> {
     let of_cpus = trial.cpu.map(|cpu| cpu.total);
     let cpu = of_cpus.or_else(|| spawn_rate::own_cpu(trial, evidence))?;

@@ -1,21 +1,23 @@
 //! Whether the setting acted as a limit, and with what load it should.
 //!
-//! "No difference" is an answer about the load that was tried. It is one about the setting only if the setting
-//! was reached: if as many wanted to be in its stage as it lets in. That is read from the stage's occupancy, its waits and
-//! what it refused, in the trials with the smaller limit.
+//! "No difference" is an answer about the load that was tried. It is one about the setting only if
+//! the setting was reached: if as many wanted to be in its stage as it lets in. That is read from
+//! the stage's occupancy, its waits and what it refused, in the trials with the smaller limit.
 
 use weir_record::{Binding, Level, Levels, TargetFacts, TrialRecord};
 
 use super::pairs::Pairs;
 use crate::figure::occupancy;
+use crate::file::MattersSpec;
 use crate::fullness::{WAITING_MIN, full};
 use crate::search::USERS;
 use crate::settings::BACKLOG;
-use crate::file::MattersSpec;
 
-/// What would fill the stage by the figures of the pairs is multiplied by this: more users also wait longer elsewhere.
+/// What would fill the stage by the figures of the pairs is multiplied by this: more users also
+/// wait longer elsewhere.
 const AMPLE: f64 = 1.5;
-/// Users are multiplied by at most this to make a setting bind: far outside its load a server shows other limits.
+/// Users are multiplied by at most this to make a setting bind: far outside its load a server shows
+/// other limits.
 const USERS_TIMES_MAX: f64 = 20.0;
 const USERS_MAX: f64 = 60_000.0;
 
@@ -82,8 +84,8 @@ impl Mechanism {
         }
     }
 
-    /// The levels with which it should act, where it did not in the pairs: as the study says, else so many users that,
-    /// by the occupancy seen, the stage is full.
+    /// The levels with which it should act, where it did not in the pairs: as the study says, else
+    /// so many users that, by the occupancy seen, the stage is full.
     pub(super) fn to_try(&self, spec: &MattersSpec) -> Option<Levels> {
         if self.in_pairs.is_some() {
             return None;

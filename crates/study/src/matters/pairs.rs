@@ -1,9 +1,10 @@
 //! Pairs of trials at the two levels, and what they say so far.
 //!
-//! Three figures decide. The one that was asked for has to be shown to be the same, or to differ (sequential test by
-//! pairs, `weir_stats::sequential_equivalence`). A setting that leaves throughput alone may still refuse requests or make
-//! them wait, so the share of errors and the response time are compared too: they can make a difference of what looks the
-//! same, and errors that are not clear keep the study going.
+//! Three figures decide. The one that was asked for has to be shown to be the same, or to differ
+//! (sequential test by pairs, `weir_stats::sequential_equivalence`). A setting that leaves
+//! throughput alone may still refuse requests or make them wait, so the share of errors and the
+//! response time are compared too: they can make a difference of what looks the same, and errors
+//! that are not clear keep the study going.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng as _;
@@ -24,8 +25,8 @@ pub(crate) use weir_stats::PAIRS_MAX;
 pub(crate) const DROPPED_MAX: usize = 4;
 /// A share of errors that differs by less does not matter; what studies ask for by default.
 const ERRORS_MATTER: f64 = 0.001;
-/// A response time has to differ by at least so much: in a closed system it answers to a small change of throughput with
-/// a large one of its own.
+/// A response time has to differ by at least so much: in a closed system it answers to a small
+/// change of throughput with a large one of its own.
 const RESPONSE_MATTERS: f64 = 0.1;
 
 /// The pairs of a study.
@@ -183,7 +184,8 @@ impl Pairs {
         Some(self.figure(&figure, &found, margin))
     }
 
-    /// The share of errors: the same while it differs by less than matters, different if that is shown.
+    /// The share of errors: the same while it differs by less than matters, different if that is
+    /// shown.
     fn errors(&self) -> Option<FigureDifference> {
         let figure = Figure::named("errors");
         let pairs = self.values(&figure)?;
@@ -217,7 +219,8 @@ fn usable(record: TrialRecord, spec: &MattersSpec) -> Result<TrialRecord, String
     }
 }
 
-/// All figures together: one that differs is a difference; the same is what was asked for and the errors.
+/// All figures together: one that differs is a difference; the same is what was asked for and the
+/// errors.
 fn together(figures: &[FigureDifference]) -> Verdict {
     let errors = Figure::named("errors").to_string();
     let needed = |at: usize, figure: &FigureDifference| at == 0 || figure.figure == errors;

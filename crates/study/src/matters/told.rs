@@ -1,4 +1,5 @@
-//! What came of it in words and in the result: never that a setting does not matter, where it was never reached.
+//! What came of it in words and in the result: never that a setting does not matter, where it was
+//! never reached.
 
 use weir_record::{Difference, FigureDifference, TargetFacts};
 use weir_stats::{LOOKS, Verdict};
@@ -6,8 +7,8 @@ use weir_stats::{LOOKS, Verdict};
 use super::binding::words;
 use super::{End, Learned, level_in_result, level_name};
 use crate::figure::Figure;
-use crate::settings::BACKLOG;
 use crate::file::{ColumnSpec, MattersSpec, default_columns};
+use crate::settings::BACKLOG;
 use crate::sweep::percent;
 use crate::trials::Stop;
 

@@ -19,12 +19,13 @@ use super::users::{Users, customers};
 /// Relative spread between trials that is assumed before any is seen, and its weight against the
 /// scatter of the trials near the goal, in degrees of freedom. Quiet machines repeat a trial within
 /// 1 to 2 %, shared ones within 5 to 10 %; one degree of freedom lets five trials speak for
-/// themselves (tried in `tests/study/search_accuracy.rs`: with more the intervals of noisy machines are
-/// too narrow).
+/// themselves (tried in `tests/study/search_accuracy.rs`: with more the intervals of noisy machines
+/// are too narrow).
 pub(crate) const SPREAD: f64 = 0.02;
 const SPREAD_DF: f64 = 1.0;
-/// Measured CPU against the model's has slope 1 where the model is right. Two classes of requests, a plateau above the
-/// goal or a demand that grows with the load make it 0.5 to 1.5; until the trials say so, this is how far it may be off.
+/// Measured CPU against the model's has slope 1 where the model is right. Two classes of requests,
+/// a plateau above the goal or a demand that grows with the load make it 0.5 to 1.5; until the
+/// trials say so, this is how far it may be off.
 const SLOPE_DOUBT: f64 = 0.4;
 /// The model is not asked about more users than this.
 const LEVEL_MAX: f64 = 1e5;

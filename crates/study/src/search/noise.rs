@@ -4,13 +4,15 @@ use weir_stats::{Spread, student_cdf};
 
 use super::cpu::SPREAD;
 
-/// The weight of the assumed spread against what the trials show, in degrees of freedom (see [`SPREAD`]).
+/// The weight of the assumed spread against what the trials show, in degrees of freedom (see
+/// [`SPREAD`]).
 const SPREAD_DF: f64 = 1.0;
 /// Throughput says as well how much trials differ, from so many near trials on.
 const THROUGHPUTS_MIN: usize = 4;
 /// A trial can only be told to be an outlier among so many.
 pub(super) const OUTLIER_AMONG: usize = 5;
-/// A trial is left out when chance puts any of the near trials so far from the others with less than this probability …
+/// A trial is left out when chance puts any of the near trials so far from the others with less
+/// than this probability …
 const OUTLIER_PROBABILITY: f64 = 0.01;
 /// … and if that is this far (in logarithms): what differs by less does no harm.
 const OUTLIER_FAR: f64 = 0.08;
@@ -33,11 +35,12 @@ impl Near {
     }
 }
 
-/// What is known of the spread between trials before their CPU is looked at: an assumption, and how much the throughput of
-/// the near trials scatters about a line through it.
+/// What is known of the spread between trials before their CPU is looked at: an assumption, and how
+/// much the throughput of the near trials scatters about a line through it.
 ///
-/// Four or five trials tell their own noise badly: one search in five would take its trials to be half as noisy as they
-/// are, and stop too early. What makes CPU differ from trial to trial makes throughput differ as well.
+/// Four or five trials tell their own noise badly: one search in five would take its trials to be
+/// half as noisy as they are, and stop too early. What makes CPU differ from trial to trial makes
+/// throughput differ as well.
 pub(super) fn spread(near: &[Near]) -> Spread {
     let throughput = if near.len() < THROUGHPUTS_MIN {
         None
@@ -63,11 +66,13 @@ pub(super) fn seen(near: &[Near]) -> f64 {
     ((known.df * known.relative.powi(2) + squares) / (known.df + df)).sqrt()
 }
 
-/// The trial that lies so far from what the others say that chance does not explain it, if there is one.
+/// The trial that lies so far from what the others say that chance does not explain it, if there is
+/// one.
 ///
-/// Each trial in turn is compared with the mean ratio of measured to modelled CPU of the others, their noise taken from
-/// their own CPU and throughput (externally studentized residuals; Cook and Weisberg 1982, "Residuals and Influence in
-/// Regression"); as any of them may be the one, the probability is multiplied by their number (Bonferroni).
+/// Each trial in turn is compared with the mean ratio of measured to modelled CPU of the others,
+/// their noise taken from their own CPU and throughput (externally studentized residuals; Cook and
+/// Weisberg 1982, "Residuals and Influence in Regression"); as any of them may be the one, the
+/// probability is multiplied by their number (Bonferroni).
 pub(super) fn outlier(near: &[Near]) -> Option<usize> {
     if near.len() < OUTLIER_AMONG {
         return None;

@@ -100,8 +100,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The CPU of a trial, from its CPU figure and from its throughput: the two err on their own, or
-    /// (when requests cost more for a while) in opposite directions.
+    /// The CPU of a trial, from its CPU figure and from its throughput: the two err on their own,
+    /// or (when requests cost more for a while) in opposite directions.
     fn cpu(&self, trial: &TrialRecord) -> f64 {
         let measured = trial.cpu.map_or(0.0, |cpu| cpu.total);
         let servers = self.facts.cpus;

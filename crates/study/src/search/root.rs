@@ -15,7 +15,8 @@ pub(crate) struct Root {
     pub(crate) by: By,
     /// Relative spread between trials near by, as far as it is known; else 0.
     pub(crate) noise: f64,
-    /// Half-width of the 95 % interval of the CPU at the level, as a share of the CPUs; 0 where it is not known.
+    /// Half-width of the 95 % interval of the CPU at the level, as a share of the CPUs; 0 where it
+    /// is not known.
     pub(crate) cpu_doubt: f64,
 }
 

@@ -1,7 +1,7 @@
 //! The smallest level of the range, when the root lies below it: whether anything holds at all.
 //!
-//! The root comes from a curve through all trials, which may be wrong just there. So nothing is called broken at the
-//! smallest level but what broke in every trial at that level.
+//! The root comes from a curve through all trials, which may be wrong just there. So nothing is
+//! called broken at the smallest level but what broke in every trial at that level.
 
 use weir_record::TrialRecord;
 
@@ -48,7 +48,8 @@ impl AtStart {
     }
 }
 
-/// What to do when the root lies below the range; `trials` are all valid ones, `used` those the root comes from.
+/// What to do when the root lies below the range; `trials` are all valid ones, `used` those the
+/// root comes from.
 pub(super) fn below_range(
     spec: &FindSpec,
     goals: &Goals,
@@ -137,7 +138,8 @@ fn bracket(
     }
 }
 
-/// The answer that rests on the trials alone. The curve through them says less, so the interval begins with the range.
+/// The answer that rests on the trials alone. The curve through them says less, so the interval
+/// begins with the range.
 fn level(spec: &FindSpec, binding: usize, bracket: Root) -> Found {
     Found::Level {
         root: Root {

@@ -10,8 +10,8 @@ use crate::file::Varied;
 /// A level counts per thread group of a plan, and other groups may be fixed; so the population is
 /// some multiple of the level plus a constant. Trials say both.
 ///
-/// Behind a gateway that is always full the customers are the requests that it lets in: one leaves, and the next comes in without
-/// thinking.
+/// Behind a gateway that is always full the customers are the requests that it lets in: one leaves,
+/// and the next comes in without thinking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Users {
     per_level: f64,

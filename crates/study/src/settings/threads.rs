@@ -22,8 +22,9 @@ const MODEL_DOUBT: f64 = 0.03;
 const TRIAL_DOUBT: f64 = 0.015;
 /// Trials contradict the model when one is off by so many of its standard deviations after the fit.
 const CONTRADICTS: f64 = 3.0;
-/// The CPU may exceed its goal by so much as fitted, if otherwise the throughput of the answer would
-/// be missed: one thread moves the CPU by several points, and the check cannot tell less than a point.
+/// The CPU may exceed its goal by so much as fitted, if otherwise the throughput of the answer
+/// would be missed: one thread moves the CPU by several points, and the check cannot tell less than
+/// a point.
 const NEARLY: f64 = 0.0075;
 
 /// A closed network of CPU and delay with as many requests as threads, and trials that correct it.
@@ -217,7 +218,8 @@ mod tests {
         assert!((threads - 3..threads).contains(&fewer), "{threads} {fewer}");
     }
 
-    // Two classes behind one limit: it holds less CPU than the model says below the goal, and more above.
+    // Two classes behind one limit: it holds less CPU than the model says below the goal, and more
+    // above.
     #[test]
     fn trials_that_contradict_the_model_are_interpolated() {
         let one = search(&[(40, 0.47, 0.062)]);

@@ -1,4 +1,5 @@
-//! The comparison that decides: what the searches propose, its neighbours, and all limits open, in blocks.
+//! The comparison that decides: what the searches propose, its neighbours, and all limits open, in
+//! blocks.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_record::LevelVerdict;
@@ -36,7 +37,8 @@ impl Compared {
             .min_by(|a, b| size(&a.contender).total_cmp(&size(&b.contender)))
     }
 
-    /// Those that have less of one setting than a point and no less of the others: what they lose, less of the one loses.
+    /// Those that have less of one setting than a point and no less of the others: what they lose,
+    /// less of the one loses.
     pub(super) fn with_less_of<'s>(
         &'s self,
         place: usize,
@@ -66,8 +68,8 @@ impl Compared {
         }
     }
 
-    /// Whether the last block may show a point not to be worse, if its mean stays what it is: intervals shrink with the
-    /// root of the blocks.
+    /// Whether the last block may show a point not to be worse, if its mean stays what it is:
+    /// intervals shrink with the root of the blocks.
     fn may_be_shown(&self, open: &Standing, margin: f64) -> bool {
         let shrinks = (self.blocks as f64 / BLOCKS_MAX as f64).sqrt();
         open.loss.value + shrinks * (open.loss.high - open.loss.value) < margin

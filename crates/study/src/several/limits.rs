@@ -1,16 +1,17 @@
 //! The settings that are varied, and which of them can bind at this load.
 //!
-//! A limit acts only when as many want to be in its stage as it lets in. In front of the threads that is known from the
-//! load: no more connections are wanted than users have, and none waits in the backlog while all of them are let in. Inside the
-//! server it is known from a trial with all limits open: how full a stage was then is the most that any limit of it can
-//! hold back. A setting that cannot bind is not searched, and one that can is searched only as far as it can.
+//! A limit acts only when as many want to be in its stage as it lets in. In front of the threads
+//! that is known from the load: no more connections are wanted than users have, and none waits in
+//! the backlog while all of them are let in. Inside the server it is known from a trial with all
+//! limits open: how full a stage was then is the most that any limit of it can hold back. A setting
+//! that cannot bind is not searched, and one that can is searched only as far as it can.
 
 use weir_record::{SettingEvidence, Stage, TargetFacts, TrialRecord, WhenFull};
 
+use crate::file::{SeveralSpec, is_spare};
 use crate::findings::cannot_bind::NEAR;
 use crate::fullness::full;
 use crate::settings::{BACKLOG, CONNECTIONS, THREADS, quantile};
-use crate::file::{SeveralSpec, is_spare};
 
 /// Where a study and the target say nothing, no more threads are tried than this …
 const THREADS_MAX: u32 = 400;
@@ -18,7 +19,8 @@ const THREADS_MAX: u32 = 400;
 const POOL_MAX: u32 = 100;
 /// Connections that are closing may overlap with their users' next ones.
 const OVERLAP: f64 = 1.1;
-/// A stage is taken as large enough if more than its limit are wanted at most this share of the time.
+/// A stage is taken as large enough if more than its limit are wanted at most this share of the
+/// time.
 const WANTED_MORE: f64 = 0.001;
 
 /// One of the settings that are varied.
@@ -55,7 +57,8 @@ impl Standing {
     }
 }
 
-/// The place in the order of the search: the backlog holds what connections do not let in, so that it comes behind them.
+/// The place in the order of the search: the backlog holds what connections do not let in, so that
+/// it comes behind them.
 fn rank(stage: &str) -> u32 {
     match stage {
         CONNECTIONS => 0,
@@ -66,7 +69,8 @@ fn rank(stage: &str) -> u32 {
     }
 }
 
-/// The settings in the order of the funnel, all still to be judged; or what the target does not have.
+/// The settings in the order of the funnel, all still to be judged; or what the target does not
+/// have.
 pub(super) fn limits(
     spec: &SeveralSpec,
     facts: &TargetFacts,
@@ -158,7 +162,8 @@ impl Limit {
         matches!(self.standing, Standing::Searched { .. })
     }
 
-    /// The level at which it holds back least; `None` where what was found does not hold back anybody.
+    /// The level at which it holds back least; `None` where what was found does not hold back
+    /// anybody.
     pub(super) fn open(&self, population: u32) -> Option<u32> {
         let in_front = self.stage == CONNECTIONS || self.stage == BACKLOG;
         let enough = self.found.is_none_or(|found| {
@@ -170,8 +175,9 @@ impl Limit {
         Some(self.within.1)
     }
 
-    /// Judges whether it can bind, by the trial with all limits open. `connections` is the smallest limit of connections that
-    /// may be in force, and what a connection does that finds it reached.
+    /// Judges whether it can bind, by the trial with all limits open. `connections` is the smallest
+    /// limit of connections that may be in force, and what a connection does that finds it
+    /// reached.
     pub(super) fn judge(
         &mut self,
         open: &TrialRecord,
@@ -293,10 +299,12 @@ impl Limit {
     }
 }
 
-/// How many places a stage needs so that hardly ever more are wanted, if so many of `most` are in it on average.
+/// How many places a stage needs so that hardly ever more are wanted, if so many of `most` are in
+/// it on average.
 ///
-/// As if each of them were in it independently of the others (binomial), and a quarter more, because in a queue they
-/// are not, and because a stage may be full at moments from four fifths of its limit on.
+/// As if each of them were in it independently of the others (binomial), and a quarter more,
+/// because in a queue they are not, and because a stage may be full at moments from four fifths of
+/// its limit on.
 pub(super) fn wanted(occupied: f64, most: u32) -> u32 {
     let share = (occupied / f64::from(most.max(1))).min(1.0);
     let at_moments = f64::from(quantile(most, share, WANTED_MORE).max(1)) / NEAR;
@@ -310,7 +318,8 @@ mod tests {
     #[test]
     fn what_is_wanted_lies_between_the_mean_and_everybody() {
         assert_eq!(wanted(40.0, 40), 40, "all of them all the time");
-        // binomial(40, 0.1): P(X <= 10) = 0.9985, P(X <= 11) = 0.9996 (standard tables); 11 / 0.8 = 13.75.
+        // binomial(40, 0.1): P(X <= 10) = 0.9985, P(X <= 11) = 0.9996 (standard tables); 11 / 0.8 =
+        // 13.75.
         assert_eq!(wanted(4.0, 40), 14);
         assert_eq!(wanted(1e-9, 40), 2);
     }

@@ -1,9 +1,10 @@
 //! What a model of threads, CPU and pool proposes: where a search begins, never where it ends.
 //!
-//! The trials so far give, by the operational laws, what a request needs: CPU time (utilisation law), time that it holds a
-//! connection (Little's law), think time (response-time law). The rest of its time in a thread is the delay with which the model
-//! ([`ThreadLimited`]) has the measured throughput. Where the CPU is saturated every delay does, so that the trial with the
-//! least CPU is taken, and none that leaves too little free.
+//! The trials so far give, by the operational laws, what a request needs: CPU time (utilisation
+//! law), time that it holds a connection (Little's law), think time (response-time law). The rest
+//! of its time in a thread is the delay with which the model ([`ThreadLimited`]) has the measured
+//! throughput. Where the CPU is saturated every delay does, so that the trial with the least CPU is
+//! taken, and none that leaves too little free.
 
 use weir_queueing::{Pool, ThreadLimited, laws};
 use weir_record::{TargetFacts, TrialRecord};
@@ -12,7 +13,8 @@ use crate::settings::{THREADS, think_s};
 
 /// With more CPU than this a trial says nothing of the time that is spent beside it.
 const CPU_MOST: f64 = 0.9;
-/// Users who do not think are taken to think this long: the model needs some time, and this one changes nothing.
+/// Users who do not think are taken to think this long: the model needs some time, and this one
+/// changes nothing.
 const THINK_LEAST_S: f64 = 1e-3;
 /// Halvings of the interval of the delay: enough for any precision that is wanted here.
 const HALVINGS: usize = 40;
@@ -73,7 +75,8 @@ impl Model {
         smallest(within, loss, |threads| self.throughput(Some(threads), None))
     }
 
-    /// The same of the connections of a pool, behind so many threads; `None` for another pool than the model's.
+    /// The same of the connections of a pool, behind so many threads; `None` for another pool than
+    /// the model's.
     pub(super) fn pool(
         &self,
         stage: &str,
@@ -95,7 +98,8 @@ impl Model {
     }
 }
 
-/// The delay in the thread with which the server answers as much as was measured; none where it answers less without.
+/// The delay in the thread with which the server answers as much as was measured; none where it
+/// answers less without.
 fn with_delay(server: ThreadLimited, throughput: f64) -> ThreadLimited {
     let with = |delay_in_thread_s: f64| ThreadLimited {
         delay_in_thread_s,
@@ -113,7 +117,8 @@ fn with_delay(server: ThreadLimited, throughput: f64) -> ThreadLimited {
     with(low)
 }
 
-/// The smallest level that loses at most this share against the largest; more never answer less in the model.
+/// The smallest level that loses at most this share against the largest; more never answer less in
+/// the model.
 fn smallest((low, high): (u32, u32), loss: f64, throughput: impl Fn(u32) -> f64) -> u32 {
     let enough = (1.0 - loss) * throughput(high);
     let (mut low, mut high) = (low, high);

@@ -14,7 +14,8 @@ use crate::settings::THREADS;
 use crate::trials::Effort;
 
 impl Study<'_> {
-    /// Searches every setting, outermost first, and once more those in front of one that was made small.
+    /// Searches every setting, outermost first, and once more those in front of one that was made
+    /// small.
     pub(super) fn search(&mut self) -> Result<(), End> {
         for at in 0..self.found.searched.len() {
             self.explore(at, None)?;
@@ -31,7 +32,8 @@ impl Study<'_> {
         Ok(())
     }
 
-    /// Whether, with what is proposed, requests wait for a stage behind this one: then this one holds them longer.
+    /// Whether, with what is proposed, requests wait for a stage behind this one: then this one
+    /// holds them longer.
     fn is_waited_for_behind(&self, at: usize) -> bool {
         let tried = self.tried.get(&self.found.proposal);
         let Some(record) = tried.and_then(|tried| self.record(tried.trial)) else {
@@ -111,8 +113,9 @@ impl Study<'_> {
         stage == THREADS || stage.starts_with("pool.")
     }
 
-    /// The levels among which a setting is searched: a pool behind fewer threads is wanted by fewer. Behind a stage that was
-    /// made small, more may be wanted than with all limits open, and that is how it is for a second search.
+    /// The levels among which a setting is searched: a pool behind fewer threads is wanted by
+    /// fewer. Behind a stage that was made small, more may be wanted than with all limits open,
+    /// and that is how it is for a second search.
     fn range(&mut self, at: usize, again: bool) -> Option<(u32, u32)> {
         let limit = &self.found.limits[self.found.searched[at]];
         let Standing::Searched { reach, .. } = &limit.standing else {

@@ -13,8 +13,8 @@ use super::walk::Beside;
 use super::{End, Out, Point, contenders_max};
 use crate::best::Scale;
 use crate::contest::LOOKS;
-use crate::settings::{CONNECTIONS, THREADS};
 use crate::file::{BestGoal, SeveralSpec};
+use crate::settings::{CONNECTIONS, THREADS};
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
 /// A trial of a search, by its point.
@@ -112,7 +112,8 @@ impl<'a> Study<'a> {
             .filter(|(at, _)| self.found.limits[*at].is_searched())
             .collect();
         (self.found.searched, self.found.open) = kept.into_iter().unzip();
-        // One that turned out to bind as found was not open in the trial: it is from here on, and that is another point.
+        // One that turned out to bind as found was not open in the trial: it is from here on, and
+        // that is another point.
         let mut is_that_point = true;
         for at in 0..self.found.limits.len() {
             let limit = &self.found.limits[at];
@@ -232,8 +233,8 @@ impl<'a> Study<'a> {
         contenders
     }
 
-    /// Runs a trial and gives its figure as the searches want it; none when the point is out, and no record when not even that can
-    /// be said of it.
+    /// Runs a trial and gives its figure as the searches want it; none when the point is out, and
+    /// no record when not even that can be said of it.
     pub(super) fn measure(
         &mut self,
         point: &Point,

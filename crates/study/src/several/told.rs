@@ -13,9 +13,9 @@ use super::joint::{Compared, Joint, Standing};
 use super::limits;
 use super::{End, Point, words};
 use crate::contest::CONFIDENCE;
+use crate::file::{Across, BestGoal, ColumnSpec, SeveralSpec, default_columns};
 use crate::findings;
 use crate::outcome::Outcome;
-use crate::file::{Across, BestGoal, ColumnSpec, SeveralSpec, default_columns};
 use crate::sweep::{Case, table};
 use crate::trials::Stop;
 
@@ -69,7 +69,8 @@ pub(super) fn outcome(
     }
 }
 
-/// The settings to use, and where each comes from; one whose limit as found is not known and that stays has none.
+/// The settings to use, and where each comes from; one whose limit as found is not known and that
+/// stays has none.
 fn settings(
     joint: &JointSettings,
     facts: &TargetFacts,

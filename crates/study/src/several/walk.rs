@@ -1,8 +1,9 @@
 //! The search of one setting while the others stay: where to look, one trial a level.
 //!
-//! It begins around what the model proposes and goes on along a ladder of doubled levels for as long as the trials point
-//! further, so that a wrong model costs trials and not the answer. Then it takes finer steps. The curve through the trials is
-//! the closest one with one peak. What it chooses is only a proposal: the joint comparison decides.
+//! It begins around what the model proposes and goes on along a ladder of doubled levels for as
+//! long as the trials point further, so that a wrong model costs trials and not the answer. Then it
+//! takes finer steps. The curve through the trials is the closest one with one peak. What it
+//! chooses is only a proposal: the joint comparison decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -242,8 +243,9 @@ impl Fit {
         self.fitted[self.peak]
     }
 
-    /// The first level within the margin of the plateau around the peak. The highest of single trials is the luckiest, so that
-    /// the mean of all within two margins stands for the plateau.
+    /// The first level within the margin of the plateau around the peak. The highest of single
+    /// trials is the luckiest, so that the mean of all within two margins stands for the
+    /// plateau.
     fn edge(&self, margin: f64) -> u32 {
         let near = self
             .fitted

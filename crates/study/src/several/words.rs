@@ -8,8 +8,8 @@ use super::limits;
 use super::told::Told;
 use super::{End, Point};
 use crate::contest::CONFIDENCE;
-use crate::search::bounded::Bounded;
 use crate::file::BestGoal;
+use crate::search::bounded::Bounded;
 use crate::sweep::percent;
 use crate::trials::Stop;
 

@@ -1,10 +1,10 @@
 //! Which case is best, which are as good, and which of those comes first in the list.
 //!
-//! All trials of a block are run one after the other in a random order, so cases are compared within
-//! blocks ([`Blocks`]), on a logarithmic scale: differences are shares. A case is *as good* when the
-//! whole interval of its loss against the best lies within what matters to the user, *worse* when
-//! the whole interval lies beyond; in between nothing can be told, and nothing is claimed. The
-//! intervals hold for all comparisons together.
+//! All trials of a block are run one after the other in a random order, so cases are compared
+//! within blocks ([`Blocks`]), on a logarithmic scale: differences are shares. A case is *as good*
+//! when the whole interval of its loss against the best lies within what matters to the user,
+//! *worse* when the whole interval lies beyond; in between nothing can be told, and nothing is
+//! claimed. The intervals hold for all comparisons together.
 
 use weir_metric::SignalUnit;
 use weir_record::TrialRecord;
@@ -129,7 +129,8 @@ fn told(
 }
 
 fn compared(case: &str, difference: Estimate, sign: f64, matters: f64) -> Compared<'_> {
-    // From a logarithm of a ratio to the share that is lost (or that is more, where less is better).
+    // From a logarithm of a ratio to the share that is lost (or that is more, where less is
+    // better).
     let share = |logarithm: f64| -sign * logarithm.exp_m1();
     let ends = [share(difference.low), share(difference.high)];
     let loss = Estimate {

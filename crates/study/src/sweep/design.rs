@@ -28,7 +28,8 @@ pub(crate) struct Case {
     pub(crate) replicates: Option<u32>,
     /// The environments in which it is run; `None`: all.
     pub(crate) only_in: Option<Vec<String>>,
-    /// How many other cases have to come before it, because its levels follow from what they measure.
+    /// How many other cases have to come before it, because its levels follow from what they
+    /// measure.
     pub(crate) depth: usize,
 }
 
@@ -108,8 +109,8 @@ fn listed_case(case: &CaseSpec, all: &[CaseSpec]) -> Case {
     }
 }
 
-/// The cases of a block in the order in which they run: environment by environment, in an order by chance; in each those first
-/// from which others follow, otherwise by chance.
+/// The cases of a block in the order in which they run: environment by environment, in an order by
+/// chance; in each those first from which others follow, otherwise by chance.
 pub(crate) fn order(
     cases: &[Case],
     block: u32,

@@ -98,8 +98,8 @@ fn as_level(text: String) -> Level {
     }
 }
 
-/// A figure of a case in an environment, over all its valid trials so far. A server that was started anew in between is
-/// the same server; more trials make the figure surer.
+/// A figure of a case in an environment, over all its valid trials so far. A server that was
+/// started anew in between is the same server; more trials make the figure surer.
 pub(super) fn measured(
     name: &str,
     figure: &Figure,

@@ -167,8 +167,9 @@ impl<'a> Place<'a> {
         self.plain_case(best)
     }
 
-    /// Whether more than half of a case's trials keep a bound, each beside what the bound's cases had in its block: a case that is run
-    /// in one block only is not judged by what others were like.
+    /// Whether more than half of a case's trials keep a bound, each beside what the bound's cases
+    /// had in its block: a case that is run in one block only is not judged by what others were
+    /// like.
     fn is_kept(&self, bound: &str, name: &str) -> bool {
         let Some(case) = self.plain_case(name) else {
             return false;
@@ -180,7 +181,8 @@ impl<'a> Place<'a> {
         2 * kept.count() > own.len()
     }
 
-    /// Whether a trial keeps a bound, whose formulas are worked out by the trials beside it; `None` when something was not read.
+    /// Whether a trial keeps a bound, whose formulas are worked out by the trials beside it; `None`
+    /// when something was not read.
     fn keeps(&self, trial: &TrialRecord, bound: &str) -> Option<bool> {
         let worked_out = match Derived::parse(bound).ok()? {
             Some(derived) => derived.text(|name, figure| {

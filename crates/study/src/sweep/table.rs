@@ -98,8 +98,8 @@ fn row(
     }
 }
 
-/// The levels of a case, each as it was set where all trials agree; where they followed from what others had measured and differ, as
-/// it is written.
+/// The levels of a case, each as it was set where all trials agree; where they followed from what
+/// others had measured and differ, as it is written.
 fn set(case: &Case, own: &[&TrialRecord]) -> Levels {
     let level = |(factor, written): (&String, &Level)| {
         let mut set = own.iter().filter_map(|trial| trial.levels.get(factor));
@@ -131,7 +131,8 @@ fn relative(
 /// A figure of a case's trials, each as a multiple of what another case had beside it.
 pub(super) struct Multiples {
     values: Vec<f64>,
-    /// Whether each has a trial of its own below the line: otherwise they err together, and their spread says too little.
+    /// Whether each has a trial of its own below the line: otherwise they err together, and their
+    /// spread says too little.
     are_apart: bool,
 }
 
@@ -144,8 +145,9 @@ impl Multiples {
     }
 }
 
-/// A figure of every trial of a case as a multiple of the same figure of another case in the same block, so that what
-/// changes from block to block falls out; where the other case has none there, in the last trial before.
+/// A figure of every trial of a case as a multiple of the same figure of another case in the same
+/// block, so that what changes from block to block falls out; where the other case has none there,
+/// in the last trial before.
 pub(super) fn multiples(
     figure: &Figure,
     case: &Case,
@@ -167,8 +169,8 @@ pub(super) fn multiples(
     }
 }
 
-/// Of the trials of a reference case that of a trial's block; where there is none, the last before it, or the first one when all
-/// came later.
+/// Of the trials of a reference case that of a trial's block; where there is none, the last before
+/// it, or the first one when all came later.
 pub(super) fn beside<'t>(
     references: &[&'t TrialRecord],
     trial: &TrialRecord,
@@ -180,7 +182,8 @@ pub(super) fn beside<'t>(
     of_block.or(before).or(references.first()).copied()
 }
 
-/// A figure over the trials that have it; its interval is that between them, or that within the trial when there is one.
+/// A figure over the trials that have it; its interval is that between them, or that within the
+/// trial when there is one.
 pub(super) fn cell(figure: &Figure, trials: &[&TrialRecord], statistic: Statistic) -> Option<Cell> {
     let read: Vec<_> = figure.read_each(trials).into_iter().flatten().collect();
     let values: Vec<f64> = read.iter().map(|measured| measured.value).collect();
@@ -215,8 +218,9 @@ pub(super) fn middle(values: &[f64], statistic: Statistic) -> Option<f64> {
     }
 }
 
-/// From the smallest to the largest of n values the true median lies with probability 1 − 2¹⁻ⁿ, whatever the distribution:
-/// all n lie on one side of it with probability 2 · 2⁻ⁿ (order statistics; David and Nagaraja, 2003, section 7.1).
+/// From the smallest to the largest of n values the true median lies with probability 1 − 2¹⁻ⁿ,
+/// whatever the distribution: all n lie on one side of it with probability 2 · 2⁻ⁿ (order
+/// statistics; David and Nagaraja, 2003, section 7.1).
 fn around_median(median: f64, values: &[f64]) -> Estimate {
     let ends = values
         .iter()
@@ -238,7 +242,8 @@ mod tests {
     use super::*;
     use crate::findings::made::trial;
 
-    /// Five trials over one that was run once: how uncertain the one is, their spread does not tell.
+    /// Five trials over one that was run once: how uncertain the one is, their spread does not
+    /// tell.
     #[test]
     fn multiples_of_one_trial_have_no_interval() {
         let ran = |id: u32, block: u32, case: &str, per_s: f64| {

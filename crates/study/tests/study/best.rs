@@ -10,8 +10,8 @@ use weir_study::{BestGoal, BestSpec, Outcome, best};
 
 use crate::support::{Analytic, noise};
 
-/// 40 users of a server that answers 20 requests a second for every thread, up to 200: more than ten threads neither
-/// help nor harm.
+/// 40 users of a server that answers 20 requests a second for every thread, up to 200: more than
+/// ten threads neither help nor harm.
 struct Server {
     other: Analytic,
     sigma: f64,

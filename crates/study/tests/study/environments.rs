@@ -1,4 +1,5 @@
-//! Sweeps in several environments: order, levels that follow from figures, and what is told of all of them together.
+//! Sweeps in several environments: order, levels that follow from figures, and what is told of all
+//! of them together.
 
 use weir_record::{
     Levels, NoObserver, Replay, SecondView, Statistic, Status, TargetFacts, Treatment, TrialError,
@@ -126,7 +127,8 @@ fn a_continued_run_warms_up_the_server_again_where_it_goes_on_within_an_environm
         let mut replay = Replay::new(facts, stored, Some(&mut rest));
         let continued = sweep(&spec(STUDY), &mut replay, &mut NoObserver);
         assert_eq!(continued.trials.len(), whole.trials.len());
-        // The trial that was next, with its environment's warm-up before it unless it is one itself.
+        // The trial that was next, with its environment's warm-up before it unless it is one
+        // itself.
         let mut wanted = ran[finished..].to_vec();
         if !warm_up(finished) {
             wanted.insert(0, (ran[finished].0, 7.0));
@@ -139,7 +141,8 @@ fn a_continued_run_warms_up_the_server_again_where_it_goes_on_within_an_environm
 fn cases_run_environment_by_environment_those_first_from_which_others_follow() {
     let (outcome, ran) = run();
     assert_eq!(outcome.status, Status::Answered, "{}", outcome.summary);
-    // Warm-up and three cases in both, then without the case that runs once, then in one environment only.
+    // Warm-up and three cases in both, then without the case that runs once, then in one
+    // environment only.
     assert_eq!(ran.len(), 10 + 6 + 3);
     let warm_ups = ran.iter().filter(|(_, users)| *users == 7.0).count();
     assert_eq!((warm_ups, ran[0].1), (6, 7.0), "{ran:?}");
@@ -200,7 +203,8 @@ fn tables_pictures_and_spreads_know_their_environments() {
     );
 }
 
-/// The study with cases from which each environment's best is chosen: the most users that keep the response time.
+/// The study with cases from which each environment's best is chosen: the most users that keep the
+/// response time.
 fn with_choice(bound: &str) -> String {
     let cases = [20, 40, 60].map(|users| {
         format!("[[sweep.case]]\nname = \"{users} users\"\nset = {{ users = {users} }}\nreplicates = 1\n")
@@ -244,8 +248,9 @@ fn run_of(text: &str) -> Outcome {
 
 #[test]
 fn each_environment_chooses_the_best_case_that_keeps_the_bounds() {
-    // By exact mean value analysis 20, 40 and 60 users wait 3.3, 18 and 38 times as long as one in the slow environment, 1.6, 3.3 and 11
-    // times in the fast one, 1.7, 4.7 and 18 times in the third.
+    // By exact mean value analysis 20, 40 and 60 users wait 3.3, 18 and 38 times as long as one in
+    // the slow environment, 1.6, 3.3 and 11 times in the fast one, 1.7, 4.7 and 18 times in the
+    // third.
     let outcome = run_of(&with_choice("mean <= {6 * mean of alone} ms"));
     let table = outcome.table.unwrap();
     let [overview] = &table.overviews[..] else {
@@ -286,8 +291,9 @@ fn each_environment_chooses_the_best_case_that_keeps_the_bounds() {
 
 #[test]
 fn a_case_of_one_block_is_judged_by_what_that_block_was_like() {
-    // All cases but `alone` run in the first block only. From the second on the server is four times slower: of `alone` the median
-    // is that, by which 40 users in the slow environment (18 times the first `alone`) would be within six times.
+    // All cases but `alone` run in the first block only. From the second on the server is four
+    // times slower: of `alone` the median is that, by which 40 users in the slow environment
+    // (18 times the first `alone`) would be within six times.
     let study = with_choice("mean <= {6 * mean of alone} ms");
     let outcome = sweep(&spec(&study), &mut started(4.0), &mut NoObserver);
     assert!(

@@ -92,7 +92,8 @@ impl TrialRunner for Behind {
     }
 }
 
-/// One CPU, 10 ms of CPU and 200 ms of waiting per request, 200 ms of thinking: about 17 at a time at 80 %.
+/// One CPU, 10 ms of CPU and 200 ms of waiting per request, 200 ms of thinking: about 17 at a time
+/// at 80 %.
 fn server(sigma: f64) -> Behind {
     Behind::new(Analytic {
         sigma,
@@ -165,7 +166,8 @@ fn noise_moves_the_cap_by_one() {
     assert!(near >= 36, "{near} of 40");
 }
 
-/// However the trials scatter, the time for a trial with the answer in force is kept, or it is said that there was none.
+/// However the trials scatter, the time for a trial with the answer in force is kept, or it is said
+/// that there was none.
 #[test]
 fn no_cap_goes_unchecked_in_silence() {
     let mut checked = 0;
@@ -190,7 +192,8 @@ fn no_cap_goes_unchecked_in_silence() {
     assert!(checked >= 36, "{checked} of 40");
 }
 
-/// 40 ms of CPU on one CPU and 160 ms of waiting: at 25 a second the CPU is full, from five at a time on.
+/// 40 ms of CPU on one CPU and 160 ms of waiting: at 25 a second the CPU is full, from five at a
+/// time on.
 #[test]
 fn the_best_cap_is_a_setting_of_the_gate() {
     let mut server = Behind::new(Analytic::new(1, 0.2, 0.04, 0.16));

@@ -208,7 +208,8 @@ fn run_from_34_users(cpu: fn(u32, u32) -> f64) -> Outcome {
 
 #[test]
 fn what_held_in_a_trial_at_the_smallest_level_is_not_called_broken() {
-    // 34 users make 78 % of the CPU. The first trial reads more, and the mean of both is above the goal.
+    // 34 users make 78 % of the CPU. The first trial reads more, and the mean of both is above the
+    // goal.
     let outcome = run_from_34_users(|trial, _| if trial == 1 { 1.06 } else { 1.0 });
     assert_eq!(outcome.status, Status::Undecided, "{}", outcome.summary);
     assert!(

@@ -9,7 +9,8 @@ use weir_sim::{
 use weir_stats::{PAIRS_MAX, Verdict};
 use weir_study::{MattersSpec, Outcome, matters};
 
-/// Two CPUs, 200 threads, 500 connections; a request takes 5 ms of CPU and 50 ms of waiting, users think for 200 ms.
+/// Two CPUs, 200 threads, 500 connections; a request takes 5 ms of CPU and 50 ms of waiting, users
+/// think for 200 ms.
 fn server(between_trials: f64) -> SimulatedServer {
     let limit = |name: &str, capacity| Center::new(name, CenterKind::Limit { capacity });
     // One more connection than there may be is closed at once.

@@ -1,4 +1,5 @@
-//! The search on servers that are not what its model assumes, a few of each kind; `cargo xtask bench search` has hundreds.
+//! The search on servers that are not what its model assumes, a few of each kind; `cargo xtask
+//! bench search` has hundreds.
 
 use weir_record::{NoObserver, Status};
 use weir_study::{FindSpec, find};

@@ -21,8 +21,9 @@ struct Server {
 }
 
 impl Server {
-    /// 40 users who hardly think; a request takes 10 ms of the one CPU and holds a connection for 40 ms: five threads keep the CPU
-    /// busy while each holds a connection four fifths of its time.
+    /// 40 users who hardly think; a request takes 10 ms of the one CPU and holds a connection for
+    /// 40 ms: five threads keep the CPU busy while each holds a connection four fifths of its
+    /// time.
     fn new(sigma: f64) -> Self {
         let mut formulas = Analytic::new(1, 0.05, 0.01, 0.0);
         formulas.pool = Some(Pool {
@@ -203,7 +204,8 @@ fn threads_and_pool_are_found_together_and_what_cannot_bind_is_not_searched() {
 
 #[test]
 fn a_pool_that_is_short_limits_the_threads_that_are_worth_having() {
-    // The database lets in two: two connections of 40 ms make 50 requests a second, whatever the threads.
+    // The database lets in two: two connections of 40 ms make 50 requests a second, whatever the
+    // threads.
     let server = Server::new(0.005);
     let mut spec = spec();
     spec.within.insert("pool.db".to_owned(), (1, 2));

@@ -28,12 +28,14 @@ pub(crate) enum Kind {
     Family,
     /// A lock that nothing shows: the CPU stays at 83 to 95 %.
     Plateau,
-    /// 20 to 50 % of the users send requests that cost 3 to 10 times as much and think 0.5 to 3 times as long.
+    /// 20 to 50 % of the users send requests that cost 3 to 10 times as much and think 0.5 to 3
+    /// times as long.
     TwoClasses,
-    /// From 50, 80, 95 and 110 % of the answer on a request costs 2 to 4 % more each (a collector that runs more often).
+    /// From 50, 80, 95 and 110 % of the answer on a request costs 2 to 4 % more each (a collector
+    /// that runs more often).
     Steps,
-    /// What a request costs grows with the square of the users, by 10 to 40 % up to the answer: throughput falls behind
-    /// its peak.
+    /// What a request costs grows with the square of the users, by 10 to 40 % up to the answer:
+    /// throughput falls behind its peak.
     Retrograde,
     /// From trial to trial a request costs 0.3 to 0.6 % more, or less.
     Drift,
@@ -148,8 +150,8 @@ impl System {
         }
     }
 
-    /// The largest number of users with a CPU of at most the goal in the trial of this number; nothing when the CPU
-    /// never exceeds it.
+    /// The largest number of users with a CPU of at most the goal in the trial of this number;
+    /// nothing when the CPU never exceeds it.
     pub(crate) fn largest(&self, trial: u32) -> Option<u32> {
         let fits = |users: u32| self.averages(users, trial).cpu <= GOAL;
         let (mut low, mut high) = (0, 1);
@@ -211,8 +213,8 @@ impl System {
         self.cpu_s * factor
     }
 
-    /// Two classes at one station by Schweitzer's fixed point (1979), with Seidmann's (1987) replacement of several
-    /// servers by a faster one and a delay.
+    /// Two classes at one station by Schweitzer's fixed point (1979), with Seidmann's (1987)
+    /// replacement of several servers by a faster one and a delay.
     fn two_classes(&self, classes: &TwoClasses, users: f64) -> Averages {
         let servers = f64::from(self.cpus);
         let heavy = classes.share * users;
@@ -326,7 +328,8 @@ impl Server {
     }
 }
 
-/// Somebody else used the machine: requests were held up, and the CPU figure misses them or holds the other's work.
+/// Somebody else used the machine: requests were held up, and the CPU figure misses them or holds
+/// the other's work.
 fn disturb(seen: &mut Averages, random: &mut Xoshiro256PlusPlus) {
     let left = uniform(random, 0.65, 0.85);
     seen.throughput_per_s *= left;

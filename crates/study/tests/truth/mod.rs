@@ -1,7 +1,7 @@
 //! Made servers with a known answer: what the searches are measured against.
 //!
-//! Averages come from formulas, every figure of a trial has its own noise, and everything is drawn from a seed. The tests
-//! take a few of them; the example `search-accuracy` takes hundreds.
+//! Averages come from formulas, every figure of a trial has its own noise, and everything is drawn
+//! from a seed. The tests take a few of them; the example `search-accuracy` takes hundreds.
 
 #![allow(dead_code, reason = "the tests need less of it than the example")]
 

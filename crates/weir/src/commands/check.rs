@@ -12,7 +12,8 @@ use crate::error::ExpectedError;
 use crate::plan_files::{self, JudgedFile};
 use crate::{job, output, plans};
 
-/// Say everything that is wrong or unsupported in plans, studies, networks and gateways' files; send nothing.
+/// Say everything that is wrong or unsupported in plans, studies, networks and gateways' files;
+/// send nothing.
 ///
 /// Each problem is named with its file, its line, what would be lost and what to do instead. Each
 /// plan gets a last line: whether it runs natively in full.
@@ -171,7 +172,8 @@ fn is_network(file: &Path) -> bool {
     has(file, |table| schema_begins(table, "weir/network/"))
 }
 
-/// Whether a file is a gateway's: it says so, or where clients connect and whereto their requests go.
+/// Whether a file is a gateway's: it says so, or where clients connect and whereto their requests
+/// go.
 fn is_gate(file: &Path) -> bool {
     has(file, |table| {
         let names_both = table.contains_key("listen") || table.contains_key("backends");

@@ -17,8 +17,9 @@ use crate::{output, stored};
 
 /// Say what differs between two runs, by how much, and how sure that is.
 ///
-/// Each of A and B is a run (a path, a name below the runs' directory, or `last`), the file that `weir run --json` wrote,
-/// or a result file of JMeter. Outcomes are same, different, undecided: `same` has been shown as much as `different` has.
+/// Each of A and B is a run (a path, a name below the runs' directory, or `last`), the file that
+/// `weir run --json` wrote, or a result file of JMeter. Outcomes are same, different, undecided:
+/// `same` has been shown as much as `different` has.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// What is compared with.
@@ -33,7 +34,8 @@ pub(crate) struct CompareArguments {
     /// The smallest difference between shares of errors that matters, in points of percent.
     #[arg(long, value_name = "SHARE", default_value = "0.1 %", value_parser = share)]
     errors_margin: f64,
-    /// What B has to keep, such as `p99 <= 300 ms`, or of A, such as `throughput >= 95 % of A`; may be given several times.
+    /// What B has to keep, such as `p99 <= 300 ms`, or of A, such as `throughput >= 95 % of A`;
+    /// may be given several times.
     #[arg(long, value_name = "REQUIREMENT", value_parser = wanted)]
     require: Vec<Wanted>,
     /// Write the comparison as JSON to this file; `-` is standard output.

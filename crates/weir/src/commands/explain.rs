@@ -1,4 +1,5 @@
-//! `weir explain`: why a run was as slow as it was; or what the files of a load test without Weir say.
+//! `weir explain`: why a run was as slow as it was; or what the files of a load test without Weir
+//! say.
 
 mod decide;
 mod stored_evidence;
@@ -16,14 +17,17 @@ use crate::{output, stored};
 
 /// Say why a run was as slow as it was, or take in what a load test without Weir has left.
 ///
-/// Of a run, rival hypotheses are tested on the figures that were recorded: network, limits, locks, garbage collection, disk,
-/// the CPU, a neighbour, the scheduler, steal and frequency, the load tool. Each is supported, not supported or not measured,
-/// with its figures, its thresholds and the trial that would decide. RUN is the run of any command (a path, a name below the
-/// runs' directory, or `last`), or the file that `weir run --json` wrote. With a second run: why the two differ.
+/// Of a run, rival hypotheses are tested on the figures that were recorded: network, limits, locks,
+/// garbage collection, disk, the CPU, a neighbour, the scheduler, steal and frequency, the load
+/// tool. Each is supported, not supported or not measured, with its figures, its thresholds and the
+/// trial that would decide. RUN is the run of any command (a path, a name below the
+/// runs' directory, or `last`), or the file that `weir run --json` wrote. With a second run: why
+/// the two differ.
 ///
-/// With --jtl, JMeter's result files become the trials of a run; what sar, sadf -d, nmon or dstat wrote beside them becomes
-/// signals of the same seconds. `weir report`, `weir compare` and `weir explain RUN` work on that run. Everything that was
-/// assumed (the time zone, the seconds that count), left out or dropped is said.
+/// With --jtl, JMeter's result files become the trials of a run; what sar, sadf -d, nmon or dstat
+/// wrote beside them becomes signals of the same seconds. `weir report`, `weir compare` and `weir
+/// explain RUN` work on that run. Everything that was assumed (the time zone, the seconds that
+/// count), left out or dropped is said.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// The run [default: last].
@@ -32,22 +36,25 @@ pub(crate) struct ExplainArguments {
     /// A second run: say why it differs from the first.
     #[arg(value_name = "OTHER", requires = "run")]
     other: Option<String>,
-    /// The trial of RUN that is explained, and, when given twice, that of OTHER [default: the one with the most requests in
-    /// flight].
+    /// The trial of RUN that is explained, and, when given twice, that of OTHER [default: the one
+    /// with the most requests in flight].
     #[arg(long, value_name = "N", conflicts_with = "jtl")]
     trial: Vec<u32>,
-    /// Run the trials that decide on the supported hypotheses, with the study of RUN: as it was, and with one thing changed for each
-    /// (a limit, the users, the collector, the scheduling policy), in turns. What cannot be run is told with the reason.
+    /// Run the trials that decide on the supported hypotheses, with the study of RUN: as it was,
+    /// and with one thing changed for each (a limit, the users, the collector, the scheduling
+    /// policy), in turns. What cannot be run is told with the reason.
     #[arg(long = "run", conflicts_with_all = ["jtl", "other"])]
     run_trials: bool,
     /// Decide on this hypothesis only, supported or not; may be given several times.
     #[arg(long, value_name = "NAME", requires = "run_trials")]
     hypothesis: Vec<String>,
-    /// What makes the load one that allocates next to nothing, as a study sets it, such as `property.HEAVY_PATH=/heavy/numeric`: the
-    /// trial `no-garbage`. May be given several times.
+    /// What makes the load one that allocates next to nothing, as a study sets it, such as
+    /// `property.HEAVY_PATH=/heavy/numeric`: the trial `no-garbage`. May be given several
+    /// times.
     #[arg(long, value_name = "FACTOR=LEVEL", requires_all = ["run_trials", "judged_by"], value_parser = factor_and_level)]
     garbage_free: Vec<(String, Level)>,
-    /// The class of requests by whose time that trial is judged: one whose own requests stay as they were.
+    /// The class of requests by whose time that trial is judged: one whose own requests stay as
+    /// they were.
     #[arg(long, value_name = "CLASS", requires = "garbage_free")]
     judged_by: Option<String>,
     /// How often each case is run; more trials make the intervals shorter.
@@ -56,7 +63,8 @@ pub(crate) struct ExplainArguments {
     /// Write the explanation as a page to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "jtl")]
     html: Option<PathBuf>,
-    /// A result file of JMeter, CSV or XML; several, each of a test with another number of users, become several trials.
+    /// A result file of JMeter, CSV or XML; several, each of a test with another number of users,
+    /// become several trials.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     jtl: Vec<PathBuf>,
     /// What `sar` printed on the server meanwhile: its text, not its binary file.
@@ -65,10 +73,12 @@ pub(crate) struct ExplainArguments {
     /// What `sadf -d`, `nmon -f` or `dstat --output` wrote on the server meanwhile.
     #[arg(long, value_name = "FILE", requires = "jtl", conflicts_with = "run")]
     csv: Vec<PathBuf>,
-    /// A run of `weir watch` on the server meanwhile: a path, a name below the runs' directory, or `last`.
+    /// A run of `weir watch` on the server meanwhile: a path, a name below the runs' directory, or
+    /// `last`.
     #[arg(long, value_name = "RUN", requires = "jtl", conflicts_with = "run")]
     watch: Vec<String>,
-    /// The zone of times that name none, such as Europe/Berlin, UTC or +02:00; without, that of this machine.
+    /// The zone of times that name none, such as Europe/Berlin, UTC or +02:00; without, that of
+    /// this machine.
     #[arg(
         long,
         value_name = "ZONE",
@@ -77,13 +87,15 @@ pub(crate) struct ExplainArguments {
         conflicts_with = "run"
     )]
     time_zone: Option<String>,
-    /// Seconds to leave out at the beginning of each test; without, the end of the warm-up is looked for.
+    /// Seconds to leave out at the beginning of each test; without, the end of the warm-up is
+    /// looked for.
     #[arg(long, value_name = "SECONDS", requires = "jtl", conflicts_with = "run")]
     warm_up: Option<u64>,
     /// CPUs of the server, where no file says.
     #[arg(long, value_name = "NUMBER", requires = "jtl", conflicts_with = "run", value_parser = clap::value_parser!(u32).range(1..))]
     cpus: Option<u32>,
-    /// Write the explanation, or the result of what was taken in, as JSON to this file; `-` is standard output.
+    /// Write the explanation, or the result of what was taken in, as JSON to this file; `-` is
+    /// standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Where runs lie.
@@ -92,8 +104,9 @@ pub(crate) struct ExplainArguments {
     /// As root, run the commands of a run's study that another user has written or may write.
     #[arg(long, requires = "run_trials")]
     allow_commands: bool,
-    /// Allow the plan of the trials to read and write this file, or all below this folder, beside its own
-    /// folder, the study's and the one that Weir is run in; may be given several times.
+    /// Allow the plan of the trials to read and write this file, or all below this folder, beside
+    /// its own folder, the study's and the one that Weir is run in; may be given several
+    /// times.
     #[arg(long, value_name = "PATH", requires = "run_trials")]
     allow_files: Vec<PathBuf>,
 }

@@ -21,19 +21,22 @@ use learn::Learning;
 /// How often a gateway that learns says how it stands.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows it.
+/// Hold the flow: a gateway in front of a server, with caps, a bounded queue and a page that shows
+/// it.
 ///
-/// Stands in front of any HTTP server, lets through what the file says, holds the rest back for a bounded time, and turns
-/// away what is too much. SIGHUP reads the file again without dropping a request; SIGTERM and Ctrl-C take no
-/// more requests, let those that run end, and end. The admin port shows a live page, `/status` and `/metrics`, and changes limits
-/// (`POST /limits`) and reads the file again (`POST /reload`).
+/// Stands in front of any HTTP server, lets through what the file says, holds the rest back for a
+/// bounded time, and turns away what is too much. SIGHUP reads the file again without dropping a
+/// request; SIGTERM and Ctrl-C take no more requests, let those that run end, and end. The admin
+/// port shows a live page, `/status` and `/metrics`, and changes limits (`POST /limits`) and reads
+/// the file again (`POST /reload`).
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct GateArguments {
     /// The gateway's file.
     #[arg(value_name = "GATE.toml", required = true)]
     file: Option<PathBuf>,
-    /// End when standard input closes, so that the gateway never outlives the program that started it.
+    /// End when standard input closes, so that the gateway never outlives the program that started
+    /// it.
     #[arg(long, hide = true)]
     with_parent: bool,
     #[command(flatten)]
@@ -118,7 +121,8 @@ fn hold(file: &Path, arguments: &GateArguments) -> Result<u8, ExpectedError> {
     saved.map(|()| 0)
 }
 
-/// Hands signals on until one ends the gateway. After that the user does not want to wait, and the next one ends it at once.
+/// Hands signals on until one ends the gateway. After that the user does not want to wait, and the
+/// next one ends it at once.
 fn listen(mut signals: Signals) -> Receiver<i32> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -20,10 +20,10 @@ const PLAN: &str = "plan.jmx";
 
 /// Look at a running server and write a commented study for it.
 ///
-/// Finds the process behind the URL's port, recognises Apache Tomcat, Spring Boot, Liberty and Apache
-/// httpd, reads their limits from their configuration and command line, and writes a study that
-/// `weir check` accepts and `weir tune` runs. Nothing of the server is changed or restarted: its
-/// files and its entries in /proc are read, and Spring Boot's actuator is asked what it has.
+/// Finds the process behind the URL's port, recognises Apache Tomcat, Spring Boot, Liberty and
+/// Apache httpd, reads their limits from their configuration and command line, and writes a study
+/// that `weir check` accepts and `weir tune` runs. Nothing of the server is changed or restarted:
+/// its files and its entries in /proc are read, and Spring Boot's actuator is asked what it has.
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
     /// Where the server is, with the path to be loaded: `http://127.0.0.1:8080/`.
@@ -36,8 +36,9 @@ pub(crate) struct InitArguments {
     /// A file in place of `~/.ssh/config`.
     #[arg(long, value_name = "FILE", requires = "ssh")]
     ssh_config: Option<PathBuf>,
-    /// An access log (common or combined format, also packed with gzip): its mix of endpoints becomes
-    /// a plan beside the study, its arrival rates are told. Only GET and HEAD get into the plan.
+    /// An access log (common or combined format, also packed with gzip): its mix of endpoints
+    /// becomes a plan beside the study, its arrival rates are told. Only GET and HEAD get into
+    /// the plan.
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
     /// Where the study is written.

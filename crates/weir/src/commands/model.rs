@@ -12,11 +12,13 @@ use weir_record::{StudyResult, failed_to};
 use crate::error::ExpectedError;
 use crate::{output, stored};
 
-/// Fit a model to the trials of a run, show how well it predicts, and predict what was not measured.
+/// Fit a model to the trials of a run, show how well it predicts, and predict what was not
+/// measured.
 ///
-/// The model has one CPU station, one pool of connections and a thread limit around both. Its numbers come from the trials, each
-/// weighted by its noise. Each treatment is left out once and predicted from the others; when these predictions are too far
-/// off, the model is refused (exit code 4) and the figure that disagrees is named.
+/// The model has one CPU station, one pool of connections and a thread limit around both. Its
+/// numbers come from the trials, each weighted by its noise. Each treatment is left out once and
+/// predicted from the others; when these predictions are too far off, the model is refused (exit
+/// code 4) and the figure that disagrees is named.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
     /// The run: a path, a name below the runs' directory, or `last`.
@@ -25,7 +27,8 @@ pub(crate) struct ModelArguments {
     /// Predict this level of users; may be given several times.
     #[arg(long, value_name = "N")]
     users: Vec<u32>,
-    /// Predict with this limit, such as `threads=40` or `pool.db=20`; others stay as in the trials.
+    /// Predict with this limit, such as `threads=40` or `pool.db=20`; others stay as in the
+    /// trials.
     #[arg(long, value_name = "STAGE=LIMIT")]
     set: Vec<String>,
     /// Write the model, its test and its predictions to this file; `-`: standard output.
@@ -34,7 +37,8 @@ pub(crate) struct ModelArguments {
     /// Write what it predicts beside what was measured as a page to this file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the model with the last prediction's users and limits, or the most users measured, as a network file.
+    /// Write the model with the last prediction's users and limits, or the most users measured, as
+    /// a network file.
     #[arg(long, value_name = "NET.toml")]
     write: Option<PathBuf>,
     /// Where runs lie.

@@ -161,8 +161,8 @@ struct Conclusion<'a> {
     stored: Option<&'a RunDirectory>,
 }
 
-/// Tells what was measured and whether it is what was required, and stores it where a directory or a
-/// file for it is given.
+/// Tells what was measured and whether it is what was required, and stores it where a directory or
+/// a file for it is given.
 fn conclude(
     measured: &Measured,
     record: TrialRecord,

@@ -11,17 +11,19 @@ use crate::error::ExpectedError;
 
 /// Simulate a network of servers, users and limits.
 ///
-/// Plays the network of the file event by event, several times over with different random numbers, on all CPUs, and prints
-/// throughput, response times, utilization and waits with their intervals. The same file and seed give the same figures on
-/// every machine. The seconds of the first replications are kept as a run, which `weir report` makes a page of.
+/// Plays the network of the file event by event, several times over with different random numbers,
+/// on all CPUs, and prints throughput, response times, utilization and waits with their intervals.
+/// The same file and seed give the same figures on every machine. The seconds of the first
+/// replications are kept as a run, which `weir report` makes a page of.
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArguments {
     /// The network (schema weir/network/1).
     #[arg(value_name = "NET.toml", required_unless_present = "oracle")]
     network: Option<PathBuf>,
-    /// Instead of a network, take a file of cases with known answers (JSON): each is solved by its formula or exact chain and,
-    /// where events can be played, simulated until the interval is small against its tolerance; `--json` gets every case
-    /// with what was expected, solved and simulated.
+    /// Instead of a network, take a file of cases with known answers (JSON): each is solved by its
+    /// formula or exact chain and, where events can be played, simulated until the interval is
+    /// small against its tolerance; `--json` gets every case with what was expected, solved
+    /// and simulated.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["network", "replications", "seed", "seconds"])]
     oracle: Option<PathBuf>,
     /// How often to play it, instead of what the file says; intervals need at least 2.

@@ -19,9 +19,11 @@ use crate::{interrupt, output, stored};
 
 /// Say how many servers like the one of a run it takes for so many users.
 ///
-/// The run's model is fitted as by `weir model`, and refused for the same reasons. A share of the fleet is simulated with the fitted
-/// numbers and with a hundred draws of what they may be; the answer is the smallest number of servers with which every requirement holds in 95 %
-/// of the draws. Beside it: settings, connections in all, a server that dies, half as many users again, clients that try again.
+/// The run's model is fitted as by `weir model`, and refused for the same reasons. A share of the
+/// fleet is simulated with the fitted numbers and with a hundred draws of what they may be; the
+/// answer is the smallest number of servers with which every requirement holds in 95 %
+/// of the draws. Beside it: settings, connections in all, a server that dies, half as many users
+/// again, clients that try again.
 #[derive(Debug, Args)]
 pub(crate) struct SizeArguments {
     /// The run: a path, a name below the runs' directory, or `last`.
@@ -30,8 +32,8 @@ pub(crate) struct SizeArguments {
     /// Users of all servers together, as the run's factor `users` counts them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     users: u32,
-    /// What has to hold, such as `p99 <= 300 ms`, `mean <= 0.2 s`, `cpu <= 70 %`, `throughput >= 5000 /s`; may be given several
-    /// times.
+    /// What has to hold, such as `p99 <= 300 ms`, `mean <= 0.2 s`, `cpu <= 70 %`, `throughput >=
+    /// 5000 /s`; may be given several times.
     #[arg(long, value_name = "REQUIREMENT", required = true, value_parser = requirement)]
     require: Vec<Requirement>,
     /// The most connections that the database takes from all servers together.
@@ -49,7 +51,8 @@ pub(crate) struct SizeArguments {
     /// Write the answer as JSON to this file; `-` is standard output.
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
-    /// Write the answer as a page, with the requirement that binds along the number of servers, to this file.
+    /// Write the answer as a page, with the requirement that binds along the number of servers, to
+    /// this file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Where runs lie.
@@ -136,7 +139,8 @@ fn ask(arguments: &SizeArguments, model: &FittedModel, run: String) -> Ask {
     }
 }
 
-/// No number of servers: 1 where none would do, 2 where something else has to be asked, 4 where the run is no ground for it.
+/// No number of servers: 1 where none would do, 2 where something else has to be asked, 4 where the
+/// run is no ground for it.
 fn refused(path: &str, error: &SizeError) -> Result<u8, ExpectedError> {
     let text = format!("{path}: {}", failed_to(error));
     match error {

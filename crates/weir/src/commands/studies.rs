@@ -15,8 +15,8 @@ use weir_record::{
 };
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
-use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 use weir_server::{ConfigurationChange, Server};
+use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::{Job, JobPlan, PLAN_COPY, check_factor_properties};
@@ -47,8 +47,8 @@ pub(crate) struct StudyArguments {
     /// As root, run the commands of a study that another user has written or may write.
     #[arg(long)]
     allow_commands: bool,
-    /// Allow the plan to read and write this file, or all below this folder, beside its own folder,
-    /// the study's and the one that Weir is run in; may be given several times.
+    /// Allow the plan to read and write this file, or all below this folder, beside its own
+    /// folder, the study's and the one that Weir is run in; may be given several times.
     #[arg(long, value_name = "PATH")]
     allow_files: Vec<PathBuf>,
 }
@@ -103,7 +103,8 @@ pub(crate) fn run_in(
     }
     commands_of::show_and_check(job, arguments.allow_commands)?;
     let interrupted = interrupt::flag()?;
-    // Everything that Weir starts from here on keeps to the load tool's CPUs; the target gets its own.
+    // Everything that Weir starts from here on keeps to the load tool's CPUs; the target gets its
+    // own.
     cpus.load
         .pin_this_thread()
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;

@@ -19,8 +19,8 @@ pub(crate) struct TuneArguments {
     /// The study; without one, the built-in sample server and load.
     #[arg(value_name = "STUDY.toml")]
     study: Option<PathBuf>,
-    /// Write the settings into the server's own configuration files, when the requirements are met;
-    /// the old text stays beside each.
+    /// Write the settings into the server's own configuration files, when the requirements are
+    /// met; the old text stays beside each.
     #[arg(long)]
     write: bool,
     #[command(flatten)]

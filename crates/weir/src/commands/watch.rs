@@ -33,15 +33,15 @@ const LOOK: Duration = Duration::from_millis(100);
 /// `weir report`.
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
-    /// What is watched: a study, whose server is started; a URL, whose process is looked for behind
-    /// its port; or the id of a process.
+    /// What is watched: a study, whose server is started; a URL, whose process is looked for
+    /// behind its port; or the id of a process.
     #[arg(value_name = "STUDY.toml | URL | PID")]
     target: String,
     /// How long, such as `90s`, `30m` or `12h`; without, until Ctrl-C.
     #[arg(long = "for", value_name = "TIME", value_parser = length)]
     length: Option<Duration>,
-    /// The machine on which the URL or the process is: a host as for ssh, which is run with the user's
-    /// own configuration and asks for nothing.
+    /// The machine on which the URL or the process is: a host as for ssh, which is run with the
+    /// user's own configuration and asks for nothing.
     #[arg(long, value_name = "HOST")]
     ssh: Option<String>,
     /// A file in place of `~/.ssh/config`.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use weir_record::WhenFull;
-use weir_study::BuiltinSpec;
 use weir_server::{Builtin, BuiltinOptions, Server};
+use weir_study::BuiltinSpec;
 
 use crate::error::ExpectedError;
 use crate::places;

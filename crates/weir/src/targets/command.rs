@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_apps::App;
-use weir_study::{BehindSpec, CommandApp, CommandSpec, StopSignal};
 use weir_server::{BehindOptions, CommandOptions, EndSignal, Server, StartedCommand};
+use weir_study::{BehindSpec, CommandApp, CommandSpec, StopSignal};
 
 use super::{Place, failed, metrics};
 use crate::error::ExpectedError;

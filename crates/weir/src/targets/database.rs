@@ -1,7 +1,7 @@
 //! The PostgreSQL behind the server of a study, started.
 
-use weir_study::DatabaseSpec;
 use weir_server::{Filled, Postgresql, PostgresqlOptions, PostsTable};
+use weir_study::DatabaseSpec;
 
 use crate::error::ExpectedError;
 use crate::progress::Counter;

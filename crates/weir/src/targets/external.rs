@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use url::Url;
 use weir_metric::CpuSet;
 use weir_probe::{FarMachine, WatchedMachine, processes_listening};
+use weir_server::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
 use weir_shelf::JOLOKIA;
 use weir_ssh::SshHost;
 use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
-use weir_server::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
 
 use super::{Place, failed, metrics};
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};

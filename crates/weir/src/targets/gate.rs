@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use weir_study::GateSpec;
 use weir_server::{GateLimits, GateOptions, Gated, Server};
+use weir_study::GateSpec;
 
 use crate::error::ExpectedError;
 use crate::{output, places};

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use weir_shelf::{HTTPD, HTTPD_SOURCE};
-use weir_study::{Ask, CaseSpec, Design, HttpdSpec, MpmKind, StudyFile, SweepSpec};
 use weir_server::{
     Httpd, HttpdInstallation, HttpdOptions, Mpm, Server, build_prefork, most_connections_per_s,
 };
+use weir_shelf::{HTTPD, HTTPD_SOURCE};
+use weir_study::{Ask, CaseSpec, Design, HttpdSpec, MpmKind, StudyFile, SweepSpec};
 
 use super::{Place, failed};
 use crate::error::ExpectedError;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use weir_apps::{App, ServletApi};
+use weir_server::{Liberty, LibertyOptions, LibertyPool, LibertyServer, Server};
 use weir_shelf::{JOLOKIA, LIBERTY, POSTGRESQL_JDBC};
 use weir_study::{DatabaseSpec, LibertyApp, LibertyServerSpec, LibertySpec};
-use weir_server::{Liberty, LibertyOptions, LibertyPool, LibertyServer, Server};
 
 use crate::error::{ExpectedError, environment};
 use crate::{apps, places, shelf};

@@ -2,8 +2,8 @@
 
 use weir_metric::describe;
 use weir_probe::{Metric, MetricRow, NameTable, Rule};
-use weir_study::{MetricName, MetricWords, MetricsSpec};
 use weir_server::MetricsPage;
+use weir_study::{MetricName, MetricWords, MetricsSpec};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
 use crate::job::Job;

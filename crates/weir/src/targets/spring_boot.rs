@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weir_apps::App;
+use weir_server::{Server, SpringBoot, SpringBootOptions};
 use weir_shelf::JOLOKIA;
 use weir_study::{SpringBootApp, SpringBootSpec};
-use weir_server::{Server, SpringBoot, SpringBootOptions};
 
 use crate::error::{ExpectedError, environment};
 use crate::{apps, places, shelf};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use weir_apps::{App, ServletApi};
+use weir_server::{PoolKind, Server, Tomcat, TomcatOptions, TomcatPool};
 use weir_shelf::{HIKARICP, JOLOKIA, POSTGRESQL_JDBC, Package, TOMCAT_10, TOMCAT_11};
 use weir_study::{DatabaseSpec, PoolWord, TomcatApp, TomcatServer, TomcatSpec};
-use weir_server::{PoolKind, Server, Tomcat, TomcatOptions, TomcatPool};
 
 use crate::error::{ExpectedError, environment};
 use crate::{apps, places, shelf};

@@ -1,4 +1,5 @@
-//! `weir explain --jtl` and `weir compare`: files of other tools in, an answer with an exit code out.
+//! `weir explain --jtl` and `weir compare`: files of other tools in, an answer with an exit code
+//! out.
 
 use std::fmt::Write as _;
 
@@ -152,7 +153,8 @@ fn a_known_difference_is_found_where_it_is() {
         (&"answered".into(), &"different".into())
     );
     assert_eq!(figure(&answer, "throughput_per_s")["outcome"], "same");
-    // Exponential times above 5 ms: the median is 5 ms and 0.693 of their mean, the 99th percentile 5 ms and 4.605 of it.
+    // Exponential times above 5 ms: the median is 5 ms and 0.693 of their mean, the 99th percentile
+    // 5 ms and 4.605 of it.
     for (name, truth) in [("p50", 108.97 / 74.31 - 1.0), ("p99", 695.8 / 465.5 - 1.0)] {
         let compared = figure(&answer, &format!("response_time_ms.{name}"));
         assert_eq!(compared["outcome"], "different", "{compared}");

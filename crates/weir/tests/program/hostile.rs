@@ -1,7 +1,8 @@
 //! Names and messages from outside that a terminal would obey, through every command.
 //!
-//! That nothing of it is printed, [`Done`](crate::support::Done) asserts of every run of the program.
-//! Here it is put into all that the commands read, and must not begin a line of its own either.
+//! That nothing of it is printed, [`Done`](crate::support::Done) asserts of every run of the
+//! program. Here it is put into all that the commands read, and must not begin a line of its own
+//! either.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

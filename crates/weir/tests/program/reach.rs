@@ -1,6 +1,6 @@
-//! Plans that read and write files which are none of their business: listed by `weir check`, refused
-//! by `weir run`, and what they wanted is neither sent nor written. With `--allow-files` all of them
-//! work, so that what is tried here are plans that would have worked.
+//! Plans that read and write files which are none of their business: listed by `weir check`,
+//! refused by `weir run`, and what they wanted is neither sent nor written. With `--allow-files`
+//! all of them work, so that what is tried here are plans that would have worked.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

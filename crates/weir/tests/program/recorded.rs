@@ -1,9 +1,9 @@
 //! Plans run here and by JMeter 5.6.3 give the same requests and the same rows.
 //!
 //! `cases/` holds plans of ours with what JMeter wrote for them: those that were recorded once and
-//! for all (`cf`, `data`, `func`, `struct`), and those that [`jmeter`] records anew. Plans of JMeter's
-//! own tests, with the files that it must write for them, are read in `../shared/jmeter/suite` beside
-//! the workspace, if they are there.
+//! for all (`cf`, `data`, `func`, `struct`), and those that [`jmeter`] records anew. Plans of
+//! JMeter's own tests, with the files that it must write for them, are read in
+//! `../shared/jmeter/suite` beside the workspace, if they are there.
 //!
 //! Compared is, for each user in its order, everything that the files say but for what [`files`]
 //! leaves out; of requests, the request line, the header and the body.
@@ -110,8 +110,8 @@ fn check_lasting(name: &str, listeners: &[&str], lasting: fn(ByUser) -> ByUser) 
     }
 }
 
-/// One group of the plan runs for a second: how many samples that takes, and who is alive at the end
-/// of the last ones, is nobody's to say.
+/// One group of the plan runs for a second: how many samples that takes, and who is alive at the
+/// end of the last ones, is nobody's to say.
 #[test]
 fn transactions_and_phases() {
     let (left, server) = run(&case("struct.jmx"), &[]);
@@ -134,7 +134,8 @@ fn transactions_and_phases() {
     same(&lasting(here), &lasting(jmeter), "struct.xml");
 }
 
-/// Groups one after another, an Open Model, the throughput and synchronizing timers, users that end.
+/// Groups one after another, an Open Model, the throughput and synchronizing timers, users that
+/// end.
 #[test]
 fn groups_and_timers_with_schedules() {
     let (left, server) = run(&case("paced.jmx"), &[]);
@@ -233,7 +234,8 @@ fn a_test_that_is_stopped_by_its_plan() {
     check_lasting("stops-now", &[], without_alive);
 }
 
-/// After a stop in a set-up or tear-down group nothing follows, whatever the plan says of tear-down.
+/// After a stop in a set-up or tear-down group nothing follows, whatever the plan says of
+/// tear-down.
 #[test]
 fn a_test_that_is_stopped_before_or_after_its_main_groups() {
     check("stops-in-set-up", &[]);
@@ -285,15 +287,15 @@ fn plugin_elements() {
     check("plugins", &[]);
 }
 
-/// Recorded with the jp@gc plugin 0.4 of this controller alone; that in the Extras set 1.4.0 sets its
-/// variables once an iteration.
+/// Recorded with the jp@gc plugin 0.4 of this controller alone; that in the Extras set 1.4.0 sets
+/// its variables once an iteration.
 #[test]
 fn parameterized_controllers() {
     check("parameterized", &[]);
 }
 
-/// Recorded with version 0.12 of the plugin in JMeter. The steps end one after the other, so that it
-/// is the order of their samples too.
+/// Recorded with version 0.12 of the plugin in JMeter. The steps end one after the other, so that
+/// it is the order of their samples too.
 #[test]
 fn steps_at_once() {
     check("parallel", &[]);
@@ -361,8 +363,8 @@ fn suite() -> Option<PathBuf> {
     None
 }
 
-/// Runs one of JMeter's own tests as it says: with its batch properties, so that the listeners in the
-/// plan write a CSV and an XML file that are the expected ones to the byte.
+/// Runs one of JMeter's own tests as it says: with its batch properties, so that the listeners in
+/// the plan write a CSV and an XML file that are the expected ones to the byte.
 #[track_caller]
 fn check_suite(name: &str) {
     let Some(suite) = suite() else {

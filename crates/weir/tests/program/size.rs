@@ -3,7 +3,8 @@ use serde_json::Value;
 
 use crate::support::{Place, assert_valid};
 
-/// A trial of this run had 80 % CPU and 423 requests/s with 98 users: a fleet for a million of them at 80 % is about 10,200 servers.
+/// A trial of this run had 80 % CPU and 423 requests/s with 98 users: a fleet for a million of them
+/// at 80 % is about 10,200 servers.
 #[test]
 fn a_million_users_are_sized_from_the_run_of_one_server() {
     let place = Place::with_recorded_run("sample-server");

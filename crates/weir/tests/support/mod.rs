@@ -277,7 +277,8 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Whatever a test was about: no control characters, nothing that turns the direction of writing.
+    /// Whatever a test was about: no control characters, nothing that turns the direction of
+    /// writing.
     #[track_caller]
     fn holds_nothing_that_a_terminal_obeys(&self) {
         let is_obeyed = |letter: char| {

@@ -1,5 +1,6 @@
-//! `weir explain` on servers that are slow for a reason that is known. The bench `explain` has more of them, with time
-//! enough for the reason to come first; these say that the figures a verdict rests on are recorded and read.
+//! `weir explain` on servers that are slow for a reason that is known. The bench `explain` has more
+//! of them, with time enough for the reason to come first; these say that the figures a verdict
+//! rests on are recorded and read.
 
 use std::time::Duration;
 
@@ -117,7 +118,8 @@ fn a_pool_that_was_made_smaller_is_the_difference_and_twice_of_it_decides() {
         .ends(0);
     let decision = json_file(&place.path("why.json"))["decisions"][0].clone();
     assert_eq!(decision["levels"], serde_json::json!([2, 4]));
-    // Trials that others spoil do not count, and on a machine that is busy otherwise it may stay open.
+    // Trials that others spoil do not count, and on a machine that is busy otherwise it may stay
+    // open.
     if decision["trials"] == serde_json::json!([2, 2]) {
         assert_ne!(decision["holds"], false, "{decision:#}");
         let ratio = decision["ratio"]["value"].as_f64().unwrap();

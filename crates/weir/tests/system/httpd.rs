@@ -1,6 +1,7 @@
 //! Studies on a real Apache httpd, from beginning to end with the real program.
 //!
-//! They need an Apache httpd: the installed one (package `apache2-bin`), or one that `HTTPD_HOME` names.
+//! They need an Apache httpd: the installed one (package `apache2-bin`), or one that `HTTPD_HOME`
+//! names.
 
 use std::fs;
 use std::net::TcpListener;

@@ -146,7 +146,8 @@ fn a_users_tomcat_is_recognised_set_and_left_as_it_was() {
         "everything is put back"
     );
 
-    // A Weir that is killed in the middle: the limit is put back through the agent, which is still there.
+    // A Weir that is killed in the middle: the limit is put back through the agent, which is still
+    // there.
     let mut weir = place.start(&["sweep", "short.toml"]);
     weir.wait_for("a journal with a limit", STUDY, |_| {
         let journal = names_in(&place.state())

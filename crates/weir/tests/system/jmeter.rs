@@ -58,8 +58,8 @@ fn lasting(jtl: &str) -> (usize, BTreeSet<String>) {
         .skip(1)
         .map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
-            // Label, code, message, thread, type, success, failure, bytes, URL; sent bytes differ by
-            // the length of the User-Agent, in which each names itself.
+            // Label, code, message, thread, type, success, failure, bytes, URL; sent bytes differ
+            // by the length of the User-Agent, in which each names itself.
             [2, 3, 4, 5, 6, 7, 8, 9, 13].map(|at| cells[at]).join(",")
         })
         .collect();

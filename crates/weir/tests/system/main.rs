@@ -1,8 +1,8 @@
 //! The program with real servers: the *system* profile.
 //!
-//! Without `WEIR_SYSTEM_TESTS=1` every test says that it is skipped. They measure, so one at a time:
-//! `WEIR_SYSTEM_TESTS=1 cargo test -p weir --test system -- --test-threads=1`, or those of one server: `… --test system
-//! httpd:: -- --test-threads=1`.
+//! Without `WEIR_SYSTEM_TESTS=1` every test says that it is skipped. They measure, so one at a
+//! time: `WEIR_SYSTEM_TESTS=1 cargo test -p weir --test system -- --test-threads=1`, or those of
+//! one server: `… --test system httpd:: -- --test-threads=1`.
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 

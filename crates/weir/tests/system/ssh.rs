@@ -1,8 +1,9 @@
 //! A server of another machine over ssh, with a real sshd: watched, set, put back.
 //!
-//! As root the other machine is a network namespace, joined to this one by a pair of virtual interfaces with private
-//! addresses; for others sshd and the server run on loopback. Keys, configuration and everything else of ssh lie in
-//! a temporary directory; nothing of the user's is read or changed.
+//! As root the other machine is a network namespace, joined to this one by a pair of virtual
+//! interfaces with private addresses; for others sshd and the server run on loopback. Keys,
+//! configuration and everything else of ssh lie in a temporary directory; nothing of the user's is
+//! read or changed.
 //!
 //! They need `sshd`, `ssh` and `ip`.
 
@@ -174,7 +175,8 @@ impl Drop for FarMachine {
     }
 }
 
-/// Keys of the host and of the user, who is whoever runs this; and what each side is configured with.
+/// Keys of the host and of the user, who is whoever runs this; and what each side is configured
+/// with.
 fn write_keys(folder: &Path, address: &str, port: u16) {
     for key in ["host_key", "user_key"] {
         let mut generate = Command::new("ssh-keygen");
@@ -218,7 +220,8 @@ fn start_sshd(folder: &Path, namespace: Option<&Namespace>) -> Child {
     let sshd = sshd.iter().find(|path| Path::new(path).exists());
     let sshd = sshd.expect("sshd is installed");
     let config = folder.join("sshd_config");
-    // Root's sshd wants this directory. In a namespace of its own the mount is not seen by anybody else.
+    // Root's sshd wants this directory. In a namespace of its own the mount is not seen by anybody
+    // else.
     let directory = match namespace {
         Some(_) => "mount -t tmpfs none /run && mkdir -m 755 /run/sshd",
         None => "[ $(id -u) != 0 ] || mkdir -p -m 755 /run/sshd",

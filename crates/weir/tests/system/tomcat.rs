@@ -1,4 +1,5 @@
-//! A study of a real Tomcat from beginning to end: fetched, started with a database, set between trials, watched, gone.
+//! A study of a real Tomcat from beginning to end: fetched, started with a database, set between
+//! trials, watched, gone.
 
 #![expect(
     clippy::unwrap_used,

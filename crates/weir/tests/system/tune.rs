@@ -1,8 +1,9 @@
 //! Studies from beginning to end with the real program on this machine, and everything that may
 //! come in between: signals, a server that dies, a full disk.
 //!
-//! They do not assert what was measured, which is the business of the studies' own tests on simulated
-//! servers and of the benches; they assert that what was measured is stored, told and cleaned up after.
+//! They do not assert what was measured, which is the business of the studies' own tests on
+//! simulated servers and of the benches; they assert that what was measured is stored, told and
+//! cleaned up after.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -25,7 +26,8 @@ const STUDY: Duration = Duration::from_secs(240);
 /// How long a server may take to notice that Weir is gone.
 const LEAVE: Duration = Duration::from_secs(15);
 
-/// A search that ends within about a minute of load; its trials are far too short for a good answer.
+/// A search that ends within about a minute of load; its trials are far too short for a good
+/// answer.
 const SHORT_TUNE: &str = r#"
 schema = "weir/study/1"
 question = "How many users until CPU reaches 80 %?"

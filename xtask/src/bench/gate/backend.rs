@@ -1,4 +1,5 @@
-//! The server behind the gateways: the sample server, alone on a CPU, stopped and killed as a scenario wants it, or one that runs already.
+//! The server behind the gateways: the sample server, alone on a CPU, stopped and killed as a
+//! scenario wants it, or one that runs already.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -96,7 +97,8 @@ impl Backend {
         }
     }
 
-    /// Requests a second that it can answer for a path, one after the other: its CPU is busy all the time but for the way there and back.
+    /// Requests a second that it can answer for a path, one after the other: its CPU is busy all
+    /// the time but for the way there and back.
     pub(crate) fn capacity_per_s(&self, path: &'static str) -> f64 {
         let arrival = Arrival {
             at: Duration::ZERO,
@@ -130,12 +132,14 @@ impl Backend {
         }
     }
 
-    /// Stops its process for a while, and gives back for how long it stood: a busy machine lets it stand longer.
+    /// Stops its process for a while, and gives back for how long it stood: a busy machine lets it
+    /// stand longer.
     pub(crate) fn pause(&self, length: Duration) -> Duration {
         let pid = Pid::from_raw(self.pid().cast_signed());
         let signal = |signal| {
             if let Some(pid) = pid {
-                // Our own child, not collected before this value is dropped, or the one that was named.
+                // Our own child, not collected before this value is dropped, or the one that was
+                // named.
                 let _ = kill_process(pid, signal);
             }
         };

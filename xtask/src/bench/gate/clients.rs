@@ -1,4 +1,5 @@
-//! The open load in front of the gateways: arrivals at planned times, each on a connection that is free, or a new one.
+//! The open load in front of the gateways: arrivals at planned times, each on a connection that is
+//! free, or a new one.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -162,7 +163,8 @@ impl Client {
         }
     }
 
-    /// Asks over the connection that is kept; a gateway may have closed it, and is asked again over a new one.
+    /// Asks over the connection that is kept; a gateway may have closed it, and is asked again over
+    /// a new one.
     fn ask(self, path: &str, connection: &mut Option<TcpStream>) -> Come {
         let mut is_second = false;
         if let Some(mut kept) = connection.take() {
@@ -232,7 +234,8 @@ fn exchange(stream: &mut TcpStream, path: &str) -> io::Result<Come> {
     }
 }
 
-/// The status of an answer whose head is there, and whether its body is there too; one without a length ends with its connection.
+/// The status of an answer whose head is there, and whether its body is there too; one without a
+/// length ends with its connection.
 fn read(answer: &[u8]) -> Option<(u16, bool)> {
     let text = String::from_utf8_lossy(answer);
     let (head, body) = text.split_once("\r\n\r\n")?;

@@ -1,11 +1,12 @@
 //! How well a goal for the CPU holds at twice the capacity.
 //!
-//! `weir gate` with `goal = "cpu <= 80 %"` finds the server by its port. What the CPU did is read here from `/proc`, by nobody whom the
-//! gateway knows of: CPU time of the server's process over the time that the hypervisor left to its CPU, once a second.
+//! `weir gate` with `goal = "cpu <= 80 %"` finds the server by its port. What the CPU did is read
+//! here from `/proc`, by nobody whom the gateway knows of: CPU time of the server's process over
+//! the time that the hypervisor left to its CPU, once a second.
 //!
-//! Good answers are compared with those of a fixed limit that keeps the server busy all the time, under the same load, right before and
-//! right after: a request costs the server more CPU time while much goes on beside it than when nothing does, and how much more is
-//! told too.
+//! Good answers are compared with those of a fixed limit that keeps the server busy all the time,
+//! under the same load, right before and right after: a request costs the server more CPU time
+//! while much goes on beside it than when nothing does, and how much more is told too.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +29,8 @@ const SETTLES: usize = 10;
 /// Seconds that are judged, and those of a part that is judged by itself.
 const JUDGED: usize = 30;
 const PART: usize = 5;
-/// What the goal's answers are compared with: a limit that never lets the server's one CPU rest, and the longest wait for it.
+/// What the goal's answers are compared with: a limit that never lets the server's one CPU rest,
+/// and the longest wait for it.
 const FULL: Hold = Hold::Concurrency(FULL_IN_FLIGHT, Duration::from_millis(200));
 const FULL_IN_FLIGHT: u32 = 4;
 /// Seconds until it is in its stride, and those that are judged, before and after.
@@ -49,7 +51,8 @@ struct Held {
     shares: Shares,
     /// Good answers a second, of the goal's part of those with the fixed limit.
     goodput: f64,
-    /// CPU time of an answer, of that of one when nothing goes on beside it: with the goal, and with the fixed limit.
+    /// CPU time of an answer, of that of one when nothing goes on beside it: with the goal, and
+    /// with the fixed limit.
     cost: f64,
     full_cost: f64,
 }
@@ -181,7 +184,8 @@ fn watch(backend: &Backend, seconds: usize) -> Result<Vec<Second>, TaskError> {
     Ok(seen)
 }
 
-/// Stolen ticks of the server's CPU, and all of them: `proc_stat(5)`, guest time being part of user time.
+/// Stolen ticks of the server's CPU, and all of them: `proc_stat(5)`, guest time being part of user
+/// time.
 fn cpu_ticks() -> Result<(f64, f64), TaskError> {
     let path = PathBuf::from("/proc/stat");
     let text = fs::read_to_string(&path).map_err(|source| TaskError::File {

@@ -1,8 +1,11 @@
-//! Whether the limit that Weir finds stays where it is: minutes at 120 % of the capacity, and then one request a second.
+//! Whether the limit that Weir finds stays where it is: minutes at 120 % of the capacity, and then
+//! one request a second.
 //!
-//! A limit that follows response times alone grows under an overload that lasts. So the limit is read once a second, and its median in an
-//! early part of the load is set beside that in the last one. After the load comes what keeps a limit from being found at all: a request
-//! a second, and now and then one that takes longer than that, so that two are in flight. None of them may be held back.
+//! A limit that follows response times alone grows under an overload that lasts. So the limit is
+//! read once a second, and its median in an early part of the load is set beside that in the last
+//! one. After the load comes what keeps a limit from being found at all: a request a second, and
+//! now and then one that takes longer than that, so that two are in flight. None of them may be
+//! held back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -108,7 +111,8 @@ fn start(peers: &Peers, backend: u16, admin: u16) -> Result<Running, TaskError> 
     peers.run(&words, GATE_CPU, port)
 }
 
-/// The limit, once a second, until the load has ended; a reading belongs to the second that it stands in.
+/// The limit, once a second, until the load has ended; a reading belongs to the second that it
+/// stands in.
 fn watch(ended: &AtomicBool, admin: u16) -> Result<Vec<f64>, TaskError> {
     let begun = Instant::now();
     let mut limits = Vec::new();

@@ -1,7 +1,8 @@
 //! Half of the capacity is gone for a while, and comes back.
 //!
-//! The server's process is stopped for half of each 20 ms: that takes no rights, and no other process runs in the gaps. How long it was
-//! stopped is measured, since signals on a busy CPU come late; what is left of the capacity is the rest.
+//! The server's process is stopped for half of each 20 ms: that takes no rights, and no other
+//! process runs in the gaps. How long it was stopped is measured, since signals on a busy CPU come
+//! late; what is left of the capacity is the rest.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,7 +1,8 @@
 //! What connections cost in memory that only wait: for their next request, or for their turn.
 //!
-//! Both ends of a connection, and what a gateway keeps in reserve, need open files; where fewer are allowed than
-//! are asked for, the figures for as many as there may be are carried forward by the straight line through none and all.
+//! Both ends of a connection, and what a gateway keeps in reserve, need open files; where fewer are
+//! allowed than are asked for, the figures for as many as there may be are carried forward by the
+//! straight line through none and all.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -19,7 +20,8 @@ use crate::error::TaskError;
 
 /// Connections that are asked about.
 const CONNECTIONS: usize = 15_000;
-/// After the last request, until the memory is read; buffers are given back in between, and connections to backends end.
+/// After the last request, until the memory is read; buffers are given back in between, and
+/// connections to backends end.
 const SETTLES: Duration = Duration::from_secs(6);
 /// Longest wait until the gateway has accepted and read everything.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,7 +1,7 @@
 //! What passing on costs when nothing is held: CPU time a request, and memory.
 //!
-//! The gateway is alone on one CPU; load and server share the other, which limits them all to the same rate or less. CPU time a request is
-//! therefore what is compared, never requests a second.
+//! The gateway is alone on one CPU; load and server share the other, which limits them all to the
+//! same rate or less. CPU time a request is therefore what is compared, never requests a second.
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};

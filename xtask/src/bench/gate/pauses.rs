@@ -1,4 +1,5 @@
-//! A server that stops now and then, as one that collects garbage: nothing should be refused for that.
+//! A server that stops now and then, as one that collects garbage: nothing should be refused for
+//! that.
 
 use std::thread;
 use std::time::Duration;

@@ -1,10 +1,11 @@
 //! How exact a cap on the rate is.
 //!
-//! A server that only notes when requests arrive stands behind each gateway in turn. What was admitted is counted at the server, so that
-//! every gateway is read with the same clock.
+//! A server that only notes when requests arrive stands behind each gateway in turn. What was
+//! admitted is counted at the server, so that every gateway is read with the same clock.
 //!
-//! What this cannot tell: what a gateway decided in which nanosecond. A thread that records an arrival late moves it, so that a second at the
-//! server may hold one more or less than the gateway let through.
+//! What this cannot tell: what a gateway decided in which nanosecond. A thread that records an
+//! arrival late moves it, so that a second at the server may hold one more or less than the gateway
+//! let through.
 
 mod arrivals;
 mod table;

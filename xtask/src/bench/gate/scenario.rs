@@ -1,5 +1,5 @@
-//! What the rows about overload have in common: a server on a CPU of its own, gateways that take turns in front of it, an open load, and figures
-//! of what came back.
+//! What the rows about overload have in common: a server on a CPU of its own, gateways that take
+//! turns in front of it, an open load, and figures of what came back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -66,7 +66,8 @@ impl Capacity {
 /// What a turn has shown.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// As it was directly before and after the load: the machine's speed changes by a fifth from turn to turn.
+    /// As it was directly before and after the load: the machine's speed changes by a fifth from
+    /// turn to turn.
     pub(crate) capacity: Capacity,
     pub(crate) answers: Vec<Answer>,
     /// How long the server was stopped, of all the time that the scenario's trouble lasted.
@@ -203,7 +204,8 @@ pub(crate) fn load(gateway: &Running, arrivals: Vec<Arrival>, clients: usize) ->
 }
 
 impl Turn {
-    /// At a server of which only this is known: how many requests of [`WORK`] it can answer in a second.
+    /// At a server of which only this is known: how many requests of [`WORK`] it can answer in a
+    /// second.
     pub(crate) fn of_work(work: f64, answers: Vec<Answer>) -> Self {
         let capacity = Capacity {
             work,
@@ -252,7 +254,8 @@ impl Window<'_> {
         self.answers.len() as f64 / self.length.as_secs_f64()
     }
 
-    /// From the intended start, of those that were let through, in milliseconds; what was given up counts as long as it was waited for.
+    /// From the intended start, of those that were let through, in milliseconds; what was given up
+    /// counts as long as it was waited for.
     pub(crate) fn p99_ms(&self) -> f64 {
         let mut took: Vec<f64> = self
             .answers

@@ -1,4 +1,5 @@
-//! Clients that send again what was refused, after a burst: does the server come back to its load by itself?
+//! Clients that send again what was refused, after a burst: does the server come back to its load
+//! by itself?
 
 use std::time::Duration;
 

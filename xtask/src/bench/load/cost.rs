@@ -15,7 +15,8 @@ use crate::error::TaskError;
 /// How often the memory of a running program is read.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// With this code Weir says that a measurement is not valid: here the load tool is the limit on purpose.
+/// With this code Weir says that a measurement is not valid: here the load tool is the limit on
+/// purpose.
 const LOAD_TOOL_WAS_THE_LIMIT: i32 = 4;
 
 /// A program that is to run on one CPU.
@@ -133,7 +134,8 @@ pub(crate) fn cpu_times(pid: u32) -> (f64, f64) {
     })
 }
 
-/// Fields 14 and 15 of `proc_pid_stat(5)`; the second field is in parentheses and may hold anything.
+/// Fields 14 and 15 of `proc_pid_stat(5)`; the second field is in parentheses and may hold
+/// anything.
 fn ticks(stat: &str) -> Option<(u64, u64)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);

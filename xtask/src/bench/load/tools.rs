@@ -61,8 +61,8 @@ const HEY: GoModule = GoModule {
     version: "v0.1.5",
 };
 
-/// Finds or builds the tools; those that cannot be had are named and left out. Weir stands second, right behind what it
-/// is compared with.
+/// Finds or builds the tools; those that cannot be had are named and left out. Weir stands second,
+/// right behind what it is compared with.
 pub(crate) fn install(peers: &[Peer], directory: &Path) -> Result<Vec<Tool>, TaskError> {
     let mut tools = vec![Tool::Peer(Peer::Wrk, PathBuf::from("wrk")), Tool::Weir];
     let others = peers.iter().filter(|peer| **peer != Peer::Wrk);
@@ -103,8 +103,8 @@ fn cargo_install(directory: &Path) -> Result<(), TaskError> {
     run(&mut command)
 }
 
-/// A throw-away module that requires the one that is wanted: installing it by itself fails where a module has
-/// replacements.
+/// A throw-away module that requires the one that is wanted: installing it by itself fails where a
+/// module has replacements.
 fn go_build(
     module: &GoModule,
     directory: &Path,
@@ -191,7 +191,8 @@ impl Peer {
     fn arguments(self, job: &Job) -> Vec<&'static str> {
         let mut words = match self {
             Self::Wrk => vec!["-t", "1", "-c", "{connections}", "-d", "{seconds}s"],
-            // ab takes a place in memory for each request beforehand, and uses what it has measured.
+            // ab takes a place in memory for each request beforehand, and uses what it has
+            // measured.
             Self::Ab => vec![
                 "-q",
                 "-c",

@@ -1,11 +1,13 @@
-//! Whether the gateway has held: what was sent, what came back, and what it says of itself have to agree.
+//! Whether the gateway has held: what was sent, what came back, and what it says of itself have to
+//! agree.
 
 use crate::bench::gate::clients::Answer;
 use crate::bench::gate::status::Status;
 use crate::bench::soak::watch::Watch;
 use crate::error::TaskError;
 
-/// Growth of the memory from the second quarter to the last that is none: what allocators and pools do.
+/// Growth of the memory from the second quarter to the last that is none: what allocators and pools
+/// do.
 const GROWTH_MAX_MB: f64 = 2.0;
 /// The same of open files: connections to servers come and go.
 const FILES_MAX: usize = 20;

@@ -1,5 +1,5 @@
-//! What requests waited from their arrival on the connection until a thread of the server read them, as the kernel's
-//! tracepoints tell it.
+//! What requests waited from their arrival on the connection until a thread of the server read
+//! them, as the kernel's tracepoints tell it.
 
 use weir_record::names;
 
@@ -8,8 +8,9 @@ use crate::hypothesis::{Test, Unit};
 use crate::threshold::{MATTERS, MATTERS_BECAUSE};
 use crate::words::{percent, time};
 
-/// Whether a request's thread waits for a CPU before it has read a byte. It covers the beginning of a request only:
-/// what speaks against it there says nothing of the time that the thread works on it.
+/// Whether a request's thread waits for a CPU before it has read a byte. It covers the beginning of
+/// a request only: what speaks against it there says nothing of the time that the thread works on
+/// it.
 pub(crate) fn wait_test(evidence: &Evidence) -> Test {
     Test::at_least(
         "wait of a request's thread for a CPU before it reads the request, as a share of the response time",

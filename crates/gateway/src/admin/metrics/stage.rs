@@ -1,5 +1,5 @@
-//! The gateway as a stage of the funnel, under the names that Weir gives every stage: what watches the server behind it reads
-//! the queue in front of it as it reads the server's own.
+//! The gateway as a stage of the funnel, under the names that Weir gives every stage: what watches
+//! the server behind it reads the queue in front of it as it reads the server's own.
 
 use std::fmt;
 

@@ -99,13 +99,15 @@ fn a_head_that_never_ends_ends_the_connection() {
     assert_eq!(status(&gate).all.offered, 0);
 }
 
-/// A field that the table holds once is named a thousand times: what unfolds is bounded, not what is sent.
+/// A field that the table holds once is named a thousand times: what unfolds is bounded, not what
+/// is sent.
 #[test]
 fn a_head_that_unfolds_is_refused() {
     let backend = Recorder::ok();
     let gate = gate(&backend, "");
     let mut head = GET.to_vec();
-    // Into the dynamic table: `x: ` and 1,000 bytes; then its index, 62, again and again (the first bit says that it is one).
+    // Into the dynamic table: `x: ` and 1,000 bytes; then its index, 62, again and again (the first
+    // bit says that it is one).
     head.extend([0x40, 1, b'x', 0x7f, 0xe9, 0x06]);
     head.extend([b'a'; 1_000]);
     head.extend([0xbe; 1_000]);

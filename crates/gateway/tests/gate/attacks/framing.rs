@@ -1,4 +1,5 @@
-//! Requests whose end two servers could see in different places (request smuggling), and what remains of each.
+//! Requests whose end two servers could see in different places (request smuggling), and what
+//! remains of each.
 
 use crate::client::Client;
 use crate::recorder::Recorder;
@@ -14,7 +15,8 @@ enum Then {
 }
 use Then::{Closed, Open};
 
-/// Bytes, the answers that they get in order, what of them reaches the server (target and body), and what comes then.
+/// Bytes, the answers that they get in order, what of them reaches the server (target and body),
+/// and what comes then.
 type Attack = (
     &'static str,
     &'static [u16],

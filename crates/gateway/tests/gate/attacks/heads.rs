@@ -1,4 +1,5 @@
-//! Heads that name two hosts, or none, or are too large; fields that are meant for the gateway alone.
+//! Heads that name two hosts, or none, or are too large; fields that are meant for the gateway
+//! alone.
 
 use crate::client::Client;
 use crate::recorder::Recorder;

@@ -1,4 +1,5 @@
-//! Clients that take their time: with a head, a body, a handshake, or with taking what they asked for.
+//! Clients that take their time: with a head, a body, a handshake, or with taking what they asked
+//! for.
 
 use std::io::Write as _;
 

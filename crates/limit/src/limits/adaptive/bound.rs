@@ -1,8 +1,9 @@
 //! A limit by response times: the share of requests that are answered within a time.
 //!
-//! Stochastic approximation of a quantile (Robbins and Monro 1951): a request that was too late takes 5 % of the limit, one that
-//! was in time adds 5 % · (1 − share)/share, so that the limit rests where exactly that share is in time. It adds only while
-//! somebody waits, and never goes far above the limit that really holds.
+//! Stochastic approximation of a quantile (Robbins and Monro 1951): a request that was too late
+//! takes 5 % of the limit, one that was in time adds 5 % · (1 − share)/share, so that the limit
+//! rests where exactly that share is in time. It adds only while somebody waits, and never goes far
+//! above the limit that really holds.
 
 /// What one request that was too late takes.
 const STEP: f64 = 0.05;

@@ -1,17 +1,20 @@
 //! Whether more slots still bring more, where it is not the CPU that says so.
 //!
-//! A limit that follows response times alone drifts, because the response time without a queue is never seen under load. What
-//! cannot drift is this: if more slots bring no more throughput, they are too many (the throughput/concurrency correlation of
-//! Uber's Cinnamon and of failsafe-go). So each rise is judged. Before and after it, the mean number in flight n and the pace p
-//! are measured, p being the busy share of the CPUs where it is read and above a half, and thus the less noisy of the two, and
-//! the throughput otherwise.
-//! If p has not grown by 0.3 of what n has grown by, all of the rise but what p has grown by is taken back, and none is tried for
-//! 5 s; for twice as long each time, up to a minute. Where the CPU is read at all, its busy share has to have grown as much as
-//! well. A rise after which nobody waits is judged when somebody does again.
+//! A limit that follows response times alone drifts, because the response time without a queue is
+//! never seen under load. What cannot drift is this: if more slots bring no more throughput, they
+//! are too many (the throughput/concurrency correlation of Uber's Cinnamon and of failsafe-go). So
+//! each rise is judged. Before and after it, the mean number in flight n and the pace p
+//! are measured, p being the busy share of the CPUs where it is read and above a half, and thus the
+//! less noisy of the two, and the throughput otherwise.
+//! If p has not grown by 0.3 of what n has grown by, all of the rise but what p has grown by is
+//! taken back, and none is tried for 5 s; for twice as long each time, up to a minute. Where the
+//! CPU is read at all, its busy share has to have grown as much as well. A rise after which nobody
+//! waits is judged when somebody does again.
 //!
-//! The limit is lowered only on evidence that requests wait inside the server: the mean response time is above 1.5 times the
-//! least that has been seen over about 200 responses. Then by a fifth, and that is judged too: if p falls by half of what n has fallen by, the slots were
-//! needed after all; they are given back, and the present response time becomes the new least.
+//! The limit is lowered only on evidence that requests wait inside the server: the mean response
+//! time is above 1.5 times the least that has been seen over about 200 responses. Then by a fifth,
+//! and that is judged too: if p falls by half of what n has fallen by, the slots were needed after
+//! all; they are given back, and the present response time becomes the new least.
 
 use std::time::Duration;
 
@@ -28,16 +31,19 @@ const CHANGE_MIN: f64 = 0.05;
 const CUT: f64 = 0.8;
 /// Response times above this multiple of the least are evidence of a queue inside the server.
 const QUEUED: f64 = 1.5;
-/// Readings of the CPU over which a level is measured, and the least responses in them: of a few long requests, as many begin or end
-/// in a reading as chance has it, and the CPU is as busy as that.
+/// Readings of the CPU over which a level is measured, and the least responses in them: of a few
+/// long requests, as many begin or end in a reading as chance has it, and the CPU is as busy as
+/// that.
 const READINGS: u32 = 2;
 const READ_RESPONSES: f64 = 12.0;
-/// Responses over which it is measured otherwise, for a change by 1: the deviation of the difference of two such counts is a
-/// quarter of that change; for a change by x, 1/x² times as many.
+/// Responses over which it is measured otherwise, for a change by 1: the deviation of the
+/// difference of two such counts is a quarter of that change; for a change by x, 1/x² times as
+/// many.
 const RESPONSES: f64 = 32.0;
 /// The least of them.
 const RESPONSES_MIN: f64 = 20.0;
-/// Responses over which a mean response time is taken before it can be the least: of fewer, the least is luck.
+/// Responses over which a mean response time is taken before it can be the least: of fewer, the
+/// least is luck.
 const MEMORY: f64 = 200.0;
 /// Below this busy share, throughput is the less noisy of the two.
 const BUSY_MIN: f64 = 0.5;
@@ -106,8 +112,9 @@ impl Default for Knee {
 }
 
 impl Knee {
-    /// Nobody waits for the limit: there is nothing to judge, but perhaps a response time to remember. A rise lets go on who
-    /// has waited, so that this comes right after it; it is judged when somebody waits again.
+    /// Nobody waits for the limit: there is nothing to judge, but perhaps a response time to
+    /// remember. A rise lets go on who has waited, so that this comes right after it; it is
+    /// judged when somebody waits again.
     pub(crate) fn rest(&mut self, seen: &Seen, now: Moment) {
         if now.since(self.changed) < REST_MAX {
             self.restart(false);
@@ -123,7 +130,8 @@ impl Knee {
         self.restart(false);
     }
 
-    /// Takes a window in which the limit held the flow, and says what the limit is to be, if another.
+    /// Takes a window in which the limit held the flow, and says what the limit is to be, if
+    /// another.
     pub(crate) fn next(
         &mut self,
         limit: f64,
@@ -160,7 +168,8 @@ impl Knee {
         Some(next)
     }
 
-    /// Whether the present level is known well enough to judge the last change, and later the next one.
+    /// Whether the present level is known well enough to judge the last change, and later the next
+    /// one.
     fn is_measured(&self, here: Level, next_change: f64) -> bool {
         let changed = |before: Level| (here.limit / before.limit - 1.0).abs();
         let change = self
@@ -175,7 +184,8 @@ impl Knee {
         let change = here.in_flight / before.in_flight - 1.0;
         let gain = here.gain(before);
         if change > CHANGE_MIN {
-            // Throughput alone is led astray by equal requests, which end together; the CPU has to have more to do, too.
+            // Throughput alone is led astray by equal requests, which end together; the CPU has to
+            // have more to do, too.
             let gain = gain.min(here.busy_gain(before));
             if gain < WORTH * change {
                 self.closed_until = now + self.wait;

@@ -1,8 +1,8 @@
 //! What a limit that is found has learnt: the number that could stand in its place.
 //!
-//! Only times in which somebody waits for the limit say anything of it: otherwise the traffic is what it is whatever the limit.
-//! The limit that was in force then, averaged over time, is where the goals have led it; its spread says whether it has come
-//! to rest.
+//! Only times in which somebody waits for the limit say anything of it: otherwise the traffic is
+//! what it is whatever the limit. The limit that was in force then, averaged over time, is where
+//! the goals have led it; its spread says whether it has come to rest.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ const SETTLED_SPREAD: f64 = 0.1;
 /// What a limit has learnt of the traffic that it has held.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Learnt {
-    /// The limit that was in force while somebody waited for it: a mean over time, the last minute of waiting counting most.
+    /// The limit that was in force while somebody waited for it: a mean over time, the last minute
+    /// of waiting counting most.
     pub limit: f64,
     /// Standard deviation of the limit over the same time.
     pub spread: f64,
@@ -24,7 +25,8 @@ pub struct Learnt {
     pub busy: Option<f64>,
     /// For how long somebody has waited for it.
     pub pressed: Duration,
-    /// The least and the largest value that this mean has had while it was at rest; `None` as long as it never was.
+    /// The least and the largest value that this mean has had while it was at rest; `None` as long
+    /// as it never was.
     pub range: Option<(f64, f64)>,
     /// Whether it stands at the largest limit that it may have: more was not tried.
     pub is_at_max: bool,
@@ -81,7 +83,8 @@ impl Lesson {
         Duration::from_secs_f64(self.pressed_s)
     }
 
-    /// What has been learnt under the largest limit that there may be; nothing before anybody has waited.
+    /// What has been learnt under the largest limit that there may be; nothing before anybody has
+    /// waited.
     pub(super) fn learnt(&self, max: f64) -> Option<Learnt> {
         (self.pressed_s > 0.0).then(|| Learnt {
             limit: self.mean,

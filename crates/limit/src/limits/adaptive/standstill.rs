@@ -1,11 +1,12 @@
 //! A server that stands still for a moment, as one does that collects garbage or is not scheduled.
 //!
-//! Nothing ends meanwhile, so that the limit is full however large it is, and whoever waits in front of it would be sent away for
-//! a reason that has nothing to do with load. So when nothing has ended for as long as eight requests usually need (were ends
-//! Poisson, a chance of e⁻⁸, 0.03 %), twice as many as are in flight (equal ones that share the CPUs end together, when all of
-//! them are through), and at least 100 ms, the limit counts twice, and those who wait go in: at most as many as the limit, to
-//! take their turns when the server goes on. The next request that ends, ends that; a server that never goes on holds no more
-//! than twice the limit.
+//! Nothing ends meanwhile, so that the limit is full however large it is, and whoever waits in
+//! front of it would be sent away for a reason that has nothing to do with load. So when nothing
+//! has ended for as long as eight requests usually need (were ends Poisson, a chance of e⁻⁸, 0.03
+//! %), twice as many as are in flight (equal ones that share the CPUs end together, when all of
+//! them are through), and at least 100 ms, the limit counts twice, and those who wait go in: at
+//! most as many as the limit, to take their turns when the server goes on. The next request that
+//! ends, ends that; a server that never goes on holds no more than twice the limit.
 
 use std::time::Duration;
 

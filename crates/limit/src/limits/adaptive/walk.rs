@@ -1,8 +1,8 @@
 //! The way to a limit in small steps.
 //!
-//! Who lets people's requests be learnt from says how far the limit may go at a time. What is gone in such steps cannot be judged
-//! step by step: what 5 % more slots bring drowns in the noise. So a change that is to be judged keeps its aim while it is walked,
-//! and is judged when it has been.
+//! Who lets people's requests be learnt from says how far the limit may go at a time. What is gone
+//! in such steps cannot be judged step by step: what 5 % more slots bring drowns in the noise. So a
+//! change that is to be judged keeps its aim while it is walked, and is judged when it has been.
 
 /// What of an aim counts as reached.
 const REACHED: f64 = 1e-9;

@@ -161,8 +161,8 @@ fn gunzip(mut coded: &[u8], limit: u64, decoded: &mut Vec<u8>) -> io::Result<()>
     }
 }
 
-/// Deflated data, with zlib's head and tail or without. Unlike the library's readers, this tells when
-/// the data ends too early.
+/// Deflated data, with zlib's head and tail or without. Unlike the library's readers, this tells
+/// when the data ends too early.
 fn inflate(coded: &[u8], is_zlib: bool, limit: u64, decoded: &mut Vec<u8>) -> io::Result<()> {
     let mut inflater = Decompress::new(is_zlib);
     loop {

@@ -1,8 +1,8 @@
 //! The metrics that are known, by server.
 //!
-//! Names of Micrometer, Liberty, the exporters of nodes, PostgreSQL and Apache httpd and the Java agent of Prometheus
-//! were read from running ones; those of Jetty, Quarkus, Go, Node, Python, nginx and `HAProxy` are after their
-//! documentation.
+//! Names of Micrometer, Liberty, the exporters of nodes, PostgreSQL and Apache httpd and the Java
+//! agent of Prometheus were read from running ones; those of Jetty, Quarkus, Go, Node, Python,
+//! nginx and `HAProxy` are after their documentation.
 
 use super::{Metric, MetricRow};
 use crate::source::rule::Rule;
@@ -101,7 +101,8 @@ const KNOWN: &[Row] = &[
     Row("hikaricp_connections_acquire_seconds_sum", Per("hikaricp_connections_acquire_seconds_count"), "pool.{pool}.wait", Level),
     Row("hikaricp_connections_acquire_seconds_count", Nothing, "pool.{pool}.entries", Growth),
     Row("hikaricp_connections_timeout_total", Nothing, "pool.{pool}.refused", Growth),
-    // Liberty by MicroProfile Metrics; before version 5 with `vendor_` in front. It publishes no count of those that wait.
+    // Liberty by MicroProfile Metrics; before version 5 with `vendor_` in front. It publishes no
+    // count of those that wait.
     Row("threadpool_activeThreads pool=Default_Executor", Nothing, "threads.occupancy", Level),
     Row("threadpool_size pool=Default_Executor", Less("threadpool_activeThreads pool=Default_Executor"), "threads.idle", Level),
     Row("connectionpool_managedConnections", Less("connectionpool_freeConnections"), "pool.{datasource}.occupancy", Level),
@@ -149,8 +150,9 @@ const KNOWN: &[Row] = &[
     Row("pg_stat_activity_count state=active", Nothing, "database.occupancy", Level),
     Row("pg_settings_max_connections", Nothing, "database.limit", Level),
 
-    // Garbage collection: Micrometer, the Java client of Prometheus, MicroProfile, Go, Node, Python. The beans of ZGC and Shenandoah called
-    // `... Cycles` count collections that run beside the application, and those called `... Pauses` the standstills.
+    // Garbage collection: Micrometer, the Java client of Prometheus, MicroProfile, Go, Node,
+    // Python. The beans of ZGC and Shenandoah called `... Cycles` count collections that run beside
+    // the application, and those called `... Pauses` the standstills.
     Row("jvm_gc_pause_seconds_sum", Nothing, "gc.time", Growth),
     Row("jvm_gc_pause_seconds_count", Nothing, "gc.count", Growth),
     Row("jvm_gc_collection_seconds_sum", Less("jvm_gc_collection_seconds_sum gc=*Cycles"), "gc.time", Growth),

@@ -1,4 +1,5 @@
-//! The solvers against values computed elsewhere: `known-answers.json` holds each case with its formula and source.
+//! The solvers against values computed elsewhere: `known-answers.json` holds each case with its
+//! formula and source.
 use super::cases::{Case, cases};
 use weir_queueing::bounds::bounds;
 use weir_queueing::open::{OpenQueue, erlang_b};
@@ -131,8 +132,9 @@ fn largest_population_under_a_cpu_target() {
     }
 }
 
-/// The exact values come from the full Markov chain; the flow-equivalent server is exact when threads are ample and
-/// close otherwise. Cases that use CPU while they hold a connection are outside this model.
+/// The exact values come from the full Markov chain; the flow-equivalent server is exact when
+/// threads are ample and close otherwise. Cases that use CPU while they hold a connection are
+/// outside this model.
 #[test]
 fn threads_around_cpu_and_pool() {
     let mut solved = 0;

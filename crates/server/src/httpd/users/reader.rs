@@ -242,7 +242,8 @@ fn files_below(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), TargetE
 }
 
 /// The variables that a configuration can use: those of Weir's environment, and those that the file
-/// beside it sets, which the distribution's own script for starting the server reads in the same way.
+/// beside it sets, which the distribution's own script for starting the server reads in the same
+/// way.
 pub(super) fn environment(file: &Path) -> Result<BTreeMap<String, String>, TargetError> {
     let script = "if [ -r \"$0\" ]; then . \"$0\" >/dev/null; fi; exec env -0";
     // A shell runs it, so it counts as a program; links are followed now and not once more.

@@ -20,8 +20,8 @@ fn plateau(level: f64) -> f64 {
     (level / 8.0).min(1.0) * 60.0
 }
 
-/// The published facts of a bulletin board as a curve of the universal scalability law: best at about 10, and a third
-/// of it at 200.
+/// The published facts of a bulletin board as a curve of the universal scalability law: best at
+/// about 10, and a third of it at 200.
 fn peak(level: f64) -> f64 {
     let (alpha, beta, one) = (0.2554, 0.007_446, 25.7);
     one * level / (1.0 + alpha * (level - 1.0) + beta * level * (level - 1.0))
@@ -127,7 +127,8 @@ fn what_is_said_is_true_as_often_as_promised() {
 
 #[test]
 fn a_quiet_machine_gets_an_answer_near_the_smallest() {
-    // The smallest that lose less than the margin are 8, 6 and 146; of the last one, the next loses hardly less.
+    // The smallest that lose less than the margin are 8, 6 and 146; of the last one, the next loses
+    // hardly less.
     for (truth, most) in [(plateau as Truth, 8), (peak, 11), (saturating, 400)] {
         let rates = rates(truth, Aim::SmallestNearBest, 0.01);
         assert!(rates.answered > 0.97, "{rates:?}");

@@ -1,4 +1,5 @@
-//! What a sweep has beside its cases: environments in which all of them run, and what is told of these together.
+//! What a sweep has beside its cases: environments in which all of them run, and what is told of
+//! these together.
 
 use std::time::Duration;
 
@@ -57,7 +58,8 @@ impl EnvironmentSpec {
         is_listed(only_in, &self.name) && is_listed(self.cases.as_deref(), case)
     }
 
-    /// Whether every trial in it begins with a start of the server, which leaves nothing of a load before the first.
+    /// Whether every trial in it begins with a start of the server, which leaves nothing of a load
+    /// before the first.
     fn starts_each_trial(&self) -> bool {
         let each = self.set.get("start.each");
         each.is_some_and(|each| *each == Level::Text("trial".to_owned()))
@@ -65,7 +67,8 @@ impl EnvironmentSpec {
 }
 
 impl Across {
-    /// The load before the first case in an environment and how long a trial with it measures; `None` where there is none.
+    /// The load before the first case in an environment and how long a trial with it measures;
+    /// `None` where there is none.
     pub(crate) fn warm_up_in(
         &self,
         environment: Option<&EnvironmentSpec>,

@@ -169,7 +169,8 @@ fn needs(set: &Levels) -> Vec<String> {
     needs.collect()
 }
 
-/// How many cases have to come before a case, one after the other; `None` when they go round in a circle.
+/// How many cases have to come before a case, one after the other; `None` when they go round in a
+/// circle.
 pub(crate) fn depth(case: &CaseSpec, cases: &[CaseSpec], below: usize) -> Option<usize> {
     if below > cases.len() {
         return None;

@@ -66,7 +66,8 @@ impl Derived {
         })
     }
 
-    /// The text with every formula worked out, to four digits; `figure` reads a figure of a case. `None` where one is not known.
+    /// The text with every formula worked out, to four digits; `figure` reads a figure of a case.
+    /// `None` where one is not known.
     pub(crate) fn text(&self, figure: impl Fn(&str, &Figure) -> Option<f64>) -> Option<String> {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Some(text.clone()),
@@ -123,7 +124,8 @@ impl Formula {
     }
 }
 
-/// What stands before and behind the first such text outside of parentheses: sample labels have spaces, too.
+/// What stands before and behind the first such text outside of parentheses: sample labels have
+/// spaces, too.
 fn outside_parentheses<'a>(text: &'a str, between: &str) -> Option<(&'a str, &'a str)> {
     let mut found = text.match_indices(between);
     let (at, _) = found.find(|(at, _)| !is_inside(&text[..*at]))?;

@@ -1,5 +1,5 @@
-//! `[target.httpd]`: an Apache httpd that Weir starts, with a configuration of its own or with a copy of
-//! the user's.
+//! `[target.httpd]`: an Apache httpd that Weir starts, with a configuration of its own or with a
+//! copy of the user's.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,8 @@ pub struct HttpdSpec {
     /// Where the server lies: the root of unpacked Debian packages or the prefix of an own build;
     /// `None`: the one that is installed, or else Weir's own copy.
     pub home: Option<PathBuf>,
-    /// Processes that a prefork module built anew starts at most in one cycle; `None`: the module as it is (32).
+    /// Processes that a prefork module built anew starts at most in one cycle; `None`: the module
+    /// as it is (32).
     pub max_spawn_rate: Option<u32>,
     /// What it serves; `None`: files of 1, 2, 4, 8 and 16 KiB.
     pub documents: Option<PathBuf>,

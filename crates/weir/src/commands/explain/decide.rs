@@ -1,8 +1,9 @@
 //! `weir explain RUN --run`: the trials that decide, run with the study of the run.
 //!
-//! One case as it was and one for each trial that decides, with one thing changed, in turns and in a random order: what changes
-//! is that one thing and not the hour. Where one of them changes how the server is started, the server is started for every trial,
-//! so that none runs on a virtual machine that is warmer than the others'.
+//! One case as it was and one for each trial that decides, with one thing changed, in turns and in
+//! a random order: what changes is that one thing and not the hour. Where one of them changes how
+//! the server is started, the server is started for every trial, so that none runs on a virtual
+//! machine that is warmer than the others'.
 
 mod starter;
 mod study;
@@ -198,8 +199,8 @@ impl Source {
         Ok((planned, not_run))
     }
 
-    /// The level of a factor: as it was set, else as it was read, else as the server was found; `None` too for a stage that
-    /// cannot be set.
+    /// The level of a factor: as it was set, else as it was read, else as the server was found;
+    /// `None` too for a stage that cannot be set.
     fn level(&self, factor: &str) -> Option<f64> {
         let stage = self
             .result
@@ -213,7 +214,8 @@ impl Source {
         self.trial.level(factor).or_else(read).or_else(found)
     }
 
-    /// Runs the cases, and says what each of them decides; those of which no trial can be used are not run.
+    /// Runs the cases, and says what each of them decides; those of which no trial can be used are
+    /// not run.
     fn decide(&self, asked: &Asked<'_>, planned: &[Planned<'_>]) -> Result<Decided, ExpectedError> {
         let cases = study::Cases {
             study: &self.job.text,

@@ -1,4 +1,5 @@
-//! `weir explain --jtl`: what a load test that was run without Weir says, from the files that it left.
+//! `weir explain --jtl`: what a load test that was run without Weir says, from the files that it
+//! left.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -14,7 +14,8 @@ use crate::stored;
 /// What is learnt, and what becomes of it.
 #[derive(Debug, Args)]
 pub(super) struct LearnArguments {
-    /// Learn from the traffic how many requests may be in flight, within `min` and `max` of [limit.adaptive]; say it each second.
+    /// Learn from the traffic how many requests may be in flight, within `min` and `max` of
+    /// [limit.adaptive]; say it each second.
     #[arg(long)]
     learn: bool,
     /// At the end write the gateway's file with what was learnt.

@@ -18,7 +18,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reads what was typed; only servers that speak `http` can be looked at, of this machine or over ssh.
+    /// Reads what was typed; only servers that speak `http` can be looked at, of this machine or
+    /// over ssh.
     pub(super) fn of(typed: &str, over_ssh: bool) -> Result<Self, ExpectedError> {
         let wrong = |says: &str| ExpectedError::Input(format!("{typed}: {says}"));
         let url = Url::parse(typed)

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use weir_accesslog::{Endpoint, Traffic};
 use weir_draft::Mix;
-use weir_shown::line;
 use weir_server::{AgentWay, Found, SetWay};
+use weir_shown::line;
 
 /// Endpoints that are shown of a log at most.
 const SHOWN: usize = 12;

@@ -46,11 +46,12 @@ pub(crate) struct SharedArguments {
     /// [default: all].
     #[arg(long, value_name = "CPUS")]
     pub(crate) target_cpus: Option<CpuSet>,
-    /// Process of the server, when it runs on this machine: its CPU, memory and threads are watched.
+    /// Process of the server, when it runs on this machine: its CPU, memory and threads are
+    /// watched.
     #[arg(long, value_name = "PID")]
     pub(crate) target_pid: Option<u32>,
-    /// Require something of the run, such as `p99 <= 300 ms` or `errors <= 1 %`; may be given several
-    /// times. Exit code 1 when one is not met.
+    /// Require something of the run, such as `p99 <= 300 ms` or `errors <= 1 %`; may be given
+    /// several times. Exit code 1 when one is not met.
     #[arg(long, value_name = "METRIC OP BOUND", value_parser = super::verdict::parse)]
     pub(crate) require: Vec<Requirement>,
     /// Write an XML file as `JUnit` does, with one test case for each requirement.
@@ -62,8 +63,8 @@ pub(crate) struct SharedArguments {
     /// Serve the run's figures to Prometheus at this address while it lasts.
     #[arg(long, value_name = "127.0.0.1:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
-    /// Speak HTTP/2, each user on one connection: with `https` where the server agrees, with `http`
-    /// in any case.
+    /// Speak HTTP/2, each user on one connection: with `https` where the server agrees, with
+    /// `http` in any case.
     #[arg(long)]
     pub(crate) http2: bool,
     /// Seed of the think times.
@@ -124,8 +125,9 @@ pub(crate) struct PlanArguments {
     /// and the one that Weir is run in; may be given several times.
     #[arg(long, value_name = "PATH")]
     pub(crate) allow_files: Vec<PathBuf>,
-    /// What sends the load: Weir itself, or a JMeter of yours (`JMETER_HOME`) or of Weir's own cache,
-    /// which Maven fills once. A JMeter runs every plan; see docs/reference/jmeter-engine.md.
+    /// What sends the load: Weir itself, or a JMeter of yours (`JMETER_HOME`) or of Weir's own
+    /// cache, which Maven fills once. A JMeter runs every plan; see
+    /// docs/reference/jmeter-engine.md.
     #[arg(long, value_enum, default_value_t = EngineName::Native)]
     pub(crate) engine: EngineName,
     /// Where runs with JMeter lie.
@@ -256,9 +258,9 @@ pub(crate) struct UrlArguments {
     /// How many requests all users send together; the run ends with the last one.
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
-    /// Requests a second, whether earlier ones are answered or not: `5000`, a ramp `100..2000/60s`,
-    /// steps and spikes `500/1min,5000/5s,500`. Response times count from when a request should have
-    /// started.
+    /// Requests a second, whether earlier ones are answered or not: `5000`, a ramp
+    /// `100..2000/60s`, steps and spikes `500/1min,5000/5s,500`. Response times count from
+    /// when a request should have started.
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub(crate) rate: Option<RateProfile>,
     /// How the requests of --rate lie in time.

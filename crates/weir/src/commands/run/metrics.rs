@@ -2,8 +2,8 @@
 //!
 //! The text format (version 0.0.4) over HTTP, one answer a connection. Counters only grow; response
 //! times are a histogram, so that percentiles can be taken over any time and any number of tools.
-//! Samples and times come once a second, from the same histograms as the run's own result; bytes come
-//! with each sample, where Weir itself sends the load.
+//! Samples and times come once a second, from the same histograms as the run's own result; bytes
+//! come with each sample, where Weir itself sends the load.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -54,8 +54,8 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
     )
 }
 
-/// A host that nobody knows is told once, rather than by every request. One behind a proxy is looked
-/// up by the proxy.
+/// A host that nobody knows is told once, rather than by every request. One behind a proxy is
+/// looked up by the proxy.
 fn look_up(arguments: &UrlArguments) -> Result<(), ExpectedError> {
     if arguments.proxy.is_some() || arguments.shared.target.is_some() {
         return Ok(());

@@ -77,8 +77,8 @@ pub(crate) fn judge(requirements: &[Requirement], record: &TrialRecord) -> Vec<V
     verdicts
 }
 
-/// Writes `JUnit`'s XML: one test case for each requirement, and one that the run can be used, unless
-/// something has spoilt it.
+/// Writes `JUnit`'s XML: one test case for each requirement, and one that the run can be used,
+/// unless something has spoilt it.
 pub(crate) fn write_junit(
     path: &Path,
     name: &str,

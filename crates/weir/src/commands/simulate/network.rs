@@ -138,7 +138,8 @@ fn threads(read: &Read) -> Result<usize, ExpectedError> {
     Ok(cpus.min(at_once))
 }
 
-/// Counts simulated seconds, and stops when the user says so or when requests pile up beyond memory.
+/// Counts simulated seconds, and stops when the user says so or when requests pile up beyond
+/// memory.
 struct Progress {
     seconds: Mutex<(f64, Counter)>,
     interrupted: Arc<AtomicBool>,

@@ -111,7 +111,8 @@ impl Watcher for Progress {
     }
 }
 
-/// A line for each family, then one for each case that failed or was skipped, and what the simulator had to leave open.
+/// A line for each family, then one for each case that failed or was skipped, and what the
+/// simulator had to leave open.
 fn summary(results: &[CaseResult]) -> String {
     let families = families(results);
     let longest = families.keys().map(|name| name.len()).max();

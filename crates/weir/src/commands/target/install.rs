@@ -8,8 +8,8 @@ use crate::{interrupt, output, shelf};
 
 /// Fetch packages into the cache, and check them.
 ///
-/// What Maven fetches is used only if its SHA-256 is the one that Weir knows; of Debian packages apt
-/// checks the distribution's signatures. The directory of each package is printed.
+/// What Maven fetches is used only if its SHA-256 is the one that Weir knows; of Debian packages
+/// apt checks the distribution's signatures. The directory of each package is printed.
 #[derive(Debug, Args)]
 pub(crate) struct InstallArguments {
     /// Names as `weir target list` shows them.

@@ -1,7 +1,7 @@
 //! `weir target list`: what can be had, and what is there.
 
-use weir_shelf::{OnShelf, POSTGRESQL, installed_postgresql};
 use weir_server::KINDS;
+use weir_shelf::{OnShelf, POSTGRESQL, installed_postgresql};
 
 use crate::error::ExpectedError;
 use crate::{output, shelf};

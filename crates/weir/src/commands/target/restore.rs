@@ -9,9 +9,9 @@ use crate::{output, put_back};
 /// Put back what a Weir has changed that was killed.
 ///
 /// Files come back byte for byte, settings of running servers get their values back, and processes
-/// that were started are ended. Every `tune` and `sweep` does this before it starts. A Weir that runs
-/// is not disturbed. What was changed stands in journals in Weir's state directory (`WEIR_STATE`, else
-/// `$XDG_STATE_HOME/weir`, else `~/.local/state/weir`).
+/// that were started are ended. Every `tune` and `sweep` does this before it starts. A Weir that
+/// runs is not disturbed. What was changed stands in journals in Weir's state directory
+/// (`WEIR_STATE`, else `$XDG_STATE_HOME/weir`, else `~/.local/state/weir`).
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArguments {
     /// Forget what cannot be put back, such as a setting of a server that has gone for good.

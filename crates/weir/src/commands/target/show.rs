@@ -7,8 +7,8 @@ use crate::error::ExpectedError;
 use crate::output;
 
 /// Show a kind of server: its stages, outermost first, with the server's own word for each limit,
-/// what is known of it, what becomes of who finds the stage full, and how the limit is set; then where
-/// the server comes from, how it is started, watched and stopped, and how it is put back.
+/// what is known of it, what becomes of who finds the stage full, and how the limit is set; then
+/// where the server comes from, how it is started, watched and stopped, and how it is put back.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
     /// A kind as it stands in a study: `[target.KIND]`.

@@ -1,7 +1,7 @@
 //! Recording: what a real JMeter makes of a plan, as files beside the plan.
 //!
-//! With `WEIR_RECORD_WITH_JMETER=<JMeter's home>` the tests of our own plans write the recorded files
-//! instead of comparing with them. Only JMeter 5.6.3 may be recorded.
+//! With `WEIR_RECORD_WITH_JMETER=<JMeter's home>` the tests of our own plans write the recorded
+//! files instead of comparing with them. Only JMeter 5.6.3 may be recorded.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! The server that recorded plans are run against: it answers what the path asks for and keeps every
-//! request, by the user that sent it.
+//! The server that recorded plans are run against: it answers what the path asks for and keeps
+//! every request, by the user that sent it.
 //!
 //! Answers are those of the server that JMeter's recordings in `cases/` were made with, to the byte
 //! but for the date.

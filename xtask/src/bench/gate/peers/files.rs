@@ -9,7 +9,8 @@ use crate::bench::gate::peers::Hold;
 pub(super) const MAX_WAIT: &str = "200ms";
 /// Requests that nginx lets wait.
 pub(super) const NGINX_BURST: u32 = 100;
-/// Open connections that each takes, and Weir's queue; beyond what the limit on open files leaves room for.
+/// Open connections that each takes, and Weir's queue; beyond what the limit on open files leaves
+/// room for.
 const CONNECTIONS: u32 = 20_000;
 
 /// Weir's; without the admin side, whose thread has nothing to do.

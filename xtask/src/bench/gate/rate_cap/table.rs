@@ -9,7 +9,8 @@ use crate::bench::gate::peers::Subject;
 use crate::bench::gate::rate_cap::subjects;
 use crate::bench::spread::spread;
 
-/// Seconds at the beginning that are told apart, and at the end, in which the load ends, that are left out.
+/// Seconds at the beginning that are told apart, and at the end, in which the load ends, that are
+/// left out.
 const EDGE: usize = 2;
 
 /// What a turn has shown.

@@ -1,4 +1,5 @@
-//! The study of a run with other cases: its trial as it was, and with one thing changed in each of the others.
+//! The study of a run with other cases: its trial as it was, and with one thing changed in each of
+//! the others.
 
 use std::time::Duration;
 
@@ -11,9 +12,11 @@ use weir_record::{Level, Levels, TrialRecord};
 pub(super) const AS_IT_WAS: &str = "as it was";
 /// What every case sets where one of them starts the server otherwise.
 const EACH: &str = "start.each";
-/// Window of trials that each begin with a start: a heap that is used once has to last for it, and a shorter one saves nothing.
+/// Window of trials that each begin with a start: a heap that is used once has to last for it, and
+/// a shorter one saves nothing.
 const WINDOW_S: f64 = 10.0;
-/// Warm-up after a start where the study names none: a virtual machine compiles during its first seconds what runs often.
+/// Warm-up after a start where the study names none: a virtual machine compiles during its first
+/// seconds what runs often.
 const WARM_UP: Duration = Duration::from_secs(15);
 
 /// What the cases are made of.
@@ -89,8 +92,8 @@ fn uses_heap_once(planned: &Planned<'_>) -> bool {
     collector.is_some_and(|collector| *collector == Level::Text("epsilon".to_owned()))
 }
 
-/// How long the study warms up a server that was just started: by its first trial's warm-up, and by a load before that, for which a
-/// heap that is used once does not last.
+/// How long the study warms up a server that was just started: by its first trial's warm-up, and by
+/// a load before that, for which a heap that is used once does not last.
 fn warm_up(study: &Table, is_heap_used_once: bool) -> Duration {
     let written = |section: &str, key: &str| {
         let text = study.get(section)?.get(key)?.as_str()?;
