@@ -66,6 +66,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     problems.extend(sources::crate_docs(&tree, &crates));
     problems.extend(sources::long_files(&tree));
     problems.extend(sources::wide_comments(&tree));
+    problems.extend(sources::empty_openings(&tree));
     problems.extend(sources::nameless_modules(&tree));
     problems.extend(guesses::check(&tree));
     problems.extend(files::machine_paths(&tree));

@@ -18,7 +18,7 @@ pub enum AppError {
     Maven {
         /// Which application.
         what: &'static str,
-        /// Why not.
+        /// The cause.
         #[source]
         source: MavenError,
     },

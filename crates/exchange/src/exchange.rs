@@ -107,7 +107,7 @@ impl Exchange {
         self.send(deadline.min(Instant::now() + CONNECTS_AT_ONCE), deadline);
     }
 
-    /// The same over a new connection, so that it is never sent twice: for requests that change
+    /// As `ask`, over a new connection, so that it is never sent twice: for requests that change
     /// something.
     pub fn ask_once(&mut self, request: Vec<u8>, deadline: Instant) {
         self.connection = None;

@@ -47,7 +47,7 @@ pub struct MetricsUrl {
 }
 
 impl MetricsUrl {
-    /// The same, asked with these credentials.
+    /// This address, asked with these credentials.
     #[must_use]
     pub fn with_credentials(self, credentials: Credentials) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl MetricsUrl {
         &self.path
     }
 
-    /// The same with a slash at the end of its path.
+    /// This address with a slash at the end of its path.
     #[must_use]
     pub fn as_folder(mut self) -> Self {
         if !self.path.ends_with('/') {

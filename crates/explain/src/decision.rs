@@ -103,7 +103,7 @@ pub struct Decision {
     pub expected: String,
     /// Whether the hypothesis held; null when the trials leave it open.
     pub holds: Option<bool>,
-    /// The same in a sentence.
+    /// The judgement in a sentence.
     pub says: String,
     /// Where the trials lie.
     pub run: String,
@@ -169,8 +169,8 @@ impl<'d> Decisive<'d> {
         })
     }
 
-    /// The same without a study that could be run again: `why` not, and how a change of the start
-    /// is made by hand.
+    /// A hypothesis without a study that could be run again: `why` not, and how a change of the
+    /// start is made by hand.
     pub fn without_study(self, why: &str, by_hand: &ByHand) -> NotRun {
         match self.change {
             Change::Start(change) => self.not_run(&format!("{why}; {}", by_hand.instead(*change))),

@@ -249,7 +249,7 @@ impl Evidence {
 pub(crate) mod made {
     use super::*;
 
-    /// The same evidence, of a signal that could not be read.
+    /// This evidence, of a signal that could not be read.
     pub(crate) fn without(mut evidence: Evidence, name: &str, why: &str) -> Evidence {
         evidence.not_read.insert(name.to_owned(), why.to_owned());
         evidence

@@ -272,7 +272,7 @@ impl Folder {
         self.sync()
     }
 
-    /// The same, without a content yet.
+    /// As `create`, without a content yet.
     ///
     /// # Errors
     /// As of [`create`](Self::create).

@@ -51,7 +51,7 @@ pub enum Distrust {
     Look {
         /// What it is.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: Arc<io::Error>,
     },
 }
@@ -109,7 +109,7 @@ pub fn check_facts(path: &Path, facts: &Metadata) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// The same of a file or folder by its path, which may be no link.
+/// As `check_facts`, of a file or folder by its path, which may be no link.
 ///
 /// # Errors
 /// It is not; or it cannot be looked at.
@@ -124,8 +124,8 @@ pub fn check_own(path: &Path) -> Result<(), Distrust> {
     check_facts(path, &facts)
 }
 
-/// The same of everything in a folder, or of a file. Links in it have to be one's own; where they
-/// lead is not looked at.
+/// As `check_own`, of everything in a folder, or of a file. Links in it have to be one's own; where
+/// they lead is not looked at.
 ///
 /// # Errors
 /// As of [`check_own`].
@@ -179,7 +179,7 @@ pub fn close_tree(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The same of a folder or file alone, if it is this user's.
+/// As `close_tree`, of a folder or file alone, if it is this user's.
 ///
 /// # Errors
 /// As of the system.
@@ -247,7 +247,7 @@ pub fn read_obeyed(file: &Path) -> io::Result<(String, Result<(), Distrust>)> {
     Ok((text, check_said(file, &facts)))
 }
 
-/// The same of a file that is read otherwise.
+/// As `read_obeyed`, of a file that is read otherwise.
 ///
 /// # Errors
 /// Somebody else may have written it.

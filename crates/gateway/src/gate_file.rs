@@ -57,7 +57,7 @@ pub enum FileError {
     Gateway {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: GatewayError,
     },
@@ -115,7 +115,7 @@ impl GateFile {
         Self::read_for(path, false)
     }
 
-    /// The same of one by which a limit is to be learnt: it has to say within which bounds.
+    /// As `read`, of a file by which a limit is to be learnt: it has to say within which bounds.
     pub fn read_to_learn(path: &Path) -> Result<(Self, Settings), FileError> {
         Self::read_for(path, true)
     }
@@ -140,7 +140,7 @@ impl GateFile {
         Ok((file, settings))
     }
 
-    /// The same file as it is now.
+    /// This file as it is now.
     pub(crate) fn again(&self) -> Result<(Self, Settings), FileError> {
         Self::read_for(&self.path, self.learns)
     }

@@ -39,7 +39,7 @@ pub struct Status {
     /// the time between them is how many there were on average.
     #[serde(default)]
     pub in_flight_s: f64,
-    /// The same of those that wait for their turn.
+    /// As `in_flight_s`, of those that wait for their turn.
     #[serde(default)]
     pub queued_s: f64,
     /// What the limit over all classes has learnt; absent where it is fixed, and before anybody

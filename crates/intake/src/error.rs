@@ -11,7 +11,7 @@ pub enum IntakeError {
     Jtl {
         /// The file.
         file: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: JtlError,
     },

@@ -85,7 +85,7 @@ pub(crate) enum When {
     Epoch(i64),
     /// On the machine's own clock.
     Local(DateTime),
-    /// The same without a date: so many midnights after the file's first day.
+    /// A time of day without a date: so many midnights after the file's first day.
     Clock {
         /// Midnights that have passed.
         day: u32,

@@ -82,7 +82,7 @@ fn a_recorded_test_has_as_many_samples_as_jmeter_summed_up() {
     );
 }
 
-/// The same test saved as CSV and as XML by JMeter.
+/// One test saved as CSV and as XML by JMeter.
 #[test]
 fn csv_and_xml_of_one_test_are_the_same_samples() {
     for recorded in ["all.csv", "all.xml"] {

@@ -69,7 +69,7 @@ pub enum JmeterError {
     Spawn {
         /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },

@@ -105,7 +105,7 @@ impl<'text> Document<'text> {
         Ok(document)
     }
 
-    /// The same as a part of another plan.
+    /// A document as a part of another plan.
     pub(crate) fn included_from(mut self, file: &Path) -> Self {
         self.included = Some(file.to_path_buf());
         self

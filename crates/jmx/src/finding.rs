@@ -112,7 +112,7 @@ impl Findings {
         self.unsupported_at(element, element.at(), refusal);
     }
 
-    /// The same, where one property of the element stands.
+    /// As `unsupported`, where one property of the element stands.
     pub(crate) fn unsupported_at(
         &mut self,
         element: &Element<'_>,

@@ -56,7 +56,7 @@ pub fn read(path: &Path) -> Result<Reading, JmxError> {
     read_within(path, Reach::of_plan(Some(path)))
 }
 
-/// The same for a plan that may touch these files.
+/// As `read`, for a plan that may touch these files.
 ///
 /// # Errors
 /// As for [`read`].
@@ -73,7 +73,7 @@ pub fn read_text(text: &str, path: &Path) -> Result<Reading, JmxError> {
     read_text_within(text, path, Reach::of_plan(Some(path)))
 }
 
-/// The same for a plan that may touch these files.
+/// As `read_text`, for a plan that may touch these files.
 ///
 /// # Errors
 /// As for [`read_text`].

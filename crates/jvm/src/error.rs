@@ -73,7 +73,7 @@ pub enum JvmError {
     Jolokia {
         /// Where.
         url: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: ExchangeError,
     },

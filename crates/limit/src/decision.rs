@@ -49,7 +49,7 @@ pub struct Permit {
     pub(crate) waited: Duration,
     /// Requests in flight when it was admitted, itself included.
     pub(crate) in_flight: u32,
-    /// The same of its class.
+    /// Requests of its class that are in flight.
     pub(crate) class_in_flight: u32,
 }
 

@@ -199,7 +199,7 @@ impl Vector {
         }
     }
 
-    /// The same happenings with what is said to them now.
+    /// The recorded happenings with what is said to them now.
     #[must_use]
     pub fn recorded(&self) -> Self {
         let script = match &self.script {

@@ -32,7 +32,7 @@ impl ClassCounts {
         }
     }
 
-    /// The same class for the next second; its histogram is as large as this one has become.
+    /// This class for the next second; its histogram is as large as this one has become.
     fn next(&self) -> Self {
         Self {
             response_us: Histogram::new_from(&self.response_us),

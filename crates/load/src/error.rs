@@ -26,7 +26,7 @@ pub enum LoadError {
     OpenSamples {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -54,7 +54,7 @@ pub enum LoadError {
     Cpus {
         /// The CPU.
         cpus: CpuSet,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },

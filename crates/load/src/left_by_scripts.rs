@@ -12,7 +12,7 @@ use crate::http::outcome::Failure;
 pub(crate) struct Left {
     /// The request as scripts before it made it.
     pub(crate) request: Option<Box<HttpRequest<Text>>>,
-    /// The same as scripts see it.
+    /// The request as scripts see it.
     pub(crate) view: Option<Box<SamplerView>>,
     /// The sampler's name as scripts made it.
     pub(crate) label: Option<String>,

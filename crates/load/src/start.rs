@@ -231,7 +231,7 @@ fn keep_to(cpus: &CpuSet) -> Result<(), LoadError> {
     })
 }
 
-/// The same for threads that are not the load itself: where their CPUs cannot be had, the runtimes
+/// Keeps threads that are not the load itself: where their CPUs cannot be had, the runtimes
 /// have said so.
 fn keep_helper_to(cpus: Option<&CpuSet>) {
     let _ = cpus.map(keep_to);

@@ -17,9 +17,9 @@ pub struct CaseResult {
     pub skipped: bool,
     /// As in the file.
     pub expected: Values,
-    /// The same values as solved; as simulated, where nothing solves them.
+    /// The values as solved; as simulated, where nothing solves them.
     pub got: Values,
-    /// The same values as simulated.
+    /// The values as simulated.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub simulated: Values,
     /// Half-widths of the 95 % intervals of the simulated values.

@@ -34,7 +34,7 @@ pub enum Assertion<T> {
 }
 
 impl<T> Assertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> Assertion<U> {
         match self {
             Self::Response(element) => Assertion::Response(element.map(f)),
@@ -146,7 +146,7 @@ pub struct ResponseAssertion<T> {
 }
 
 impl<T> ResponseAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> ResponseAssertion<U> {
         ResponseAssertion {
             name: f(&self.name),
@@ -175,7 +175,7 @@ pub struct DurationAssertion<T> {
 }
 
 impl<T> DurationAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> DurationAssertion<U> {
         DurationAssertion {
             name: f(&self.name),
@@ -235,7 +235,7 @@ pub struct SizeAssertion<T> {
 }
 
 impl<T> SizeAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> SizeAssertion<U> {
         SizeAssertion {
             name: f(&self.name),
@@ -275,7 +275,7 @@ pub struct JsonAssertion<T> {
 }
 
 impl<T> JsonAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> JsonAssertion<U> {
         JsonAssertion {
             name: f(&self.name),
@@ -311,7 +311,7 @@ pub struct XPathAssertion<T> {
 }
 
 impl<T> XPathAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> XPathAssertion<U> {
         XPathAssertion {
             name: f(&self.name),
@@ -342,7 +342,7 @@ pub struct XPath2Assertion<T> {
 }
 
 impl<T> XPath2Assertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> XPath2Assertion<U> {
         XPath2Assertion {
             name: f(&self.name),
@@ -365,7 +365,7 @@ pub struct XmlAssertion<T> {
 }
 
 impl<T> XmlAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> XmlAssertion<U> {
         XmlAssertion {
             name: f(&self.name),
@@ -386,7 +386,7 @@ pub struct Md5HexAssertion<T> {
 }
 
 impl<T> Md5HexAssertion<T> {
-    /// The same assertion with every text replaced.
+    /// Replaces every text of the assertion.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> Md5HexAssertion<U> {
         Md5HexAssertion {
             name: f(&self.name),

@@ -201,7 +201,7 @@ pub struct DnsCache<T = Template> {
 }
 
 impl<T> IterationElement<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> IterationElement<U> {
         match self {
             Self::CsvDataSet(csv) => IterationElement::CsvDataSet(Box::new(CsvDataSet {
@@ -244,7 +244,7 @@ impl<T> IterationElement<T> {
 }
 
 impl<T> UserParameters<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> UserParameters<U> {
         UserParameters {
             id: self.id,
@@ -259,7 +259,7 @@ impl<T> UserParameters<T> {
 }
 
 impl<T> CookieManager<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> CookieManager<U> {
         let cookies = self.cookies.iter().map(|cookie| StaticCookie {
             name: f(&cookie.name),
@@ -283,7 +283,7 @@ impl<T> CookieManager<T> {
 }
 
 impl<T> CacheManager<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> CacheManager<U> {
         CacheManager {
             id: self.id,
@@ -296,7 +296,7 @@ impl<T> CacheManager<T> {
 }
 
 impl<T> AuthManager<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> AuthManager<U> {
         let entries = self.entries.iter().map(|entry| Authorization {
             base_url: f(&entry.base_url),
@@ -316,7 +316,7 @@ impl<T> AuthManager<T> {
 }
 
 impl<T> DnsCache<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> DnsCache<U> {
         DnsCache {
             id: self.id,

@@ -162,7 +162,7 @@ impl<T> From<Controller<T>> for Node<T> {
 }
 
 impl<T> Node<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Node<U> {
         match self {
             Self::Sampler(sampler) => Node::Sampler(Box::new(sampler.map(f))),
@@ -172,7 +172,7 @@ impl<T> Node<T> {
 }
 
 impl<T> Controller<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Controller<U> {
         Controller {
             id: self.id,
@@ -186,7 +186,7 @@ impl<T> Controller<T> {
 }
 
 impl<T> ControllerKind<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> ControllerKind<U> {
         match self {
             Self::Simple => ControllerKind::Simple,

@@ -34,7 +34,7 @@ pub enum Extractor<T> {
 }
 
 impl<T> Extractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, f: impl FnMut(&'a T) -> U) -> Extractor<U> {
         match self {
             Self::Regex(element) => Extractor::Regex(element.map(f)),
@@ -106,7 +106,7 @@ pub struct RegexExtractor<T> {
 }
 
 impl<T> RegexExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> RegexExtractor<U> {
         RegexExtractor {
             name: f(&self.name),
@@ -150,7 +150,7 @@ pub struct BoundaryExtractor<T> {
 }
 
 impl<T> BoundaryExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> BoundaryExtractor<U> {
         BoundaryExtractor {
             name: f(&self.name),
@@ -192,7 +192,7 @@ pub struct JsonExtractor<T> {
 }
 
 impl<T> JsonExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> JsonExtractor<U> {
         JsonExtractor {
             name: f(&self.name),
@@ -225,7 +225,7 @@ pub struct JsonPathExtractor<T> {
 }
 
 impl<T> JsonPathExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> JsonPathExtractor<U> {
         JsonPathExtractor {
             name: f(&self.name),
@@ -258,7 +258,7 @@ pub struct JmesPathExtractor<T> {
 }
 
 impl<T> JmesPathExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> JmesPathExtractor<U> {
         JmesPathExtractor {
             name: f(&self.name),
@@ -299,7 +299,7 @@ pub struct CssExtractor<T> {
 }
 
 impl<T> CssExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> CssExtractor<U> {
         CssExtractor {
             name: f(&self.name),
@@ -342,7 +342,7 @@ pub struct XPathExtractor<T> {
 }
 
 impl<T> XPathExtractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> XPathExtractor<U> {
         XPathExtractor {
             name: f(&self.name),
@@ -382,7 +382,7 @@ pub struct XPath2Extractor<T> {
 }
 
 impl<T> XPath2Extractor<T> {
-    /// The same extractor with every text replaced.
+    /// Replaces every text of the extractor.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> XPath2Extractor<U> {
         XPath2Extractor {
             name: f(&self.name),

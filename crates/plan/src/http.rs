@@ -118,7 +118,7 @@ pub struct Proxy<T = Template> {
 }
 
 impl<T> Proxy<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Proxy<U> {
         Proxy {
             scheme: f(&self.scheme),
@@ -132,7 +132,7 @@ impl<T> Proxy<T> {
 }
 
 impl<T> HttpRequest<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> HttpRequest<U> {
         HttpRequest {
             protocol: f(&self.protocol),
@@ -177,7 +177,7 @@ impl<T> HttpRequest<T> {
 }
 
 impl<T> Argument<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Argument<U> {
         Argument {
             name: f(&self.name),

@@ -50,7 +50,7 @@ pub struct AutoStopLimit<T = Template> {
 }
 
 impl<T> AutoStop<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> AutoStop<U> {
         let mut limit = |limit: &AutoStopLimit<T>| AutoStopLimit {
             above: f(&limit.above),
@@ -69,7 +69,7 @@ impl<T> AutoStop<T> {
 }
 
 impl<T> Listener<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Listener<U> {
         Listener {
             id: self.id,

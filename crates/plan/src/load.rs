@@ -211,7 +211,7 @@ pub struct Schedule<T = Template> {
 }
 
 impl<T> LoadPlan<T> {
-    /// The same plan with each text replaced, visiting every text once in a fixed order.
+    /// Replaces every text of the plan, visiting every text once in a fixed order.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> LoadPlan<U> {
         LoadPlan {
             name: self.name.clone(),
@@ -289,7 +289,7 @@ fn scripts_of<'a, T>(nodes: &'a [Node<T>], visit: &mut dyn FnMut(&'a Script<T>))
 }
 
 impl<T> ThreadGroup<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> ThreadGroup<U> {
         ThreadGroup {
             kind: self.kind,

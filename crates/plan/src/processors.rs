@@ -84,7 +84,7 @@ pub struct Script<T = Template> {
 }
 
 impl<T> PreProcessor<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PreProcessor<U> {
         match self {
             Self::Link => PreProcessor::Link,
@@ -95,7 +95,7 @@ impl<T> PreProcessor<T> {
 }
 
 impl<T> PostProcessor<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> PostProcessor<U> {
         match self {
             Self::Extractor(extractor) => PostProcessor::Extractor(Box::new(extractor.map(f))),
@@ -109,7 +109,7 @@ impl<T> PostProcessor<T> {
 }
 
 impl<T> Script<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Script<U> {
         Script {
             name: f(&self.name),

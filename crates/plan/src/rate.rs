@@ -21,7 +21,7 @@ pub struct RatePiece {
 }
 
 impl RatePiece {
-    /// The same rate for ever.
+    /// This rate for ever.
     pub fn endless(per_s: f64) -> Self {
         Self {
             from_per_s: per_s,
@@ -82,7 +82,7 @@ pub struct RateError {
 const PER_SECOND_MAX: f64 = 1e8;
 
 impl RateProfile {
-    /// The same rate all the time.
+    /// One rate all the time.
     pub fn constant(per_s: f64) -> Self {
         Self {
             pieces: vec![RatePiece::endless(per_s)],
@@ -100,7 +100,7 @@ impl RateProfile {
         lengths.filter(|seconds| seconds.is_finite()).sum()
     }
 
-    /// The same up to this many seconds, and nothing after them.
+    /// This rate up to so many seconds, and nothing after them.
     #[must_use]
     pub fn until(&self, seconds: f64) -> Self {
         let mut left = seconds;
@@ -125,7 +125,7 @@ impl RateProfile {
         Self { pieces }
     }
 
-    /// The same shape at another height.
+    /// This shape at another height.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
         let pieces = self.pieces.iter().map(|piece| RatePiece {

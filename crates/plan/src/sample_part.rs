@@ -18,7 +18,7 @@ pub enum SampleScope<T> {
 }
 
 impl<T> SampleScope<T> {
-    /// The same scope with its text replaced.
+    /// Replaces the text of the scope.
     pub fn map<'a, U>(&'a self, mut f: impl FnMut(&'a T) -> U) -> SampleScope<U> {
         match self {
             Self::Main => SampleScope::Main,

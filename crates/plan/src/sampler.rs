@@ -175,7 +175,7 @@ impl<T> Sampler<T> {
         }
     }
 
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Sampler<U> {
         Sampler {
             label: f(&self.label),
@@ -194,7 +194,7 @@ impl<T> Sampler<T> {
 }
 
 impl<T> SamplerKind<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> SamplerKind<U> {
         match self {
             Self::Http(request) => SamplerKind::Http(Box::new(request.map(f))),

@@ -163,7 +163,7 @@ pub enum ArrivalProcess {
 }
 
 impl ArrivalProcess {
-    /// The same without an end: a number that is known needs one.
+    /// These starts without an end: a number that is known needs one.
     #[must_use]
     pub fn endless(self) -> Self {
         match self {
@@ -256,7 +256,7 @@ impl UserSteps<i64> {
 }
 
 impl<T> Starts<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Starts<U> {
         match self {
             Self::Ramp => Starts::Ramp,
@@ -283,7 +283,7 @@ impl<T> Starts<T> {
 }
 
 impl<T> UserRow<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> UserRow<U> {
         UserRow {
             users: f(&self.users),
@@ -296,7 +296,7 @@ impl<T> UserRow<T> {
 }
 
 impl<T> UserSteps<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> UserSteps<U> {
         UserSteps {
             delay_s: f(&self.delay_s),

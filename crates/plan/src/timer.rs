@@ -112,7 +112,7 @@ pub struct ShapingRow<T = Template> {
 }
 
 impl<T> ShapingRow<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> ShapingRow<U> {
         ShapingRow {
             from_per_s: f(&self.from_per_s),
@@ -123,7 +123,7 @@ impl<T> ShapingRow<T> {
 }
 
 impl<T> Timer<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Timer<U> {
         let kind = match &self.kind {
             TimerKind::Constant { delay_ms } => TimerKind::Constant {

@@ -12,7 +12,7 @@ pub struct Variable<T = Template> {
 }
 
 impl<T> Variable<T> {
-    /// The same with each text replaced.
+    /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Variable<U> {
         Variable {
             name: f(&self.name),

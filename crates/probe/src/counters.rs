@@ -27,7 +27,7 @@ const BASIC: [(&str, &[u8]); 3] = [
 ];
 /// What the load tool's side sends again, where that is another namespace than the target's.
 const LOAD_EXTENDED: [(&str, &[u8]); 1] = [("load.tcp.syn-retries", b"TCPSynRetrans")];
-/// The same.
+/// As `LOAD_EXTENDED`, from the group `Tcp:`.
 const LOAD_BASIC: [(&str, &[u8]); 1] = [("load.tcp.retransmissions", b"RetransSegs")];
 
 /// The counters and their last reading.

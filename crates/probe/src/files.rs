@@ -72,7 +72,7 @@ impl Files {
         }
     }
 
-    /// The same for a file of every thread of these processes.
+    /// As `prepare`, for a file of every thread of these processes.
     pub(crate) fn prepare_threads(&mut self, pids: impl Iterator<Item = u32>, name: &str) {
         if let Some(far) = &mut self.far {
             far.prepare_each(pids.map(|pid| format!("/proc/{pid}/task")), name);

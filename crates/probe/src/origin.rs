@@ -41,7 +41,7 @@ fn is_of_groups(name: &str) -> bool {
     matches!(figure, Some("cpu" | "run-queue-wait"))
 }
 
-/// The same for a machine that is read over ssh.
+/// As `of_system`, for a machine that is read over ssh.
 pub(crate) fn over_ssh(name: &str) -> Option<String> {
     let origin = of_system(name)?;
     // The load tool is of this machine in any case.

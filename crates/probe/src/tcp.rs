@@ -201,7 +201,7 @@ impl Tcp {
         }
     }
 
-    /// The same; one of the ports is a gateway's, whose number says nothing.
+    /// This watch; one of the ports is a gateway's, whose number says nothing.
     pub(crate) fn naming_gate(self, gate: Option<u16>) -> Self {
         Self { gate, ..self }
     }

@@ -24,7 +24,7 @@ pub struct Bounds {
     pub knee_users: f64,
 }
 
-/// The same after a look at the parameters.
+/// As `bounds`, after a look at the parameters.
 pub fn bounds_checked(users: u32, think_s: f64, demands_s: &[f64]) -> Result<Bounds, ModelError> {
     let check = Check("the bounds of a closed network");
     check.at_least_one("the number of users", users)?;

@@ -148,7 +148,7 @@ impl Station {
         (self.demand_s / f64::from(self.servers)).ln()
     }
 
-    /// The same station with time counted in another unit.
+    /// This station with time counted in another unit.
     fn in_units(&self, unit_s: f64) -> Self {
         Self {
             demand_s: self.demand_s / unit_s,

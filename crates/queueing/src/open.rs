@@ -89,7 +89,7 @@ impl OpenQueue {
         f64::from(self.servers) * self.services_per_s
     }
 
-    /// The same with room for `room` requests, or why there is no solution.
+    /// The solution with room for `room` requests, or why there is none.
     pub fn solve_bounded_checked(&self, room: u32) -> Result<BoundedSolution, ModelError> {
         let check = Check("M/M/c/K");
         self.check(check)?;

@@ -64,7 +64,7 @@ pub struct Reach {
     refused: Arc<Mutex<Vec<Refusal>>>,
 }
 
-/// The same rule is the same reach, whatever was refused.
+/// Equal rules are equal reach, whatever was refused.
 impl PartialEq for Reach {
     fn eq(&self, other: &Self) -> bool {
         self.rule == other.rule
@@ -151,7 +151,7 @@ impl Reach {
         self
     }
 
-    /// The same without writing, for looking at a plan.
+    /// This reach without writing, for looking at a plan.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         Arc::make_mut(&mut self.rule).is_read_only = true;

@@ -46,7 +46,7 @@ pub struct RunComparison {
     pub matched: Vec<MatchedTrials>,
     /// Throughput, response times, errors, CPU; each change with 95 % confidence of its own.
     pub figures: Vec<FigureComparison>,
-    /// The same for each label that both have; the intervals hold together.
+    /// The figures for each label that both have; the intervals hold together.
     pub labels: BTreeMap<String, Vec<FigureComparison>>,
     /// Signals that both have; the intervals hold together.
     pub signals: Vec<FigureComparison>,

@@ -34,7 +34,7 @@ pub enum JtlError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },

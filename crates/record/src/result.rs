@@ -368,7 +368,7 @@ pub struct Held {
     pub wait_ms: BTreeMap<String, f64>,
     /// What the limits cost at the answer itself, in words with figures; null when not measured.
     pub cost_at_answer: Option<String>,
-    /// The same figures as numbers; absent when not measured, and in runs of versions that told
+    /// Its figures as numbers; absent when not measured, and in runs of versions that told
     /// them in words only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<AnswerCost>,
@@ -494,7 +494,7 @@ pub struct SweepTable {
 }
 
 impl SweepTable {
-    /// The same table cut into one for each environment, in order, with the environment's name.
+    /// The table cut into one for each environment, in order, with the environment's name.
     pub fn by_environment(&self) -> Vec<(Option<&str>, Self)> {
         let mut parts: Vec<(Option<&str>, Self)> = Vec::new();
         for row in &self.rows {

@@ -59,7 +59,7 @@ pub fn start_levels(levels: &Levels) -> impl Iterator<Item = (&String, &Level)> 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The same levels again and again, to see spread and drift.
+    /// Equal levels again and again, to see spread and drift.
     Reference,
     /// A step of a search.
     Search,
@@ -96,7 +96,7 @@ impl Window {
         }
     }
 
-    /// The same window after a warm-up of at least this length.
+    /// This window after a warm-up of at least this length.
     #[must_use]
     pub fn warmed_up_for(self, warm_up: Duration) -> Self {
         Self {

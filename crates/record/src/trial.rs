@@ -37,7 +37,7 @@ pub struct TrialRecord {
     pub valid: bool,
     /// Why not, in sentences; empty when valid.
     pub invalid_because: Vec<String>,
-    /// The same reasons with their figures; absent when valid, and in runs of versions that told
+    /// These reasons with their figures; absent when valid, and in runs of versions that told
     /// them in sentences only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid: Vec<Invalid>,
@@ -64,7 +64,7 @@ pub struct TrialRecord {
     /// about it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_read: BTreeMap<String, String>,
-    /// The same figures for each sample label.
+    /// The figures for each sample label.
     pub classes: BTreeMap<String, ClassRecord>,
     /// What only an open workload has; absent when the load is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

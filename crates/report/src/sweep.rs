@@ -29,7 +29,7 @@ pub(crate) fn in_cell(column: &Column, figure: Option<&Figure>) -> String {
     )
 }
 
-/// The same in two parts: the figure, and its interval, empty without one.
+/// As `in_cell`, in two parts: the figure, and its interval, empty without one.
 pub(crate) fn measured_parts(
     table: &SweepTable,
     row: &SweepRow,

@@ -43,7 +43,7 @@ pub fn watch_markdown(input: &WatchInput<'_>) -> String {
     text
 }
 
-/// The same as a table for the terminal, without origins.
+/// A watch as a table for the terminal, without origins.
 pub fn watch_table(watch: &WatchResult) -> String {
     let mut grid = Grid::new(&[
         ("signal", Align::Left),

@@ -68,7 +68,7 @@ pub struct Verdict {
     pub successful: bool,
     /// What was said, in order.
     pub outcomes: Vec<AssertionOutcome>,
-    /// The same for the sub-samples.
+    /// Outcomes of the sub-samples.
     pub children: Vec<Verdict>,
 }
 

@@ -187,7 +187,7 @@ struct State {
 }
 
 impl Occurrence {
-    /// The same number for the same call, as long as the plan is there.
+    /// One number for one call, as long as the plan is there.
     fn id(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }

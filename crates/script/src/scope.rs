@@ -34,7 +34,7 @@ impl GlobalVariables {
         Self::within(Reach::of_plan(plan), properties, plan)
     }
 
-    /// The same for a plan that may touch these files.
+    /// A scope for a plan that may touch these files.
     pub fn within(reach: Reach, properties: &Properties, plan: Option<&Path>) -> Self {
         let live = Live::new(properties.clone(), plan, reach);
         Self::with(BTreeMap::new(), live)

@@ -167,7 +167,7 @@ pub enum TargetError {
 }
 
 impl TargetError {
-    /// The same, of the server behind the one under load.
+    /// This error, of the server behind the one under load.
     pub(crate) fn behind(self) -> Self {
         match self {
             // Nothing is wrong with it.

@@ -42,7 +42,7 @@ pub struct StageInWords {
     pub tells: &'static str,
     /// What becomes of who finds it full.
     pub when_full: WhenFull,
-    /// The same in words.
+    /// What happens when it is full, in words.
     pub when_full_words: &'static str,
     /// How the limit is set.
     pub set: &'static str,

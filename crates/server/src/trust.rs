@@ -73,7 +73,7 @@ impl Runner {
         Ok(path)
     }
 
-    /// The same for a file and the folders above it, from the file upwards, of which no one is a
+    /// Judges a file and the folders above it, from the file upwards, of which no one is a
     /// link.
     pub(crate) fn judge(self, steps: &[Step]) -> Result<(), String> {
         for (above, step) in steps.iter().enumerate() {

@@ -38,7 +38,7 @@ impl<'a> Tokens<'a> {
         words.join(" ")
     }
 
-    /// The same for a value, in which delimiters may stand between quotes.
+    /// As `token`, for a value, in which delimiters may stand between quotes.
     pub(crate) fn value(&mut self, delimiters: &[char]) -> String {
         let mut value = String::new();
         let mut after_blank = false;

@@ -13,7 +13,7 @@ pub enum ShelfError {
     Maven {
         /// What was wanted.
         package: &'static str,
-        /// Why not.
+        /// The cause.
         #[source]
         source: MavenError,
     },

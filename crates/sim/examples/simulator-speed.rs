@@ -35,7 +35,7 @@ fn closed(users: u32, scale: f64) -> Network {
     }
 }
 
-/// The same with all at once at CPUs under processor sharing.
+/// A network with all at once at CPUs under processor sharing.
 fn shared(users: u32) -> Network {
     let mut network = closed(users, 1.0);
     for center in &mut network.centers {

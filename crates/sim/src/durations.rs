@@ -36,7 +36,7 @@ impl Durations {
         self.counts.fill(0);
     }
 
-    /// The same in microseconds.
+    /// The durations in microseconds.
     pub(crate) fn histogram_us(&self) -> Histogram<u64> {
         let mut histogram = response_histogram();
         let counts = self.counts.iter().enumerate();

@@ -18,7 +18,7 @@ const SWEEP_MIN: usize = 256;
 pub(crate) enum Subject {
     /// A request, or the user that sends it.
     Entity(u32),
-    /// The same, whose client has waited long enough.
+    /// A request whose client has waited long enough.
     Deadline(u32),
     /// A station of processor sharing, of which somebody is done.
     Center(u32),

@@ -42,7 +42,7 @@ pub struct ClassTotals {
     pub wasted: u64,
     /// Sum of the response times of those answered, from the first attempt on.
     pub response_s: f64,
-    /// The same response times in microseconds.
+    /// The response times in microseconds.
     pub responses_us: Histogram<u64>,
     /// Clients that wait for an answer at the end.
     pub in_flight: u32,

@@ -19,7 +19,7 @@ pub struct Sizing {
     pub run: String,
     /// Users of all servers together, as the run's factor `users` counts them.
     pub users: u32,
-    /// The same as virtual users of all groups.
+    /// Virtual users of all groups.
     pub population: u32,
     /// The smallest number of servers with which all requirements hold in 95 % of the draws.
     pub servers: u32,
@@ -155,10 +155,10 @@ pub struct LostServer {
 pub struct Surge {
     /// Virtual users of all groups.
     pub population: u32,
-    /// The same servers with the limits of the trials: everybody is let in as far as those let
+    /// These servers with the limits of the trials: everybody is let in as far as those let
     /// them.
     pub let_in: SurgeCase,
-    /// The same servers with the limits of `settings`: who is too many waits in front.
+    /// These servers with the limits of `settings`: who is too many waits in front.
     pub held: SurgeCase,
     /// So many servers that the requirements hold again.
     pub scaled_out: SurgeCase,

@@ -12,7 +12,7 @@ pub struct Ask {
     pub weir: String,
     /// Users of all servers together, as the run's factor `users` counts them.
     pub users: u32,
-    /// The same as virtual users of all groups.
+    /// Virtual users of all groups.
     pub population: u32,
     /// What has to hold.
     pub requirements: Vec<Requirement>,

@@ -164,7 +164,7 @@ impl Problem<'_> {
         Ok(crossing(low, high))
     }
 
-    /// The same for a draw, looked for near `near`; 0 where even one user is too many.
+    /// The capacity of a draw, looked for near `near`; 0 where even one user is too many.
     pub(crate) fn of_draw(&self, draw: &Draw, near: f64) -> Result<f64, SizeError> {
         let at = |users: f64| Ok::<_, SizeError>(At(users, self.ratio(draw, users)?));
         let mut low = at((near / NEAR).max(1.0))?;

@@ -16,7 +16,7 @@ use crate::work;
 const STEPS: usize = 1_000_000;
 /// What a search with so many steps back takes, in bytes that are copied meanwhile.
 const GIVEN_UP: usize = 32 << 20;
-/// The same for a search that may go back at all, and for the compilation of an expression.
+/// As `GIVEN_UP`, for a search that may go back at all, and for the compilation of an expression.
 const MAY_GO_BACK: usize = 16 << 10;
 const COMPILATION: usize = 64 << 10;
 /// Largest compiled expression.

@@ -53,7 +53,7 @@ pub(crate) enum Operator {
     BitXor,
     Equal,
     NotEqual,
-    /// The same object: `===`.
+    /// One object: `===`.
     Same,
     NotSame,
     Less,

@@ -97,7 +97,7 @@ impl Crossing {
         Self::fit_expecting(points, root, target, spread, None)
     }
 
-    /// The same with a slope that is expected. It counts as much as its standard deviation says:
+    /// As `fit`, with a slope that is expected. It counts as much as its standard deviation says:
     /// quiet trials overrule it, and where trials scatter it keeps them from tilting the line
     /// by chance.
     pub fn fit_expecting(

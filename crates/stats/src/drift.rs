@@ -21,7 +21,7 @@ const REFERENCES_MIN: usize = 4;
 pub struct Drift {
     /// Relative change from the first reference to the last: 0.03 is a rise by 3 %.
     pub over_study: Estimate,
-    /// The same change over an hour at this pace.
+    /// This change over an hour at this pace.
     pub per_hour: Estimate,
     /// Relative standard deviation of a reference trial about the line.
     pub noise: f64,

@@ -112,7 +112,7 @@ impl LogRatio {
         Self::of_differences(&differences)
     }
 
-    /// The same from ratios B / A, one for each pair.
+    /// As `of_pairs`, from ratios B / A, one for each pair.
     pub fn of_ratios(ratios: &[f64]) -> Result<Self, StatsError> {
         Self::of_differences(&logarithms(ratios)?)
     }

@@ -103,7 +103,7 @@ impl Estimate {
         self.low <= truth && truth <= self.high
     }
 
-    /// The same estimate in another unit: value and interval times a positive `factor`.
+    /// This estimate in another unit: value and interval times a positive `factor`.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         assert!(factor > 0.0, "a change of unit has a positive factor");

@@ -24,7 +24,7 @@ impl Margin {
         self.0
     }
 
-    /// The same as a difference of logarithms.
+    /// The margin as a difference of logarithms.
     pub fn log(self) -> f64 {
         self.0.ln_1p()
     }

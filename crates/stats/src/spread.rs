@@ -36,7 +36,7 @@ pub struct Spread {
     /// Degrees of freedom behind it: repeats minus groups; 0 if it was assumed rather than
     /// measured.
     pub df: f64,
-    /// The same with an interval; absent if it was assumed.
+    /// The spread with an interval; absent if it was assumed.
     pub estimate: Option<Estimate>,
 }
 

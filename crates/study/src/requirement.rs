@@ -10,7 +10,7 @@ pub fn is_recorded(requirement: &Requirement) -> bool {
     Figure::of(requirement).is_some()
 }
 
-/// The same of a bound in shares of another run.
+/// As `is_recorded`, of a bound in shares of another run.
 pub fn is_recorded_of(requirement: &RelativeRequirement) -> bool {
     Figure::of_metric(&requirement.metric, requirement.class.as_deref()).is_some()
 }

@@ -129,7 +129,7 @@ impl Goals {
             .min_by(|a, b| a.1.level.total_cmp(&b.1.level))
     }
 
-    /// The same without the CPU.
+    /// As `first_to_break`, without the CPU.
     fn first_other(&self, trials: &[&TrialRecord]) -> Option<(usize, Root)> {
         self.others
             .iter()

@@ -27,7 +27,7 @@ pub(crate) fn changes(rig: &Rig, outcome: &Outcome) -> Vec<ConfigurationChange> 
         })
 }
 
-/// The same for the result.
+/// The differences for the result.
 pub(crate) fn diffs(changes: &[ConfigurationChange]) -> Vec<ConfigurationDiff> {
     let diffs = changes.iter().map(|change| ConfigurationDiff {
         file: change.file.display().to_string(),

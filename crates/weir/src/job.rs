@@ -285,7 +285,7 @@ impl Job {
             .collect()
     }
 
-    /// The same with the places in the study where they are named.
+    /// As `factor_properties`, with the places in the study where they are named.
     fn named_properties(&self) -> Vec<(&'static str, &Spanned<String>)> {
         let LoadSource::Plan { users, rate, .. } = &self.study.load.source else {
             return Vec::new();

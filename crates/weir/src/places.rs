@@ -111,7 +111,7 @@ pub(crate) fn cache() -> Result<PathBuf, ExpectedError> {
     Ok(cache)
 }
 
-/// The same, whosever it is, for what may do without it.
+/// The cache, whosever it is, for what may do without it.
 pub(crate) fn cache_as_named() -> Result<PathBuf, ExpectedError> {
     CACHE.find(named_path, std::env::home_dir())
 }

@@ -70,7 +70,7 @@ impl JudgedFile {
         self.file.only_jmeter
     }
 
-    /// The same for a program.
+    /// The file as programs read it.
     pub(crate) fn checked(&self) -> CheckedName {
         CheckedName {
             line: self.file.at.line,

@@ -35,7 +35,7 @@ pub(crate) fn read(path: &Path, reach: Reach) -> Result<LoadPlan, ExpectedError>
     accept(reading)
 }
 
-/// The same of a copy of its text; what it names lies where the plan itself does.
+/// As `read`, of a copy of its text; what it names lies where the plan itself does.
 pub(crate) fn read_copy(text: &str, path: &Path, reach: Reach) -> Result<LoadPlan, ExpectedError> {
     let reading = weir_jmx::read_text_within(text, path, reach).map_err(input)?;
     accept(reading)

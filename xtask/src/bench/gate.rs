@@ -92,7 +92,7 @@ enum Row {
     /// A step to five times the capacity
     #[value(name = "overload-5x")]
     FiveTimes,
-    /// The same with work of which a tenth of the requests makes most
+    /// As `FiveTimes`, with work of which a tenth of the requests makes most
     Mix,
     /// Half of the capacity goes and comes back
     Halves,

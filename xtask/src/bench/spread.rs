@@ -34,7 +34,7 @@ impl Spread {
     }
 }
 
-/// The same of figures that there may be none of.
+/// The spread of figures that there may be none of.
 pub(crate) fn spread(values: Vec<f64>, digits: usize) -> String {
     Spread::of(values).map_or_else(|| "–".to_owned(), |spread| spread.text(digits))
 }

@@ -12,6 +12,8 @@ const COLUMNS_MAX: usize = 100;
 /// How the docs of a file begin that may be longer: a catalogue of equal blocks reads well at any
 /// length.
 const CATALOGUE: &str = "//! A catalogue";
+/// First words of docs that make a reader look elsewhere.
+const EMPTY_OPENINGS: [&str; 2] = ["The same", "Why not."];
 /// Module names that say nothing about what is inside.
 const NAMELESS: [&str; 7] = [
     "common", "helper", "helpers", "misc", "shared", "util", "utils",
@@ -99,6 +101,30 @@ pub(crate) fn wide_comments(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
+/// Docs whose first words say nothing about what stands below them.
+pub(crate) fn empty_openings(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (path, text) in tree.files().filter(|(path, _)| extension(path) == "rs") {
+        let mut above = "";
+        for (at, line) in text.lines().enumerate() {
+            let doc = line.trim_start();
+            let begins = doc.starts_with("//!") && !above.trim_start().starts_with("//!")
+                || doc.starts_with("///") && !above.trim_start().starts_with("///");
+            let words = doc.trim_start_matches(['/', '!']).trim_start();
+            let opening = EMPTY_OPENINGS
+                .iter()
+                .find(|empty| words.starts_with(*empty));
+            if let Some(opening) = opening.filter(|_| begins) {
+                let says =
+                    format!("docs begin with `{opening}`: name what it is, or what it is like");
+                problems.push(Problem::at_line(path, at + 1, says));
+            }
+            above = line;
+        }
+    }
+    problems
+}
+
 /// Modules that are named for nothing, outside tests.
 pub(crate) fn nameless_modules(tree: &Tree) -> Vec<Problem> {
     tree.files()
@@ -150,6 +176,14 @@ mod tests {
             [Some(1), Some(6)],
             "rustfmt sees to what stands behind code"
         );
+    }
+
+    #[test]
+    fn docs_say_what_stands_below_them() {
+        let text = "/// The same for files.\nfn a() {}\n/// Two.\n/// The same line.\nfn b() {}\n    /// Why not.\n";
+        let tree = Tree::of(&[("crates/a/src/lib.rs", text)]);
+        let lines: Vec<Option<usize>> = empty_openings(&tree).iter().map(|p| p.line).collect();
+        assert_eq!(lines, [Some(1), Some(6)]);
     }
 
     #[test]

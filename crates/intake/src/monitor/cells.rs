@@ -28,7 +28,7 @@ pub(super) fn time(cell: &str) -> Option<Time> {
     Time::new(hour, minute, second.min(59), 0).ok()
 }
 
-/// The same on a clock of twelve hours.
+/// As `time`, on a clock of twelve hours.
 pub(super) fn time_of_twelve(time: Time, half: &str) -> Option<Time> {
     let afternoon = match half {
         "AM" => false,

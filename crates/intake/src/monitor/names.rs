@@ -12,7 +12,7 @@ pub(super) enum Meaning {
     Cpu(CpuTime),
     /// A signal, of which the column's value is this many times less.
     Signal(&'static str, f64),
-    /// The same, added up over the row's items (network interfaces).
+    /// A signal, added up over the row's items (network interfaces).
     Sum(&'static str, f64),
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn load(users: u32, seconds: u64, per_second: f64) -> Vec<Row> {
     load_at(START_MS, users, seconds, per_second)
 }
 
-/// The same from another time on.
+/// As `load`, from another time on.
 pub(crate) fn load_at(from_ms: u64, users: u32, seconds: u64, per_second: f64) -> Vec<Row> {
     let mut dice = 12_345_u64;
     let mut next = || {

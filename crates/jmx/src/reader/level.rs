@@ -235,7 +235,7 @@ impl Reader<'_> {
         }));
     }
 
-    /// The same as [`Reader::admit`] for a script, which is named by its language. One that is
+    /// As [`Reader::admit`], for a script, which is named by its language. One that is
     /// empty does nothing.
     pub(super) fn admit_script(&mut self, element: &Element<'_>) -> bool {
         let script = script::read(element);

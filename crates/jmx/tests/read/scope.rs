@@ -32,7 +32,7 @@ fn cookies(name: &str) -> String {
     element("CookieManager", name, "", "")
 }
 
-/// The same at the level of the test plan, after the group.
+/// An element at the level of the test plan, after the group.
 fn beside_group(below_group: &str, below_plan: &str) -> String {
     let whole = group(below_group);
     let end = whole

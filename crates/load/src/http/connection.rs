@@ -52,7 +52,7 @@ impl Connections {
         (now < kept.until && kept.connection.is_usable()).then_some(kept.connection)
     }
 
-    /// The same to a server that speaks HTTP/1.
+    /// As `take`, to a server that speaks HTTP/1.
     pub(crate) fn take_socket(&mut self, server: usize, now: Moment) -> Option<Socket> {
         match self.take(server, now)? {
             Connection::Http1(socket) => Some(socket),

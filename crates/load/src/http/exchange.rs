@@ -63,7 +63,7 @@ impl Client {
         }
     }
 
-    /// The same through proxies, with TLS, over HTTP/2, with files.
+    /// An exchange through proxies, with TLS, over HTTP/2, with files.
     async fn exchange_otherwise(
         &mut self,
         servers: &Servers,

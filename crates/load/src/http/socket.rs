@@ -115,7 +115,7 @@ impl Socket {
         })
     }
 
-    /// The same socket after its stream has become another one.
+    /// This socket after its stream has become another one.
     pub(crate) async fn secured<F, E>(self, secure: impl FnOnce(TcpStream) -> F) -> Result<Self, E>
     where
         F: Future<Output = Result<TlsStream<TcpStream>, E>>,

@@ -16,7 +16,7 @@ use crate::work::UserStart;
 
 /// How often the level is looked at when no user ends.
 const LOOK: Duration = Duration::from_secs(1);
-/// The same while there are no users.
+/// As `LOOK`, while there are no users.
 const LOOK_IDLE: Duration = Duration::from_millis(10);
 
 /// A group with a level on one runtime.

@@ -37,7 +37,7 @@ struct Changed {
     charset: bool,
 }
 
-/// The same with what it is now, for result files.
+/// A sample with what it is now, for result files.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     changed: Changed,

@@ -14,7 +14,7 @@ const REQUEST: usize = 0;
 /// Requests with their think times, one after the other, in which users forget that they all
 /// started at once.
 const MEMORY: f64 = 2.0;
-/// The same of the queue at the busiest station, at most: the think times pull it back.
+/// As `MEMORY`, of the queue at the busiest station, at most: the think times pull it back.
 const MEMORY_OF_BUSIEST: f64 = 5.0;
 
 /// A station with this many servers; nobody waits where there are as many as one likes.

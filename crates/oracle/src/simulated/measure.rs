@@ -21,7 +21,7 @@ impl Measure {
         Self::at(name, &[], read)
     }
 
-    /// The same inside a list, or a list of lists.
+    /// As `new`, inside a list, or a list of lists.
     pub(super) fn at(
         name: &str,
         indices: &[usize],
@@ -33,13 +33,13 @@ impl Measure {
         }
     }
 
-    /// The same under another name.
+    /// This figure under another name.
     pub(super) fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.place.name);
         self
     }
 
-    /// The same inside a list.
+    /// This figure inside a list.
     pub(super) fn in_list(mut self, index: usize) -> Self {
         self.place.indices.push(index);
         self

@@ -48,7 +48,7 @@ impl Metric {
         }
     }
 
-    /// The same, only with this value of a label.
+    /// This name, only with this value of a label.
     #[must_use]
     pub fn with(mut self, label: impl Into<String>, value: impl Into<String>) -> Self {
         self.labels.insert(label.into(), value.into());

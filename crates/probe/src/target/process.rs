@@ -30,9 +30,9 @@ pub(crate) struct ProcessStat {
     pub(crate) user: u64,
     /// Clock ticks in the kernel, all threads.
     pub(crate) system: u64,
-    /// The same of children that have ended and been waited for.
+    /// As `user`, of children that have ended and been waited for.
     pub(crate) children_user: u64,
-    /// The same of children that have ended and been waited for.
+    /// As `system`, of children that have ended and been waited for.
     pub(crate) children_system: u64,
     pub(crate) threads: u64,
     /// Start in clock ticks since boot: with the id, the identity of a process.

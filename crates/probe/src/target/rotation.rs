@@ -109,7 +109,7 @@ impl<const N: usize> Rotation<N> {
         self.sample_each(now, threads, files, |_, _| {})
     }
 
-    /// The same; `each` hears of the growth per second of every thread that was read.
+    /// As `sample`; `each` hears of the growth per second of every thread that was read.
     pub(crate) fn sample_each(
         &mut self,
         now: Instant,

@@ -32,7 +32,7 @@ impl Default for ApdexThresholds {
 }
 
 impl ApdexThresholds {
-    /// The same for all labels.
+    /// One pair of thresholds for all labels.
     pub fn new(satisfied_ms: u64, tolerated_ms: u64) -> Self {
         Self {
             all: Thresholds {

@@ -1,4 +1,4 @@
-//! The same as a page.
+//! An explanation as a page.
 
 use weir_explain::{Decision, Diagnosis, DifferenceDiagnosis, Explanation, Hypothesis, Response};
 

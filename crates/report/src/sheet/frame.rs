@@ -20,7 +20,7 @@ pub(super) struct Edges {
     pub(super) floor: f64,
 }
 
-/// The same as it is written into the picture.
+/// A frame as it is written into the picture.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) width: String,

@@ -108,7 +108,7 @@ pub(crate) fn put(address: SocketAddr, target: &str) -> Answer {
     ))
 }
 
-/// The same GET from `count` clients at a time, each on a connection of its own.
+/// One GET from `count` clients at a time, each on a connection of its own.
 pub(crate) fn get_at_once(
     address: SocketAddr,
     target: &'static str,
@@ -119,7 +119,7 @@ pub(crate) fn get_at_once(
         .collect()
 }
 
-/// The same GET on `count` connections, sent and not waited for; the connections close when the
+/// One GET on `count` connections, sent and not waited for; the connections close when the
 /// clients are dropped.
 pub(crate) fn occupy(address: SocketAddr, target: &str, count: u32) -> Vec<Client> {
     let send = |_| {

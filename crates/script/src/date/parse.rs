@@ -27,7 +27,7 @@ impl Parsed {
         found.map(|(_, value)| *value)
     }
 
-    /// The same field twice has to say the same.
+    /// A field that stands there twice has to say one thing.
     fn put(&mut self, field: Field, value: i64) -> Option<()> {
         if let Some(earlier) = self.get(field) {
             return (earlier == value).then_some(());

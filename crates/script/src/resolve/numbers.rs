@@ -132,7 +132,7 @@ impl Resolver {
         self.check(template, what, consequence, |text| integer(text).is_some());
     }
 
-    /// The same with a fraction.
+    /// As `check_number`, with a fraction.
     pub(super) fn check_width(&mut self, template: &Template, what: &str) {
         let consequence = "it does not vary";
         self.check(template, what, consequence, |text| decimal(text).is_some());

@@ -27,7 +27,7 @@ pub(super) fn run_here(line: &str, directory: &Path, log: &Path) -> Result<Strin
     to_end(command, line, log)?.printed(line)
 }
 
-/// The same on another machine.
+/// As `run_here`, on another machine.
 pub(super) fn run_there(
     line: &str,
     connection: &Connection,

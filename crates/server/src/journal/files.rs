@@ -38,7 +38,7 @@ pub(super) enum PutBack {
     Unchanged,
     /// It is as it was.
     Done,
-    /// The same, and what somebody else had written into it is here.
+    /// It is as it was, and what somebody else had written into it is here.
     KeptTheirs(PathBuf),
 }
 

@@ -167,7 +167,7 @@ impl Cluster {
         }
     }
 
-    /// The same of a folder with everything in it, the folder itself last.
+    /// As `give`, of a folder with everything in it, the folder itself last.
     fn give_tree(&self, folder: &Path) -> Result<(), TargetError> {
         for entry in fs::read_dir(folder).map_err(TargetError::file(folder))? {
             let entry = entry.map_err(TargetError::file(folder))?;

@@ -81,7 +81,7 @@ impl HeavyServer {
     }
 }
 
-/// The same place for the second server: `tomcat-heavy` beside `tomcat`, `target-heavy.log` beside
+/// The place for the second server: `tomcat-heavy` beside `tomcat`, `target-heavy.log` beside
 /// `target.log`.
 fn beside(first: &Path) -> PathBuf {
     let mut name = first.file_stem().unwrap_or_default().to_owned();

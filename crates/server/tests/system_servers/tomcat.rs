@@ -243,7 +243,7 @@ fn status_of(address: SocketAddr, path: &str) -> u16 {
     status.and_then(Result::ok).expect("an answer")
 }
 
-/// The same server as one that runs already, of which only port and process are known.
+/// The server as one that runs already, of which only port and process are known.
 fn as_if_somebody_else_had_started_it(shelf: &Shelf, server: &dyn Server, place: &Path) {
     let journal = Journal::new(place.join("state"));
     let by_jmx = |name: &str| {

@@ -37,7 +37,7 @@ pub(crate) struct GroupState {
     at: f64,
     /// Servers that get requests, over time, since the figures were last set to 0.
     up_s: f64,
-    /// The same of servers that cost money: starting and draining ones too.
+    /// As `up_s`, of servers that cost money: starting and draining ones too.
     paid_s: f64,
     scaled: u64,
     /// No decision before.

@@ -70,7 +70,7 @@ pub(super) fn work(mean_s: f64) -> Vec<Step> {
     vec![Step::Use(CPU, Distribution::exponential(mean_s))]
 }
 
-/// The same rate from one time to another, in steps: `(from, rate)`.
+/// One rate from one time to another, in steps: `(from, rate)`.
 pub(super) fn steps(rates: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut points = Vec::new();
     for (from, rate) in rates {

@@ -341,7 +341,7 @@ fn every_request_is_accounted_for() {
     assert!(lost > 0);
 }
 
-/// The same seed gives the same figures to the last bit, on any number of threads and however time
+/// One seed gives equal figures to the last bit, on any number of threads and however time
 /// is cut.
 #[test]
 fn the_seed_decides_everything() {

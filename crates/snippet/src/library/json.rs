@@ -145,7 +145,7 @@ fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// The same text may stand in many places.
+/// One text may stand in many places.
 fn fits(out: &str) -> Result<(), Stop> {
     if out.len() > BYTES_MAX {
         return Err(Stop::Bound("it takes too much memory"));

@@ -263,7 +263,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The same where anything can be asked.
+    /// As `truth`, where anything can be asked.
     fn truth_of_any(&self, value: &Value) -> bool {
         self.truth(value)
             .unwrap_or_else(|_| arithmetic::is_true(value))

@@ -166,7 +166,7 @@ impl<'a> Pooled<'a> {
         below.loss.max(0.0) + self.reach(AS_GOOD, below.own_trials, below.top_trials)
     }
 
-    /// The same after the last round, if the means stay what they are.
+    /// As `at_most`, after the last round, if the means stay what they are.
     fn in_the_end(&self, level: u32) -> f64 {
         let below = self.below(level);
         let rounds = ROUNDS_MAX as f64;

@@ -77,7 +77,7 @@ pub enum LoadSource {
         /// The property of the plan that the level of `rate` sets.
         rate: Option<Spanned<String>>,
     },
-    /// The same GET request from every user, without thinking.
+    /// One GET request from every user, without thinking.
     Url(Spanned<String>),
 }
 

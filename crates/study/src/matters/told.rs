@@ -19,7 +19,8 @@ const IN_A_STAGE: [(&str, &str); 3] = [
     ("Wait", "STAGE.wait"),
 ];
 
-/// The same of the backlog: the kernel does not tell who waits to get in, but whom it dropped.
+/// As `IN_A_STAGE`, of the backlog: the kernel does not tell who waits to get in, but whom it
+/// dropped.
 const IN_THE_BACKLOG: [(&str, &str); 2] = [
     ("In it", "STAGE.occupancy"),
     ("Overflows", "tcp.listen-overflows"),

@@ -227,7 +227,7 @@ impl CpuFit {
         (crossing.slope > 0.0).then_some(crossing)
     }
 
-    /// The same trials, to tell their noise.
+    /// These trials, to tell their noise.
     fn seen(&self, near: &[CpuTrial]) -> Vec<noise::Near> {
         let seen = |trial: &CpuTrial| noise::Near {
             model: self.model_utilization(trial.level),

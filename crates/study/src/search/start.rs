@@ -84,7 +84,7 @@ pub(super) fn below_range(
     }
 }
 
-/// The same when the search has to end now.
+/// As `below_range`, when the search has to end now.
 pub(super) fn below_range_at_end(
     spec: &FindSpec,
     goals: &Goals,

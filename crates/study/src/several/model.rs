@@ -75,8 +75,8 @@ impl Model {
         smallest(within, loss, |threads| self.throughput(Some(threads), None))
     }
 
-    /// The same of the connections of a pool, behind so many threads; `None` for another pool than
-    /// the model's.
+    /// As `threads`, of the connections of a pool, behind so many threads; `None` for another pool
+    /// than the model's.
     pub(super) fn pool(
         &self,
         stage: &str,

@@ -54,7 +54,7 @@ impl Case {
         environment.runs(&self.name, self.only_in.as_deref())
     }
 
-    /// The same case in an environment; what the case says goes before what the environment says.
+    /// This case in an environment; what the case says goes before what the environment says.
     fn within(&self, environment: &EnvironmentSpec) -> Self {
         let mut levels = environment.set.clone();
         levels.extend(self.levels.clone());

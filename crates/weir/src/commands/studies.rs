@@ -86,7 +86,7 @@ pub(crate) fn run(job: &Job, arguments: &StudyArguments, write: bool) -> Result<
     run_in(job, arguments, write, |_| {})
 }
 
-/// The same; `opened` hears of the run directory as soon as there is one, however the study ends.
+/// As `run`; `opened` hears of the run directory as soon as there is one, however the study ends.
 pub(crate) fn run_in(
     job: &Job,
     arguments: &StudyArguments,

@@ -71,7 +71,7 @@ fn check(name: &str, listeners: &[&str]) {
     check_lasting(name, listeners, |rows| rows);
 }
 
-/// The same of what is left of the rows, where some of them is nobody's to say.
+/// Checks what is left of the rows, where some of them is nobody's to say.
 #[track_caller]
 fn check_lasting(name: &str, listeners: &[&str], lasting: fn(ByUser) -> ByUser) {
     let plan = case(&format!("{name}.jmx"));

@@ -34,7 +34,7 @@ fn the_networks_that_come_with_weir() {
     }
 }
 
-/// The same file and seed give the same bytes, and another seed others; the run makes a report.
+/// One file and seed give one text, and another seed others; the run makes a report.
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let place = Place::new();

@@ -130,7 +130,7 @@ impl FarMachine {
         self.study_with("ssh_config")
     }
 
-    /// The same with another configuration of ssh.
+    /// As `study`, with another configuration of ssh.
     fn study_with(&self, config: &str) -> Place {
         let limit = self.path("limit").display().to_string();
         fs::write(&limit, "200\n").unwrap();

@@ -9,7 +9,7 @@ use crate::error::TaskError;
 /// Growth of the memory from the second quarter to the last that is none: what allocators and pools
 /// do.
 const GROWTH_MAX_MB: f64 = 2.0;
-/// The same of open files: connections to servers come and go.
+/// The bound of open files: connections to servers come and go.
 const FILES_MAX: usize = 20;
 
 /// Prints what was found; an error names all that is not as it has to be.

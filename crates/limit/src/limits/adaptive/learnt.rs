@@ -43,7 +43,7 @@ fn rests(limit: f64, spread: f64, pressed: Duration) -> bool {
     pressed >= SETTLED_AFTER && spread <= SETTLED_SPREAD * limit
 }
 
-/// The same while it is learnt.
+/// A limit while it is learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Lesson {
     pressed_s: f64,

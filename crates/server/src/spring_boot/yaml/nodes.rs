@@ -61,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Node>, String> {
     }
 }
 
-/// The same up to what cannot be read, and why that cannot.
+/// As `read`, up to what cannot be read, and why that cannot.
 pub(super) fn read_as_far(text: &str) -> (Vec<Node>, Option<String>) {
     let mut reader = Reader {
         text,

@@ -80,7 +80,7 @@ pub(super) fn look(place: &Place) -> Result<Option<Found>, ExpectedError> {
     }
 }
 
-/// The same of a server of another machine.
+/// As `look`, of a server of another machine.
 pub(super) fn look_over_ssh(
     place: &Place,
     far: &FarMachine,

@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &PlanArguments) -> Result<u8, ExpectedError> {
     run_plan(path, arguments, &properties)
 }
 
-/// The same options around a real JMeter: the report is Weir's, of JMeter's rows.
+/// As `run_plan`, around a real JMeter: the report is Weir's, of JMeter's rows.
 fn run_with_jmeter(
     path: &Path,
     arguments: &PlanArguments,

@@ -40,7 +40,7 @@ pub(super) fn server(proxy: &Proxy) -> Option<PlannedServer> {
     })
 }
 
-/// The same for a JMeter.
+/// The proxy in a JMeter's words.
 pub(super) fn words(arguments: &PlanArguments) -> Vec<String> {
     let options = [
         ("-H", &arguments.proxy_host),

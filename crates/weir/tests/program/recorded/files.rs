@@ -110,7 +110,7 @@ fn without_port(text: &str, port: u16) -> String {
     text.replace(&format!(":{port}"), ":PORT")
 }
 
-/// The same without the numbers of users that are alive.
+/// The rows without the numbers of users that are alive.
 pub(crate) fn without_alive(users: ByUser) -> ByUser {
     let strip = |row: String| {
         let mut row = row;

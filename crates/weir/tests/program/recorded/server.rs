@@ -122,7 +122,7 @@ impl Request {
         told
     }
 
-    /// The same as it came, as an answer.
+    /// What was asked as it came, as an answer.
     fn whole(&self) -> Vec<u8> {
         let mut text = format!("{}\n", self.line);
         for (name, value) in self.fields.iter().filter(|(name, _)| !is_hidden(name)) {

@@ -26,7 +26,7 @@ pub(crate) struct Seen {
     passed_ms: Vec<f64>,
     /// Of those that were not.
     refused_ms: Vec<f64>,
-    /// The same without how late the load itself was.
+    /// As `refused_ms`, without how late the load itself was.
     refused_sent_ms: Vec<f64>,
     /// Requests without an answer.
     lost: usize,
