@@ -92,6 +92,15 @@ pub enum InvalidReason {
         /// The machine.
         host: String,
     },
+    /// Somebody else changed a setting while the trial ran.
+    SettingChanged {
+        /// Which: a stage, or `native.WORD`.
+        setting: String,
+        /// What it was set to.
+        set: f64,
+        /// What it was at the end.
+        now: f64,
+    },
     /// Nothing was answered in the window.
     NothingAnswered,
     /// The run is of a version that told its reasons in words only.
@@ -111,6 +120,7 @@ impl InvalidReason {
             | Self::NotSteady { .. }
             | Self::SecondsMissed { .. }
             | Self::SecondsUnseen { .. }
+            | Self::SettingChanged { .. }
             | Self::NothingAnswered => Some(false),
             Self::Untold => None,
         }
@@ -158,6 +168,10 @@ impl fmt::Display for InvalidReason {
                 f,
                 "{unseen} of {of} seconds could not be read from {host} over ssh (the connection was \
                  lost or too slow)"
+            ),
+            Self::SettingChanged { setting, set, now } => write!(
+                f,
+                "{setting} was set to {set} and is {now} at the end of the trial: somebody else has changed it"
             ),
             Self::NothingAnswered => f.write_str("nothing was answered in the measured window"),
             Self::Untold => f.write_str("the run does not say why"),

@@ -9,11 +9,12 @@ use weir_load::SampleSink;
 use weir_metric::CpuSet;
 use weir_probe::{Source, WatchPlan, WatchedMachine};
 use weir_record::{
-    Context, Levels, RunDirectory, START, TargetFacts, Treatment, TrialError, TrialObserver,
-    TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to, steady_rate,
+    Context, Invalid, InvalidReason, Levels, RunDirectory, START, TargetFacts, Treatment,
+    TrialError, TrialObserver, TrialRecord, TrialRunner, Window, disturbance, evaluate, failed_to,
+    steady_rate,
 };
 use weir_script::{Properties, Target};
-use weir_server::{ConfigurationChange, Server, TargetError, Watched};
+use weir_server::{ChangedSetting, ConfigurationChange, Server, TargetError, Watched};
 
 use crate::cpus::CpuPlan;
 use crate::levels;
@@ -160,6 +161,8 @@ impl Rig {
         target
             .check_alive()
             .map_err(|error| target_failed(&error))?;
+        let changed = target.changed_by_others();
+        let changed = changed.map_err(|error| target_failed(&error))?;
         let machine = target.watched().machine;
         let unseen = unseen(&measured.recording, &measured.window, &machine);
         let context = Context {
@@ -173,6 +176,7 @@ impl Rig {
                 .against()
                 .into_iter()
                 .chain(unseen.against)
+                .chain(changed.into_iter().map(by_somebody_else))
                 .collect(),
         };
         let record = evaluate(&measured.recording, measured.window, &context);
@@ -196,6 +200,11 @@ impl Rig {
             shares_cpus,
         })
     }
+}
+
+fn by_somebody_else(changed: ChangedSetting) -> InvalidReason {
+    let ChangedSetting { setting, set, now } = changed;
+    InvalidReason::SettingChanged { setting, set, now }
 }
 
 /// Whether a load ran to its end and its files were written; what went wrong first is the error.
@@ -224,7 +233,10 @@ struct Attempt {
 
 impl Attempt {
     fn disturbance(&self) -> Option<String> {
-        let alone = !self.shares_cpus;
+        // Of a setting that somebody else has changed the user is told, whatever else there was.
+        let is_changed =
+            |invalid: &Invalid| matches!(invalid.reason, InvalidReason::SettingChanged { .. });
+        let alone = !self.shares_cpus && !self.record.invalid.iter().any(is_changed);
         alone.then(|| disturbance(&self.record, self.target_cpus))?
     }
 }

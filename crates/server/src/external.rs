@@ -23,7 +23,7 @@ use crate::error::TargetError;
 use crate::funnel::{check_limit, stages};
 use crate::journal::{Journal, LiveSetting};
 use crate::metrics_page::MetricsPage;
-use crate::server::{Server, Watched};
+use crate::server::{ChangedSetting, Server, Watched};
 
 use jmx::Jmx;
 pub use jmx::JmxAgent;
@@ -115,6 +115,10 @@ impl External {
     pub fn join(options: ExternalOptions) -> Result<Self, TargetError> {
         for page in &options.metrics {
             page.source(options.address)?;
+        }
+        // Before anything is read: what another Weir has set is not what was found.
+        for name in options.limits.keys() {
+            options.journal.claim(&claimed(name, &options))?;
         }
         let by_jmx = options.limits.values().any(|limit| limit.set == SetBy::Jmx);
         let port = by_jmx.then(|| options.address.port());
@@ -344,6 +348,29 @@ impl Server for External {
         })
     }
 
+    fn changed_by_others(&mut self) -> Result<Vec<ChangedSetting>, TargetError> {
+        let mut changed = Vec::new();
+        for (name, limit) in &self.options.limits {
+            let now = match (&limit.set, &mut self.jmx) {
+                (SetBy::Jmx, Some(jmx)) => jmx.now(name)?,
+                _ if limit.get.is_some() => Some(read(name, limit, &self.options)?),
+                _ => None,
+            };
+            let Some(set) = self.current.get(name).copied() else {
+                continue;
+            };
+            if let Some(now) = now.filter(|now| (now - set).abs() > f64::EPSILON) {
+                let setting = name.clone();
+                changed.push(ChangedSetting { setting, set, now });
+            }
+        }
+        for ChangedSetting { setting, now, .. } in &changed {
+            // So that the next trial sets it again.
+            self.current.insert(setting.clone(), *now);
+        }
+        Ok(changed)
+    }
+
     fn stop(mut self: Box<Self>) -> Result<(), TargetError> {
         self.put_back()
     }
@@ -353,6 +380,20 @@ impl Drop for External {
     fn drop(&mut self) {
         // Whoever wants to know what could not be put back stops it.
         let _ = self.put_back();
+    }
+}
+
+/// What a limit is called by every Weir of this machine that may change it.
+fn claimed(name: &str, options: &ExternalOptions) -> String {
+    let address = options.address;
+    match &options.machine {
+        WatchedMachine::Far(far) => {
+            let host = far.connection().host().name();
+            format!("{name} of {host}, port {}", address.port())
+        }
+        // Whichever of its addresses is named.
+        WatchedMachine::This => format!("{name} of port {}", address.port()),
+        WatchedMachine::Unseen => format!("{name} of {address}"),
     }
 }
 
@@ -425,7 +466,10 @@ fn read(name: &str, limit: &ExternalLimit, options: &ExternalOptions) -> Result<
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
+    use crate::free_port::free_port;
 
     /// A "server" whose limit is a file.
     fn options(folder: &Path) -> ExternalOptions {
@@ -437,7 +481,8 @@ mod tests {
         };
         ExternalOptions {
             name: "files".to_owned(),
-            address: "127.0.0.1:9".parse().unwrap(),
+            // Another one in each test: two Weirs never set the same server.
+            address: (Ipv4Addr::LOCALHOST, free_port().unwrap()).into(),
             machine: WatchedMachine::This,
             cpus: None,
             pid: None,
@@ -451,6 +496,47 @@ mod tests {
             takes_effect: Duration::from_millis(300),
             ask: |what| Err(io::Error::other(format!("asked: {what}"))),
         }
+    }
+
+    #[test]
+    fn a_second_weir_is_refused_until_the_first_has_put_everything_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = options(folder.path());
+        let second = ExternalOptions {
+            journal: Journal::new(folder.path().join("of another user")),
+            ..first.clone()
+        };
+        let journal = first.journal.clone();
+        let server = External::join(first).unwrap();
+        let error = External::join(second.clone()).unwrap_err();
+        let error = weir_record::failed_to(&error);
+        let pid = format!("process id {}", std::process::id());
+        assert!(
+            error.contains("threads of port") && error.contains(&pid),
+            "{error}"
+        );
+        Box::new(server).stop().unwrap();
+        assert_eq!(journal.put_back().failed, [""; 0]);
+        External::join(second).unwrap();
+    }
+
+    #[test]
+    fn a_limit_that_somebody_else_changes_is_told_and_set_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = External::join(options(folder.path())).unwrap();
+        server.apply(&limits(20.0)).unwrap();
+        assert_eq!(server.changed_by_others().unwrap(), []);
+        std::fs::write(folder.path().join("threads"), "77\n").unwrap();
+        let changed = ChangedSetting {
+            setting: "threads".to_owned(),
+            set: 20.0,
+            now: 77.0,
+        };
+        assert_eq!(server.changed_by_others().unwrap(), [changed]);
+        server.apply(&limits(20.0)).unwrap();
+        assert_eq!(now(folder.path()), "20\n");
+        Box::new(server).stop().unwrap();
+        assert_eq!(now(folder.path()), "200\n");
     }
 
     fn now(folder: &Path) -> String {

@@ -25,7 +25,7 @@ use weir_record::{CpuScope, Stage, TargetFacts, WhenFull};
 use crate::child::{Patience, ServerProcess};
 use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
-use crate::server::{Server, Watched};
+use crate::server::{ChangedSetting, Server, Watched};
 
 /// The stage that the gateway is.
 const STAGE: &str = "gate";
@@ -244,6 +244,10 @@ impl Server for Gated {
 
     fn regulate(&mut self, levels: &BTreeMap<String, String>) -> Result<(), TargetError> {
         self.server.regulate(levels)
+    }
+
+    fn changed_by_others(&mut self) -> Result<Vec<ChangedSetting>, TargetError> {
+        self.server.changed_by_others()
     }
 
     fn check_alive(&mut self) -> Result<(), TargetError> {

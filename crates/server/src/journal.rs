@@ -12,6 +12,7 @@
 //!
 //! Invariants:
 //!
+//! * Of two Weirs of one machine one changes a setting or a file; the other is told so.
 //! * The entry is on the disk before the change is made.
 //! * Files come back byte for byte, with their permissions. What somebody else has written into one
 //!   since is kept beside the journal, and said.
@@ -19,6 +20,7 @@
 //! * A directory is removed only if it was made by the journal, which left a mark in it.
 //! * What could not be put back stays in the journal.
 
+mod claim;
 mod entry;
 mod files;
 mod live;
@@ -34,6 +36,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use claim::{Claim, Holder};
 use entry::{Entry, Header, Owner};
 pub(crate) use files::create_free;
 pub use live::LiveSetting;
@@ -54,6 +57,28 @@ pub enum JournalError {
         /// With what.
         path: PathBuf,
         /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+    /// Another Weir is changing it.
+    #[error(
+        "change {what}: the Weir with process id {pid} (user {uid}) is changing it, and what it has set would be taken \
+         for what was found; wait until it has ended, or end it (`kill -INT {pid}`)"
+    )]
+    Claimed {
+        /// The setting, or the file.
+        what: String,
+        /// The other Weir.
+        pid: i32,
+        /// Its user.
+        uid: u32,
+    },
+    /// It cannot be told whether another Weir is changing it.
+    #[error("claim {what}, so that no other Weir changes it")]
+    Claim {
+        /// The setting, or the file.
+        what: String,
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -89,6 +114,8 @@ struct Inner {
     state: PathBuf,
     /// Made with the first entry: a Weir that changes nothing leaves nothing.
     open: Option<Open>,
+    /// What no other Weir may change until it is put back.
+    claims: Vec<Claim>,
 }
 
 #[derive(Debug)]
@@ -114,8 +141,19 @@ impl Journal {
             inner: Arc::new(Mutex::new(Inner {
                 state: state.into(),
                 open: None,
+                claims: Vec::new(),
             })),
         }
+    }
+
+    /// Something is about to be looked at that will be changed and put back: until then no other
+    /// Weir of this machine changes it. `what` names it, alike in every Weir: `threads of port
+    /// 8080`.
+    ///
+    /// # Errors
+    /// Another Weir has claimed it.
+    pub fn claim(&self, what: &str) -> Result<(), JournalError> {
+        self.lock().claim(what)
     }
 
     /// A file is about to be changed, made or removed: keeps its bytes. Of a link, where it leads
@@ -130,8 +168,9 @@ impl Journal {
     /// Keeps a file; where it really is, and whose it was.
     fn kept(&self, path: &Path) -> Result<(PathBuf, Option<Rights>), JournalError> {
         let mut inner = self.lock();
-        let open = inner.open()?;
         let path = real_path(path).map_err(JournalError::new("find", path))?;
+        inner.claim(&path.display().to_string())?;
+        let open = inner.open()?;
         let known = open.entries.iter().find_map(|entry| match entry {
             Entry::File(kept) if kept.path == path => Some(kept.rights()),
             _ => None,
@@ -224,10 +263,15 @@ impl Journal {
     /// Puts everything back, last change first, and removes the journal. What could not be put back
     /// stays in it.
     pub fn put_back(&self) -> Restored {
-        let Some(open) = self.lock().open.take() else {
+        let mut inner = self.lock();
+        let claims = std::mem::take(&mut inner.claims);
+        let Some(open) = inner.open.take() else {
             return Restored::default();
         };
-        replay::put_back(&open.directory, &open.entries, Leftover::Keep)
+        drop(inner);
+        let restored = replay::put_back(&open.directory, &open.entries, Leftover::Keep);
+        drop(claims);
+        restored
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -247,6 +291,23 @@ impl Drop for Inner {
 }
 
 impl Inner {
+    fn claim(&mut self, what: &str) -> Result<(), JournalError> {
+        if self.claims.iter().any(|claim| claim.is_of(what)) {
+            return Ok(());
+        }
+        let claim = Claim::new(what).map_err(|source| JournalError::Claim {
+            what: what.to_owned(),
+            source,
+        })?;
+        let claim = claim.map_err(|Holder { pid, uid }| JournalError::Claimed {
+            what: what.to_owned(),
+            pid,
+            uid,
+        })?;
+        self.claims.push(claim);
+        Ok(())
+    }
+
     fn open(&mut self) -> Result<&mut Open, JournalError> {
         let open = match self.open.take() {
             Some(open) => open,

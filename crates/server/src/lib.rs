@@ -57,7 +57,7 @@ pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use recognise::{
     AgentWay, Found, FoundKind, FoundLimit, FoundValue, Machine, ProcessFacts, SetWay, recognise,
 };
-pub use server::{NATIVE, Server, Watched};
+pub use server::{ChangedSetting, NATIVE, Server, Watched};
 pub use spring_boot::{SpringBoot, SpringBootOptions};
 pub use start::{Collector, Scheduling, StartLevels, ThreadKind};
 pub use tomcat::{PoolKind, Tomcat, TomcatOptions, TomcatPool};

@@ -52,6 +52,12 @@ pub trait Server: fmt::Debug {
         nothing_of("Weir reaches no regulator in this kind of server", levels)
     }
 
+    /// Limits that are not as they were set, because somebody else has changed them; of a server
+    /// that tells. They count as not set from then on.
+    fn changed_by_others(&mut self) -> Result<Vec<ChangedSetting>, TargetError> {
+        Ok(Vec::new())
+    }
+
     /// An error when the server has ended by itself.
     fn check_alive(&mut self) -> Result<(), TargetError>;
 
@@ -83,6 +89,17 @@ fn nothing_of(says: &str, levels: &BTreeMap<String, String>) -> Result<(), Targe
             says: says.to_owned(),
         }),
     }
+}
+
+/// A limit that somebody else has changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangedSetting {
+    /// The stage, or `native.WORD`.
+    pub setting: String,
+    /// What it was set to.
+    pub set: f64,
+    /// What it is.
+    pub now: f64,
 }
 
 /// What is to be watched of a server.

@@ -91,6 +91,14 @@ impl Jmx {
         })
     }
 
+    /// A limit as it is now.
+    pub(super) fn now(&mut self, name: &str) -> Result<Option<f64>, TargetError> {
+        let Some(limits) = &mut self.limits else {
+            return Ok(None);
+        };
+        Ok(limits.live.read()?.get(name).copied())
+    }
+
     /// Writes a limit, and what has to change with it.
     pub(super) fn set(
         &mut self,

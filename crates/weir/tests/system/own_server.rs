@@ -160,3 +160,64 @@ fn what_a_killed_weir_has_set_is_put_back() {
         std::fs::remove_dir_all(place.path("weir-runs")).unwrap();
     }
 }
+
+/// With a state directory of its own, as another user has: the first one's values are not what it
+/// would have to put back.
+#[test]
+fn a_second_weir_on_the_same_server_is_refused() {
+    if skipped("two sweeps of a server that runs already") {
+        return;
+    }
+    let server = SampleServer::start();
+    let (place, other) = (external(&server), external(&server));
+    let first = place.start(&["sweep", "study.toml"]);
+    wait_for("a limit that is set", STUDY, || {
+        (place.read("limit") == "20\n").then_some(())
+    });
+    let pid = format!("process id {}", first.pid());
+    let taken = format!("threads of port {}", server.port());
+    other
+        .weir(&["sweep", "study.toml"])
+        .ends(3)
+        .says(&[&taken, &pid, "kill -INT"]);
+    assert_eq!(other.read("limit"), "200\n", "it was not touched");
+    first.done(STUDY).ends_one_of(&[0, 4]);
+    assert_eq!(place.read("limit"), "200\n", "as it was found");
+}
+
+#[test]
+fn a_limit_that_somebody_else_changes_spoils_the_trial() {
+    if skipped("a sweep of a server whose limit somebody else changes") {
+        return;
+    }
+    let server = SampleServer::start();
+    let place = external(&server);
+    let weir = place.start(&["sweep", "study.toml"]);
+    wait_for("a limit that is set", STUDY, || {
+        (place.read("limit") == "20\n").then_some(())
+    });
+    // Weir has looked by then whether its own value is there.
+    wait_for("the first trial", STUDY, || {
+        let runs = names_in(&place.path("weir-runs"));
+        let trials = place.path("weir-runs").join(runs.first()?).join("trials");
+        trials.exists().then_some(())
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    place.write("limit", "77\n");
+    weir.done(STUDY).ends_one_of(&[0, 4]);
+    let result = result(&place);
+    let trials = result["trials"].as_array().unwrap();
+    let reasons: Vec<&Value> = trials
+        .iter()
+        .filter_map(|trial| trial["invalid"].as_array())
+        .flatten()
+        .collect();
+    let [reason] = reasons.as_slice() else {
+        panic!("{reasons:#?}");
+    };
+    assert_eq!(reason["id"], "setting-changed");
+    assert_eq!(reason["setting"], "threads");
+    let values = ["set", "now"].map(|name| reason[name].as_f64());
+    assert_eq!(values, [Some(20.0), Some(77.0)]);
+    assert_eq!(place.read("limit"), "200\n", "as it was found");
+}
