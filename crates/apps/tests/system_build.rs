@@ -4,10 +4,12 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use weir_apps::{App, ServletApi, build, place};
+use weir_shelf::maven;
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn skipped(test: &str) -> bool {
     let runs = std::env::var_os("WEIR_SYSTEM_TESTS").is_some_and(|value| value == "1");
@@ -63,25 +65,17 @@ fn the_regulator_is_built_and_its_tests_pass() {
     }
     let regulator = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java/regulator");
     let place = tempfile::tempdir().unwrap();
-    let mut maven = Command::new("mvn");
-    maven
-        .args([
-            "--batch-mode",
-            "--quiet",
-            "--strict-checksums",
-            "-Precipe",
-            "--file",
-        ])
-        .arg(regulator.join("pom.xml"))
-        .arg(format!("-Dweir.build={}", place.path().display()))
+    let mut arguments = vec![
+        "-Precipe".to_owned(),
+        format!("-Dweir.build={}", place.path().display()),
         // The documentation is for those who install it, and takes as long as the tests.
-        .arg("-Dmaven.javadoc.skip");
+        "-Dmaven.javadoc.skip".to_owned(),
+    ];
     if let Some(java) = newest_java() {
-        maven.arg(format!("-Dweir.also.java={}", java.display()));
+        arguments.push(format!("-Dweir.also.java={}", java.display()));
     }
-    let output = maven.arg("verify").output().unwrap();
-    let says = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{says}");
+    arguments.push("verify".to_owned());
+    maven(&regulator, &arguments, &GO_ON, &mut |_| ()).unwrap();
     for module in [
         "weir-regulator",
         "weir-regulator-jakarta",
@@ -120,14 +114,9 @@ fn the_applications_own_tests_pass() {
     for name in ["stress", "posts", "idle-threads"] {
         // Built elsewhere, so that a checkout stays as it is.
         let place = tempfile::tempdir().unwrap();
-        let output = Command::new("mvn")
-            .args(["--batch-mode", "--quiet", "--strict-checksums", "--file"])
-            .arg(java.join(name).join("pom.xml"))
-            .arg(format!("-Dweir.build={}", place.path().display()))
-            .arg("test")
-            .output()
-            .unwrap();
-        let says = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{name}: {says}");
+        let build = format!("-Dweir.build={}", place.path().display());
+        let arguments = [build, "test".to_owned()];
+        let told = maven(&java.join(name), &arguments, &GO_ON, &mut |_| ());
+        assert!(told.is_ok(), "{name}: {told:?}");
     }
 }

@@ -7,10 +7,12 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use weir_jvm::{Agent, Attach, Vm};
 use weir_probe::{MbeanRead, Reading, Rule, Source, WatchPlan, Watcher, permissions};
+use weir_shelf::{JOLOKIA, Shelf};
 
 /// Only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -47,21 +49,12 @@ impl Drop for Watched {
     }
 }
 
-/// Jolokia's agent, fetched once by Maven.
+/// Jolokia's agent, fetched once.
 fn jolokia() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let jar = folder.join("jolokia-agent-jvm-2.5.1-javaagent.jar");
-    if !jar.is_file() {
-        let status = Command::new("mvn")
-            .args(["--quiet", "--batch-mode"])
-            .arg("org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy")
-            .arg("-Dartifact=org.jolokia:jolokia-agent-jvm:2.5.1:jar:javaagent")
-            .arg(format!("-DoutputDirectory={}", folder.display()))
-            .stdin(Stdio::null())
-            .status();
-        assert!(status.unwrap().success(), "Maven fetched no agent");
-    }
-    jar
+    let shelf = Shelf::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache"));
+    let go_on = AtomicBool::new(false);
+    let home = shelf.provide(&JOLOKIA, &go_on, &mut |_| {}).unwrap();
+    home.join("jolokia-agent-jvm-2.5.1-javaagent.jar")
 }
 
 fn reads() -> Vec<MbeanRead> {
