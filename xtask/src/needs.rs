@@ -58,7 +58,7 @@ pub(crate) const WRK: Need = Need {
     packages: &["wrk"],
 };
 
-/// Another load tool.
+/// Another load generator.
 pub(crate) const AB: Need = Need {
     what: "ab",
     why: "the bench compares with it",

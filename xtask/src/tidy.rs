@@ -7,7 +7,10 @@
 mod crate_table;
 mod edges;
 mod files;
+mod findings_page;
 mod guesses;
+mod links;
+mod prose;
 mod sources;
 mod tree;
 mod wrappers;
@@ -69,6 +72,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     problems.extend(sources::empty_openings(&tree));
     problems.extend(sources::nameless_modules(&tree));
     problems.extend(guesses::check(&tree));
+    problems.extend(prose::check(&tree));
+    problems.extend(links::check(&tree));
+    problems.extend(findings_page::check(&tree));
     problems.extend(files::machine_paths(&tree));
     problems.extend(files::blanks(&tree));
     for problem in &problems {

@@ -138,8 +138,8 @@ fn target(draft: &Draft<'_>, text: &mut Text) {
     text.say(if draft.ssh.is_some() {
         "Where the server is bound to some of its machine's CPUs, and that cannot be seen (a container), name those:"
     } else {
-        "The load tool shares this machine's CPUs with the server. Where the server is bound to some of them (taskset, \
-         a container), name those, and the load tool keeps to the others:"
+        "The load generator shares this machine's CPUs with the server. Where the server is bound to some of them (taskset, \
+         a container), name those, and the load generator keeps to the others:"
     });
     text.out("cpus = \"0-1\"");
     for note in &found.notes {

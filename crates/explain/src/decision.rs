@@ -111,7 +111,7 @@ pub struct Decision {
 
 impl<'d> Decisive<'d> {
     /// The trials for the hypotheses that are named; when none is, for all that are supported, the
-    /// first one's first. Where the load tool was the limit nothing else was measured, and
+    /// first one's first. Where the load generator was the limit nothing else was measured, and
     /// nothing else is decided without being named.
     pub fn all(diagnosis: &'d Diagnosis, named: &[String]) -> Vec<Self> {
         let first = diagnosis.first.as_deref();

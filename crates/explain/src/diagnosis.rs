@@ -106,8 +106,8 @@ impl Diagnosis {
             .find(|hypothesis| hypothesis.id == id)
     }
 
-    /// Whether the load tool was the limit, so that nothing else was measured. One whose threads
-    /// only waited for their CPU now and then has a share of the time, as others have.
+    /// Whether the load generator was the limit, so that nothing else was measured. One whose
+    /// threads only waited for their CPU now and then has a share of the time, as others have.
     pub fn load_tool_was_the_limit(&self) -> bool {
         let tool = self.hypothesis("load-tool");
         tool.is_some_and(|tool| self.first.as_deref() == Some(&tool.id) && tool.share.is_none())
@@ -192,8 +192,7 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         part("stopped by the garbage collector", Some(share * in_flight))
     });
     let rest = locks::rest(evidence).map(|share| TimePart {
-        what: "something that is not counted: locks, services behind the server, the network"
-            .to_owned(),
+        what: "unattributed: locks, services behind the server, the network".to_owned(),
         share,
     });
     let ends = [

@@ -95,7 +95,7 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
             response_mean_grew_ms: grew_ms,
             first: Some("load-tool".to_owned()),
             summary: format!(
-                "The load tool was the limit in the {which} run: its times are the load tool's, and tell nothing of the server."
+                "The load generator was the limit in the {which} run: its times are the load generator's, and tell nothing of the server."
             ),
             hypotheses: only_load_tool(hypotheses),
         };
@@ -123,7 +123,7 @@ pub fn diagnose_difference(first: &Diagnosis, second: &Diagnosis) -> DifferenceD
     }
 }
 
-/// Where a load tool was the limit nothing else was measured.
+/// Where a load generator was the limit nothing else was measured.
 fn only_load_tool(hypotheses: Vec<ChangedTime>) -> Vec<ChangedTime> {
     let judged = hypotheses.into_iter().map(|mut changed| {
         changed.verdict = if changed.id == "load-tool" {

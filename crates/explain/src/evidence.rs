@@ -37,7 +37,7 @@ pub struct Evidence {
     pub classes: BTreeMap<String, ResponseTime>,
     /// CPUs that the target may use.
     pub cpus: Option<f64>,
-    /// Whether the load tool may run on the target's CPUs too; `None`: it is not known.
+    /// Whether the load generator may run on the target's CPUs too; `None`: it is not known.
     pub load_on_target: Option<bool>,
     /// What the run's own check says against its figures.
     pub spoilt: Vec<Invalid>,

@@ -151,7 +151,7 @@ pub enum StartChange {
     Epsilon,
     /// Under the policy `SCHED_BATCH`; under the usual one, where that was the policy.
     Batch,
-    /// On CPUs that the load tool does not use.
+    /// On CPUs that the load generator does not use.
     OwnCpus,
 }
 

@@ -4,9 +4,9 @@
 //! Performance work goes wrong where the first explanation is the last. [`diagnose`] therefore puts
 //! the same questions to every run, in the way of a physician's differential diagnosis: network,
 //! garbage collection, scheduler, locks, limits, disk, a neighbour, the CPU itself, its frequency
-//! and steal, the load tool. Each hypothesis has tests ([`Test`]) with a figure, a threshold and
-//! the reason of the threshold; each gets a [`Verdict`]. What was not recorded is *not measured*,
-//! never *not supported*.
+//! and steal, the load generator. Each hypothesis has tests ([`Test`]) with a figure, a threshold
+//! and the reason of the threshold; each gets a [`Verdict`]. What was not recorded is *not
+//! measured*, never *not supported*.
 //!
 //! The yardstick is common to all: the share of the requests' time. By Little's law, of so many
 //! requests in flight on average those that wait for a CPU, a connection or the disk are in the

@@ -43,11 +43,11 @@ pub(crate) struct Candidate<'c> {
     pub(crate) within: Option<f64>,
 }
 
-/// The one that explains most: a load tool that was the limit, since nothing else was measured
-/// then; else the largest share (a load tool whose threads waited for their CPU has one), where a
-/// broader hypothesis gives way to a narrower one that accounts for half of its time. What takes
-/// less than a tenth comes last. Where the server's own work bounds all (`cpu_bounds`), what takes
-/// no CPU is only where the queue stands.
+/// The one that explains most: a load generator that was the limit, since nothing else was measured
+/// then; else the largest share (a load generator whose threads waited for their CPU has one),
+/// where a broader hypothesis gives way to a narrower one that accounts for half of its time. What
+/// takes less than a tenth comes last. Where the server's own work bounds all (`cpu_bounds`), what
+/// takes no CPU is only where the queue stands.
 pub(crate) fn explains_most<'c>(candidates: &[Candidate<'c>], cpu_bounds: bool) -> Option<&'c str> {
     let was_the_limit = |found: &&Candidate<'_>| found.id == "load-tool" && found.share.is_none();
     let load_tool = candidates.iter().find(was_the_limit);

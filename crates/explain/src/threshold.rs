@@ -39,7 +39,7 @@ pub(crate) const FAILURES_BECAUSE: &str = "one connection in a hundred that fail
 pub(crate) const PAUSES_SEEN: f64 = 0.01;
 /// A mean pause of this share of the 99th percentile is most of it.
 pub(crate) const PAUSE_OF_P99: f64 = 0.5;
-pub(crate) const PAUSE_OF_P99_BECAUSE: &str = "requests that meet a pause then have the 99th percentile's time; it counts when one request in a hundred meets one: those in flight \
+pub(crate) const PAUSE_OF_P99_BECAUSE: &str = "requests that meet a pause then have the 99th percentile's time. It counts when one request in a hundred meets one: those in flight \
      when it begins, and those that come while it lasts";
 
 /// A stage is full when this share of its places is taken on average.
@@ -48,7 +48,7 @@ pub(crate) const FULL_BECAUSE: &str =
     "a limit acts when its stage is full; 5 % are lost when a place changes hands";
 
 /// Share of the time in which tasks wait for storage.
-pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage held up too little to be a tenth of the response time; it counts for the whole \
+pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage held up too little to be a tenth of the response time. It counts for the whole \
      machine, so the server itself must read or write";
 
 /// Blocking on a monitor per request, at least; and at least the share of the time that locks are
@@ -70,11 +70,10 @@ pub(crate) const SLOW_CLOCK_BECAUSE: &str =
 /// Busy share from which on a low frequency is no mere saving of power.
 pub(crate) const BUSY: f64 = 0.5;
 
-/// Share of its CPUs that a load tool may use.
+/// Share of its CPUs that a load generator may use.
 pub(crate) const LOAD_CPU: f64 = weir_record::LOAD_CPU_MAX;
-pub(crate) const LOAD_CPU_BECAUSE: &str =
-    "above 80 % the queue in front of the load tool's own CPU is measured; the trial is invalid";
-pub(crate) const LOAD_WAIT_BECAUSE: &str = "an answer counts when its thread has read it: from a tenth on what was measured is the load tool's own wait as well";
+pub(crate) const LOAD_CPU_BECAUSE: &str = "above 80 % the queue in front of the load generator's own CPU is measured; the trial is invalid";
+pub(crate) const LOAD_WAIT_BECAUSE: &str = "an answer counts when its thread has read it: from a tenth on what was measured is the load generator's own wait as well";
 /// Share of late wake-ups.
 pub(crate) const LATE: f64 = weir_record::LATE_SHARE_MAX;
 pub(crate) const LATE_BECAUSE: &str =

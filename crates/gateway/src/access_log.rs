@@ -229,7 +229,7 @@ impl Line {
         self.facts.wait_ms = milliseconds(waited);
     }
 
-    /// It is turned away.
+    /// It is rejected.
     pub(crate) fn refused(&mut self, why: Why) {
         self.facts.decision = "refused";
         self.facts.why = Some(why);

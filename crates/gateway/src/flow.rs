@@ -56,7 +56,7 @@ pub(crate) enum Entry {
     Admitted(Slot),
     /// It waits for its turn.
     Queued(Place),
-    /// It is turned away.
+    /// It is rejected.
     Refused(Refusal),
     /// The rules have changed since the class was found; it has to be found again.
     Stale,

@@ -1,10 +1,10 @@
 //! The flow-control gateway: it stands in front of any HTTP server and holds the flow.
 //!
 //! A reverse proxy that decides for each request whether it goes on at once, waits for its turn, or
-//! is turned away:
+//! is rejected:
 //!
 //! ```text
-//! accept → parse → vet → classify → admit / queue / turn away → forward → pass the answer back
+//! accept → parse → vet → classify → admit / queue / reject → forward → pass the answer back
 //! ```
 //!
 //! Why not something existing: none of the usual proxies has a cap on the rate with a bounded wait,

@@ -131,7 +131,7 @@ impl Admitted {
     }
 }
 
-/// Waits until the request may go on; else how it is turned away.
+/// Waits until the request may go on; else how it is rejected.
 async fn admit(
     connection: &Arc<Connection>,
     mut live: Arc<Live>,

@@ -25,7 +25,7 @@ struct Problem<'a> {
     why: Option<Why>,
 }
 
-/// The answer to a request that was turned away: 429 for a rate, 503 for anything else.
+/// The answer to a request that was rejected: 429 for a rate, 503 for anything else.
 pub(crate) fn turned_away(refusal: &Refusal, class: &Arc<str>) -> Response<ResponseBody> {
     let (status, detail) = match refusal.why {
         Why::Rate => (

@@ -90,7 +90,7 @@ pub struct Standing {
     pub wait_s: f64,
     /// The longest of their waits, in seconds.
     pub wait_max_s: f64,
-    /// Requests that were turned away.
+    /// Requests that were rejected.
     pub refused: Refused,
     /// Requests whose client left while they waited.
     pub left: u64,
@@ -98,7 +98,7 @@ pub struct Standing {
     pub finished: u64,
 }
 
-/// Requests that were turned away, by why.
+/// Requests that were rejected, by why.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
     /// Their slot under a rate cap would have opened too late.

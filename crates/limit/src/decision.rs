@@ -14,7 +14,7 @@ pub enum Decision {
     Admitted(Permit),
     /// It waits: a [`Verdict`] follows, within the longest wait.
     Queued(Ticket),
-    /// It is turned away.
+    /// It is rejected.
     Refused(Refusal),
 }
 
@@ -34,7 +34,7 @@ pub struct Verdict {
 pub enum Waited {
     /// It goes on now.
     Granted(Permit),
-    /// It is turned away.
+    /// It is rejected.
     Refused(Refusal),
 }
 
@@ -72,7 +72,7 @@ pub struct Ticket {
     pub(crate) generation: u32,
 }
 
-/// That, and why, a request is turned away.
+/// That, and why, a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
     /// Why.
@@ -83,7 +83,7 @@ pub struct Refusal {
     pub retry_after: Duration,
 }
 
-/// Why a request is turned away.
+/// Why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {

@@ -118,7 +118,7 @@ pub enum Said {
     Admitted,
     /// It waits.
     Queued,
-    /// It is turned away.
+    /// It is rejected.
     Refused {
         /// Why.
         why: Why,

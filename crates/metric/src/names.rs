@@ -35,9 +35,9 @@ pub const LATENESS_P99: &str = "load.lateness.p99";
 pub const REDIRECTS: &str = "redirects";
 /// Share of the users' wake-ups that were more than 10 ms late.
 pub const LATE_SHARE: &str = "load.late-share";
-/// Cores that the load tool used.
+/// Cores that the load generator used.
 pub const LOAD_CPU: &str = "load.cpu";
-/// CPUs that the load tool may use; one figure of the trial.
+/// CPUs that the load generator may use; one figure of the trial.
 pub const LOAD_CPUS: &str = "load.cpus";
 /// Threads that send the load and wait for a CPU, on average.
 pub const LOAD_WAIT: &str = "load.run-queue-wait";

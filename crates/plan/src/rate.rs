@@ -78,7 +78,8 @@ pub struct RateError {
     why: &'static str,
 }
 
-/// More a second than any load tool sends; beyond it, times are no longer exact to a nanosecond.
+/// More a second than any load generator sends; beyond it, times are no longer exact to a
+/// nanosecond.
 const PER_SECOND_MAX: f64 = 1e8;
 
 impl RateProfile {

@@ -1,9 +1,9 @@
 //! The kernel's TCP counters: `/proc/net/netstat` and `/proc/net/snmp`.
 //!
 //! Both files hold pairs of lines: the names of the counters, then their values. They count for
-//! the whole network namespace, so the load tool's own connections are in them when it runs on
+//! the whole network namespace, so the load generator's own connections are in them when it runs on
 //! the same machine. A target in a namespace of its own has its own files, `/proc/PID/net`; what
-//! the load tool's side then sends again is told apart.
+//! the load generator's side then sends again is told apart.
 
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ const BASIC: [(&str, &[u8]); 3] = [
     ("tcp.retransmissions", b"RetransSegs"),
     ("tcp.resets", b"OutRsts"),
 ];
-/// What the load tool's side sends again, where that is another namespace than the target's.
+/// What the load generator's side sends again, where that is another namespace than the target's.
 const LOAD_EXTENDED: [(&str, &[u8]); 1] = [("load.tcp.syn-retries", b"TCPSynRetrans")];
 /// As `LOAD_EXTENDED`, from the group `Tcp:`.
 const LOAD_BASIC: [(&str, &[u8]); 1] = [("load.tcp.retransmissions", b"RetransSegs")];
@@ -39,7 +39,7 @@ pub(crate) struct Counters<const E: usize, const B: usize> {
 
 /// The counters of the target's namespace.
 pub(crate) type TargetCounters = Counters<3, 3>;
-/// The counters of the load tool's namespace.
+/// The counters of the load generator's namespace.
 pub(crate) type LoadCounters = Counters<1, 1>;
 
 impl TargetCounters {

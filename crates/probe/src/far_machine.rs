@@ -78,7 +78,7 @@ impl FarMachine {
     }
 
     /// Whether it is this machine after all (a container, a network namespace, `localhost`): then
-    /// its CPUs are those of the load tool.
+    /// its CPUs are those of the load generator.
     pub fn is_this_one(&self) -> bool {
         self.is_this_one
     }

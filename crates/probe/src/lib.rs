@@ -1,4 +1,5 @@
-//! Watching: what the operating system, the target and the load tool themselves say, each second.
+//! Watching: what the operating system, the target and the load generator themselves say, each
+//! second.
 //!
 //! A [`Watcher`] reads everything that a [`WatchPlan`] names and turns it into a [`Reading`]: a map
 //! from signal name to a number. A [`WatchThread`] does so once a second, on the second, beside a

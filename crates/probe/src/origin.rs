@@ -44,7 +44,7 @@ fn is_of_groups(name: &str) -> bool {
 /// As `of_system`, for a machine that is read over ssh.
 pub(crate) fn over_ssh(name: &str) -> Option<String> {
     let origin = of_system(name)?;
-    // The load tool is of this machine in any case.
+    // The load generator is of this machine in any case.
     if ["load.", "watch."].iter().any(|own| name.starts_with(own)) {
         return Some(origin.to_owned());
     }

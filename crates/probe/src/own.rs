@@ -1,5 +1,5 @@
-//! The load tool: CPU, memory, sockets of this process, and of those that send the load for it. A
-//! trial in which it was the limit is not one.
+//! The load generator: CPU, memory, sockets of this process, and of those that send the load for
+//! it. A trial in which it was the limit is not one.
 
 mod senders;
 
@@ -31,7 +31,7 @@ pub(crate) struct OwnProcess {
     page_bytes: u64,
     last: Option<(Instant, Duration)>,
     descriptors: Descriptors,
-    /// Other processes that are part of the load tool.
+    /// Other processes that are part of the load generator.
     others: Option<Family>,
     senders: Option<Senders>,
     /// Whether they send the load, and not this process.

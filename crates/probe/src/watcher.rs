@@ -46,13 +46,13 @@ pub struct WatchPlan {
     pub sources: Vec<Source>,
     /// The machine on which the target runs, and whose processes and ports these are.
     pub machine: WatchedMachine,
-    /// Whether this process is watched too, as the load tool.
+    /// Whether this process is watched too, as the load generator.
     pub own_process: bool,
     /// What those threads of this process are called that send the load, without their number.
     pub load_threads: Option<&'static str>,
-    /// Processes that send the load for this one, and count as the load tool with it.
+    /// Processes that send the load for this one, and count as the load generator with it.
     pub load_pids: Vec<u32>,
-    /// A gateway between load tool and target.
+    /// A gateway between load generator and target.
     pub gate: Option<WatchedGate>,
     /// Whether the kernel's tracepoints are read, where they can be: how long requests wait until
     /// a thread of the target reads them. The target's processes and ports have to be known,
@@ -60,8 +60,8 @@ pub struct WatchPlan {
     pub arrivals: bool,
 }
 
-/// A gateway on this machine between load tool and target, which shares the load tool's CPUs and
-/// counts as part of it.
+/// A gateway on this machine between load generator and target, which shares the load generator's
+/// CPUs and counts as part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchedGate {
     /// Its process.
@@ -76,7 +76,7 @@ pub enum WatchedMachine {
     /// That of this machine.
     #[default]
     This,
-    /// That of another one, over ssh; of this one only the load tool is read.
+    /// That of another one, over ssh; of this one only the load generator is read.
     Far(FarMachine),
     /// Nobody's, because the target runs on another machine that cannot be read; the sources may
     /// tell of that one's CPUs.

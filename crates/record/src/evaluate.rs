@@ -23,7 +23,8 @@ pub const STEAL_MAX: f64 = 0.05;
 /// A trial on whose CPUs other processes used more than this share is disturbed. The kernel's own
 /// work for the network and the disk belongs to no process and stays below it.
 pub const FOREIGN_MAX: f64 = 0.08;
-/// The load tool may use at most this share of its CPUs: above it, its own queue would be measured.
+/// The load generator may use at most this share of its CPUs: above it, its own queue would be
+/// measured.
 pub const LOAD_CPU_MAX: f64 = 0.8;
 /// At most this share of the users' wake-ups may be late.
 pub const LATE_SHARE_MAX: f64 = 0.01;
@@ -39,7 +40,7 @@ pub struct Context<'a> {
     pub population: u32,
     /// CPUs that the target may use.
     pub target_cpus: u32,
-    /// CPUs of the load tool; `None` when it has no CPUs of its own (a simulated load).
+    /// CPUs of the load generator; `None` when it has no CPUs of its own (a simulated load).
     pub load_cpus: Option<u32>,
     /// How often the trial had been thrown away before this attempt.
     pub repeats: u32,

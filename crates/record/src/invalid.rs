@@ -31,7 +31,7 @@ impl From<InvalidReason> for Invalid {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "id", rename_all = "kebab-case")]
 pub enum InvalidReason {
-    /// The load tool used more of its CPUs than it may.
+    /// The load generator used more of its CPUs than it may.
     LoadToolCpu {
         /// Share of its CPUs that it used, of one.
         used: f64,
@@ -40,7 +40,7 @@ pub enum InvalidReason {
         /// Share from which it counts as the limit.
         at_most: f64,
     },
-    /// The load tool started requests after their time.
+    /// The load generator started requests after their time.
     LoadToolLate {
         /// Share of the requests, of one.
         share: f64,
@@ -49,17 +49,17 @@ pub enum InvalidReason {
         /// Milliseconds after which a start is late.
         late_ms: f64,
     },
-    /// The load tool wrote samples too late for their second.
+    /// The load generator wrote samples too late for their second.
     LoadToolWroteLate {
         /// How many samples.
         samples: u64,
     },
-    /// The load tool's machine had no port or file left for its connections.
+    /// The load generator's machine had no port or file left for its connections.
     LoadToolNoPort {
         /// How many connections were not made.
         connections: u64,
     },
-    /// The load tool wrote rows of samples that cannot be read.
+    /// The load generator wrote rows of samples that cannot be read.
     RowsUnreadable {
         /// How many rows.
         rows: u64,
@@ -108,7 +108,7 @@ pub enum InvalidReason {
 }
 
 impl InvalidReason {
-    /// Whether it is that the load tool could not do its work; `None` where nobody can tell.
+    /// Whether it is that the load generator could not do its work; `None` where nobody can tell.
     pub fn is_load_tool(&self) -> Option<bool> {
         match self {
             Self::LoadToolCpu { .. }
@@ -136,23 +136,23 @@ impl fmt::Display for InvalidReason {
                 at_most,
             } => write!(
                 f,
-                "the load tool was the limit: it used {:.0} % of its {cpus} CPU(s), more than {:.0} %; \
+                "the load generator was the limit: it used {:.0} % of its {cpus} CPU(s), more than {:.0} %; \
                  give it more CPUs or less to send",
                 used * 100.0,
                 at_most * 100.0
             ),
             Self::LoadToolLate { share, late_ms, .. } => write!(
                 f,
-                "the load tool was late: {:.1} % of its requests started more than {late_ms} ms after their time",
+                "the load generator was late: {:.1} % of its requests started more than {late_ms} ms after their time",
                 share * 100.0
             ),
             Self::LoadToolWroteLate { samples } => write!(
                 f,
-                "the load tool, JMeter, wrote {samples} sample(s) too late for their second"
+                "the load generator, JMeter, wrote {samples} sample(s) too late for their second"
             ),
             Self::LoadToolNoPort { connections } => write!(
                 f,
-                "this machine had no port or file left for {connections} connection(s) of the load tool"
+                "this machine had no port or file left for {connections} connection(s) of the load generator"
             ),
             Self::RowsUnreadable { rows } => {
                 write!(f, "JMeter wrote {rows} row(s) that cannot be read")
@@ -194,7 +194,7 @@ mod tests {
         let json = serde_json::to_value(&invalid).unwrap();
         let expected = serde_json::json!({
             "id": "load-tool-cpu", "used": 0.96, "cpus": 2, "at_most": 0.8,
-            "says": "the load tool was the limit: it used 96 % of its 2 CPU(s), more than 80 %; \
+            "says": "the load generator was the limit: it used 96 % of its 2 CPU(s), more than 80 %; \
                      give it more CPUs or less to send",
         });
         assert_eq!(json, expected);

@@ -18,15 +18,15 @@ pub struct LoadSecond {
     pub classes: Vec<ClassSecond>,
     /// Users that were running at the end of the second.
     pub users: u32,
-    /// Samples that were in flight at the end of the second; `None` when the load tool does not
-    /// tell.
+    /// Samples that were in flight at the end of the second; `None` when the load generator does
+    /// not tell.
     pub in_flight: Option<u32>,
-    /// Sockets open at the end of the second; `None` when the load tool does not tell.
+    /// Sockets open at the end of the second; `None` when the load generator does not tell.
     pub sockets: Option<u32>,
     /// How late users woke from their timers, in microseconds; empty when none woke.
     pub lateness_us: Histogram<u64>,
-    /// Samples that were answered with a redirect or by way of one; `None` when the load tool does
-    /// not tell.
+    /// Samples that were answered with a redirect or by way of one; `None` when the load generator
+    /// does not tell.
     pub redirected: Option<u64>,
     /// What only an open workload has; `None` when the load is closed.
     pub open: Option<OpenSecond>,
@@ -39,7 +39,7 @@ pub struct OpenSecond {
     /// From the start to the end, in microseconds: what the server and the network took.
     pub service_us: Histogram<u64>,
     /// From the moment a sample should have started to its start, in microseconds: it waited for a
-    /// user to be free, or the load tool was late.
+    /// user to be free, or the load generator was late.
     pub start_delay_us: Histogram<u64>,
 }
 

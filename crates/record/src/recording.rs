@@ -33,7 +33,7 @@ pub struct Recording {
     /// The response times by second.
     pub histograms: IntervalHistograms,
     counts: Vec<BTreeMap<String, Counts>>,
-    /// Of an open workload, with the lateness of the load tool.
+    /// Of an open workload, with the lateness of the load generator.
     opens: Vec<Option<(OpenSecond, Histogram<u64>)>>,
     pub(crate) arrivals: RequestArrivals,
     pub(crate) not_read: BTreeMap<String, String>,

@@ -161,7 +161,7 @@ pub struct Answer {
     pub population: u32,
     /// The stage or the range that stopped the search before the goal did; null otherwise.
     pub limited_by: Option<String>,
-    /// The requirement that binds at the answer.
+    /// The limiting requirement at the answer.
     pub binding: Option<String>,
     /// Fitted figures at the answer: `cpu`, `throughput_per_s` …
     pub at_value: BTreeMap<String, f64>,

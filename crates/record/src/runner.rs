@@ -51,7 +51,7 @@ impl TargetFacts {
 pub enum CpuScope {
     /// CPUs that only the target uses.
     OwnCpus,
-    /// CPUs that the load tool uses too: figures hold by ratio only.
+    /// CPUs that the load generator uses too: figures hold by ratio only.
     SharedCpus,
     /// It cannot be read.
     Unknown,

@@ -109,7 +109,7 @@ impl TrialRecord {
         if not_started > 0 {
             self.notes.push(format!(
                 "{not_started} request(s) of the schedule had not started when the load ended, because all users \
-                 were busy; their response times, which would be the longest, are in no figure"
+                 were busy. Their response times, which would be the longest, are in no figure"
             ));
         }
         if skipped > 0 {
@@ -137,7 +137,7 @@ impl TrialRecord {
             return;
         };
         self.notes.push(format!(
-            "{:.0} % of the responses (about {count:.0}) were redirects or came by way of one; where they lead may be \
+            "{:.0} % of the responses (about {count:.0}) were redirects or came by way of one. Where they lead may be \
              quick and not what was meant, such as a login page",
             share * 100.0
         ));
@@ -196,7 +196,7 @@ pub struct OpenRecord {
     pub service_time_ms: ResponseTime,
     /// From the intended to the actual start: waiting for a user to be free, and lateness.
     pub start_delay_ms: ResponseTime,
-    /// How late the load tool itself was: users woke up this long after their time.
+    /// How late the load generator itself was: users woke up this long after their time.
     pub lateness_ms: ResponseTime,
     /// Iterations that were due and had not started when the load ended, because all users were
     /// busy. Their response times are in no figure.

@@ -12,14 +12,31 @@ use crate::grid::{Align, Grid, wrap};
 
 pub use sheet::explanation_sheet;
 
-/// The whole explanation, in lines of at most this width.
-pub fn explanation_text(explanation: &Explanation, width: usize) -> String {
+/// How much of an explanation is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What explains the run, the rest by name.
+    Brief,
+    /// Every hypothesis with its tests.
+    All,
+}
+
+/// An explanation in lines of at most this width.
+pub fn explanation_text(explanation: &Explanation, extent: Extent, width: usize) -> String {
     let mut text = String::new();
     if let Some(difference) = &explanation.difference {
         text.push_str(&of_difference(difference, width));
     }
     for run in &explanation.runs {
         text.push_str(&of_run(run, width));
+        text.push_str(&match extent {
+            Extent::All => run
+                .hypotheses
+                .iter()
+                .map(|hypothesis| of_hypothesis(hypothesis, width))
+                .collect(),
+            Extent::Brief => in_brief(run, width),
+        });
     }
     text.push_str(&decided(explanation, width));
     text
@@ -64,8 +81,39 @@ fn of_run(run: &Diagnosis, width: usize) -> String {
             text.push_str(&wrap(&first, "        ", &part.what, width));
         }
     }
-    for hypothesis in &run.hypotheses {
-        text.push_str(&of_hypothesis(hypothesis, width));
+    text
+}
+
+/// The supported hypotheses that the summary leaves out, each with what it says; the names of the
+/// others; what would decide on the first.
+fn in_brief(run: &Diagnosis, width: usize) -> String {
+    let of = |verdict: Verdict| {
+        let hypotheses = run.hypotheses.iter();
+        hypotheses.filter(move |found| found.verdict == verdict)
+    };
+    let mut text = "\n".to_owned();
+    for found in of(Verdict::Supported) {
+        if run.first.as_deref() != Some(&found.id) {
+            let also = format!("{} {}: {}", mark(found.verdict), found.id, found.says);
+            text.push_str(&wrap("", "  ", &also, width));
+        }
+    }
+    for verdict in [Verdict::NotSupported, Verdict::NotMeasured] {
+        let names: Vec<&str> = of(verdict).map(|found| found.id.as_str()).collect();
+        if !names.is_empty() {
+            let line = format!(
+                "{} {}: {}",
+                mark(verdict),
+                self::verdict(verdict),
+                names.join(", ")
+            );
+            text.push_str(&wrap("", "  ", &line, width));
+        }
+    }
+    let first = of(Verdict::Supported).find(|found| run.first.as_deref() == Some(&found.id));
+    let idea = first.and_then(|first| first.would_decide.first());
+    if let Some(idea) = idea {
+        text.push_str(&wrap("To decide: ", "  ", &idea.how, width));
     }
     text
 }
@@ -283,16 +331,17 @@ pub(crate) mod tests {
 
     #[test]
     fn what_was_decided_and_what_was_not_run_stands_at_the_end() {
-        let text = explanation_text(&decided(), 100);
+        let text = explanation_text(&decided(), Extent::All, 100);
         let end = "\ndecided: `scheduler` stays open: it was one trial.\n  trials: weir-runs/explain-batch\n\
                    not run: `pinned` for `scheduler`: it had the CPUs 0 to itself already.\n";
         assert!(text.ends_with(end), "{text}");
-        assert!(!explanation_text(&explanation(), 100).contains("decided"));
+        assert!(!explanation_text(&explanation(), Extent::All, 100).contains("decided"));
+        assert!(explanation_text(&decided(), Extent::Brief, 100).ends_with(end));
     }
 
     #[test]
     fn every_hypothesis_stands_with_its_figure_threshold_and_verdict() {
-        let text = explanation_text(&explanation(), 100);
+        let text = explanation_text(&explanation(), Extent::All, 100);
         for part in [
             "100 % of that is explained by `scheduler`",
             "slow: 100.0 requests/s, mean 160.0 ms, 16.0 requests in flight",
@@ -306,5 +355,34 @@ pub(crate) mod tests {
         }
         let longest = text.lines().map(|line| line.chars().count()).max();
         assert!(longest.unwrap() <= 100, "{text}");
+    }
+
+    #[test]
+    fn in_brief_the_first_is_told_and_all_others_are_named() {
+        let mut explanation = explanation();
+        explanation.difference = None;
+        explanation.runs.remove(0);
+        let run = &explanation.runs[0];
+        let text = explanation_text(&explanation, Extent::Brief, 80);
+        for part in [
+            run.summary.get(..40).unwrap(),
+            "To decide: the same run with the server under",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        let folded = text.replace("\n  ", " ");
+        for hypothesis in &run.hypotheses {
+            let line = match hypothesis.verdict {
+                Verdict::Supported => continue,
+                other => folded.lines().find(|line| line.contains(verdict(other))),
+            };
+            assert!(
+                line.unwrap().contains(&hypothesis.id),
+                "{}\n{text}",
+                hypothesis.id
+            );
+        }
+        let all = explanation_text(&explanation, Extent::All, 80);
+        assert!(text.lines().count() * 3 < all.lines().count(), "{text}");
     }
 }

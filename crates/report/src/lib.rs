@@ -40,7 +40,7 @@ mod words;
 
 pub use comparison::{comparison_sheet, comparison_text};
 pub use dashboard::{ApdexThresholds, Dashboard, DashboardSettings, ThresholdError};
-pub use explanation::{explanation_sheet, explanation_text};
+pub use explanation::{Extent, explanation_sheet, explanation_text};
 pub use gate::gate_html;
 pub use html::html;
 pub use markdown::markdown;

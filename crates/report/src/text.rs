@@ -6,19 +6,24 @@ use weir_record::{
     TrialRecord,
 };
 
+mod ending;
+
 use crate::figures::{WithEstimate as _, number};
 use crate::grid::{Align, Grid, cut, wrap};
 use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
 use crate::words;
 
+pub use ending::ending;
+
 /// The width that everything here fits into when nothing else is known.
 pub const WIDTH: usize = 100;
 
-/// One line for a trial that has just ended; what was set beside the population comes last.
+/// One line for a trial that has just ended. Errors, whatever is not as it should be and what was
+/// set beside the population come last, where there are any.
 ///
 /// ```text
-///   6 search      41 users   120 ±1.4 /s  p50 24.3 ms  p99   96 ms  CPU 79.3 ±1.0 %  0 errors  valid
+///   6 search       41 users  120 ±1.4 /s  p50 24.3 ms p99   96 ms CPU 79.3 ±1.0 %
 /// ```
 pub fn trial_line(trial: &TrialRecord) -> String {
     let response = &trial.response_time_ms;
@@ -29,18 +34,24 @@ pub fn trial_line(trial: &TrialRecord) -> String {
         |cpu| SignalUnit::Share.with_doubt(cpu.total, interval(trial, "cpu")),
     );
     let mut line = format!(
-        "{:>3} {:<9} {:>5} users {throughput:>13}  p50 {:>7}  p99 {:>7}  CPU {cpu:>11}  {}  {}",
+        "{:>3} {:<9} {:>5} users {throughput:>12}  p50 {:>7} p99 {:>7} CPU {cpu:>11}",
         trial.id,
         cut(words::purpose(trial), 9),
         number(f64::from(trial.population)),
         SignalUnit::Milliseconds.text(response.p50),
         SignalUnit::Milliseconds.text(response.p99),
-        errors(&trial.errors),
-        Standing::of(trial).brief(),
     );
-    for set in words::levels_beside(trial) {
+    let failed = (trial.errors.count > 0).then(|| errors(&trial.errors));
+    let standing = Standing::of(trial);
+    let invalid = (!standing.valid()).then(|| "INVALID".to_owned());
+    let rest = failed
+        .into_iter()
+        .chain(invalid)
+        .chain(standing.remarks())
+        .chain(words::levels_beside(trial));
+    for what in rest {
         line.push_str("  ");
-        line.push_str(&set);
+        line.push_str(&what);
     }
     line
 }
@@ -194,7 +205,7 @@ fn unusable(result: &StudyResult, width: usize) -> Option<String> {
     let mut text = String::new();
     for trial in result.trials.iter().filter(|trial| !trial.valid) {
         let why = format!(
-            "trial {} is not used: {}",
+            "trial {} discarded: {}",
             trial.id,
             trial.invalid_because.join("; ")
         );
@@ -366,7 +377,7 @@ fn despite(code: &str) -> &'static str {
     }
 }
 
-/// What the response times of an open workload are made of, and how late the load tool was.
+/// What the response times of an open workload are made of, and how late the load generator was.
 fn open_table(open: &OpenRecord) -> String {
     let mut grid = Grid::new(&[
         ("from the intended start", Align::Left),
@@ -379,7 +390,7 @@ fn open_table(open: &OpenRecord) -> String {
     for (name, time) in [
         ("to the start", open.start_delay_ms),
         ("from the start to the end", open.service_time_ms),
-        ("lateness of the load tool", open.lateness_ms),
+        ("lateness of the load generator", open.lateness_ms),
     ] {
         let cells = [time.mean, time.p50, time.p90, time.p99, time.max];
         let cells = cells.map(|time| SignalUnit::Milliseconds.text(time));

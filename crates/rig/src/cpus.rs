@@ -3,21 +3,21 @@
 use weir_metric::CpuSet;
 use weir_record::CpuScope;
 
-/// The CPUs of the target and those of the load tool.
+/// The CPUs of the target and those of the load generator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuPlan {
     /// CPUs that the target may use.
     pub target: CpuSet,
-    /// CPUs of the load tool and of the watch.
+    /// CPUs of the load generator and of the watch.
     pub load: CpuSet,
 }
 
 impl CpuPlan {
     /// Divides the CPUs that this process may use.
     ///
-    /// The target gets those asked for, else all but a quarter; the load tool gets the others, at
-    /// least one. Where nothing is left for the load tool, both share all of the target's CPUs,
-    /// and [`Self::scope`] says so.
+    /// The target gets those asked for, else all but a quarter; the load generator gets the others,
+    /// at least one. Where nothing is left for the load generator, both share all of the
+    /// target's CPUs, and [`Self::scope`] says so.
     pub fn divide(available: &CpuSet, asked_for: Option<&CpuSet>) -> Self {
         let target = asked_for.cloned().unwrap_or_else(|| {
             let for_load = available.count().div_ceil(4);

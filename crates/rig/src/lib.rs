@@ -4,7 +4,7 @@
 //! `/proc`. [`measure`](measure()) is its core, which `weir run` uses on its own: one load and one
 //! watch on one time origin, followed second by second until the window is long enough.
 //!
-//! Invariants: the target and the load tool keep to CPUs of their own where there are two
+//! Invariants: the target and the load generator keep to CPUs of their own where there are two
 //! ([`CpuPlan`]); limits that a treatment does not name are as they were found; a trial counts from
 //! the moment its record is written whole. Deliberately absent: any choice of what to try next.
 

@@ -47,7 +47,7 @@ pub struct Measurement<'a> {
     pub target: Option<Target>,
     /// Hosts that responses may lead Weir's own engine to although their addresses are public.
     pub allowed_hosts: Vec<String>,
-    /// CPUs of the load tool and of the watch.
+    /// CPUs of the load generator and of the watch.
     pub load_cpus: Option<CpuSet>,
     /// Seed of the think times of Weir's own engine; JMeter draws its own.
     pub seed: u64,

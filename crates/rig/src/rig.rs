@@ -226,8 +226,8 @@ fn is_whole(measured: &mut Measured, written: Result<(), TrialError>) -> Result<
 struct Attempt {
     record: TrialRecord,
     target_cpus: u32,
-    /// Whether the study lets the server run on CPUs of the load tool, whose use of them is no
-    /// disturbance then.
+    /// Whether the study lets the server run on CPUs of the load generator, whose use of them is
+    /// no disturbance then.
     shares_cpus: bool,
 }
 
@@ -294,7 +294,7 @@ fn set(target: &mut dyn Server, levels: &Levels) -> Result<(), TrialError> {
         .map_err(|error| target_failed(&error))
 }
 
-/// The CPUs that a study gives to the server although the load tool runs there.
+/// The CPUs that a study gives to the server although the load generator runs there.
 fn shared(watched: &Watched, load: &CpuSet) -> Option<CpuSet> {
     let own = watched.cpus.as_ref()?;
     let is_here = matches!(watched.machine, WatchedMachine::This);
@@ -303,7 +303,7 @@ fn shared(watched: &Watched, load: &CpuSet) -> Option<CpuSet> {
 
 fn shares(cpus: &CpuSet) -> String {
     format!(
-        "the server shares CPU {cpus} with the load tool: its figures compare with those of trials that do so too"
+        "the server shares CPU {cpus} with the load generator: its figures compare with those of trials that do so too"
     )
 }
 

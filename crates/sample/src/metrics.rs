@@ -99,7 +99,7 @@ const STAGE_METRICS: [StageMetric; 9] = [
     StageMetric {
         name: "weir_stage_refused_total",
         kind: "counter",
-        help: "How many were turned away because the stage was full.",
+        help: "How many were rejected because the stage was full.",
         value: |stage| stage.refused.map(Value::Count),
     },
 ];

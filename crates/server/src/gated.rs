@@ -1,9 +1,9 @@
 //! A gateway in front of a server of any kind, whose limits a study sets while everything runs.
 //!
-//! The gateway is a `weir gate` of its own on the load tool's CPUs. It is the stage `gate` of the
-//! funnel, before all others; the load goes to it, and what it holds back the server never sees. Of
-//! the server itself nothing changes, so that a study can vary the flow into one that may not be
-//! touched.
+//! The gateway is a `weir gate` of its own on the load generator's CPUs. It is the stage `gate` of
+//! the funnel, before all others; the load goes to it, and what it holds back the server never
+//! sees. Of the server itself nothing changes, so that a study can vary the flow into one that may
+//! not be touched.
 
 mod file;
 
@@ -95,7 +95,7 @@ pub struct GateOptions {
     pub program: PathBuf,
     /// What it holds where no factor says otherwise.
     pub limits: GateLimits,
-    /// CPUs that it may use: the load tool's.
+    /// CPUs that it may use: the load generator's.
     pub cpus: CpuSet,
     /// The run's directory, which gets its file and its log.
     pub directory: PathBuf,

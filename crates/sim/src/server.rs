@@ -183,7 +183,7 @@ impl TrialRunner for SimulatedServer {
     }
 }
 
-/// What a load tool and a watch have seen of a trial so far.
+/// What a load generator and a watch have seen of a trial so far.
 #[derive(Default)]
 struct Seen {
     recording: Recording,

@@ -79,7 +79,7 @@ fn stations(report: &Report) -> Vec<Row> {
         "waiting",
         "wait ms",
         "wait p95",
-        "turned away/s",
+        "rejected/s",
     ])];
     rows.extend(report.stations.iter().map(station));
     rows

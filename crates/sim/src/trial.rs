@@ -1,9 +1,9 @@
 //! A replication as a trial: what the reports of real runs are made from.
 //!
-//! Each second of a replication becomes what a load tool and a watch would have told of it, and the
-//! same code evaluates it. The stages are named as on real servers: a limit called `threads` is the
-//! stage `threads`, its queue the `request-queue`, `connections` is `connections`, a station called
-//! `db` or `database` is the `database`, every other limit a pool.
+//! Each second of a replication becomes what a load generator and a watch would have told of it,
+//! and the same code evaluates it. The stages are named as on real servers: a limit called
+//! `threads` is the stage `threads`, its queue the `request-queue`, `connections` is `connections`,
+//! a station called `db` or `database` is the `database`, every other limit a pool.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -72,7 +72,7 @@ pub struct Range {
     pub high: f64,
 }
 
-/// The figure of the requirement that binds, with so many servers.
+/// The figure of the limiting requirement with so many servers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CurveAt {
     /// Number of servers.
@@ -179,7 +179,7 @@ pub struct SurgeCase {
     pub response_time_s: f64,
     /// Part of it that is spent in front of the threads.
     pub wait_s: f64,
-    /// The requirement that binds, for people.
+    /// The limiting requirement, for people.
     pub says: String,
     /// Whether all requirements hold for the fitted numbers.
     pub holds: bool,

@@ -1,4 +1,4 @@
-//! The requirement that binds along the number of servers, for drawing.
+//! The limiting requirement along the number of servers, for drawing.
 
 use crate::SizeError;
 use crate::answer::CurveAt;

@@ -10,7 +10,7 @@ use weir_model::Limits;
 /// 1981), from the least on: the first with which the simulated fleet is as good as with the limits
 /// of the trials.
 const ROOM: [f64; 4] = [3.0, 4.0, 6.0, 9.0];
-/// A limit is as good if the figure that binds is no worse than this times that without it.
+/// A limit is as good if the limiting figure is no worse than this times that without it.
 const AS_GOOD: f64 = 1.03;
 
 /// Limits for a fleet whose servers have so many users each and do what `played` shows.

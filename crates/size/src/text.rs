@@ -26,7 +26,7 @@ pub fn text(sizing: &Sizing) -> String {
     );
     let _ = writeln!(
         text,
-        "  the fitted numbers alone give {} (95 % interval {} to {}, {} draws); `{}` binds",
+        "  the fitted numbers alone give {} (95 % interval {} to {}, {} draws), limited by `{}`",
         grouped(found.value as u64),
         grouped(found.low as u64),
         grouped(found.high as u64),

@@ -1,8 +1,8 @@
 //! Measures how often the comparisons of this crate are wrong, and what its intervals of trials
 //! with a warm-up cover.
 //!
-//! The tables in docs/concepts/statistics.md come from here and from the example `coverage`; `cargo
-//! xtask bench statistics` runs both.
+//! The tables in docs/validation/statistics.md come from here and from the example `coverage`;
+//! `cargo xtask bench statistics` runs both.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 #![expect(clippy::unwrap_used, reason = "an example may panic")]
 

@@ -29,7 +29,7 @@
 //! less correlated than it is. It is a reason to lengthen the window, not a filter.
 //! [`Support::Enough`] is one: it asks for 30 effective values with the correlation raised by its
 //! own error, so that what passes is seldom a series that only looks long. The example `decisions`
-//! measures what such intervals cover (docs/concepts/statistics.md).
+//! measures what such intervals cover (docs/validation/statistics.md).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -134,16 +134,16 @@ fn front(spec: &FindSpec, trials: &Trials<'_>, demand: &Demand, goal: f64, users
 fn because(search: &ThreadSearch, demand: &Demand, threads: u32) -> String {
     if search.contradicts_its_model() {
         return format!(
-            "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} %: between the trials, which contradict the \
-             model of one class of requests (the limit shifts the mix)",
+            "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} % (between the trials). They contradict the \
+             model of one class of requests: the limit shifts the mix",
             search.cpu(threads) * 100.0,
             threads + 1,
             search.cpu(threads + 1) * 100.0,
         );
     }
     format!(
-        "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} % (fitted): a request needs \
-         {:.1} ms of CPU and spends another {:.0} ms in its thread without it",
+        "with all {threads} busy the CPU is {:.1} %, with {} it is {:.1} % (fitted). Per request: \
+         {:.1} ms CPU + {:.0} ms waiting while it holds a thread",
         search.cpu(threads) * 100.0,
         threads + 1,
         search.cpu(threads + 1) * 100.0,

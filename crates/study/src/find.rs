@@ -117,13 +117,13 @@ fn obstacle(answer: &Answer, facts: &TargetFacts, cpu_binds: bool) -> Option<&'s
         Some("the target has no thread limit that Weir can set")
     } else if answer.limited_by.is_some() {
         Some(
-            "the requirements hold up to the end of the range, so that there is nothing to hold \
-             back; a wider `within` may find where they end",
+            "the requirements hold up to the end of the range, so there is nothing to hold back. \
+             A wider `within` may find where they end",
         )
     } else if !cpu_binds {
         Some(
-            "a thread limit holds the CPU, and the requirement that binds here is another one: \
-             with fewer threads requests wait in front of them instead, and take as long",
+            "a thread limit holds the CPU, and the limiting requirement here is another one. \
+             With fewer threads requests wait in front of them instead, and take as long",
         )
     } else {
         None
@@ -284,7 +284,6 @@ fn outcome(
 
 /// A plateau that no stage explains, below the goal or at it.
 fn plateau(spec: &FindSpec, learned: &Learned) -> Option<Finding> {
-    let id = "plateau-unexplained";
     if let Some(Found::Never {
         stage: None,
         trials,
@@ -297,17 +296,17 @@ fn plateau(spec: &FindSpec, learned: &Learned) -> Option<Finding> {
             }
         };
         let says = says.to_owned();
-        return Some(Finding::new(id, says, trials));
+        return Some(Finding::new("plateau-unexplained", says, trials));
     }
     let answer = learned.answer.as_ref()?;
     let free = learned.fit.as_ref()?.disagreement()?;
     let says = format!(
-        "The trials do not follow the curve of a server that only lacks CPU: a rising curve without \
+        "The trials do not follow the curve of a server that only lacks CPU. A rising curve without \
          a model meets the goal at {free:.0} {}, the fitted one at {}. Read the trials themselves.",
         spec.varied.noun(),
         answer.value
     );
-    Some(Finding::new(id, says, &[]))
+    Some(Finding::new("plateau-unexplained", says, &[]))
 }
 
 /// Trials that were left out because the others contradict them.

@@ -114,7 +114,7 @@ const CPU_FREE: f64 = 0.9;
 fn not_the_cpu(found: Finding, trial: &TrialRecord) -> Finding {
     let busy = trial.cpu.map(|cpu| cpu.total);
     match busy.filter(|busy| *busy < CPU_FREE) {
-        Some(busy) => found.was_not(format!("the CPU ({:.0} % busy)", busy * 100.0)),
+        Some(busy) => found.was_not(format!("the CPU ({:.0} % utilized)", busy * 100.0)),
         None => found,
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! 1. *open*: a trial with every limit at the upper end of its range shows how full each stage
 //!    wants to be;
-//! 2. *what can bind*: settings that cannot act as a limit at this load stay as found ([`limits`]);
+//! 2. *what can limit*: settings that cannot act as a limit at this load stay as found
+//!    ([`limits`]);
 //! 3. *searches*: each of the others, from the outermost inwards, with the rest at what was
 //!    proposed so far ([`search`], [`walk`]), beginning where a model says ([`model`]); once more
 //!    for those in front of a stage that was made so small that requests wait for it;
@@ -141,14 +142,14 @@ pub(crate) fn planned(spec: &SeveralSpec, facts: Option<&TargetFacts>) -> Vec<Pl
         ladder(spec.within.get(name).copied().unwrap_or(by_default)).len()
     };
     let mut planned = vec![Planned {
-        what: "all limits open: how full each stage is, and which settings can bind".to_owned(),
+        what: "all limits open: how full each stage is, and which settings can limit".to_owned(),
         expected: 1,
         at_most: 1,
         decides: false,
     }];
     for name in &searchable {
         planned.push(Planned {
-            what: format!("`{name}`, if it can bind: around what a model proposes"),
+            what: format!("`{name}`, if it can limit: around what a model proposes"),
             expected: if inside(&name) { WALK_EXPECTED } else { 0 },
             at_most: ladder_of(name) + FINER_MAX,
             decides: false,

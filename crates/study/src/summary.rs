@@ -97,7 +97,7 @@ fn level(spec: &FindSpec, answer: &Answer) -> String {
         answer
             .binding
             .as_ref()
-            .map(|binding| format!("{binding} binds")),
+            .map(|binding| format!("limited by {binding}")),
     );
     format!("{}.", parts.join("; "))
 }
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(
             decimals_apart(60.0, 61.0, &[80.0]),
             1,
-            "another requirement binds"
+            "another requirement limits"
         );
         assert_eq!(decimals_apart(60.0, 61.0, &[]), 1);
     }

@@ -98,7 +98,7 @@ fn not_known(trials: &[TrialRecord], target: &TargetFacts) -> Vec<Finding> {
     };
     if !trials.iter().any(has_stage) {
         found.push(not(
-            "These files cannot say which stage holds the flow (threads, a pool, the backlog): none of them tells how many \
+            "These files cannot say which stage holds the flow (threads, a pool, the backlog). None of them tells how many \
              are in a stage or wait for it.",
             "let `weir watch` run beside the load and give it with --watch, or run the load with Weir",
         ));
@@ -117,7 +117,7 @@ fn not_known(trials: &[TrialRecord], target: &TargetFacts) -> Vec<Finding> {
         ));
     }
     found.push(not(
-        "A result file cannot say whether the load tool itself was late or busy; response times count from the moment \
+        "A result file cannot say whether the load generator itself was late or busy; response times count from the moment \
          at which it sent.",
         "watch the CPU of its machine too",
     ));

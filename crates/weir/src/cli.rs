@@ -3,6 +3,9 @@
 //! `weir run` hands on what follows it as it is: it has two grammars, see
 //! [`crate::commands::run::grammar`].
 
+#[cfg(test)]
+mod documented;
+
 use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
@@ -26,7 +29,7 @@ struct Weir {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 answered; 1 answered, requirement not met; 2 bad input; 3 environment (target does \
-not start, port taken, no rights, disk full); 4 measurement not valid (load tool saturated, machine too noisy); \
+not start, port taken, no rights, disk full); 4 measurement not valid (load generator saturated, machine too noisy); \
 130 interrupted, partial results saved, target put back.";
 
 /// One command and what was typed for it.

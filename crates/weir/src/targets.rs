@@ -29,7 +29,7 @@ pub(crate) struct Place<'a> {
     pub(crate) job: &'a Job,
     /// CPUs of the target.
     pub(crate) cpus: &'a CpuSet,
-    /// CPUs of the load tool.
+    /// CPUs of the load generator.
     pub(crate) load_cpus: &'a CpuSet,
     /// The run that gets its log.
     pub(crate) directory: &'a RunDirectory,

@@ -189,8 +189,8 @@ impl Bench {
             Beside::Spinning(cpu) => Spinners::on(cpu)?,
             Beside::Nothing | Beside::Firewall(_) => Spinners(Vec::new()),
         };
-        // A trial that its load tool spoilt ends with a code of its own, and is explained all the
-        // same.
+        // A trial that its load generator spoilt ends with a code of its own, and is explained all
+        // the same.
         run_any_end(&mut sweep)?;
         drop(spinning);
         let mut explain = Command::new(&self.program);

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn guesses_from_sentences_and_names_are_found() {
         for code in [
-            "because.contains(\"the load tool\")",
+            "because.contains(\"the load generator\")",
             "    if let Ok(requirement) = says.parse::<Requirement>() {",
             "_ if name.contains(\"_ms\") => Self::Milliseconds,",
             "let share = name.starts_with(\"cpu.\")",
@@ -186,14 +186,17 @@ mod tests {
         for code in [
             "path.ends_with(\".toml\")",
             "name.starts_with(\"pool.\")",
-            "// because.contains(\"the load tool\")",
-            "assert!(says.contains(\"the load tool\"));",
-            "#[cfg(test)]\nmod tests { fn a() { says.contains(\"the load tool\"); } }",
+            "// because.contains(\"the load generator\")",
+            "assert!(says.contains(\"the load generator\"));",
+            "#[cfg(test)]\nmod tests { fn a() { says.contains(\"the load generator\"); } }",
             "// Words of ssh.\nif says.contains(\"connection refused\") {",
         ] {
             assert!(lines(code).is_empty(), "{code}");
         }
-        let test = [("crates/a/tests/b.rs", "says.contains(\"the load tool\")")];
+        let test = [(
+            "crates/a/tests/b.rs",
+            "says.contains(\"the load generator\")",
+        )];
         assert!(check(&Tree::of(&test)).is_empty());
     }
 }

@@ -8,8 +8,8 @@ use crate::error::TaskError;
 
 /// Directories that hold the project; what else lies in the root was put there by somebody's work
 /// (results, runs).
-const DIRECTORIES: [&str; 8] = [
-    ".cargo", ".ci", "bench", "crates", "docs", "java", "studies", "xtask",
+const DIRECTORIES: [&str; 9] = [
+    ".cargo", ".ci", "bench", "crates", "docs", "java", "networks", "studies", "xtask",
 ];
 
 /// Every text file of the project by its path relative to the root.

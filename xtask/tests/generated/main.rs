@@ -9,6 +9,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails should stop")]
 
+mod invalid_trials;
 mod schemas;
 mod signals;
 mod units;

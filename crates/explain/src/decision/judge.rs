@@ -214,8 +214,8 @@ fn not_longer(fallen: Outcome, other_work: bool) -> Outcome {
     Outcome {
         holds: None,
         why: format!(
-            "{}; but the change costs time itself (memory that is used once is in no cache, and another collector may be a slower one), so \
-             that this does not speak against the collector",
+            "{}. But the change costs time itself: memory that is used once is in no cache, and another collector may be a slower one. \
+             So this does not speak against the collector",
             fallen.why
         ),
         ..fallen

@@ -57,7 +57,7 @@ pub struct Started<'s> {
     pub java_options: &'s [String],
     /// The CPUs that it may use where the levels name none.
     pub cpus: &'s CpuSet,
-    /// Those of the load tool.
+    /// Those of the load generator.
     pub load_cpus: &'s CpuSet,
     /// Bytes of memory that are free on this machine.
     pub free_memory_bytes: u64,
@@ -112,7 +112,7 @@ impl ByHand {
                     .to_owned()
             }
             (StartChange::OwnCpus, _) => {
-                "while it is under load, type `taskset --all-tasks --cpu-list --pid CPUS PID` with CPUs that the load tool does not use"
+                "while it is under load, type `taskset --all-tasks --cpu-list --pid CPUS PID` with CPUs that the load generator does not use"
                     .to_owned()
             }
             (_, Some(place)) => format!("{place} {options}"),
@@ -187,7 +187,7 @@ impl Started<'_> {
             ));
         }
         let own = had.without(self.load_cpus).ok_or_else(|| {
-            "the study leaves the server no CPU that the load tool does not use: write `cpus = \"0\"` into its target and run it again"
+            "the study leaves the server no CPU that the load generator does not use: write `cpus = \"0\"` into its target and run it again"
                 .to_owned()
         })?;
         Ok(set(CPUS, &had.to_string(), &own.to_string()))

@@ -156,10 +156,10 @@ fn says(
     );
     match behind.filter(|_| verdict != Verdict::Supported) {
         Some(Behind::FullCpus) => format!(
-            "{what}; but the CPUs were full as well, and whether it is they that hold those that have a place was not recorded: name the server's process."
+            "{what}. But the CPUs were full as well, and whether they hold those that have a place was not recorded: name the server's process."
         ),
         Some(Behind::Known(behind)) => format!(
-            "{what}; but {behind} is what holds those that have a place: a higher limit would only move the queue there."
+            "{what}. But {behind} is what holds those that have a place: a higher limit would only move the queue there."
         ),
         None => format!("{what}."),
     }
@@ -204,7 +204,7 @@ mod tests {
         let found = limits(&full, None);
         assert_eq!(found.verdict, Verdict::NotSupported);
         assert!(
-            found.says.contains("but the CPU is what holds"),
+            found.says.contains("But the CPU is what holds"),
             "{}",
             found.says
         );

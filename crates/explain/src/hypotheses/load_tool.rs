@@ -1,4 +1,4 @@
-//! The load tool is the limit, and the server is not.
+//! The load generator is the limit, and the server is not.
 
 use weir_record::names;
 
@@ -11,7 +11,7 @@ use crate::words::percent;
 
 pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     let used = Test::at_least(
-        "share of its CPUs that the load tool used",
+        "share of its CPUs that the load generator used",
         cpu_share(evidence),
         Unit::Share,
         (LOAD_CPU, LOAD_CPU_BECAUSE),
@@ -32,7 +32,7 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
     )
     .from(&[names::LOAD_WAIT, names::LOAD_SLICES, "response_time_ms.mean"]);
     let stopped = Test::at_least(
-        "share of the time in which the load tool's own collector had stopped it",
+        "share of the time in which the load generator's own collector had stopped it",
         evidence.signal(names::LOAD_GC_PAUSE),
         Unit::Share,
         (MATTERS, MATTERS_BECAUSE),
@@ -68,13 +68,13 @@ pub(crate) fn load_tool(evidence: &Evidence) -> Hypothesis {
         ]),
     };
     let says = match (evidence.trial, told) {
-        (None, _) => "There was no load tool: this is a watch.".to_owned(),
+        (None, _) => "There was no load generator: this is a watch.".to_owned(),
         (_, Some(told)) => format!("The run's own check says: {told}."),
         _ => says(&used, &late, &waits, &stopped),
     };
     Hypothesis::new(
         "load-tool",
-        "The load tool is the limit, and the server is not",
+        "The load generator is the limit, and the server is not",
     )
     .share(wait_share(evidence).filter(|_| is_only_wait && told.is_none()))
     .test(used)
@@ -132,9 +132,9 @@ fn says(used: &Test, late: &Test, waits: &Test, stopped: &Test) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
-        "Nothing was recorded of the load tool.".to_owned()
+        "Nothing was recorded of the load generator.".to_owned()
     } else {
-        format!("Of the load tool: {}.", parts.join(", "))
+        format!("Of the load generator: {}.", parts.join(", "))
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         .test(contended)
         .test(safepoints)
         .idea("thread-dumps", "three thread dumps under load (`jcmd PID Thread.print`): threads that stand at the same line and name the same lock")
-        .trial("one-user", "the same run with one user: the response time falls to the work itself, if requests wait for each other, and stays, if they wait for something behind the server", ("users", 0.0))
+        .trial("one-user", "the same run with one user. The response time falls to the work itself if requests wait for each other; it stays if they wait for something behind the server", ("users", 0.0))
         .verdict(verdict, says)
 }
 
@@ -91,7 +91,7 @@ fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Tes
             )
         });
     let Some(rest) = unaccounted.figure else {
-        let untold = "How much of the requests' time is left for locks cannot be told: it takes the response times of a load, \
+        let untold = "How much of the requests' time is left for locks cannot be told. It takes the response times of a load, \
                 and the CPU time and waits of the server's process.";
         return match stopped {
             Some(stopped) => format!("{}. {untold}", capital(&stopped)),

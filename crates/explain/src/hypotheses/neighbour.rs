@@ -41,7 +41,7 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
             });
             let load = match evidence.load_on_target {
                 Some(false) => "",
-                _ => ", the load tool left out",
+                _ => ", the load generator left out",
             };
             format!(
                 "Others used {} of the server's CPUs{load}{waiting}.",
@@ -65,9 +65,9 @@ pub(crate) fn neighbour(evidence: &Evidence) -> Hypothesis {
         .verdict(verdict, says)
 }
 
-/// Share of the server's CPUs that neither it nor the load tool used. Where the load tool may run
-/// on the same CPUs, all that it used counts as used there, so that nobody is blamed for the load's
-/// own work.
+/// Share of the server's CPUs that neither it nor the load generator used. Where the load generator
+/// may run on the same CPUs, all that it used counts as used there, so that nobody is blamed for
+/// the load's own work.
 pub(crate) fn foreign(evidence: &Evidence) -> Option<f64> {
     let cpus = evidence.cpus?;
     let busy = evidence.busy_cpus()?;

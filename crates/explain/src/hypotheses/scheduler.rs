@@ -76,7 +76,7 @@ pub(crate) fn scheduler(evidence: &Evidence) -> Hypothesis {
         hypothesis = hypothesis.test(test);
     }
     hypothesis
-        .start("batch", "the same run with the server under SCHED_BATCH (`chrt --batch 0`): longer slices, fewer switches; a change of the response time shows that the scheduler has a part in it", StartChange::Batch)
+        .start("batch", "the same run with the server under SCHED_BATCH (`chrt --batch 0`): longer slices, fewer switches. A change of the response time shows that the scheduler has a part in it", StartChange::Batch)
         .start("pinned", "the same run with the server's threads on CPUs of their own (`taskset`)", StartChange::OwnCpus)
         .verdict(verdict, says(evidence))
 }

@@ -145,7 +145,7 @@ impl Metrics {
                 ConstCounter::new(value(class)).encode(one)?;
             }
         }
-        let help = "Requests that were turned away";
+        let help = "Requests that were rejected";
         let mut family =
             encoder.encode_descriptor("requests_refused", help, None, MetricType::Counter)?;
         for class in &self.0.classes {

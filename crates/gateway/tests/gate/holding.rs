@@ -23,7 +23,7 @@ fn beyond_the_rate_a_client_is_told_when_to_come_again() {
     let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
     assert_eq!(problem["why"], "rate");
     assert_eq!(problem["class"], "other");
-    // The connection goes on: only the request was turned away.
+    // The connection goes on: only the request was rejected.
     assert_eq!(client.get("/").status, 429);
     assert_eq!(backend.arrived().len(), 1);
 }

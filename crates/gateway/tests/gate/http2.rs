@@ -97,7 +97,7 @@ fn each_stream_is_held_by_itself() {
     });
     stands(
         &gate,
-        "one is in flight, one waits, one is turned away",
+        "one is in flight, one waits, one is rejected",
         |status| {
             let all = &status.all;
             (all.in_flight, all.queued, all.refused.queue_full) == (1, 1, 1)

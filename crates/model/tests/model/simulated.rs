@@ -224,7 +224,7 @@ fn trials_that_must_not_be_used_are_left_out_with_the_reason() {
     let network = network();
     let mut records = trials(&network, &[10, 20, 30, 40, 50, 60, 70], None);
     records[3].valid = false;
-    records[3].invalid_because = vec!["the load tool was late".to_owned()];
+    records[3].invalid_because = vec!["the load generator was late".to_owned()];
     records[4].errors.share = 0.2;
     records[5].cpu = None;
     records[6]
@@ -240,7 +240,7 @@ fn trials_that_must_not_be_used_are_left_out_with_the_reason() {
     assert_eq!(
         because,
         [
-            "not valid (the load tool was late)",
+            "not valid (the load generator was late)",
             "20.0 % of its samples failed",
             "the target's CPU was not read",
             "its requests are others (param.bit = 940 instead of none set)"

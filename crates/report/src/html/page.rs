@@ -501,7 +501,7 @@ fn run(input: &ReportInput<'_>) -> Vec<(&'static str, String)> {
     let scope = match result.target.cpu_scope {
         weir_record::CpuScope::OwnCpus => "CPUs of its own",
         weir_record::CpuScope::SharedCpus => {
-            "CPUs shared with the load tool: CPU figures hold by ratio only"
+            "CPUs shared with the load generator: CPU figures hold by ratio only"
         }
         weir_record::CpuScope::Unknown => "CPU cannot be read",
     };

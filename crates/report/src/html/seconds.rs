@@ -393,9 +393,14 @@ fn operating_system() -> Vec<Spec> {
 
 fn load_tool() -> Vec<Spec> {
     vec![
-        Spec::new("lateness", "Load tool: lateness of its users", "ms", 1e3)
-            .statistics()
-            .signals(&[(names::LATENESS_P50, "p50"), (names::LATENESS_P99, "p99")]),
+        Spec::new(
+            "lateness",
+            "Load generator: lateness of its users",
+            "ms",
+            1e3,
+        )
+        .statistics()
+        .signals(&[(names::LATENESS_P50, "p50"), (names::LATENESS_P99, "p99")]),
         Spec::new(
             "start-delay",
             "Open workload: from the intended to the actual start",
@@ -407,6 +412,7 @@ fn load_tool() -> Vec<Spec> {
             (names::START_DELAY_P50, "p50"),
             (names::START_DELAY_P99, "p99"),
         ]),
-        Spec::new("load-cpu", "Load tool: CPU", "cores", 1.0).signals(&[(names::LOAD_CPU, "used")]),
+        Spec::new("load-cpu", "Load generator: CPU", "cores", 1.0)
+            .signals(&[(names::LOAD_CPU, "used")]),
     ]
 }

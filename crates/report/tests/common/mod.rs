@@ -19,7 +19,7 @@ use weir_stats::{Estimate, Method};
 /// CPU seconds of one request on the one CPU, and seconds of thinking and holding without CPU.
 const DEMAND_S: f64 = 0.0066;
 const DELAY_S: f64 = 0.3085;
-/// Signals that the load tool counts itself.
+/// Signals that the load generator counts itself.
 const LOAD: &[&str] = &[
     "throughput",
     "errors",
@@ -169,7 +169,7 @@ fn timeline(trial: u32, users: f64, special: Special, seconds: u64) -> Timeline 
     for second in 0..seconds {
         let mut reading = reading(trial, users, special, second);
         if special.misses.contains(&second) {
-            // The load tool counts on while the watch sleeps.
+            // The load generator counts on while the watch sleeps.
             reading.retain(|signal, _| LOAD.contains(&signal.as_str()));
             timeline.miss(second);
         }
@@ -259,7 +259,7 @@ fn record(
         ));
     }
     let because = special.late.then(|| {
-        "the load tool was late: 3.1 % of its requests started more than 10 ms after their time"
+        "the load generator was late: 3.1 % of its requests started more than 10 ms after their time"
             .to_owned()
     });
     let class = ClassRecord {

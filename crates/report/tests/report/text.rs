@@ -17,6 +17,26 @@ fn end_of_a_tune() {
     insta::assert_snapshot!(text);
 }
 
+/// The width of a terminal that nobody made larger.
+const TERMINAL: usize = 80;
+
+#[test]
+fn end_of_a_tune_in_brief() {
+    let result = tune().result;
+    let text = text::ending(&result, TERMINAL);
+    assert!(widest(&text) <= TERMINAL);
+    let in_full = text::summary(&result, TERMINAL);
+    assert!(text.lines().count() * 2 <= in_full.lines().count());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn end_of_a_sweep_in_brief() {
+    let text = text::ending(&sweep().result, TERMINAL);
+    assert!(widest(&text) <= TERMINAL);
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn end_of_a_sweep() {
     let text = text::summary(&sweep().result, text::WIDTH);
@@ -44,11 +64,28 @@ fn end_of_a_tune_whose_check_failed() {
     let text = text::summary(&result, text::WIDTH);
     assert!(widest(&text) <= text::WIDTH);
     insta::assert_snapshot!(text);
+    // The sentence of the summary says it all, whatever it says.
+    result.summary = "What the study wrote of its failure.".to_owned();
+    let text = text::ending(&result, TERMINAL);
+    assert!(text.starts_with(&result.summary), "{text}");
+    assert!(
+        text.contains("NOT MET  cpu between 75 % and 81 %: found 78.1 % (77.0–79.2)"),
+        "{text}"
+    );
+    assert!(!text.contains("Verified"), "{text}");
 }
 
 #[test]
 fn a_line_a_trial() {
     let lines: Vec<String> = tune().result.trials.iter().map(text::trial_line).collect();
+    let valid = tune()
+        .result
+        .trials
+        .iter()
+        .filter(|trial| trial.valid)
+        .count();
+    let short = lines.iter().filter(|line| line.width() < TERMINAL).count();
+    assert!(short * 2 >= valid, "{short} of {valid} fit");
     insta::assert_snapshot!(lines.join("\n"));
 }
 
@@ -132,5 +169,7 @@ proptest! {
     fn summaries_keep_to_the_width(width in 60_usize..160) {
         prop_assert!(widest(&text::summary(&tune().result, width)) <= width);
         prop_assert!(widest(&text::summary(&sweep().result, width)) <= width);
+        prop_assert!(widest(&text::ending(&tune().result, width)) <= width);
+        prop_assert!(widest(&text::ending(&sweep().result, width)) <= width);
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn spells(contestant: Contestant, seed: u64) -> Vec<f64> {
     refused(&network, seed)
 }
 
-/// The percentage that is turned away in two minutes.
+/// The percentage that is rejected in two minutes.
 fn refused(network: &Network, seed: u64) -> Vec<f64> {
     let mut simulation = Simulation::new(network, seed);
     vec![100.0 * window(&mut simulation, 0.0, 120.0).refused_share()]

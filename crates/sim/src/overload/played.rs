@@ -113,7 +113,7 @@ impl Totals {
         all.value_at_quantile(0.99) as f64 / 1000.0
     }
 
-    /// Share of the requests that were turned away, of all that came.
+    /// Share of the requests that were rejected, of all that came.
     pub(super) fn refused_share(&self) -> f64 {
         let turned_away = self
             .classes

@@ -2,9 +2,9 @@
 //! answer, next to what people do without them.
 //!
 //! The searches are the crate's own, driven through `TrialRunner`. The tables in
-//! docs/concepts/search.md come from here; `cargo xtask bench search` runs it. The word `largest`,
-//! `outside`, `best` or `matters` asks for one of the tables, a number for other seeds, from that
-//! one on.
+//! docs/validation/search.md come from here; `cargo xtask bench search` runs it. The word
+//! `largest`, `outside`, `best` or `matters` asks for one of the tables, a number for other seeds,
+//! from that one on.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 #![expect(clippy::unwrap_used, reason = "an example may panic")]
 

@@ -249,7 +249,7 @@ impl Told<'_> {
                 compared.standings.len()
             ),
             BestGoal::SmallestNearBest => format!(
-                "Not decided: trials of one level differ by {noise} %, too much to show within {count} of them that a level is not \
+                "Not decided: trials of one level differ by {noise} %. Within {count} of them that is too much to show that a level is not \
                  worse than the best by {margin} %."
             ),
         }

@@ -1,5 +1,5 @@
 //! The check of a gateway: with the cap of the answer and the same load, the server is at its goal,
-//! nobody is turned away, and the surplus is where it is expected: in the gateway.
+//! nobody is rejected, and the surplus is where it is expected: in the gateway.
 
 use weir_metric::SignalUnit;
 use weir_queueing::laws;
@@ -67,7 +67,7 @@ fn met(trials: &[&TrialRecord], other: &Bounded) -> RequirementCheck {
 fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
     let refused = |trial: &TrialRecord| trial.signals.get("gate.refused").copied();
     let seen = mean(trials, refused).map(Seen::without_interval);
-    let says = "nobody is turned away by the gate".to_owned();
+    let says = "nobody is rejected by the gate".to_owned();
     check(SignalUnit::PerSecond, says, seen, |value| value <= 0.0)
 }
 

@@ -76,7 +76,7 @@ impl Measure {
     }
 }
 
-/// What the load tool counts itself, or says of itself.
+/// What the load generator counts itself, or says of itself.
 fn is_of_load(signal: &str) -> bool {
     let own = [
         "throughput",

@@ -122,10 +122,10 @@ fn treatments_are_matched_whatever_their_order() {
 fn a_run_without_a_valid_trial_is_refused() {
     let mut spoilt = repeated("b", &[100.0]);
     spoilt.trials[0].record.valid = false;
-    spoilt.trials[0].record.invalid_because = vec!["the load tool was late".to_owned()];
+    spoilt.trials[0].record.invalid_because = vec!["the load generator was late".to_owned()];
     let error = compare(&repeated("a", &[100.0]), &spoilt, &ask()).unwrap_err();
     assert!(
-        error.to_string().contains("the load tool was late"),
+        error.to_string().contains("the load generator was late"),
         "{error}"
     );
 }

@@ -100,8 +100,8 @@ pub(super) fn notes(basis: Basis, cells: &[Cell<'_>]) -> Vec<String> {
              to the machine between the two runs is in the change too."
         )],
         Basis::MatchedTrials => vec![format!(
-            "The intervals rest on pairs of trials of the same treatment, {} treatments in all; the change is the mean over \
-             them, and how much it differs from one treatment to the next widens its interval.",
+            "The intervals rest on pairs of trials of the same treatment, {} treatments in all. The change is the mean over \
+             them; differences from one treatment to the next widen its interval.",
             cells.len()
         )],
     }

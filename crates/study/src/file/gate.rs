@@ -11,7 +11,7 @@ use super::factor::{GATE_LIMIT_MAX, OF_THE_GATE};
 use super::{Ask, varies};
 
 /// How long a request waits for its turn when the study does not say: longer than any request of a
-/// load takes, so that who finds the gateway full waits, and nobody is turned away.
+/// load takes, so that who finds the gateway full waits, and nobody is rejected.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 /// How many wait when the study does not say.
 const MAX_QUEUE: u32 = 10_000;

@@ -166,7 +166,7 @@ fn fits(section: &Section<'_>, name: &str, span: Range<usize>) -> bool {
         section.problems().add_with_help(
             span,
             format!(
-                "what `{name}` limits is not known, so that it cannot be said when it can bind"
+                "what `{name}` limits is not known, so that it cannot be said at which load it limits"
             ),
             "leave it out, set it in `set`, or ask of it alone with `goal = \"matters\"`",
         );

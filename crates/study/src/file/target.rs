@@ -65,7 +65,7 @@ const KINDS: [(&str, ReadOwn); 7] = [
 pub struct TargetSpec {
     /// What kind of server.
     pub kind: TargetKind,
-    /// CPUs that the target may use, the load tool gets the others; `None`: Weir chooses.
+    /// CPUs that the target may use, the load generator gets the others; `None`: Weir chooses.
     pub cpus: Option<Spanned<CpuSet>>,
     /// Limits to set before anything else, by stage; stages not named stay as found.
     pub settings: BTreeMap<String, f64>,

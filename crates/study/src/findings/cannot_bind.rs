@@ -78,8 +78,8 @@ impl Idle<'_> {
             trials,
         } = self;
         let says = format!(
-            "The limit of {stage} cannot act at this load: it was varied from {smallest} to {largest}, and at most \
-             {most:.1} were in the stage ({}, trial {}). Differences between these trials are not its doing.",
+            "Not reached at this load: the limit of {stage}, varied from {smallest} to {largest} (peak {most:.1} in \
+             {}, trial {}). It causes no difference between these trials.",
             name(fullest),
             fullest.id
         );
@@ -96,14 +96,13 @@ impl Idle<'_> {
 fn together(all: &[Idle<'_>]) -> Finding {
     let parts = all.iter().map(|idle| {
         format!(
-            "{} ({} to {}, at most {:.1} in it, trial {})",
+            "{} ({} to {}, peak {:.1} in trial {})",
             idle.stage, idle.smallest, idle.largest, idle.most, idle.fullest.id
         )
     });
     let parts: Vec<String> = parts.collect();
     let says = format!(
-        "These limits were varied and cannot act at this load: {}. Differences between these trials are not their \
-         doing.",
+        "Not reached at this load: the limits of {}. They cause no difference between these trials.",
         parts.join(", ")
     );
     let trials: BTreeSet<u32> = all.iter().flat_map(|idle| idle.trials.clone()).collect();

@@ -1,8 +1,8 @@
 //! What the users of a closed load can ask for at most.
 //!
 //! Little's law: N users, each of whom waits R for every answer, get at most N / R answers a
-//! second, however quick the load tool is. A load that is to keep a rate breaks there, whether or
-//! not the server is busy.
+//! second, however quick the load generator is. A load that is to keep a rate breaks there, whether
+//! or not the server is busy.
 
 use weir_record::{Finding, TrialRecord};
 
@@ -68,7 +68,7 @@ pub(super) fn of_rate(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn holds(worst: &Asked<'_>, ids: &[u32]) -> Finding {
     let trial = worst.trial;
     let says = format!(
-        "The number of users holds the flow in {} (trial {}): {} can ask {:.0} times a second (Little's law), {:.0} were \
+        "The number of users limits the flow in {} (trial {}). By Little's law {} can ask {:.0} times a second; {:.0} were \
          to be asked, and {:.0} were answered.",
         name(trial),
         trial.id,

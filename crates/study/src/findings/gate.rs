@@ -1,4 +1,4 @@
-//! What a gateway in front of the server holds back, and what it turns away.
+//! What a gateway in front of the server holds back, and what it rejects.
 
 use weir_record::{Finding, Role, TrialRecord};
 
@@ -58,7 +58,7 @@ pub(super) fn turns_away(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let admitted = trial.signals.get("gate.entries").copied().unwrap_or(0.0);
     let says = format!(
-        "The gate turned away {refused:.1} requests a second in {} (trial {}) and let in {admitted:.1}: the turn of the \
+        "The gate rejected {refused:.1} requests a second in {} (trial {}) and let in {admitted:.1}: the turn of the \
          others would have come too late.",
         name(trial),
         trial.id
@@ -68,7 +68,7 @@ pub(super) fn turns_away(evidence: &Evidence<'_>) -> Vec<Finding> {
         .with("gate.refused", refused)
         .with("gate.entries", admitted)
         .change(
-            "nothing, if more is not to be let in; a longer `max-wait` in [gate] lets them wait instead of being turned away",
+            "nothing, if more is not to be let in; a longer `max-wait` in [gate] lets them wait instead of being rejected",
         );
     vec![found]
 }

@@ -77,7 +77,7 @@ fn agreement(trial: &TrialRecord, stage: &str) -> Option<Agreement> {
 
 fn doubt(stage: &str, trial: &TrialRecord, seen: &Agreement) -> String {
     format!(
-        "The figures of {stage} contradict each other in {} (trial {}): {:.1} wait on average, but \
+        "The figures of {stage} contradict each other in {} (trial {}): {:.1} wait on average. But \
          {:.2} a second that wait {:.0} ms each make {:.1} (Little's law). Do not rest anything on \
          them.",
         name(trial),

@@ -1,4 +1,4 @@
-//! What disturbed the measurement: the load tool itself, and neighbours on the machine.
+//! What disturbed the measurement: the load generator itself, and neighbours on the machine.
 
 use weir_record::{Finding, TrialRecord, disturbance, names};
 
@@ -8,7 +8,7 @@ use crate::search::cpu::disturbed_by;
 /// A trial is invalid from 1 % late starts on; from half of that the reader should know.
 const LATE_SHARE_NEAR: f64 = 0.005;
 
-/// The load tool was late now and then: more load than this cannot be trusted.
+/// The load generator was late now and then: more load than this cannot be trusted.
 pub(super) fn near_its_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
     let late = |trial: &TrialRecord| trial.signals.get(names::LATE_SHARE).copied().unwrap_or(0.0);
     let near: Vec<&&TrialRecord> = evidence
@@ -20,8 +20,8 @@ pub(super) fn near_its_limit(evidence: &Evidence<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let says = format!(
-        "The load tool comes near its limit: {:.1} % of its requests started late in trial {} ({} users); \
-         from 1 % on a trial does not count.",
+        "The load generator comes near its limit: {:.1} % of its requests started late in trial {} ({} users). \
+         From 1 % on a trial does not count.",
         late(worst) * 100.0,
         worst.id,
         worst.population

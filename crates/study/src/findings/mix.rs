@@ -104,8 +104,8 @@ fn shares(trial: &TrialRecord) -> BTreeMap<String, f64> {
 impl Shift<'_> {
     fn says(&self) -> String {
         let shift = format!(
-            "The thread limit changes which requests get through: `{}` is {:.0} % of them in {} \
-             (trial {}) and {:.0} % with the limit full, in {} (trial {})",
+            "The thread limit changes the mix of requests. `{}` is {:.0} % of them in {} \
+             (trial {}) and {:.0} % with the limit saturated, in {} (trial {})",
             self.class,
             self.from * 100.0,
             name(self.free),

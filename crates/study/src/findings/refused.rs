@@ -114,7 +114,7 @@ pub(super) fn by_backlog(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let mut says = format!(
         "The backlog overflowed: the kernel dropped {:.2} connection attempts a second in {} (trial \
-         {}); each is tried again after a second, which its user feels.",
+         {}). Each is tried again after a second, which its user feels.",
         dropped(worst),
         name(worst),
         worst.id

@@ -186,7 +186,7 @@ mod tests {
         let finding = found(threads_full, &busy(trial(1, 20.0, &full), 0.7), &facts);
         let finding = finding.expect("they are full");
         assert_eq!(finding.stage.as_deref(), Some("threads"));
-        assert_eq!(finding.was_not, ["the CPU (70 % busy)"]);
+        assert_eq!(finding.was_not, ["the CPU (70 % utilized)"]);
         assert!(
             finding
                 .change

@@ -150,7 +150,7 @@ fn more_places(held: &[Held<'_>]) -> Option<String> {
         .min_by(|a, b| a.limit.total_cmp(&b.limit))?;
     (most.spawned > (1.0 + SAME) * least.spawned).then(|| {
         format!(
-            "With {} processes instead of {} (trials {} and {}) it starts {:.1} a second instead of {:.1}: with the fewer, a \
+            "With {} processes instead of {} (trials {} and {}) it starts {:.1} a second instead of {:.1}. With the fewer, a \
              cycle starts as many as have ended since the last.",
             most.limit, least.limit, most.trial.id, least.trial.id, most.spawned, least.spawned
         )

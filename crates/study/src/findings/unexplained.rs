@@ -2,7 +2,7 @@
 //!
 //! Saying so is worth a sentence: whoever reads a flat curve takes it for the server's limit, and
 //! changes settings that do not hold it. A lock, a rate limit, a service behind the server that
-//! nobody watches, or the load tool itself look like this.
+//! nobody watches, or the load generator itself look like this.
 
 use std::collections::BTreeMap;
 
@@ -41,8 +41,8 @@ pub(super) fn plateau(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let level = |trial: &TrialRecord| trial.level(pair.load).unwrap_or_default();
     let says = format!(
-        "The throughput stays at {:.1} /s from {} {} to {} (trials {} and {}), and nothing that was read explains \
-         it ({}). What was not read may: a lock, a rate limit, something behind the server, or the load tool \
+        "The throughput stays at {:.1} /s from {} {} to {} (trials {} and {}), and no measured resource explains \
+         it ({}). What was not measured may: a lock, a rate limit, something behind the server, or the load generator \
          itself.",
         pair.more.throughput_per_s,
         level(pair.less),

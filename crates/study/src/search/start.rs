@@ -37,8 +37,8 @@ impl AtStart {
     /// Why trials of which some held and some did not say neither.
     fn contradiction(self, spec: &FindSpec, binding: usize) -> Found {
         Found::Undecided(format!(
-            "trials at {} {}, the smallest level, contradict each other: `{}` holds in {} of {} (a smaller start \
-             of `within` finds up to where it holds)",
+            "trials at {} {}, the smallest level, contradict each other: `{}` holds in {} of {}. A smaller start \
+             of `within` finds up to where it holds",
             spec.within.0,
             spec.varied.noun(),
             spec.requirements[binding],

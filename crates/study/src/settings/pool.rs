@@ -19,7 +19,7 @@ pub(super) fn limit(pool: &PoolDemand, threads: u32, throughput_per_s: f64) -> (
     let limit = (by_rule + pool.missing).min(threads);
     let because = format!(
         "a request holds a connection for {:.1} ms, so {threads} busy threads hold {held:.1} on \
-         average; they want more than {by_rule} at most 0.1 % of the time (binomial){}",
+         average. They want more than {by_rule} at most 0.1 % of the time (binomial){}",
         pool.hold_s * 1e3,
         missing(pool.missing)
     );

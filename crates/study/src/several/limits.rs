@@ -1,10 +1,10 @@
-//! The settings that are varied, and which of them can bind at this load.
+//! The settings that are varied, and which of them can limit at this load.
 //!
 //! A limit acts only when as many want to be in its stage as it lets in. In front of the threads
 //! that is known from the load: no more connections are wanted than users have, and none waits in
 //! the backlog while all of them are let in. Inside the server it is known from a trial with all
 //! limits open: how full a stage was then is the most that any limit of it can hold back. A setting
-//! that cannot bind is not searched, and one that can is searched only as far as it can.
+//! that cannot limit is not searched, and one that can is searched only as far as it can.
 
 use weir_record::{SettingEvidence, Stage, TargetFacts, TrialRecord, WhenFull};
 
@@ -37,7 +37,7 @@ pub(super) struct Limit {
 /// What is done about a setting.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Standing {
-    /// It is searched, up to a level from which on it cannot bind.
+    /// It is searched, up to a level from which on it cannot limit.
     Searched { reach: u32, says: String },
     /// It stays as found.
     Left {
@@ -119,8 +119,8 @@ fn unjudged(name: &str, stage: Option<&Stage>) -> Standing {
     if is_spare(name) {
         return left(
             SettingEvidence::CannotBind,
-            "cannot bind at this load: a minimum of idle ones is used when the load rises, and every trial has the same \
-             number of users from its start to its end",
+            "does not limit at this load: a minimum of idle ones is used when the load rises. Every trial has the same \
+             number of users from start to end",
         );
     }
     if stage.is_some_and(|stage| stage.settable) {
@@ -175,9 +175,9 @@ impl Limit {
         Some(self.within.1)
     }
 
-    /// Judges whether it can bind, by the trial with all limits open. `connections` is the smallest
-    /// limit of connections that may be in force, and what a connection does that finds it
-    /// reached.
+    /// Judges whether it can limit, by the trial with all limits open. `connections` is the
+    /// smallest limit of connections that may be in force, and what a connection does that
+    /// finds it reached.
     pub(super) fn judge(
         &mut self,
         open: &TrialRecord,
@@ -204,7 +204,7 @@ impl Limit {
         if found >= f64::from(wanted) && full(open, CONNECTIONS, in_force).is_none() {
             return Standing::cannot_bind(
                 format!(
-                    "cannot bind at this load: {} users have at most {wanted} connections open, those that are closing \
+                    "does not limit at this load: {} users have at most {wanted} connections open, those that are closing \
                      included, and the limit is {found}",
                     open.population
                 ),
@@ -243,7 +243,7 @@ impl Limit {
                 ),
                 None => "connections are accepted as they come".to_owned(),
             };
-            return Standing::cannot_bind(format!("cannot bind at this load: {why}"), open.id);
+            return Standing::cannot_bind(format!("does not limit at this load: {why}"), open.id);
         }
         self.searched(
             waiting.ceil().max(1.0) as u32,
@@ -261,7 +261,7 @@ impl Limit {
         if occupied <= 0.0 {
             return Standing::cannot_bind(
                 format!(
-                    "cannot bind at this load: no request was in {stage} in trial {}",
+                    "does not limit at this load: no request was in {stage} in trial {}",
                     open.id
                 ),
                 open.id,
@@ -280,7 +280,9 @@ impl Limit {
         let reach = wanted.min(high);
         if reach <= low {
             return Standing::cannot_bind(
-                format!("cannot bind at this load: {says}, and it was not to be less than {low}"),
+                format!(
+                    "does not limit at this load: {says}, and it was not to be less than {low}"
+                ),
                 open.id,
             );
         }
@@ -291,7 +293,7 @@ impl Limit {
         Standing::Left {
             evidence: SettingEvidence::CannotBind,
             because: format!(
-                "was not seen to bind at this load: the limit of {} as found is not known, and nobody was held back by it",
+                "was not seen to limit at this load: the limit of {} as found is not known, and nobody was held back by it",
                 self.stage
             ),
             trials: vec![open.id],

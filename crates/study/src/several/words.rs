@@ -78,9 +78,16 @@ fn headline(told: &Told<'_>) -> String {
 
 fn nothing_to_search(told: &Told<'_>) -> String {
     match (told.end, told.status()) {
-        (Some(_), _) | (None, Status::Invalid) => "Not decided: there is no valid trial with all limits open.".to_owned(),
-        (None, Status::Same) => "None of these settings can bind at this load: all stay as found.".to_owned(),
-        _ => "None of these settings can bind at this load, and as found the requirements are not met.".to_owned(),
+        (Some(_), _) | (None, Status::Invalid) => {
+            "Not decided: there is no valid trial with all limits open.".to_owned()
+        }
+        (None, Status::Same) => {
+            "None of these settings limits at this load: all stay as found.".to_owned()
+        }
+        _ => {
+            "None of these settings limits at this load, and as found the requirements are not met."
+                .to_owned()
+        }
     }
 }
 

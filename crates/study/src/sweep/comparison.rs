@@ -46,8 +46,8 @@ pub(super) fn sentences(spec: &CompareSpec, cases: &[Case], trials: &[TrialRecor
     match Blocks::of(&logarithms) {
         Ok(blocks) => told(spec, &figure, figure.unit(trials), cases, &blocks),
         Err(_) => vec![format!(
-            "The cases cannot be compared by {figure}: it takes two blocks in which every case has a valid trial with \
-             a value above 0, and there are {}.",
+            "The cases cannot be compared by {figure}. It takes two blocks in which every case has a valid trial with \
+             a value above 0; there are {}.",
             values.len()
         )],
     }

@@ -390,7 +390,7 @@ impl TrialRunner for Broken {
         let mut record = self.server.run(treatment, observer)?;
         if self.invalid.contains(&record.id) {
             record.valid = false;
-            record.invalid_because = vec!["the load tool was the limit".to_owned()];
+            record.invalid_because = vec!["the load generator was the limit".to_owned()];
         }
         Ok(record)
     }
@@ -412,7 +412,7 @@ fn an_invalid_trial_is_repeated_once() {
     assert_eq!(twice.status, Status::Invalid);
     assert_eq!(twice.exit_code(), 4);
     assert!(
-        twice.summary.contains("the load tool was the limit"),
+        twice.summary.contains("the load generator was the limit"),
         "{}",
         twice.summary
     );

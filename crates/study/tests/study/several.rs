@@ -178,7 +178,7 @@ fn threads_and_pool_are_found_together_and_what_cannot_bind_is_not_searched() {
             assert_eq!(left.evidence, SettingEvidence::CannotBind);
             assert_eq!((left.value, left.found), (Some(found), Some(found)));
             assert!(
-                left.because.contains("cannot bind at this load: "),
+                left.because.contains("does not limit at this load: "),
                 "{}",
                 left.because
             );
@@ -339,9 +339,7 @@ fn nothing_is_searched_where_nothing_can_bind() {
     assert_eq!(outcome.status, Status::Same, "{}", outcome.summary);
     assert_eq!(outcome.trials.len(), 1);
     assert!(
-        outcome
-            .summary
-            .starts_with("None of these settings can bind"),
+        outcome.summary.starts_with("None of these settings limits"),
         "{}",
         outcome.summary
     );

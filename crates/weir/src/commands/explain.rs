@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::Args;
 use weir_explain::{EXPLAIN_SCHEMA, Explanation, GarbageFree, diagnose, diagnose_difference};
 use weir_record::Level;
+use weir_report::Extent;
 
 use self::decide::{Asked, Decided};
 use crate::error::ExpectedError;
@@ -60,6 +61,9 @@ pub(crate) struct ExplainArguments {
     /// How often each case is run; more trials make the intervals shorter.
     #[arg(long, value_name = "NUMBER", requires = "run_trials", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=50))]
     replicates: u32,
+    /// Print every hypothesis with its tests, figures and thresholds.
+    #[arg(long, conflicts_with = "jtl")]
+    all: bool,
     /// Write the explanation as a page to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "jtl")]
     html: Option<PathBuf>,
@@ -193,8 +197,17 @@ fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), E
     if let Some(html) = &arguments.html {
         stored::write_sheet(html, &weir_report::explanation_sheet(explanation))?;
     }
-    let text = weir_report::explanation_text(explanation, output::width());
-    let text = text.trim_end();
+    let extent = if arguments.all {
+        Extent::All
+    } else {
+        Extent::Brief
+    };
+    let text = weir_report::explanation_text(explanation, extent, output::width());
+    let text = match extent {
+        Extent::All => text.trim_end().to_owned(),
+        Extent::Brief => text.trim_end().to_owned() + "\nEvery test with its figures: --all",
+    };
+    let text = text.as_str();
     match &arguments.json {
         Some(json) if json.as_os_str() == "-" => {
             output::talk_lines(text);

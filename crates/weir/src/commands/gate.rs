@@ -25,7 +25,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// it.
 ///
 /// Stands in front of any HTTP server, lets through what the file says, holds the rest back for a
-/// bounded time, and turns away what is too much. SIGHUP reads the file again without dropping a
+/// bounded time, and rejects what is too much. SIGHUP reads the file again without dropping a
 /// request; SIGTERM and Ctrl-C take no more requests, let those that run end, and end. The admin
 /// port shows a live page, `/status` and `/metrics`, and changes limits (`POST /limits`) and reads
 /// the file again (`POST /reload`).

@@ -17,6 +17,9 @@ pub(crate) struct ReportArguments {
     /// Print the report as Markdown, for a ticket, instead of writing report.html.
     #[arg(long)]
     markdown: bool,
+    /// Print what a study found with all its reasons, as text, instead of writing report.html.
+    #[arg(long, conflicts_with = "markdown")]
+    details: bool,
     /// Where runs lie.
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     runs: PathBuf,
@@ -25,11 +28,14 @@ pub(crate) struct ReportArguments {
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
     let directory = stored::find(&arguments.runs, &arguments.run)?;
     if directory.watch_path().is_file() {
-        return of_watch(&directory, arguments.markdown);
+        return of_watch(&directory, arguments);
     }
     let run = stored::StoredRun::read(&directory)?;
     if arguments.markdown {
         output::data_lines(&weir_report::markdown(&run.input()));
+    } else if arguments.details {
+        let text = weir_report::text::summary(run.input().result, output::width());
+        output::data_lines(text.trim_end());
     } else {
         let path = run.write_report(&directory)?;
         output::data(&path.display().to_string());
@@ -38,9 +44,15 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
 }
 
 /// The report of a watch without load.
-fn of_watch(directory: &RunDirectory, markdown: bool) -> Result<u8, ExpectedError> {
+fn of_watch(directory: &RunDirectory, arguments: &ReportArguments) -> Result<u8, ExpectedError> {
+    if arguments.details {
+        return Err(ExpectedError::Input(format!(
+            "{}: a watch asks no question, so there are no reasons to print; leave out --details",
+            directory.path().display()
+        )));
+    }
     let watch = stored::StoredWatch::read(directory)?;
-    if markdown {
+    if arguments.markdown {
         output::data_lines(&weir_report::watch::watch_markdown(&watch.input()));
     } else {
         let path = watch.write_report(directory)?;

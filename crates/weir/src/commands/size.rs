@@ -51,7 +51,7 @@ pub(crate) struct SizeArguments {
     /// Write the answer as JSON to this file; `-` is standard output.
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
-    /// Write the answer as a page, with the requirement that binds along the number of servers, to
+    /// Write the answer as a page, with the limiting requirement along the number of servers, to
     /// this file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,

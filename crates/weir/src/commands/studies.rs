@@ -35,6 +35,9 @@ pub(crate) struct StudyArguments {
     /// Print the trials and the expected time; run nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Print the reasons too: of each limit, each requirement of the check, each finding.
+    #[arg(long)]
+    details: bool,
     /// Continue an interrupted run (a path, a name, or `last`); finished trials are not repeated.
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last")]
     resume: Option<String>,
@@ -59,6 +62,7 @@ impl StudyArguments {
         Self {
             json: None,
             dry_run: false,
+            details: false,
             resume: None,
             runs: runs.to_owned(),
             allow_host: Vec::new(),
@@ -103,8 +107,8 @@ pub(crate) fn run_in(
     }
     commands_of::show_and_check(job, arguments.allow_commands)?;
     let interrupted = interrupt::flag()?;
-    // Everything that Weir starts from here on keeps to the load tool's CPUs; the target gets its
-    // own.
+    // Everything that Weir starts from here on keeps to the load generator's CPUs; the target gets
+    // its own.
     cpus.load
         .pin_this_thread()
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;
@@ -240,7 +244,7 @@ pub(crate) fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
     if let TargetKind::External(spec) = &job.study.target.kind
         && spec.ssh.is_some()
     {
-        // The target's are those of its machine; all of this one's are the load tool's.
+        // The target's are those of its machine; all of this one's are the load generator's.
         return Ok(CpuPlan {
             target: available.clone(),
             load: available,
@@ -415,6 +419,20 @@ struct Ended<'a> {
     wall: Duration,
 }
 
+/// What to type next.
+fn next(directory: &RunDirectory, runs: &Path, details: bool) -> String {
+    let run = if runs == Path::new(weir_record::RUNS) {
+        "last".to_owned()
+    } else {
+        directory.path().display().to_string()
+    };
+    if details {
+        format!("Next: weir explain {run}")
+    } else {
+        format!("Next: weir explain {run} · reasons: weir report {run} --details")
+    }
+}
+
 fn conclude(
     ended: Ended<'_>,
     directory: &RunDirectory,
@@ -429,13 +447,19 @@ fn conclude(
         ended.wall,
     );
     directory.write_result(&result).map_err(stored::failed)?;
-    output::talk_lines(&weir_report::text::summary(&result, output::width()));
+    let told = if arguments.details {
+        weir_report::text::summary
+    } else {
+        weir_report::text::ending
+    };
+    output::talk_lines(told(&result, output::width()).trim_end());
     output::talk(&format!(
         "{} trials, {:.0} s of load, {:.0} s in all",
         result.spent.trials, result.spent.load_s, result.spent.wall_s
     ));
     configuration::write_gate(ended.changes)?;
     let report = StoredRun::read(directory)?.write_report(directory)?;
+    output::talk(&next(directory, &arguments.runs, arguments.details));
     output::talk(&format!("report: {}", report.display()));
     if let Some(json) = &arguments.json {
         output::json_to(json, &result)?;

@@ -828,7 +828,7 @@ fn a_rate_is_kept_to_the_request() {
     let done = place
         .weir(&words)
         .ends_one_of(&[0, 4])
-        .says(&["from the intended start", "lateness of the load tool"]);
+        .says(&["from the intended start", "lateness of the load generator"]);
     let result = done.json();
     assert_valid("docs/schemas/run.schema.json", &result);
     assert_eq!(samples(&result), (200, 0));

@@ -32,7 +32,7 @@ fn a_watch_is_explained_as_far_as_it_tells() {
     place.weir(&words).ends(0);
     place
         .weir(&[
-            "explain", "last", "--json", "why.json", "--html", "why.html",
+            "explain", "last", "--all", "--json", "why.json", "--html", "why.html",
         ])
         .ends(0)
         .prints(&[
@@ -40,6 +40,11 @@ fn a_watch_is_explained_as_far_as_it_tells() {
             "this is a watch",
             "garbage-collection: not measured",
         ]);
+    place.weir(&["explain"]).ends(0).prints(&[
+        "○ not supported: load-tool, ",
+        "? not measured: ",
+        "Every test with its figures: --all",
+    ]);
     let why = explanation(&place, "why.json");
     assert_eq!(why["runs"][0]["trial"], Value::Null);
     // An idle server whose threads nobody waits for.

@@ -216,7 +216,8 @@ fn pages_made_to_hurt_end_no_load() {
              <hashTree>{readers}{samplers}</hashTree></hashTree></hashTree></jmeterTestPlan>"
         ),
     );
-    // Reading these pages is all the run does: the load tool may well be its limit, and says so.
+    // Reading these pages is all the run does: the load generator may well be its limit, and says
+    // so.
     place
         .weir(&["run", "-n", "-t", "plan.jmx", "-l", "out.jtl"])
         .ends_one_of(&[0, 4]);

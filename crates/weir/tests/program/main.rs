@@ -7,6 +7,7 @@
 mod cli;
 mod compare;
 mod corpus;
+mod documented;
 mod explain;
 mod hostile;
 mod hostile_pages;

@@ -42,7 +42,10 @@ fn a_url_is_watched_for_a_time_and_reported() {
     let established = format!("tcp.{}.established", server.port());
     assert!(signals[&established]["read"].as_u64() >= Some(1));
     assert!(signals["target.memory.rss"]["min"].as_f64() > Some(1e6));
-    assert!(signals.get("load.cpu").is_none(), "there is no load tool");
+    assert!(
+        signals.get("load.cpu").is_none(),
+        "there is no load generator"
+    );
     let rows = place.read(&format!("{run}/trials/001/timeline.csv"));
     assert_eq!(rows.lines().count(), 4, "{rows}");
 

@@ -215,7 +215,11 @@ fn a_short_tune_runs_through() {
         result,
         "standard output is result.json and nothing else"
     );
-    let done = done.says(&["load goes to 127.0.0.1", "report: weir-runs/"]);
+    let done = done.says(&[
+        "load goes to 127.0.0.1",
+        "Next: weir explain last · reasons: weir report last --details",
+        "report: weir-runs/",
+    ]);
     if done.code == Some(0) {
         let users = result["answer"]["value"].as_u64().unwrap();
         assert!((1..=400).contains(&users));
@@ -234,6 +238,31 @@ fn a_short_tune_runs_through() {
     fs::remove_file(run.join("report.html")).unwrap();
     place.weir(&["report"]).ends(0).prints(&["report.html"]);
     assert_eq!(assert_complete(&run), result);
+    typed_as_in_the_tutorial(&place, &result);
+}
+
+/// What docs/tutorial.md types after the first tune.
+fn typed_as_in_the_tutorial(place: &Place, result: &Value) {
+    let says = result["summary"].as_str().unwrap();
+    let begins: String = says.chars().take(12).collect();
+    place
+        .weir(&["report", "last", "--details"])
+        .ends(0)
+        .prints(&[&begins]);
+    place
+        .weir(&["explain", "last"])
+        .ends(0)
+        .prints(&["requests/s", "Every test with its figures: --all"]);
+    // A short tune may have too few levels for a model; then it says so.
+    place
+        .weir(&["model", "last", "--users", "60"])
+        .ends_one_of(&[0, 4]);
+    place.weir(&["check", "short.toml"]).ends(0);
+    place.weir(&["tune", "short.toml", "--dry-run"]).ends(0);
+    let run = result["run"].as_str().unwrap();
+    place
+        .weir(&["compare", "last", &format!("weir-runs/{run}")])
+        .ends_one_of(&[0, 4]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ struct Seen {
     late: Part,
     /// Good answers a second after it had settled, in percent of the capacity.
     goodput: f64,
-    /// Of the requests that came one a second: how many were turned away, and had to wait.
+    /// Of the requests that came one a second: how many were rejected, and had to wait.
     refused: f64,
     waited: f64,
 }
@@ -125,7 +125,7 @@ fn watch(ended: &AtomicBool, admin: u16) -> Result<Vec<f64>, TaskError> {
         if limits.len().is_multiple_of(TELL_EVERY) {
             let (refused, offered) = (all.refused.total(), all.offered);
             println!(
-                "  {} s: limit {limit:.2}, {refused} of {offered} turned away",
+                "  {} s: limit {limit:.2}, {refused} of {offered} rejected",
                 limits.len()
             );
         }
@@ -133,7 +133,7 @@ fn watch(ended: &AtomicBool, admin: u16) -> Result<Vec<f64>, TaskError> {
     Ok(limits)
 }
 
-/// One request a second, and how many of them were turned away and had to wait.
+/// One request a second, and how many of them were rejected and had to wait.
 fn sparse(gateway: &Running, admin: u16, seconds: u32) -> Result<(f64, f64), TaskError> {
     thread::sleep(QUIET);
     let before = status(admin)?.all;
@@ -191,7 +191,7 @@ fn table(seen: &[Seen], seconds: u32) -> String {
          | limit at last | | {} |\n\
          | p99, last to first, % | | {} |\n\
          | goodput, % of the capacity | | {} |\n\
-         | then {} s with one request each: turned away | 0 | {} |\n\
+         | then {} s with one request each: rejected | 0 | {} |\n\
          | had to wait | 0 | {} |\n",
         LOAD * 100.0,
         share(PART),

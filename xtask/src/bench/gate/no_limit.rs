@@ -113,7 +113,7 @@ fn load(peers: &Peers, port: u16, seconds: u32) -> Result<(), TaskError> {
         command: words.join(" "),
         source,
     })?;
-    // 4: the load tool was the limit, which it is here on purpose.
+    // 4: the load generator was the limit, which it is here on purpose.
     if matches!(ended.status.code(), Some(0 | 4)) {
         return Ok(());
     }

@@ -15,8 +15,8 @@ use crate::error::TaskError;
 /// How often the memory of a running program is read.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// With this code Weir says that a measurement is not valid: here the load tool is the limit on
-/// purpose.
+/// With this code Weir says that a measurement is not valid: here the load generator is the limit
+/// on purpose.
 const LOAD_TOOL_WAS_THE_LIMIT: i32 = 4;
 
 /// A program that is to run on one CPU.

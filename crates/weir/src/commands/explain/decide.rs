@@ -59,7 +59,7 @@ pub(super) fn run(asked: &Asked<'_>, diagnosis: &Diagnosis) -> Result<Decided, E
     }
     if decisive.is_empty() && diagnosis.load_tool_was_the_limit() {
         output::talk(
-            "--run: the load tool was the limit, so that nothing was measured that could be decided; `--hypothesis NAME` decides all the same",
+            "--run: the load generator was the limit, so that nothing was measured that could be decided; `--hypothesis NAME` decides all the same",
         );
         return Ok(Decided::default());
     }

@@ -132,7 +132,7 @@ fn line(status: &Status) -> String {
     let all = &status.all;
     let limit = all.limit.unwrap_or_default();
     let mut parts = vec![format!(
-        "limit {limit:.1}  {} in flight  {} wait  {} turned away",
+        "limit {limit:.1}  {} in flight  {} wait  {} rejected",
         all.in_flight,
         all.queued,
         all.refused.total()

@@ -17,7 +17,7 @@ const WITHIN: Duration = Duration::from_secs(5);
 
 /// Show how a gateway that runs stands.
 ///
-/// Limits, requests offered, admitted, waiting and turned away by why, of each class; backends;
+/// Limits, requests offered, admitted, waiting and rejected by why, of each class; backends;
 /// connections. Counts are since the gateway's start.
 #[derive(Debug, Args)]
 pub(crate) struct StatusArguments {

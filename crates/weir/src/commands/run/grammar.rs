@@ -39,7 +39,7 @@ pub(crate) struct SharedArguments {
     /// Write the result as JSON to this file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// CPUs for the load tool, such as `1` or `1-3` [default: all].
+    /// CPUs for the load generator, such as `1` or `1-3` [default: all].
     #[arg(long, value_name = "CPUS")]
     pub(crate) load_cpus: Option<CpuSet>,
     /// CPUs of the server, when it runs on this machine: their busy share is the CPU that is shown

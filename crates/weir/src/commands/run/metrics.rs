@@ -184,7 +184,7 @@ impl Metrics {
             );
         }
         let name = "weir_lateness_seconds";
-        let help = "How long after their time users of the load tool woke.";
+        let help = "How long after their time users of the load generator woke.";
         page.metric(name, "histogram", help);
         page.times(name, "", &state.lateness);
         page.bytes(&state.labels, "received", |bytes| bytes.received);

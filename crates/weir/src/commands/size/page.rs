@@ -1,4 +1,4 @@
-//! The answer as a page: the requirement that binds along the number of servers, and the figures.
+//! The answer as a page: the limiting requirement along the number of servers, and the figures.
 
 use weir_report::{CurvePoint, Drawing, Sheet, SheetTable};
 use weir_size::{Range, Sizing};

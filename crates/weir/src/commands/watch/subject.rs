@@ -229,8 +229,8 @@ fn of_study(
     let job = Job::from_file(file)?;
     commands_of::show_and_check(&job, arguments.allow_commands)?;
     let cpus = studies::divide_cpus(&job)?;
-    // The watch keeps to the CPUs that the load tool would have, so that it takes none from the
-    // server.
+    // The watch keeps to the CPUs that the load generator would have, so that it takes none from
+    // the server.
     cpus.load
         .pin_this_thread()
         .map_err(|error| environment(&format!("run on the CPUs {}: {error}", cpus.load)))?;

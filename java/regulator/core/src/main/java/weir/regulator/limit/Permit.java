@@ -12,7 +12,7 @@ public final class Permit {
         WAITING,
         /** It goes on, and is to be finished. */
         GRANTED,
-        /** It is turned away. */
+        /** It is rejected. */
         REFUSED,
         /** Its client left while it waited. */
         ABANDONED,

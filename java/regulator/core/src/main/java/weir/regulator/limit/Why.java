@@ -1,6 +1,6 @@
 package weir.regulator.limit;
 
-/** Why a request is turned away. */
+/** Why a request is rejected. */
 public enum Why {
     /** Its slot under a rate cap would open too late. Said at once. */
     RATE,

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import weir.regulator.Entry;
 import weir.regulator.limit.Why;
 
-/** Answers to requests that are turned away: the same as the gateway's. */
+/** Answers to requests that are rejected: the same as the gateway's. */
 final class Refusals {
     /** RFC 6585, 4. */
     private static final int TOO_MANY_REQUESTS = 429;
