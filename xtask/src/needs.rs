@@ -148,6 +148,15 @@ pub(crate) const NFT: Need = Need {
     packages: &["nftables"],
 };
 
+/// Kills a process at each of its system calls.
+pub(crate) const STRACE: Need = Need {
+    what: "the program strace",
+    why: "a test kills Weir at each change that it makes on a disk",
+    programs: &["strace"],
+    variable: "STRACE",
+    packages: &["strace"],
+};
+
 /// The database behind servers under test.
 pub(crate) const POSTGRESQL: Need = Need {
     what: "PostgreSQL",

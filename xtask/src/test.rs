@@ -12,7 +12,7 @@
 
 use crate::error::TaskError;
 use crate::needs::{
-    BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, POSTGRESQL, PYTHON, SSHD, provide,
+    BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, POSTGRESQL, PYTHON, SSHD, STRACE, provide,
 };
 use crate::process::{cargo, run_tests};
 use crate::steps::{Steps, spoken};
@@ -42,7 +42,7 @@ pub(crate) fn fast(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskE
 pub(crate) fn everything(workspace: &Workspace, steps: &mut Steps) -> Result<(), TaskError> {
     steps.step("what the tests need", || {
         provide(&[
-            C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON, SSHD, IP,
+            C_COMPILER, BROWSER, JAVA, MAVEN, POSTGRESQL, HTTPD, PYTHON, SSHD, IP, STRACE,
         ])
     })?;
     let mut tally = workspace_tests(workspace, steps)?;

@@ -244,14 +244,35 @@ impl Folder {
     /// # Errors
     /// As of the system; or it is to be another user's where anybody may put another file.
     pub fn replace(&self, name: &OsStr, bytes: &[u8], rights: Option<Rights>) -> io::Result<()> {
+        self.replace_through(name, &new_name(), bytes, rights)
+    }
+
+    /// As [`replace`](Self::replace), with the name that the new bytes have until they are whole:
+    /// one of [`new_name`] that was written down before, so that it can be removed after a crash.
+    ///
+    /// # Errors
+    /// As of [`replace`](Self::replace); or something has this name that cannot be removed.
+    pub fn replace_through(
+        &self,
+        name: &OsStr,
+        beside: &OsStr,
+        bytes: &[u8],
+        rights: Option<Rights>,
+    ) -> io::Result<()> {
         if let Some(rights) = rights {
             self.check_loose(rights.uid)?;
         }
-        let (beside, file) = self.make_beside(rights)?;
+        self.forget(beside);
+        let mode = match rights {
+            Some(_) => CLOSED,
+            // The umask takes away what it takes.
+            None => Mode::from_raw_mode(0o666),
+        };
+        let file = self.create_with(beside, mode)?;
         let done = write(file, bytes, rights)
-            .and_then(|()| Ok(renameat(&self.descriptor, &beside, &self.descriptor, name)?));
+            .and_then(|()| Ok(renameat(&self.descriptor, beside, &self.descriptor, name)?));
         if done.is_err() {
-            self.forget(&beside);
+            self.forget(beside);
         }
         done?;
         self.sync()
@@ -362,23 +383,8 @@ impl Folder {
         Ok(File::from(openat(&self.descriptor, name, flags, mode)?))
     }
 
-    /// A new file under a name that nobody knows before.
-    fn make_beside(&self, rights: Option<Rights>) -> io::Result<(OsString, File)> {
-        let mode = match rights {
-            Some(_) => CLOSED,
-            // The umask takes away what it takes.
-            None => Mode::from_raw_mode(0o666),
-        };
-        loop {
-            let name = OsString::from(format!(".weir-new-{:016x}", random()));
-            match self.create_with(&name, mode) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                file => return Ok((name, file?)),
-            }
-        }
-    }
-
-    fn forget(&self, name: &OsStr) {
+    /// Removes a file that may be there; whether it could be is not told.
+    pub fn forget(&self, name: &OsStr) {
         // The first error is the one to tell.
         let _ = rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty());
     }
@@ -429,6 +435,11 @@ fn linked(error: Errno, path: &Path) -> io::Error {
 
 pub(crate) fn denied(says: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, says)
+}
+
+/// A name for a file that is going to take the place of another; nobody can foretell it.
+pub fn new_name() -> OsString {
+    OsString::from(format!(".weir-new-{:016x}", random()))
 }
 
 /// A number that nobody can foretell: a hash under keys that the system's randomness seeds.

@@ -18,7 +18,7 @@ mod resolve;
 use std::io;
 use std::path::Path;
 
-pub use folder::{Content, Folder, Rights};
+pub use folder::{Content, Folder, Rights, new_name};
 pub use owner::{
     Distrust, check_facts, check_not_planted, check_obeyed, check_own, check_program_tree,
     check_tree, close_folder, close_tree, read_obeyed, user,

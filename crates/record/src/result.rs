@@ -85,6 +85,10 @@ pub struct StudyResult {
     /// What finding out took.
     #[serde(default)]
     pub spent: Spent,
+    /// What of the server could not be put back, and why; absent when everything is as it was.
+    /// Then `exit_code` is 3, whatever the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_put_back: Vec<String>,
 }
 
 /// What a study took.

@@ -38,13 +38,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use claim::{Claim, Holder};
 use entry::{Entry, Header, Owner};
+use files::KeptFile;
 pub(crate) use files::create_free;
 pub use live::LiveSetting;
 use lock::Locked;
 use process::ProcessIdentity;
 use weir_files::{Distrust, Folder, Rights, real_path};
 
-pub use replay::{Leftover, Restored, restore_abandoned};
+pub use replay::{Leftover, Restored, left_changed, restore_abandoned};
 
 /// Why the journal cannot be written, or one is not obeyed; nothing may be changed then.
 #[derive(Debug, thiserror::Error)]
@@ -165,23 +166,22 @@ impl Journal {
         self.kept(path).map(|_| ())
     }
 
-    /// Keeps a file; where it really is, and whose it was.
-    fn kept(&self, path: &Path) -> Result<(PathBuf, Option<Rights>), JournalError> {
+    /// Keeps a file, and says how it was kept.
+    fn kept(&self, path: &Path) -> Result<KeptFile, JournalError> {
         let mut inner = self.lock();
         let path = real_path(path).map_err(JournalError::new("find", path))?;
         inner.claim(&path.display().to_string())?;
         let open = inner.open()?;
         let known = open.entries.iter().find_map(|entry| match entry {
-            Entry::File(kept) if kept.path == path => Some(kept.rights()),
+            Entry::File(kept) if kept.path == path => Some(kept.clone()),
             _ => None,
         });
-        if let Some(rights) = known {
-            return Ok((path, rights));
+        if let Some(kept) = known {
+            return Ok(kept);
         }
-        let entry = files::keep(&path, &open.directory, open.entries.len())?;
-        let rights = entry.rights();
-        open.add(Entry::File(entry))?;
-        Ok((path, rights))
+        let kept = files::keep(&path, &open.directory, open.entries.len())?;
+        open.add(Entry::File(kept.clone()))?;
+        Ok(kept)
     }
 
     /// Writes a file, kept before by [`file`](Self::file) or here. Its old bytes or the new ones
@@ -190,16 +190,15 @@ impl Journal {
     /// # Errors
     /// As [`file`](Self::file); or the file cannot be written.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
-        let (path, rights) = self.kept(path)?;
+        let kept = self.kept(path)?;
         let wrote = Entry::Wrote {
-            path: path.clone(),
+            path: kept.path.clone(),
             sha256: files::digest(bytes),
         };
         self.lock().open()?.add(wrote)?;
-        let rights = rights.map(Rights::plain);
-        Folder::of(&path)
-            .and_then(|(folder, name)| folder.replace(&name, bytes, rights))
-            .map_err(JournalError::new("write", &path))
+        let rights = kept.rights().map(Rights::plain);
+        kept.replace(bytes, rights)
+            .map_err(JournalError::new("write", &kept.path))
     }
 
     /// Makes a directory that is removed, with all that is in it, when everything is put back.

@@ -29,6 +29,7 @@ mod jvm_server;
 mod kinds;
 mod liberty;
 mod metrics_page;
+mod patience;
 mod postgresql;
 mod recognise;
 mod regulator;
@@ -49,7 +50,9 @@ pub use gated::{FILE_TO_HOLD, GateLimits, GateOptions, Gated};
 pub use httpd::{
     Httpd, HttpdInstallation, HttpdOptions, Mpm, build_prefork, most_connections_per_s,
 };
-pub use journal::{Journal, JournalError, Leftover, LiveSetting, Restored, restore_abandoned};
+pub use journal::{
+    Journal, JournalError, Leftover, LiveSetting, Restored, left_changed, restore_abandoned,
+};
 pub use kinds::{KINDS, Kind, StageInWords, kind_named};
 pub use liberty::{Liberty, LibertyOptions, LibertyPool, LibertyServer};
 pub use metrics_page::MetricsPage;

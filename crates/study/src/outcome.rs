@@ -76,6 +76,7 @@ impl Outcome {
             findings: self.findings,
             spent: Spent::on(&self.trials, wall),
             trials: self.trials,
+            not_put_back: Vec::new(),
         };
         (result, self.stopped_by)
     }

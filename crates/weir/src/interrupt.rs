@@ -3,24 +3,62 @@
 
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::error::ExpectedError;
+use crate::output;
 
-/// A flag that the first signal sets; the second one ends the program at once with 130.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+/// Exit code of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// A flag that the first signal sets; the second one ends the program at once with 130. For what
+/// changes nothing that has to be put back.
 pub(crate) fn flag() -> Result<Arc<AtomicBool>, ExpectedError> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in SIGNALS {
         // The order matters: the conditional shutdown sees the flag as it was before this signal.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
+        signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&flag))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| {
-                ExpectedError::Environment(format!("failed to listen for signals: {error}"))
-            })?;
+            .map_err(not_heard)?;
     }
     Ok(flag)
+}
+
+/// A flag that the first signal sets, for what changes a server. The second one says that putting
+/// back goes on; only the third ends the program at once, with 130, and says what is left.
+pub(crate) fn flag_of_changes() -> Result<Arc<AtomicBool>, ExpectedError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let mut signals = Signals::new(SIGNALS).map_err(not_heard)?;
+    let first = Arc::clone(&flag);
+    std::thread::spawn(move || {
+        for (_, number) in signals.forever().zip(1_u32..) {
+            match number {
+                1 => first.store(true, Ordering::Relaxed),
+                2 => output::talk(
+                    "it ends as soon as the server is put back; once more ends it at once, and the server may stay \
+                     changed",
+                ),
+                _ => {
+                    output::talk(
+                        "ended before everything was put back: `weir target restore` puts it back, `weir target restore \
+                         --check` says what is left",
+                    );
+                    #[expect(clippy::exit, reason = "whoever asks three times means it")]
+                    std::process::exit(INTERRUPTED);
+                }
+            }
+        }
+    });
+    Ok(flag)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+fn not_heard(error: std::io::Error) -> ExpectedError {
+    ExpectedError::Environment(format!("failed to listen for signals: {error}"))
 }
 
 /// Ends this process, as SIGTERM would, when standard input closes: it never outlives the program

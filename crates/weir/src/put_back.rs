@@ -1,10 +1,13 @@
 //! The journal of changes, told to the user when something is put back.
 
 use weir_record::failed_to;
-use weir_server::{Journal, Leftover, Restored, restore_abandoned};
+use weir_server::{Journal, Leftover, Restored, left_changed, restore_abandoned};
 
 use crate::error::ExpectedError;
 use crate::{output, places};
+
+/// The exit code of a program that could not put everything back: that of the environment.
+pub(crate) const EXIT_CODE: u8 = 3;
 
 /// The journal of this Weir. Before that, what a Weir has changed that was killed is put back.
 pub(crate) fn open() -> Result<Journal, ExpectedError> {
@@ -22,7 +25,12 @@ pub(crate) fn abandoned(leftover: Leftover) -> Result<Restored, ExpectedError> {
     Ok(restored)
 }
 
-/// Tells what was put back; what could not be is an error.
+/// What Weirs that have ended have left changed.
+pub(crate) fn left() -> Result<Vec<String>, ExpectedError> {
+    left_changed(&places::state()?).map_err(|error| ExpectedError::Environment(failed_to(&error)))
+}
+
+/// Tells what was put back; what could not be is an error, whose last line says what to type.
 pub(crate) fn tell(restored: &Restored) -> Result<(), ExpectedError> {
     for done in &restored.done {
         output::talk(&format!("  {done}"));
@@ -30,9 +38,30 @@ pub(crate) fn tell(restored: &Restored) -> Result<(), ExpectedError> {
     if restored.failed.is_empty() {
         return Ok(());
     }
+    let left: Vec<String> = restored
+        .failed
+        .iter()
+        .map(|failed| format!("NOT put back: {failed}"))
+        .collect();
     Err(ExpectedError::Environment(format!(
-        "failed to put everything back: {}; what is left is tried again by `weir target restore` and at the next \
-         study, until `weir target restore --forget`",
-        restored.failed.join("; ")
+        "the server stays changed\n{}\nmend the cause, then type `weir target restore`; each study tries it again \
+         before it starts, until `weir target restore --forget`",
+        left.join("\n")
     )))
+}
+
+/// The end of a command that has changed a server. What could not be put back is told last and
+/// decides on the exit code, whatever else went wrong.
+pub(crate) fn conclude<T>(
+    ended: Result<T, ExpectedError>,
+    restored: &Restored,
+) -> Result<T, ExpectedError> {
+    match (ended, tell(restored)) {
+        (ended, Ok(())) => ended,
+        (Ok(_), Err(left)) => Err(left),
+        (Err(error), Err(left)) => {
+            output::tell_error(&error);
+            Err(left)
+        }
+    }
 }

@@ -382,6 +382,7 @@ fn empty_result(question: &str, summary: &str) -> StudyResult {
         findings: Vec::new(),
         trials: Vec::new(),
         spent: Spent::default(),
+        not_put_back: Vec::new(),
     }
 }
 

@@ -5,16 +5,11 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use weir_ssh::Connection;
 
 use crate::error::TargetError;
-
-/// How long a command may take: a restart is among what it may do.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// How often its end is looked for.
-const LOOK: Duration = Duration::from_millis(20);
+use crate::patience;
 
 /// The status with which ssh itself fails.
 const SSH_FAILED: i32 = 255;
@@ -87,21 +82,13 @@ fn to_end(mut command: Command, line: &str, log: &Path) -> Result<Ended, TargetE
         }
         text
     });
-    let until = Instant::now() + PATIENCE;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < until => thread::sleep(LOOK),
-            Ok(None) => {
-                // It may have ended in between.
-                let _ = child.kill();
-                let _ = child.wait();
-                let seconds = PATIENCE.as_secs();
-                let says = format!("the command did not end within {seconds} s");
-                return Err(failed(line, says));
-            }
-            Err(error) => return Err(failed(line, error.to_string())),
-        }
+    let ended = patience::wait(&mut child, patience::COMMAND);
+    let ended = ended.map_err(|error| failed(line, error.to_string()))?;
+    let Some(status) = ended else {
+        // It may have ended in between.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(failed(line, patience::says(patience::COMMAND)));
     };
     Ok(Ended {
         said: said(log, from),

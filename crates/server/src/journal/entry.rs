@@ -42,6 +42,19 @@ pub(super) enum Entry {
     Live(LiveSetting),
 }
 
+impl Entry {
+    /// What undoing it does, for people; `None` for what is only known.
+    pub(super) fn undoing(&self) -> Option<String> {
+        match self {
+            Self::Wrote { .. } => None,
+            Self::File(kept) => Some(format!("put {} back", kept.path.display())),
+            Self::Directory { path } => Some(format!("remove {}", path.display())),
+            Self::Process(process) => Some(format!("end process {}", process.pid)),
+            Self::Live(setting) => Some(setting.says()),
+        }
+    }
+}
+
 impl Owner {
     pub(super) fn of_this_process() -> Self {
         let pid = std::process::id();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use weir_files::{Folder, Rights};
+use weir_files::{Folder, Rights, new_name};
 
 use super::JournalError;
 
@@ -17,6 +17,10 @@ pub(super) struct KeptFile {
     pub(super) path: PathBuf,
     /// `None`: it was not there.
     kept: Option<Kept>,
+    /// The name that new bytes have until they are whole: what a crash leaves is found by it.
+    /// Earlier journals do not say it.
+    #[serde(default)]
+    beside: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +54,7 @@ pub(super) fn keep(path: &Path, journal: &Folder, number: usize) -> Result<KeptF
         return Ok(KeptFile {
             path: path.to_owned(),
             kept: None,
+            beside: beside(),
         });
     };
     let copy = format!("{number}.before");
@@ -63,7 +68,12 @@ pub(super) fn keep(path: &Path, journal: &Folder, number: usize) -> Result<KeptF
             mode: content.rights.mode,
             owner: Some((content.rights.uid, content.rights.gid)),
         }),
+        beside: beside(),
     })
+}
+
+fn beside() -> Option<String> {
+    new_name().into_string().ok()
 }
 
 impl KeptFile {
@@ -78,6 +88,25 @@ impl KeptFile {
         })
     }
 
+    /// Writes new bytes into it, whole or not at all.
+    pub(super) fn replace(&self, bytes: &[u8], rights: Option<Rights>) -> io::Result<()> {
+        let (folder, name) = Folder::of(&self.path)?;
+        self.replace_in(&folder, &name, bytes, rights)
+    }
+
+    fn replace_in(
+        &self,
+        folder: &Folder,
+        name: &OsStr,
+        bytes: &[u8],
+        rights: Option<Rights>,
+    ) -> io::Result<()> {
+        match &self.beside {
+            Some(beside) => folder.replace_through(name, OsStr::new(beside), bytes, rights),
+            None => folder.replace(name, bytes, rights),
+        }
+    }
+
     /// Puts it back. `wrote` has the digests of what Weir itself has written into it.
     pub(super) fn put_back(&self, journal: &Folder, wrote: &[&str]) -> io::Result<PutBack> {
         let (folder, name) = match Folder::of(&self.path) {
@@ -86,6 +115,10 @@ impl KeptFile {
             }
             opened => opened?,
         };
+        // What was being written when its Weir was killed.
+        if let Some(beside) = &self.beside {
+            folder.forget(OsStr::new(beside));
+        }
         let now = folder.read(&name)?;
         let Some(kept) = &self.kept else {
             let Some(now) = now else {
@@ -119,7 +152,7 @@ impl KeptFile {
             Some(now) => keep_theirs(&self.path, &now.bytes, wrote, journal)?,
             None => None,
         };
-        folder.replace(&name, &before.bytes, rights)?;
+        self.replace_in(&folder, &name, &before.bytes, rights)?;
         Ok(theirs.map_or(PutBack::Done, PutBack::KeptTheirs))
     }
 }

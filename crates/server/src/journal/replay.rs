@@ -10,8 +10,13 @@ use weir_files::{Distrust, Folder, check_facts, check_own, real_path};
 
 use super::entry::{self, Entry};
 use super::files::{self, PutBack};
+use super::live::NotBack;
 use super::lock::Locked;
+use super::process::ProcessIdentity;
 use super::{ENTRIES, JOURNAL, JournalError, LiveSetting, MARK};
+
+/// Begins the name of a journal that is being removed.
+const GONE: &str = ".gone-";
 
 /// What was put back, and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +33,8 @@ impl Restored {
         self.done.is_empty() && self.failed.is_empty()
     }
 
-    fn add(&mut self, of: Self) {
+    /// Adds what was put back later.
+    pub fn add(&mut self, of: Self) {
         self.done.extend(of.done);
         self.failed.extend(of.failed);
     }
@@ -56,6 +62,51 @@ pub fn restore_abandoned(state: &Path, leftover: Leftover) -> Result<Restored, J
         return Ok(Restored::default());
     }
     let state = open_state(state)?;
+    let mut restored = Restored::default();
+    for (journal, entries) in journals(&state)? {
+        restored.add(restore(&journal, entries, leftover));
+    }
+    sweep(&state);
+    Ok(restored)
+}
+
+/// What Weirs that have ended have left changed, a line each: what putting it back would do.
+///
+/// # Errors
+/// As of [`restore_abandoned`].
+pub fn left_changed(state: &Path) -> Result<Vec<String>, JournalError> {
+    if let Err(error) = state.symlink_metadata()
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        return Ok(Vec::new());
+    }
+    let state = open_state(state)?;
+    let mut left = Vec::new();
+    for (journal, mut file) in journals(&state)? {
+        let path = journal.path().display();
+        let locked = file.try_clone().and_then(Locked::new);
+        match locked {
+            // Its Weir runs and puts it back itself.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            Err(error) => {
+                left.push(format!("{path}: {error}"));
+                continue;
+            }
+            Ok(_) => {}
+        }
+        let mut text = String::new();
+        let read = file.read_to_string(&mut text);
+        let read = read.map_err(|error| error.to_string());
+        match read.and_then(|_| entry::read(&text)) {
+            Ok((_, entries)) => left.extend(entries.iter().rev().filter_map(Entry::undoing)),
+            Err(why) => left.push(format!("{path}: {why}")),
+        }
+    }
+    Ok(left)
+}
+
+/// The journals below the state directory, in the order of their names.
+fn journals(state: &Folder) -> Result<Vec<(Folder, File)>, JournalError> {
     let names = state.names();
     let mut names: Vec<OsString> = names
         .map_err(JournalError::new("list", state.path()))?
@@ -65,13 +116,36 @@ pub fn restore_abandoned(state: &Path, leftover: Leftover) -> Result<Restored, J
     names.sort();
     let mut journals = Vec::new();
     for name in names {
-        journals.extend(open_journal(&state, &name)?);
+        journals.extend(open_journal(state, &name)?);
     }
-    let mut restored = Restored::default();
-    for (journal, entries) in journals {
-        restored.add(restore(&journal, entries, leftover));
+    Ok(journals)
+}
+
+/// Removes what is left of journals whose Weir was killed while it made or removed one: nothing
+/// stands in them that is to be put back. What cannot be removed does no harm.
+fn sweep(state: &Folder) {
+    let names = state.names().unwrap_or_default();
+    for name in names {
+        let Some(text) = name.to_str() else { continue };
+        let is_left = text.starts_with(GONE)
+            || text
+                .strip_prefix('.')
+                .and_then(|text| text.strip_prefix(JOURNAL))
+                .is_some_and(|of| !is_being_made(of));
+        if is_left {
+            let _ = state.remove_tree(&name);
+        }
     }
-    Ok(restored)
+}
+
+/// Whether the Weir runs that makes a journal with this end of its name: its process id, when that
+/// started, and a number.
+fn is_being_made(of: &str) -> bool {
+    let mut parts = of.split('-');
+    let (pid, start) = (parts.next(), parts.next());
+    let pid = pid.and_then(|pid| pid.parse().ok());
+    let runs = pid.and_then(|pid| ProcessIdentity::of(pid, ""));
+    runs.is_some_and(|process| start == Some(process.start.to_string().as_str()))
 }
 
 /// The state directory: this user's own, or root's, and no link, so that what stands in it is what
@@ -160,13 +234,14 @@ pub(super) fn put_back(journal: &Folder, entries: &[Entry], leftover: Leftover) 
     for entry in others {
         match undo(entry, journal, entries) {
             Ok(done) => restored.done.extend(done),
-            Err(_) => refused.push(entry),
+            Err(NotBack::Refused(_)) => refused.push(entry),
+            Err(NotBack::TookTooLong(why)) => restored.failed.push(why),
         }
     }
     for entry in refused.into_iter().chain(agents) {
         match undo(entry, journal, entries) {
             Ok(done) => restored.done.extend(done),
-            Err(why) => restored.failed.push(why),
+            Err(why) => restored.failed.push(why.says()),
         }
     }
     if (restored.failed.is_empty() || leftover == Leftover::Forget)
@@ -178,9 +253,15 @@ pub(super) fn put_back(journal: &Folder, entries: &[Entry], leftover: Leftover) 
     restored
 }
 
-/// Removes a directory, if it is there.
+/// Removes a journal, if it is there. From its first step on it is none: a part of one would be
+/// taken for what is still to be put back.
 fn remove(path: &Path) -> io::Result<()> {
-    let removed = Folder::of(path).and_then(|(folder, name)| folder.remove_tree(&name));
+    let removed = Folder::of(path).and_then(|(folder, name)| {
+        let mut gone = OsString::from(GONE);
+        gone.push(&name);
+        folder.rename(&name, &gone)?;
+        folder.remove_tree(&gone)
+    });
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
@@ -192,7 +273,7 @@ fn is_agent(entry: &Entry) -> bool {
 }
 
 /// What was done; `None` when there was nothing to do.
-fn undo(entry: &Entry, journal: &Folder, entries: &[Entry]) -> Result<Option<String>, String> {
+fn undo(entry: &Entry, journal: &Folder, entries: &[Entry]) -> Result<Option<String>, NotBack> {
     match entry {
         Entry::Wrote { .. } => Ok(None),
         Entry::File(kept) => {
@@ -211,19 +292,21 @@ fn undo(entry: &Entry, journal: &Folder, entries: &[Entry]) -> Result<Option<Str
                     "put {path} back; what somebody else had written into it since is {}",
                     theirs.display()
                 ))),
-                Err(error) => Err(format!("put {path} back: {error}")),
+                Err(error) => Err(NotBack::Refused(format!("put {path} back: {error}"))),
             }
         }
-        Entry::Directory { path } => remove_made(path, &files::name_of(journal.path())),
+        Entry::Directory { path } => {
+            remove_made(path, &files::name_of(journal.path())).map_err(NotBack::Refused)
+        }
         Entry::Process(process) => {
-            let ended = process.end()?;
+            let ended = process.end().map_err(NotBack::Refused)?;
             Ok(ended.then(|| format!("ended process {} with what it had started", process.pid)))
         }
         Entry::Live(setting) => {
             let says = setting.says();
             match setting.put_back() {
                 Ok(()) => Ok(Some(says)),
-                Err(why) => Err(format!("{says}: {why}")),
+                Err(why) => Err(why.map(|why| format!("{says}: {why}"))),
             }
         }
     }
@@ -246,6 +329,13 @@ fn remove_made(path: &Path, journal: &str) -> Result<Option<String>, String> {
         return Ok(None);
     };
     if mark.bytes != journal.as_bytes() {
+        // Cut off while it was marked: there is nothing but a part of the mark.
+        if journal.as_bytes().starts_with(&mark.bytes)
+            && folder.names().map_err(looked)?.as_slice() == [OsString::from(MARK)]
+        {
+            folder.forget(OsStr::new(MARK));
+            let _ = parent.remove_empty(&name);
+        }
         return Ok(None);
     }
     match parent.remove_tree(&name) {

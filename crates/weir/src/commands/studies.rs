@@ -15,7 +15,7 @@ use weir_record::{
 };
 use weir_rig::{CpuPlan, JmeterLoad, Rig, RigOptions, TrialLoad};
 use weir_script::Target;
-use weir_server::{ConfigurationChange, Server};
+use weir_server::{ConfigurationChange, Journal, Restored, Server};
 use weir_study::{Ask, Outcome, StudyFile, StudyObserver, TargetKind};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
@@ -106,7 +106,7 @@ pub(crate) fn run_in(
         return Ok(0);
     }
     commands_of::show_and_check(job, arguments.allow_commands)?;
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::flag_of_changes()?;
     // Everything that Weir starts from here on keeps to the load generator's CPUs; the target gets
     // its own.
     cpus.load
@@ -117,6 +117,54 @@ pub(crate) fn run_in(
     let (directory, manifest, finished) = open_run(job, arguments)?;
     opened(&directory);
     let journal = put_back::open()?;
+    let mut restored = Restored::default();
+    let opened = Opened {
+        begun,
+        load,
+        directory,
+        manifest,
+        finished,
+        cpus,
+        interrupted,
+        write,
+    };
+    let ended = on_target(job, arguments, opened, &journal, &mut restored);
+    // Where it went wrong before its end.
+    restored.add(journal.put_back());
+    put_back::conclude(ended, &restored)
+}
+
+/// What a study has before its target is started.
+struct Opened {
+    begun: Instant,
+    load: TrialLoad,
+    directory: RunDirectory,
+    manifest: RunManifest,
+    finished: Vec<TrialRecord>,
+    cpus: CpuPlan,
+    interrupted: Arc<AtomicBool>,
+    /// Whether the settings go into the server's configuration files.
+    write: bool,
+}
+
+/// From the start of the target to the stored result; what was put back goes into `restored`.
+fn on_target(
+    job: &Job,
+    arguments: &StudyArguments,
+    opened: Opened,
+    journal: &Journal,
+    restored: &mut Restored,
+) -> Result<u8, ExpectedError> {
+    let Opened {
+        begun,
+        load,
+        directory,
+        manifest,
+        finished,
+        cpus,
+        interrupted,
+        write,
+    } = opened;
     let allowed: Vec<String> = allowed_hosts(job, arguments);
     let target = targets::start(&targets::Place {
         job,
@@ -124,7 +172,7 @@ pub(crate) fn run_in(
         load_cpus: &cpus.load,
         directory: &directory,
         interrupted: &interrupted,
-        journal: &journal,
+        journal,
         allowed: &allowed,
     })?;
     let address = target.address();
@@ -153,16 +201,16 @@ pub(crate) fn run_in(
     let outcome = answer(job, &mut rig, finished);
     let changes = configuration::changes(&rig, &outcome);
     let stopped = rig.stop();
-    let restored = put_back::tell(&journal.put_back());
+    restored.add(journal.put_back());
     let ended = Ended {
         outcome,
         changes: &changes,
         wall: begun.elapsed(),
+        not_put_back: restored.failed.clone(),
     };
     let code = conclude(ended, &directory, &manifest, arguments)?;
     stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    restored?;
-    if write {
+    if write && restored.failed.is_empty() {
         configuration::write(&changes, code)?;
     }
     Ok(code)
@@ -417,6 +465,8 @@ struct Ended<'a> {
     outcome: Outcome,
     changes: &'a [ConfigurationChange],
     wall: Duration,
+    /// What of the server could not be put back.
+    not_put_back: Vec<String>,
 }
 
 /// What to type next.
@@ -440,12 +490,16 @@ fn conclude(
     arguments: &StudyArguments,
 ) -> Result<u8, ExpectedError> {
     let configuration = configuration::diffs(ended.changes);
-    let (result, stopped_by) = ended.outcome.into_result(
+    let (mut result, stopped_by) = ended.outcome.into_result(
         directory.id(),
         manifest.weir.clone(),
         configuration,
         ended.wall,
     );
+    if !ended.not_put_back.is_empty() {
+        result.exit_code = put_back::EXIT_CODE;
+        result.not_put_back = ended.not_put_back;
+    }
     directory.write_result(&result).map_err(stored::failed)?;
     let told = if arguments.details {
         weir_report::text::summary

@@ -77,7 +77,7 @@ pub(super) fn length(typed: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: &WatchArguments) -> Result<u8, ExpectedError> {
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::flag_of_changes()?;
     let mut subject = Subject::find(arguments, &interrupted)?;
     let recorder = Recorder::create(&subject, &arguments.runs);
     let watched = recorder.and_then(|mut recorder| {
@@ -86,8 +86,19 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<u8, ExpectedError> {
     });
     // Whatever became of the watch, what was started is stopped.
     let stopped = subject.stop();
-    let (recorder, ended) = watched?;
-    stopped?;
+    let told = watched.and_then(|(recorder, ended)| tell(arguments, &recorder, ended));
+    if let (Err(error), Err(_)) = (&told, &stopped) {
+        output::tell_error(error);
+    }
+    stopped.and(told)
+}
+
+/// Tells what was seen, and how it ended.
+fn tell(
+    arguments: &WatchArguments,
+    recorder: &Recorder,
+    ended: Ended,
+) -> Result<u8, ExpectedError> {
     let to_stdout = arguments.json.as_deref() == Some(std::path::Path::new("-"));
     if let Some(json) = &arguments.json {
         output::json_to(json, recorder.seen())?;

@@ -263,6 +263,7 @@ fn result(
         trials: trials.into_iter().map(|trial| trial.record).collect(),
         // Nothing was loaded, and no clock has a say in what a simulation writes.
         spent: Spent::default(),
+        not_put_back: Vec::new(),
     }
 }
 

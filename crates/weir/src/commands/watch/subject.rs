@@ -97,9 +97,8 @@ impl Subject {
             return Ok(());
         };
         let stopped = server.stop();
-        let restored = put_back::tell(&journal.put_back());
-        stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-        restored
+        let stopped = stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)));
+        put_back::conclude(stopped, &journal.put_back())
     }
 }
 
@@ -248,7 +247,11 @@ fn of_study(
         interrupted,
         journal: &journal,
         allowed: &allowed,
-    })?;
+    });
+    let server = match server {
+        Ok(server) => server,
+        Err(error) => return put_back::conclude(Err(error), &journal.put_back()),
+    };
     let facts = server.facts(cpus.target.count() as u32, cpus.scope());
     let watched = server.watched();
     let limits = facts.stages.into_iter();
