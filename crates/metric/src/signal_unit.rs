@@ -5,10 +5,13 @@
 //! percent, because goals such as `cpu <= 80 %` are met or missed by tenths.
 
 use crate::quantity::Unit;
-use crate::written::Scale;
+use crate::written::{Scale, trimmed};
 
 /// Shares below this are written with two decimals of a percent: error bounds lie there.
 const SMALL_SHARE: f64 = 0.01;
+
+/// The most decimals with which a value is told from a bound.
+const DECIMALS_MAX: usize = 6;
 
 /// The unit that a figure is kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +131,26 @@ impl SignalUnit {
         format!("{}{}", scale.number(value), scale.unit)
     }
 
+    /// The value as [`text`](Self::text) gives it, but for one that would then look like a bound
+    /// that it is not at: that has as many decimals more as tell them apart. `80.02 %` beside
+    /// `cpu <= 80 %`.
+    pub fn text_apart(self, value: f64, bounds: &[f64]) -> String {
+        let scale = self.scale(value);
+        let alike = |bound: &&f64| {
+            bound.total_cmp(&value).is_ne() && alike(&scale.number(value), &scale.number(**bound))
+        };
+        let Some(bound) = bounds.iter().find(alike) else {
+            return self.text(value);
+        };
+        let texts = (1..=DECIMALS_MAX).map(|decimals| {
+            let text = scale.fixed(value, decimals);
+            let is_apart = !self::alike(&text, &scale.fixed(*bound, decimals));
+            (text, is_apart)
+        });
+        let apart = texts.into_iter().find(|(_, is_apart)| *is_apart);
+        apart.map_or_else(|| self.text(value), |(text, _)| text + scale.unit)
+    }
+
     /// The value with its unit and the ends of its interval: `79.3 % (77.8–80.6)`; an interval
     /// without length says nothing and is left out.
     pub fn with_interval(self, value: f64, low: f64, high: f64) -> String {
@@ -166,9 +189,35 @@ impl SignalUnit {
     }
 }
 
+/// Whether two numbers read alike: `0.00` and `0` do.
+fn alike(one: &str, other: &str) -> bool {
+    trimmed(one.to_owned()) == trimmed(other.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_beyond_its_bound_does_not_look_as_if_it_met_it() {
+        for (unit, value, bounds, text) in [
+            (SignalUnit::Share, 0.8002, &[0.8][..], "80.02 %"),
+            (SignalUnit::Share, 0.7998, &[0.8], "79.98 %"),
+            (SignalUnit::Share, 0.806, &[0.8], "80.6 %"),
+            (SignalUnit::Share, 0.8, &[0.8], "80.0 %"),
+            (SignalUnit::Share, 0.000_01, &[0.0], "0.001 %"),
+            (SignalUnit::Share, 0.810_04, &[0.75, 0.81], "81.004 %"),
+            (SignalUnit::Milliseconds, 200.3, &[200.0], "200.3 ms"),
+            (SignalUnit::PerSecond, 399.45, &[399.4], "399.45 /s"),
+            (SignalUnit::PerSecond, 99.98, &[100.0], "99.98 /s"),
+            (SignalUnit::Number, 0.100_2, &[0.1], "0.1002"),
+            (SignalUnit::Number, 5.0, &[], "5"),
+        ] {
+            assert_eq!(unit.text_apart(value, bounds), text);
+        }
+        // Nobody reads so many decimals.
+        assert_eq!(SignalUnit::Share.text_apart(0.8 + 1e-12, &[0.8]), "80.0 %");
+    }
 
     #[test]
     fn each_unit_is_written_in_its_own_way() {

@@ -18,6 +18,11 @@ impl Scale {
         }
     }
 
+    /// With so many decimals.
+    pub(crate) fn fixed(self, value: f64, decimals: usize) -> String {
+        fixed(value * self.factor, decimals)
+    }
+
     pub(crate) fn range(self, low: f64, high: f64) -> String {
         format!("{}–{}", self.number(low), self.number(high))
     }
@@ -53,7 +58,8 @@ pub fn number(value: f64) -> String {
     trimmed(fixed(value, decimals))
 }
 
-fn trimmed(text: String) -> String {
+/// Without zeros at the end of its decimals.
+pub(crate) fn trimmed(text: String) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

@@ -395,6 +395,10 @@ pub struct RequirementCheck {
     pub high: f64,
     /// Whether it is met.
     pub met: bool,
+    /// What the value was compared with, in its unit; absent in runs of versions that said it in
+    /// words only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<f64>,
 }
 
 /// Something that the run showed beside its answer.

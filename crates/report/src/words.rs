@@ -1,6 +1,6 @@
 //! The words that all forms of the report share: names of figures, levels, roles, states.
 
-use weir_metric::SignalUnit;
+use weir_metric::{Metric, Requirement, SignalUnit};
 use weir_record::{
     Answer, Held, Level, Levels, RequirementCheck, Role, RunManifest, Statistic, Status,
     StudyResult, TrialRecord,
@@ -140,7 +140,7 @@ pub(crate) fn found(requirement: &RequirementCheck) -> (String, String) {
     } else {
         String::new()
     };
-    (kind.text(value), interval)
+    (kind.text_apart(value, &requirement.bounds), interval)
 }
 
 /// The target's CPUs; none are known of files that do not say.
@@ -164,10 +164,28 @@ pub(crate) fn at_level(answer: &Answer, value: f64) -> String {
     format!("at {} {}", number(value), answer.factor)
 }
 
+/// The fitted figure that the limiting requirement bounds, and its bound in the figure's unit.
+fn limiting_figure(answer: &Answer) -> Option<(&'static str, f64)> {
+    let requirement: Requirement = answer.binding.as_ref()?.parse().ok()?;
+    let bound = requirement.bound_base();
+    match requirement.metric {
+        _ if requirement.class.is_some() => None,
+        Metric::Cpu => Some(("cpu", bound)),
+        Metric::Throughput => Some(("throughput_per_s", bound)),
+        Metric::Mean => Some(("response_time_ms.mean", bound * 1e3)),
+        _ => None,
+    }
+}
+
 /// The fitted figures at the answer and at the next level: name, at the answer, at the next.
 pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
+    let limiting = limiting_figure(answer);
     let text = |name: &str, value: Option<&f64>| {
-        value.map_or_else(|| "–".to_owned(), |value| unit_of(name).text(*value))
+        let bound = limiting.filter(|(of, _)| *of == name).map(|(_, at)| at);
+        value.map_or_else(
+            || "–".to_owned(),
+            |value| unit_of(name).text_apart(*value, bound.as_slice()),
+        )
     };
     answer
         .at_value

@@ -126,6 +126,7 @@ fn cpu_between(trials: &[&TrialRecord], bounds: RangeInclusive<f64>) -> Requirem
             bounds.end() * 100.0
         ),
         seen,
+        &[*bounds.start(), *bounds.end()],
         |value| bounds.contains(&value),
     )
 }
@@ -142,6 +143,7 @@ fn throughput(trials: &[&TrialRecord], expected: &Expected) -> RequirementCheck 
             THROUGHPUT * 100.0
         ),
         seen,
+        &[bound],
         |value| value >= bound,
     )
 }
@@ -152,6 +154,7 @@ fn errors(trials: &[&TrialRecord]) -> RequirementCheck {
         SignalUnit::Share,
         "errors == 0 %".to_owned(),
         seen,
+        &[0.0],
         |value| value <= 0.0,
     )
 }
@@ -167,6 +170,7 @@ fn nobody_waits(trials: &[&TrialRecord], stage: &str) -> Option<RequirementCheck
         SignalUnit::Number,
         format!("waiting({stage}) <= {WAITING_BELOW}: nobody waits below the threads"),
         seen,
+        &[WAITING_BELOW],
         |value| value <= WAITING_BELOW,
     ))
 }
@@ -186,6 +190,7 @@ fn surplus(trials: &[&TrialRecord], expected: &Expected) -> Option<RequirementCh
             "{foretold:.1} ± {tolerance:.1} requests wait in front of the threads: users − busy − thinking"
         ),
         seen,
+        &[foretold - tolerance, foretold + tolerance],
         |value| (value - foretold).abs() <= tolerance,
     ))
 }
@@ -207,8 +212,10 @@ fn check(
     unit: SignalUnit,
     says: String,
     seen: Option<Seen>,
+    bounds: &[f64],
     met: impl Fn(f64) -> bool,
 ) -> RequirementCheck {
+    let bounds = bounds.to_vec();
     let unit = unit.symbol().to_owned();
     // A figure that was not read meets nothing.
     let Some(Seen { value, low, high }) = seen else {
@@ -219,6 +226,7 @@ fn check(
             low: f64::MAX,
             high: f64::MAX,
             met: false,
+            bounds,
         };
     };
     let says = if !met(value) && (met(low) || met(high)) {
@@ -233,6 +241,7 @@ fn check(
         low,
         high,
         met: met(value),
+        bounds,
     }
 }
 
@@ -282,9 +291,13 @@ mod tests {
 
     fn judged(low: f64, value: f64, high: f64) -> (bool, String) {
         let seen = Some(Seen { value, low, high });
-        let judged = check(SignalUnit::Number, "x >= 10".to_owned(), seen, |value| {
-            value >= 10.0
-        });
+        let judged = check(
+            SignalUnit::Number,
+            "x >= 10".to_owned(),
+            seen,
+            &[10.0],
+            |value| value >= 10.0,
+        );
         (judged.met, judged.says)
     }
 

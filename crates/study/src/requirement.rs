@@ -37,6 +37,7 @@ pub fn check_requirement(
         low,
         high,
         met: requirement.met_by(value),
+        bounds: vec![requirement.bound_base()],
     })
 }
 

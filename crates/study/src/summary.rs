@@ -1,6 +1,6 @@
 //! The result in a sentence or two.
 
-use weir_metric::Metric;
+use weir_metric::{Metric, Requirement, SignalUnit};
 use weir_record::{Answer, Held, TargetFacts, TrialRecord};
 
 use crate::check::gate::GATE;
@@ -84,13 +84,14 @@ fn level(spec: &FindSpec, answer: &Answer) -> String {
         parts.push(format!("{} virtual users in all", answer.population));
     }
     if let (Some(at), Some(next)) = (answer.at_value.get("cpu"), answer.at_next.get("cpu")) {
-        let decimals = decimals_apart(*at * 100.0, *next * 100.0, &cpu_bounds(spec));
+        let bounds = cpu_bounds(spec);
+        let text = |cpu: f64| SignalUnit::Share.text_apart(cpu, &bounds);
         parts.push(format!(
-            "CPU at {} is {:.decimals$} %, at {} it is {:.decimals$} %",
+            "CPU at {} is {}, at {} it is {}",
             answer.value,
-            at * 100.0,
+            text(*at),
             answer.value + 1.0,
-            next * 100.0
+            text(*next)
         ));
     }
     parts.extend(
@@ -102,26 +103,13 @@ fn level(spec: &FindSpec, answer: &Answer) -> String {
     format!("{}.", parts.join("; "))
 }
 
-/// The bounds on the CPU, in percent.
+/// The bounds on the CPU, as shares of one.
 fn cpu_bounds(spec: &FindSpec) -> Vec<f64> {
     let requirements = spec.requirements.iter();
     requirements
         .filter(|requirement| requirement.metric == Metric::Cpu)
-        .map(|requirement| requirement.bound_base() * 100.0)
+        .map(Requirement::bound_base)
         .collect()
-}
-
-/// Decimals with which two figures that lie on different sides of a bound do not both look as if
-/// they met it: one where that is enough, three at most.
-fn decimals_apart(at: f64, next: f64, bounds: &[f64]) -> usize {
-    let rounded = |value: f64, decimals: usize| format!("{value:.decimals$}");
-    let tells = |decimals: &usize| {
-        bounds.iter().all(|bound| {
-            let alike = |value: f64| rounded(value, *decimals) == rounded(*bound, *decimals);
-            (at <= *bound) == (next <= *bound) || !(alike(at) || alike(next))
-        })
-    };
-    (1..3).find(tells).unwrap_or(3)
 }
 
 /// What the gateway holds at the answer, or why it does not.
@@ -231,27 +219,4 @@ fn full(stage: &str, trial: &TrialRecord, facts: &TargetFacts) -> String {
         "{}. Raise it and ask again, or ask for a response time instead of CPU.",
         parts.join(", ")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_beyond_its_bound_does_not_look_as_if_it_met_it() {
-        assert_eq!(decimals_apart(79.2, 80.6, &[80.0]), 1);
-        assert_eq!(
-            decimals_apart(79.2, 80.02, &[80.0]),
-            2,
-            "80.0 % would be met"
-        );
-        assert_eq!(decimals_apart(79.2, 80.004, &[80.0]), 3);
-        assert_eq!(decimals_apart(79.2, 80.000_004, &[80.0]), 3, "no more");
-        assert_eq!(
-            decimals_apart(60.0, 61.0, &[80.0]),
-            1,
-            "another requirement limits"
-        );
-        assert_eq!(decimals_apart(60.0, 61.0, &[]), 1);
-    }
 }

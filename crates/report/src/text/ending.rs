@@ -6,7 +6,7 @@
 use weir_metric::SignalUnit;
 use weir_record::{Answer, Held, Status, StudyResult, TrialRecord};
 
-use crate::figures::{number, unit_of};
+use crate::figures::number;
 use crate::grid::{Align, Grid, wrap};
 use crate::words;
 
@@ -85,13 +85,12 @@ fn at_answer(answer: &Answer) -> String {
     if answer.at_value.is_empty() {
         return String::new();
     }
-    let figures = answer.at_value.iter().map(|(name, value)| {
-        let value = unit_of(name).text(*value);
-        match words::figure(name).as_str() {
+    let figures = words::fitted(answer)
+        .into_iter()
+        .map(|(name, value, _)| match name.as_str() {
             "throughput" => value,
             figure => format!("{} {value}", figure.trim_start_matches("response time ")),
-        }
-    });
+        });
     let figures: Vec<String> = figures.collect();
     format!(
         "  at {}: {} (fitted)\n",

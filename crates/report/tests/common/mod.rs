@@ -536,6 +536,7 @@ fn held(trials: &[TrialRecord]) -> Held {
         low: (value - half).max(0.0),
         high: value + half,
         met: true,
+        bounds: Vec::new(),
     };
     Held {
         population: 62,

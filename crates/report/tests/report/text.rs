@@ -76,6 +76,27 @@ fn end_of_a_tune_whose_check_failed() {
 }
 
 #[test]
+fn a_figure_that_is_not_at_its_bound_does_not_look_so() {
+    let mut result = tune().result;
+    let answer = result.answer.as_mut().unwrap();
+    answer.binding = Some("cpu <= 80 %".to_owned());
+    answer.at_next.insert("cpu".to_owned(), 0.8002);
+    let held = result.held.as_mut().unwrap();
+    let cpu = &mut held.requirements[0];
+    (cpu.value, cpu.bounds, cpu.met) = (0.810_4, vec![0.75, 0.81], false);
+    let text = text::summary(&result, text::WIDTH);
+    assert!(text.contains("80.02 %"), "{text}");
+    assert!(text.contains("81.04 % ("), "{text}");
+    let mut run = tune();
+    run.result = result;
+    let ticket = markdown(&run.input());
+    assert!(
+        ticket.contains("80.02 %") && ticket.contains("81.04 %"),
+        "{ticket}"
+    );
+}
+
+#[test]
 fn a_line_a_trial() {
     let lines: Vec<String> = tune().result.trials.iter().map(text::trial_line).collect();
     let valid = tune()

@@ -59,16 +59,23 @@ pub(crate) fn judge(
 fn met(trials: &[&TrialRecord], other: &Bounded) -> RequirementCheck {
     let seen = mean(trials, |trial| other.value(trial)).map(Seen::without_interval);
     let unit = SignalUnit::of_quantity(other.requirement.bound.unit);
-    check(unit, other.requirement.to_string(), seen, |value| {
-        other.met_by(value)
-    })
+    let bounds = [other.requirement.bound_base()];
+    check(
+        unit,
+        other.requirement.to_string(),
+        seen,
+        &bounds,
+        |value| other.met_by(value),
+    )
 }
 
 fn nobody_turned_away(trials: &[&TrialRecord]) -> RequirementCheck {
     let refused = |trial: &TrialRecord| trial.signals.get("gate.refused").copied();
     let seen = mean(trials, refused).map(Seen::without_interval);
     let says = "nobody is rejected by the gate".to_owned();
-    check(SignalUnit::PerSecond, says, seen, |value| value <= 0.0)
+    check(SignalUnit::PerSecond, says, seen, &[0.0], |value| {
+        value <= 0.0
+    })
 }
 
 /// Who is neither in the server nor thinking waits in the gateway: by this trial's own figures, and
@@ -94,7 +101,8 @@ fn surplus(trials: &[&TrialRecord], expected: &ExpectedOfGate<'_>) -> Vec<Requir
             let foretold = foretold?;
             let tolerance = SURPLUS_REQUESTS.max(SURPLUS_SHARE * foretold.abs());
             let says = format!("{foretold:.1} ± {tolerance:.1} requests wait in the gate: {how}");
-            Some(check(SignalUnit::Number, says, waiting, |value| {
+            let bounds = [foretold - tolerance, foretold + tolerance];
+            Some(check(SignalUnit::Number, says, waiting, &bounds, |value| {
                 (value - foretold).abs() <= tolerance
             }))
         })

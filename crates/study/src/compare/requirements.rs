@@ -57,6 +57,7 @@ fn absolute(wanted: &Requirement, cell: &Cell<'_>) -> RequirementCheck {
                 low: interval.map_or(value, |interval| interval.low),
                 high: interval.map_or(value, |interval| interval.high),
                 met: wanted.met_by(value),
+                bounds: vec![wanted.bound_base()],
             }
         }
     }
@@ -75,6 +76,7 @@ fn not_read(says: String, unit: String) -> RequirementCheck {
         low: f64::MAX,
         high: f64::MAX,
         met: false,
+        bounds: Vec::new(),
     }
 }
 
@@ -124,5 +126,6 @@ fn relative(
         low: change.map_or(value, |change| 1.0 + change.low),
         high: change.map_or(value, |change| 1.0 + change.high),
         met: wanted.met_by(value),
+        bounds: vec![wanted.share.base()],
     }
 }

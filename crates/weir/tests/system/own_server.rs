@@ -143,7 +143,9 @@ fn external_that_is_slow_to_put_back(server: &SampleServer, way: &str) -> Place 
     let place = external(server);
     let set = format!("if [ {{value}} = 200 ]; then {way}; fi && echo {{value}} > limit");
     let study = place.read("study.toml");
-    place.write("study.toml", &study.replace("echo {value} > limit", &set));
+    let study = study.replace("echo {value} > limit", &set);
+    // One trial is enough: it is the end that is asked about.
+    place.write("study.toml", &study.replace("[20, 30]", "[20]"));
     place
 }
 

@@ -10,6 +10,9 @@ use weir_study::{check_requirement, is_recorded};
 use crate::error::ExpectedError;
 use crate::output;
 
+/// The most decimals with which a value is told from its bound, and one more.
+const DECIMALS_MAX: usize = 7;
+
 /// One requirement and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verdict {
@@ -29,18 +32,26 @@ impl Verdict {
     fn found(&self) -> String {
         match &self.check {
             None => "it was not read in this run".to_owned(),
-            Some(check) => format!("found {}", figure(check.value, self.unit)),
+            Some(check) => format!("found {}", figure(check, self.unit)),
         }
     }
 }
 
-/// A value of a base unit, in the unit that the requirement was typed in.
-fn figure(value: f64, unit: Unit) -> String {
-    let value = value / unit.factor();
-    let decimals = match unit {
+/// A value of a base unit, in the unit that the requirement was typed in,
+/// with more decimals where it would else look like a bound that it is not at.
+fn figure(check: &RequirementCheck, unit: Unit) -> String {
+    let value = check.value / unit.factor();
+    let least = match unit {
         Unit::PerSecond | Unit::PerMinute => 1,
         _ => 3,
     };
+    let alike = |decimals: usize| {
+        let written = |value: f64| format!("{value:.decimals$}");
+        let mut bounds = check.bounds.iter().map(|bound| bound / unit.factor());
+        bounds.any(|bound| bound.total_cmp(&value).is_ne() && written(bound) == written(value))
+    };
+    let decimals = (least..DECIMALS_MAX).find(|decimals| !alike(*decimals));
+    let decimals = decimals.unwrap_or(least);
     let unit = unit.spelling();
     format!("{value:.decimals$} {unit}").trim_end().to_owned()
 }
@@ -136,4 +147,25 @@ fn escaped(text: &str) -> String {
         }
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_below_its_bound_does_not_look_as_if_it_met_it() {
+        let check = |value: f64| RequirementCheck {
+            says: "throughput >= 100 /s".to_owned(),
+            value,
+            unit: "/s".to_owned(),
+            low: value,
+            high: value,
+            met: value >= 100.0,
+            bounds: vec![100.0],
+        };
+        for (value, text) in [(99.98, "99.98 /s"), (99.4, "99.4 /s"), (100.0, "100.0 /s")] {
+            assert_eq!(figure(&check(value), Unit::PerSecond), text);
+        }
+    }
 }
