@@ -28,6 +28,6 @@ pub use cpuset::{CpuSet, CpuSetError};
 pub use quantity::{Quantity, QuantityError, Unit, parse_duration, parse_share};
 pub use requirement::{Comparison, Metric, RelativeRequirement, Requirement, RequirementError};
 pub use signal::{Better, Signal, Weight};
-pub use signal_unit::SignalUnit;
+pub use signal_unit::{DECIMALS_MAX, SignalUnit};
 pub use stage::{is_stage, stage_place};
-pub use written::number;
+pub use written::{decimals_apart, number};

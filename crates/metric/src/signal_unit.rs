@@ -5,13 +5,13 @@
 //! percent, because goals such as `cpu <= 80 %` are met or missed by tenths.
 
 use crate::quantity::Unit;
-use crate::written::{Scale, trimmed};
+use crate::written::{Scale, decimals_apart, fixed, trimmed};
 
 /// Shares below this are written with two decimals of a percent: error bounds lie there.
 const SMALL_SHARE: f64 = 0.01;
 
 /// The most decimals with which a value is told from a bound.
-const DECIMALS_MAX: usize = 6;
+pub const DECIMALS_MAX: usize = 6;
 
 /// The unit that a figure is kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,19 +136,17 @@ impl SignalUnit {
     /// `cpu <= 80 %`.
     pub fn text_apart(self, value: f64, bounds: &[f64]) -> String {
         let scale = self.scale(value);
-        let alike = |bound: &&f64| {
-            bound.total_cmp(&value).is_ne() && alike(&scale.number(value), &scale.number(**bound))
-        };
-        let Some(bound) = bounds.iter().find(alike) else {
+        let text = scale.number(value);
+        let is_alike =
+            |bound: &f64| bound.total_cmp(&value).is_ne() && alike(&text, &scale.number(*bound));
+        if !bounds.iter().any(is_alike) {
             return self.text(value);
-        };
-        let texts = (1..=DECIMALS_MAX).map(|decimals| {
-            let text = scale.fixed(value, decimals);
-            let is_apart = !self::alike(&text, &scale.fixed(*bound, decimals));
-            (text, is_apart)
-        });
-        let apart = texts.into_iter().find(|(_, is_apart)| *is_apart);
-        apart.map_or_else(|| self.text(value), |(text, _)| text + scale.unit)
+        }
+        let bounds: Vec<f64> = bounds.iter().map(|bound| bound * scale.factor).collect();
+        let value = value * scale.factor;
+        let text = decimals_apart(value, &bounds, 1..=DECIMALS_MAX)
+            .map_or(text, |decimals| fixed(value, decimals));
+        text + scale.unit
     }
 
     /// The value with its unit and the ends of its interval: `79.3 % (77.8–80.6)`; an interval
@@ -205,6 +203,10 @@ mod tests {
             (SignalUnit::Share, 0.7998, &[0.8], "79.98 %"),
             (SignalUnit::Share, 0.806, &[0.8], "80.6 %"),
             (SignalUnit::Share, 0.8, &[0.8], "80.0 %"),
+            (SignalUnit::Share, 0.800_04, &[0.8], "80.004 %"),
+            (SignalUnit::Share, 0.800_000_04, &[0.8], "80.000004 %"),
+            (SignalUnit::Share, 0.61, &[0.8], "61.0 %"),
+            (SignalUnit::Share, 0.792, &[], "79.2 %"),
             (SignalUnit::Share, 0.000_01, &[0.0], "0.001 %"),
             (SignalUnit::Share, 0.810_04, &[0.75, 0.81], "81.004 %"),
             (SignalUnit::Milliseconds, 200.3, &[200.0], "200.3 ms"),

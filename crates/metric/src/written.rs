@@ -1,5 +1,7 @@
 //! Numbers as people read them: three significant digits, thousands grouped, a true minus sign.
 
+use std::ops::RangeInclusive;
+
 /// A factor and a unit that are fixed before several values are written with it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
@@ -18,11 +20,6 @@ impl Scale {
         }
     }
 
-    /// With so many decimals.
-    pub(crate) fn fixed(self, value: f64, decimals: usize) -> String {
-        fixed(value * self.factor, decimals)
-    }
-
     pub(crate) fn range(self, low: f64, high: f64) -> String {
         format!("{}–{}", self.number(low), self.number(high))
     }
@@ -37,6 +34,20 @@ impl Scale {
         };
         fixed(scaled, decimals)
     }
+}
+
+/// The least decimals in this range with which a value is told from bounds that it is not at; `None`
+/// where these do not do.
+pub fn decimals_apart(
+    value: f64,
+    bounds: &[f64],
+    mut decimals: RangeInclusive<usize>,
+) -> Option<usize> {
+    decimals.find(|decimals| {
+        bounds.iter().all(|bound| {
+            bound.total_cmp(&value).is_eq() || fixed(*bound, *decimals) != fixed(value, *decimals)
+        })
+    })
 }
 
 /// A plain number with three significant digits, whole numbers whole: `0.42`, `38.2`, `20,000`.
@@ -68,7 +79,7 @@ pub(crate) fn trimmed(text: String) -> String {
 }
 
 /// A number with so many decimals, a true minus sign and no negative zero.
-fn fixed(value: f64, decimals: usize) -> String {
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let zero = text
         .bytes()

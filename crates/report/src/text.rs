@@ -115,20 +115,7 @@ fn settings(result: &StudyResult, width: usize) -> Option<String> {
     if result.settings_detail.is_empty() {
         return None;
     }
-    let mut grid = Grid::new(&[
-        ("stage", Align::Left),
-        ("server's word", Align::Left),
-        ("from", Align::Right),
-        ("to", Align::Right),
-    ]);
-    for setting in &result.settings_detail {
-        grid.row(vec![
-            setting.stage.clone(),
-            setting.native.clone().unwrap_or_default(),
-            words::limit(setting.from),
-            number(setting.to),
-        ]);
-    }
+    let grid = grid_of_limits(result, ["stage", "from", "to"]);
     let mut text = format!("Settings\n{}", grid.lines("  "));
     for setting in &result.settings_detail {
         let because = with_trials(
@@ -138,6 +125,25 @@ fn settings(result: &StudyResult, width: usize) -> Option<String> {
         text.push_str(&wrap("  ", "    ", &because, width));
     }
     Some(text)
+}
+
+/// The limits under these heads: the stage, as found, to set.
+fn grid_of_limits(result: &StudyResult, [stage, from, to]: [&str; 3]) -> Grid {
+    let mut grid = Grid::new(&[
+        (stage, Align::Left),
+        ("server's word", Align::Left),
+        (from, Align::Right),
+        (to, Align::Right),
+    ]);
+    for setting in &result.settings_detail {
+        grid.row(vec![
+            setting.stage.clone(),
+            setting.native.clone().unwrap_or_default(),
+            words::limit(setting.from),
+            number(setting.to),
+        ]);
+    }
+    grid
 }
 
 fn with_trials(says: &str, trials: &[u32]) -> String {
@@ -204,14 +210,15 @@ fn findings(result: &StudyResult, width: usize) -> Option<String> {
 fn unusable(result: &StudyResult, width: usize) -> Option<String> {
     let mut text = String::new();
     for trial in result.trials.iter().filter(|trial| !trial.valid) {
-        let why = format!(
-            "trial {} discarded: {}",
-            trial.id,
-            trial.invalid_because.join("; ")
-        );
-        text.push_str(&wrap("  - ", "    ", &why, width));
+        text.push_str(&wrap("  - ", "    ", &discarded(trial), width));
     }
     (!text.is_empty()).then(|| format!("Invalid trials\n{text}"))
+}
+
+/// A trial that does not count, and why.
+fn discarded(trial: &TrialRecord) -> String {
+    let why = trial.invalid_because.join("; ");
+    format!("trial {} discarded: {why}", trial.id)
 }
 
 /// The table of a sweep: one for each environment.

@@ -16,6 +16,7 @@ use rustix::process::{
 use weir_metric::CpuSet;
 
 use crate::error::TargetError;
+use crate::patience;
 
 /// How long a child may take to end by itself when it is asked to.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
@@ -265,16 +266,7 @@ impl ServerProcess {
     }
 
     fn wait_for_end(&mut self, patience: Duration) -> Option<ExitStatus> {
-        let until = Instant::now() + patience;
-        loop {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Some(status);
-            }
-            if Instant::now() >= until {
-                return None;
-            }
-            thread::sleep(STOP_LOOK);
-        }
+        patience::wait(&mut self.child, patience).ok().flatten()
     }
 
     /// Asks the child to end, and ends it when it does not.

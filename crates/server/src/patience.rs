@@ -1,4 +1,4 @@
-//! How long a command of the user's may take.
+//! How long a child may take to end.
 
 use std::io;
 use std::process::{Child, ExitStatus};

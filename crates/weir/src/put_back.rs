@@ -56,12 +56,16 @@ pub(crate) fn conclude<T>(
     ended: Result<T, ExpectedError>,
     restored: &Restored,
 ) -> Result<T, ExpectedError> {
-    match (ended, tell(restored)) {
-        (ended, Ok(())) => ended,
-        (Ok(_), Err(left)) => Err(left),
-        (Err(error), Err(left)) => {
-            output::tell_error(&error);
-            Err(left)
-        }
+    last_word(ended, tell(restored))
+}
+
+/// What ended, unless something is left: that is told last, after what went wrong before.
+pub(crate) fn last_word<T>(
+    ended: Result<T, ExpectedError>,
+    put_back: Result<(), ExpectedError>,
+) -> Result<T, ExpectedError> {
+    if let (Err(error), Err(_)) = (&ended, &put_back) {
+        output::tell_error(error);
     }
+    put_back.and(ended)
 }

@@ -7,7 +7,7 @@ use weir_metric::SignalUnit;
 use weir_record::{Answer, Held, Status, StudyResult, TrialRecord};
 
 use crate::figures::number;
-use crate::grid::{Align, Grid, wrap};
+use crate::grid::wrap;
 use crate::words;
 
 /// Fewer requests than this that wait on average are nobody.
@@ -33,9 +33,7 @@ pub fn ending(result: &StudyResult, width: usize) -> String {
         text.push_str(&wrap("- ", "  ", &finding.says, width));
     }
     for trial in result.trials.iter().filter(|trial| !trial.valid) {
-        let why = trial.invalid_because.join("; ");
-        let says = format!("trial {} discarded: {why}", trial.id);
-        text.push_str(&wrap("- ", "  ", &says, width));
+        text.push_str(&wrap("- ", "  ", &super::discarded(trial), width));
     }
     text
 }
@@ -103,20 +101,7 @@ fn limits(result: &StudyResult) -> String {
     if result.settings_detail.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new(&[
-        ("Limits", Align::Left),
-        ("server's word", Align::Left),
-        ("was", Align::Right),
-        ("set", Align::Right),
-    ]);
-    for setting in &result.settings_detail {
-        grid.row(vec![
-            setting.stage.clone(),
-            setting.native.clone().unwrap_or_default(),
-            words::limit(setting.from),
-            number(setting.to),
-        ]);
-    }
+    let grid = super::grid_of_limits(result, ["Limits", "was", "set"]);
     format!("\n{}", grid.lines(""))
 }
 

@@ -56,12 +56,9 @@ pub enum Leftover {
 /// The state directory cannot be read; or somebody else may write it or one of its journals, and
 /// then none is obeyed.
 pub fn restore_abandoned(state: &Path, leftover: Leftover) -> Result<Restored, JournalError> {
-    if let Err(error) = state.symlink_metadata()
-        && error.kind() == io::ErrorKind::NotFound
-    {
+    let Some(state) = state_if_any(state)? else {
         return Ok(Restored::default());
-    }
-    let state = open_state(state)?;
+    };
     let mut restored = Restored::default();
     for (journal, entries) in journals(&state)? {
         restored.add(restore(&journal, entries, leftover));
@@ -75,34 +72,26 @@ pub fn restore_abandoned(state: &Path, leftover: Leftover) -> Result<Restored, J
 /// # Errors
 /// As of [`restore_abandoned`].
 pub fn left_changed(state: &Path) -> Result<Vec<String>, JournalError> {
-    if let Err(error) = state.symlink_metadata()
-        && error.kind() == io::ErrorKind::NotFound
-    {
+    let Some(state) = state_if_any(state)? else {
         return Ok(Vec::new());
-    }
-    let state = open_state(state)?;
+    };
     let mut left = Vec::new();
-    for (journal, mut file) in journals(&state)? {
-        let path = journal.path().display();
-        let locked = file.try_clone().and_then(Locked::new);
-        match locked {
-            // Its Weir runs and puts it back itself.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-            Err(error) => {
-                left.push(format!("{path}: {error}"));
-                continue;
-            }
-            Ok(_) => {}
-        }
-        let mut text = String::new();
-        let read = file.read_to_string(&mut text);
-        let read = read.map_err(|error| error.to_string());
-        match read.and_then(|_| entry::read(&text)) {
-            Ok((_, entries)) => left.extend(entries.iter().rev().filter_map(Entry::undoing)),
-            Err(why) => left.push(format!("{path}: {why}")),
+    for (journal, file) in journals(&state)? {
+        match abandoned(&journal, file) {
+            Ok(None) => {}
+            Ok(Some((_, entries))) => left.extend(entries.iter().rev().filter_map(Entry::undoing)),
+            Err(why) => left.push(why),
         }
     }
     Ok(left)
+}
+
+/// The state directory; `None` where no Weir has changed anything yet.
+fn state_if_any(state: &Path) -> Result<Option<Folder>, JournalError> {
+    match state.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        _ => open_state(state).map(Some),
+    }
 }
 
 /// The journals below the state directory, in the order of their names.
@@ -193,32 +182,35 @@ fn checked(path: &Path, facts: io::Result<std::fs::Metadata>) -> Result<(), Jour
         .map_err(JournalError::Foreign)
 }
 
-fn restore(journal: &Folder, entries: File, leftover: Leftover) -> Restored {
-    let mut restored = Restored::default();
+fn restore(journal: &Folder, file: File, leftover: Leftover) -> Restored {
+    match abandoned(journal, file) {
+        Ok(None) => Restored::default(),
+        Ok(Some((_locked, entries))) => put_back(journal, &entries, leftover),
+        Err(why) => Restored {
+            failed: vec![why],
+            ..Restored::default()
+        },
+    }
+}
+
+/// The entries of a journal whose Weir has ended, with its lock; `None` while that runs, or
+/// another one restores it or has just done so.
+fn abandoned(journal: &Folder, mut file: File) -> Result<Option<(Locked, Vec<Entry>)>, String> {
     let failed = |why: String| format!("{}: {why}", journal.path().display());
-    let read = entries.try_clone();
-    let locked = match Locked::new(entries) {
+    let locked = match file.try_clone().and_then(Locked::new) {
         Ok(locked) => locked,
-        // Its Weir runs, or another one is restoring it.
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return restored,
-        Err(error) => {
-            restored.failed.push(failed(error.to_string()));
-            return restored;
-        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
     };
     // Another one may have put it back before the lock was had.
     if !matches!(journal.file(OsStr::new(ENTRIES)), Ok(Some(_))) {
-        return restored;
+        return Ok(None);
     }
     let mut text = String::new();
-    let read = read.and_then(|mut file| file.read_to_string(&mut text));
-    let read = read.map_err(|error| error.to_string());
-    match read.and_then(|_| entry::read(&text)) {
-        Ok((_, entries)) => restored = put_back(journal, &entries, leftover),
-        Err(why) => restored.failed.push(failed(why)),
-    }
-    drop(locked);
-    restored
+    let read = file.read_to_string(&mut text);
+    read.map_err(|error| failed(error.to_string()))?;
+    let (_, entries) = entry::read(&text).map_err(failed)?;
+    Ok(Some((locked, entries)))
 }
 
 /// Undoes the entries, last first, and removes the journal if nothing is left to do.

@@ -52,26 +52,26 @@ fn every_command_of_a_page_parses() {
 
 #[test]
 fn what_is_no_command_is_found() {
-    let wrong = |text: &str, is_inline| {
+    let is_wrong = |text: &str, is_inline| {
         let place = String::new();
-        super::documented::wrong(&Typed {
+        wrong(&Typed {
             place,
             text: text.to_owned(),
             is_inline,
         })
         .is_some()
     };
-    assert!(!wrong("weir tune study.toml --json - > out.json", false));
-    assert!(wrong("weir tune study.toml --no-such", false));
-    assert!(wrong("weir tine study.toml", true));
-    assert!(!wrong("weir gate", true), "a name");
-    assert!(wrong("weir gate", false), "it needs a file");
-    assert!(!wrong("weir run -n -t PLAN.jmx -l out.jtl", false));
-    assert!(!wrong(
+    assert!(!is_wrong("weir tune study.toml --json - > out.json", false));
+    assert!(is_wrong("weir tune study.toml --no-such", false));
+    assert!(is_wrong("weir tine study.toml", true));
+    assert!(!is_wrong("weir gate", true), "a name");
+    assert!(is_wrong("weir gate", false), "it needs a file");
+    assert!(!is_wrong("weir run -n -t PLAN.jmx -l out.jtl", false));
+    assert!(!is_wrong(
         "weir run http://127.0.0.1:8080/ -c 64 -d 10s",
         false
     ));
-    assert!(wrong("weir run http://127.0.0.1:8080/ --rat 5", false));
+    assert!(is_wrong("weir run http://127.0.0.1:8080/ --rat 5", false));
 }
 
 fn root() -> PathBuf {

@@ -202,11 +202,11 @@ fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), E
     } else {
         Extent::Brief
     };
-    let text = weir_report::explanation_text(explanation, extent, output::width());
-    let text = match extent {
-        Extent::All => text.trim_end().to_owned(),
-        Extent::Brief => text.trim_end().to_owned() + "\nEvery test with its figures: --all",
-    };
+    let mut text = weir_report::explanation_text(explanation, extent, output::width());
+    text.truncate(text.trim_end().len());
+    if extent == Extent::Brief {
+        text.push_str("\nEvery test with its figures: --all");
+    }
     let text = text.as_str();
     match &arguments.json {
         Some(json) if json.as_os_str() == "-" => {

@@ -155,62 +155,52 @@ fn on_target(
     journal: &Journal,
     restored: &mut Restored,
 ) -> Result<u8, ExpectedError> {
-    let Opened {
-        begun,
-        load,
-        directory,
-        manifest,
-        finished,
-        cpus,
-        interrupted,
-        write,
-    } = opened;
     let allowed: Vec<String> = allowed_hosts(job, arguments);
     let target = targets::start(&targets::Place {
         job,
-        cpus: &cpus.target,
-        load_cpus: &cpus.load,
-        directory: &directory,
-        interrupted: &interrupted,
+        cpus: &opened.cpus.target,
+        load_cpus: &opened.cpus.load,
+        directory: &opened.directory,
+        interrupted: &opened.interrupted,
         journal,
         allowed: &allowed,
     })?;
     let address = target.address();
-    check_hosts(job, &load, &Target::from(address), &allowed)?;
+    check_hosts(job, &opened.load, &Target::from(address), &allowed)?;
     let of_target = target.watched().cpus;
     output::talk(&format!(
         "target on CPUs {}, load on CPUs {}; run directory {}",
-        of_target.as_ref().unwrap_or(&cpus.target),
-        cpus.load,
-        directory.path().display()
+        of_target.as_ref().unwrap_or(&opened.cpus.target),
+        opened.cpus.load,
+        opened.directory.path().display()
     ));
-    let manifest = with_machine(manifest, target.as_ref(), &directory)?;
+    let manifest = with_machine(opened.manifest, target.as_ref(), &opened.directory)?;
     let mut rig = Rig::new(RigOptions {
         target,
-        load,
+        load: opened.load,
         properties: job.properties(),
         of_factors: job.factor_properties(),
         allowed_hosts: hosts::allowed(&allowed)?,
         pause: job.study.load.pause,
         first_warm_up: job.study.load.first_warm_up.unwrap_or_default(),
         own_units: job.study.target.own_units(),
-        cpus,
-        directory: directory.clone(),
-        interrupted: Arc::clone(&interrupted),
+        cpus: opened.cpus,
+        directory: opened.directory.clone(),
+        interrupted: opened.interrupted,
     });
-    let outcome = answer(job, &mut rig, finished);
+    let outcome = answer(job, &mut rig, opened.finished);
     let changes = configuration::changes(&rig, &outcome);
     let stopped = rig.stop();
     restored.add(journal.put_back());
     let ended = Ended {
         outcome,
         changes: &changes,
-        wall: begun.elapsed(),
+        wall: opened.begun.elapsed(),
         not_put_back: restored.failed.clone(),
     };
-    let code = conclude(ended, &directory, &manifest, arguments)?;
+    let code = conclude(ended, &opened.directory, &manifest, arguments)?;
     stopped.map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
-    if write && restored.failed.is_empty() {
+    if opened.write && restored.failed.is_empty() {
         configuration::write(&changes, code)?;
     }
     Ok(code)

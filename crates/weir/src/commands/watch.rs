@@ -15,7 +15,7 @@ use weir_probe::{MetricsUrl, TimedReading, WatchThread};
 use weir_record::failed_to;
 
 use crate::error::ExpectedError;
-use crate::{interrupt, output};
+use crate::{interrupt, output, put_back};
 
 use recorder::Recorder;
 use subject::Subject;
@@ -87,10 +87,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> Result<u8, ExpectedError> {
     // Whatever became of the watch, what was started is stopped.
     let stopped = subject.stop();
     let told = watched.and_then(|(recorder, ended)| tell(arguments, &recorder, ended));
-    if let (Err(error), Err(_)) = (&told, &stopped) {
-        output::tell_error(error);
-    }
-    stopped.and(told)
+    put_back::last_word(told, stopped)
 }
 
 /// Tells what was seen, and how it ended.

@@ -3,15 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use weir_metric::{Metric, Requirement, Unit};
+use weir_metric::{DECIMALS_MAX, Metric, Requirement, Unit, decimals_apart};
 use weir_record::{RequirementCheck, TrialRecord};
 use weir_study::{check_requirement, is_recorded};
 
 use crate::error::ExpectedError;
 use crate::output;
-
-/// The most decimals with which a value is told from its bound, and one more.
-const DECIMALS_MAX: usize = 7;
 
 /// One requirement and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,13 +42,9 @@ fn figure(check: &RequirementCheck, unit: Unit) -> String {
         Unit::PerSecond | Unit::PerMinute => 1,
         _ => 3,
     };
-    let alike = |decimals: usize| {
-        let written = |value: f64| format!("{value:.decimals$}");
-        let mut bounds = check.bounds.iter().map(|bound| bound / unit.factor());
-        bounds.any(|bound| bound.total_cmp(&value).is_ne() && written(bound) == written(value))
-    };
-    let decimals = (least..DECIMALS_MAX).find(|decimals| !alike(*decimals));
-    let decimals = decimals.unwrap_or(least);
+    let bounds = check.bounds.iter().map(|bound| bound / unit.factor());
+    let bounds: Vec<f64> = bounds.collect();
+    let decimals = decimals_apart(value, &bounds, least..=DECIMALS_MAX).unwrap_or(least);
     let unit = unit.spelling();
     format!("{value:.decimals$} {unit}").trim_end().to_owned()
 }
