@@ -44,6 +44,9 @@ pub struct Diagnosis {
     pub first: Option<String>,
     /// The answer in a sentence or two.
     pub summary: String,
+    /// What the run notes beside its figures, such as requests that were sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A part of the requests' time.
@@ -95,6 +98,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         hypotheses,
         first,
         summary,
+        notes: evidence.notes.clone(),
     }
 }
 

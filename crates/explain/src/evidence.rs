@@ -41,6 +41,8 @@ pub struct Evidence {
     pub load_on_target: Option<bool>,
     /// What the run's own check says against its figures.
     pub spoilt: Vec<Invalid>,
+    /// What the run notes beside its figures.
+    pub notes: Vec<String>,
     signals: BTreeMap<String, f64>,
     not_read: BTreeMap<String, String>,
     limits: BTreeMap<String, f64>,
@@ -92,6 +94,7 @@ impl Evidence {
             cpus: cpus.or(facts_cpus).filter(|cpus| *cpus > 0.0),
             load_on_target: None,
             spoilt: record.reasons(),
+            notes: record.notes.clone(),
             signals,
             not_read: record.not_read.clone(),
             limits: limits.chain(set).collect(),
@@ -133,6 +136,7 @@ impl Evidence {
             cpus: signals.get(names::TARGET_CPUS).copied(),
             load_on_target: None,
             spoilt: Vec::new(),
+            notes: Vec::new(),
             limits: BTreeMap::new(),
             signals,
             not_read: watch.not_read.clone(),
@@ -272,6 +276,7 @@ pub(crate) mod made {
             cpus: Some(2.0),
             load_on_target: Some(false),
             spoilt: Vec::new(),
+            notes: Vec::new(),
             signals: signals
                 .map(|(name, value)| ((*name).to_owned(), *value))
                 .collect(),

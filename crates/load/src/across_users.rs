@@ -1,6 +1,7 @@
 //! What the users of all runtimes share while a load runs: counters, locks, places in files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -18,9 +19,32 @@ pub(crate) struct Shared {
     locks: Mutex<HashMap<String, Arc<Semaphore>>>,
     counters: Mutex<HashMap<ElementId, i64>>,
     files: Mutex<HashMap<String, Cursor>>,
+    unread: Mutex<BTreeMap<String, UnreadFile>>,
     /// Schedules of timers.
     pub(crate) pacing: Pacing,
     randoms: Mutex<HashMap<ElementId, JavaRandom>>,
+}
+
+/// A data file that could not be read, for want of which users ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadFile {
+    /// Its name in the plan.
+    pub name: String,
+    /// Why it could not be read.
+    pub problem: String,
+    /// How many users ended.
+    pub users: u64,
+}
+
+impl fmt::Display for UnreadFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            problem,
+            users,
+        } = self;
+        write!(f, "{name} ({problem}): {users} user(s) ended without it")
+    }
 }
 
 /// A lock of a critical section that is held until this is dropped.
@@ -77,5 +101,21 @@ impl Shared {
     ) -> R {
         let mut files = locked(&self.files);
         read(files.entry(key.to_owned()).or_insert_with(open))
+    }
+
+    /// A user ends because a data file cannot be read.
+    pub(crate) fn could_not_read(&self, name: &str, problem: &str) {
+        let mut unread = locked(&self.unread);
+        let unread = unread.entry(name.to_owned()).or_insert_with(|| UnreadFile {
+            name: name.to_owned(),
+            problem: problem.to_owned(),
+            users: 0,
+        });
+        unread.users += 1;
+    }
+
+    /// The data files that could not be read, by name.
+    pub(crate) fn unread(&self) -> Vec<UnreadFile> {
+        locked(&self.unread).values().cloned().collect()
     }
 }

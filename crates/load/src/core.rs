@@ -353,6 +353,7 @@ impl Core {
             users: self.users.get(),
             in_flight: self.in_flight.get(),
             sockets: self.io.sockets.get(),
+            resent: self.io.counts.resent.get(),
         }
     }
 

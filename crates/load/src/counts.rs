@@ -75,6 +75,8 @@ pub(crate) struct Gauges {
     pub(crate) users: u32,
     pub(crate) in_flight: u32,
     pub(crate) sockets: u32,
+    /// Requests that were sent on a second connection, since the beginning.
+    pub(crate) resent: u64,
 }
 
 /// Counts for one runtime, second by second.
@@ -174,6 +176,8 @@ pub(crate) struct Merger {
     labels: Vec<Arc<str>>,
     /// For each runtime the first second that it has not delivered; `None` when it has ended.
     next_of_core: Vec<Option<u64>>,
+    /// For each runtime how many requests it had sent on a second connection so far.
+    resent_of_core: Vec<u64>,
     next: u64,
     pending: BTreeMap<u64, LoadSecond>,
 }
@@ -184,6 +188,7 @@ impl Merger {
         Self {
             labels: labels.to_vec(),
             next_of_core: vec![Some(0); cores],
+            resent_of_core: vec![0; cores],
             next: 0,
             pending: BTreeMap::new(),
         }
@@ -199,6 +204,9 @@ impl Merger {
         second.in_flight = Some(second.in_flight.unwrap_or(0) + part.gauges.in_flight);
         second.sockets = Some(second.sockets.unwrap_or(0) + part.gauges.sockets);
         second.redirected = Some(second.redirected.unwrap_or(0) + part.redirected);
+        let resent_before = std::mem::replace(&mut self.resent_of_core[core], part.gauges.resent);
+        let resent = part.gauges.resent - resent_before;
+        second.resent = Some(second.resent.unwrap_or(0) + resent);
         add(&mut second.lateness_us, &part.lateness_us);
         if let Some(open) = &part.open {
             let sum = second.open.get_or_insert_with(OpenSecond::new);
@@ -239,6 +247,7 @@ fn empty_second(second: u64, labels: &[Arc<str>]) -> LoadSecond {
         sockets: Some(0),
         lateness_us: response_histogram(),
         redirected: Some(0),
+        resent: Some(0),
         open: None,
     }
 }
@@ -292,6 +301,7 @@ mod tests {
             users,
             in_flight: 1,
             sockets: 2,
+            resent: 5,
         }
     }
 
@@ -314,6 +324,7 @@ mod tests {
             (0, 7, Some(2), Some(4))
         );
         assert_eq!(whole.lateness_us.max(), 7);
+        assert_eq!(whole.resent, Some(10));
         assert_eq!(
             (whole.classes[0].succeeded, whole.classes[0].failed),
             (1, 1)
@@ -322,7 +333,8 @@ mod tests {
         assert_eq!(whole.classes[1].failed_by_code["503"], 1);
         assert!(merger.next().is_none());
         merger.end(1);
-        assert_eq!(merger.next().unwrap().users, 3);
+        let next = merger.next().unwrap();
+        assert_eq!((next.users, next.resent), (3, Some(0)));
         merger.end(0);
         assert!(merger.next().is_none());
     }

@@ -32,7 +32,8 @@ pub(crate) struct Format {
 #[derive(Debug)]
 pub(crate) struct Cursor {
     format: Format,
-    reader: Option<Box<dyn Lines>>,
+    /// Where lines come from; else why there are none.
+    reader: Result<Box<dyn Lines>, String>,
     /// What has been read and is not yet part of a record with quotes.
     rest: String,
     /// The fields of the first line, if it is not data.
@@ -44,7 +45,7 @@ impl Cursor {
     pub(crate) fn open(format: Format) -> Self {
         let mut cursor = Self {
             format,
-            reader: None,
+            reader: Err("not opened".to_owned()),
             rest: String::new(),
             header: Vec::new(),
         };
@@ -53,13 +54,16 @@ impl Cursor {
     }
 
     fn reopen(&mut self) {
-        self.reader = self.format.open().ok();
+        self.reader = self.format.open().map_err(|error| error.to_string());
         self.rest.clear();
         if self.format.has_header {
             // One line, whatever is quoted in it; its quotes always count.
             let Some(mut line) = self.line(true) else {
                 // JMeter fails without the line that it was promised.
-                self.reader = None;
+                if self.reader.is_ok() {
+                    self.reader =
+                        Err("it has no first line with the names of its columns".to_owned());
+                }
                 return;
             };
             trim_end(&mut line);
@@ -67,9 +71,9 @@ impl Cursor {
         }
     }
 
-    /// The file cannot be read.
-    pub(crate) fn is_missing(&self) -> bool {
-        self.reader.is_none()
+    /// Why the file cannot be read, if so.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.reader.as_ref().err().map(String::as_str)
     }
 
     /// The fields of the next line; `None` at the end of the file. An empty line without quoting
@@ -105,7 +109,7 @@ impl Cursor {
 
     /// The next line with its end: a line feed, or also a carriage return.
     fn line(&mut self, also_return: bool) -> Option<String> {
-        let reader = self.reader.as_mut()?;
+        let reader = self.reader.as_mut().ok()?;
         let mut bytes = Vec::new();
         read_line(reader.as_mut(), also_return, &mut bytes).ok()?;
         let text = || self.format.line_charset().decode(&bytes).into_owned();
@@ -231,9 +235,9 @@ mod tests {
                 recycle: true,
             })
         };
-        assert!(open("").is_missing());
+        assert!(open("").problem().unwrap().contains("no first line"));
         let mut only_names = open("a,b\n");
-        assert!(!only_names.is_missing());
+        assert_eq!(only_names.problem(), None);
         assert_eq!(only_names.header, ["a", "b"]);
         assert_eq!(only_names.next(), None);
     }

@@ -130,11 +130,22 @@ impl Data {
         let taken = shared.file(
             &key,
             || Cursor::open(format),
-            |cursor| (!cursor.is_missing()).then(|| (cursor.header.clone(), cursor.next())),
+            |cursor| match cursor.problem() {
+                None => Ok((cursor.header.clone(), cursor.next())),
+                Some(problem) => Err(problem.to_owned()),
+            },
         );
         // JMeter's thread ends in an exception at a file that it cannot read.
-        let Some((header, line)) = taken else {
-            return false;
+        let (header, line) = match taken {
+            Ok(taken) => taken,
+            Err(problem) => {
+                let says = format!(
+                    "Test failed! java.lang.IllegalArgumentException: File {name} must exist and be readable"
+                );
+                scope.variables.globals().log("ERROR", &says);
+                shared.could_not_read(&name, &problem);
+                return false;
+            }
         };
         let names: Vec<String> = if names.is_empty() {
             header

@@ -23,11 +23,12 @@
 //! - What a request did (time-out, 503, reset) is an outcome under JMeter's name, never an error.
 //!
 //! One rule is not JMeter's: when a connection that was kept from an earlier sample turns out to be
-//! closed, a fresh one is opened; if it closes after the request was sent and before one byte of
-//! the response came, the request is sent once more. JMeter looks whether a connection is closed
-//! only when it has been idle for 4.9 seconds, and reports `NoHttpResponseException` otherwise: a
-//! failure of its own making, which says nothing of the server's capacity. Requests that were sent
-//! twice are counted ([`LoadSummary::resent`]).
+//! closed before a byte of the request was written, a fresh one is opened. JMeter looks whether a
+//! connection is closed only when it has been idle for 4.9 seconds, and reports
+//! `NoHttpResponseException` otherwise: a failure of its own making, which says nothing of the
+//! server's capacity. What was written may have been done, so a request that is not answered after
+//! that has failed, as in JMeter. Requests that a kept connection refused to take are counted
+//! ([`LoadSummary::resent`]).
 //!
 //! From the bottom: `http` (one user's client), `work` (the plan, prepared), `core` (what the users
 //! of one runtime share), `user` (one loop and the samples on it), `starts` (who begins when),
@@ -78,6 +79,7 @@ mod user;
 mod walk;
 mod work;
 
+pub use across_users::UnreadFile;
 pub use census::UserCounts;
 pub use error::LoadError;
 pub use groups::open::ArrivalCounts;

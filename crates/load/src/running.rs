@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use weir_reach::Refusal;
 use weir_record::LoadSecond;
 
+use crate::across_users::UnreadFile;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::core::Report;
@@ -55,7 +56,8 @@ pub struct LoadSummary {
     pub received_bytes: u64,
     /// Bytes sent in samples that were answered.
     pub sent_bytes: u64,
-    /// Samples whose request was sent twice: see the crate's documentation.
+    /// Requests that went out on a second connection, because the first, which had been kept, took
+    /// no byte of them.
     pub resent: u64,
     /// Writes to a socket that had to wait for room in its send buffer.
     pub blocked_sends: u64,
@@ -75,6 +77,8 @@ pub struct LoadSummary {
     pub in_time: bool,
     /// Files that the plan asked for and did not get, because they are out of its reach.
     pub refused: Vec<Refusal>,
+    /// Data files that could not be read, for want of which users ended.
+    pub unread: Vec<UnreadFile>,
     /// Why the load was ended early, or why something that was measured is lost.
     pub problem: Option<String>,
 }
@@ -142,6 +146,7 @@ impl RunningLoad {
         LoadSummary {
             arrivals: self.work.arrivals(told),
             refused: self.work.plan.variables.reach().take_refused(),
+            unread: self.work.shared.unread(),
             ..summary
         }
     }
@@ -177,6 +182,7 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         waited_for_rows: tally.waited_for_rows,
         in_time,
         refused: Vec::new(),
+        unread: Vec::new(),
         problem: tally.crash.or(written.problem).or(problem),
     }
 }

@@ -207,6 +207,7 @@ const OF_THE_LOAD: &[Signal] = &[
     signal(names::THROUGHPUT_STEADY, PerSecond, More, "Loads of a fixed number of requests: mean throughput of the whole seconds behind the slow beginning that MSER-5 cuts off. One figure of the trial; it stands in no timeline."),
     signal(names::ERRORS, PerSecond, Less, "Samples that failed per second."),
     signal(names::REDIRECTS, PerSecond, Neither, "Samples per second that were answered with a redirect or by way of one; of a real JMeter only those that it did not follow."),
+    signal(names::RESENDS, PerSecond, Neither, "Requests per second that Weir's own engine sent on a second connection, because the one that was kept took no byte of them."),
     signal(names::USERS, Each("user"), Neither, "Users running at the end of the second."),
     signal(names::IN_FLIGHT, Each("request"), Neither, "Samples in flight at the end of the second."),
     signal(names::CONNECTIONS, Each("connection"), Neither, "Connections of the users that are open at the end of the second."),

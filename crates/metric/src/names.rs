@@ -33,6 +33,8 @@ pub const LATENESS_P50: &str = "load.lateness.p50";
 pub const LATENESS_P99: &str = "load.lateness.p99";
 /// Samples per second that were answered with a redirect, or by way of one.
 pub const REDIRECTS: &str = "redirects";
+/// Requests that Weir's own engine sent on a second connection.
+pub const RESENDS: &str = "resends";
 /// Share of the users' wake-ups that were more than 10 ms late.
 pub const LATE_SHARE: &str = "load.late-share";
 /// Cores that the load generator used.

@@ -237,6 +237,7 @@ mod tests {
             sockets: None,
             lateness_us: response_histogram(),
             redirected: None,
+            resent: None,
             open: None,
         }
     }

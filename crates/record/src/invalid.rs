@@ -71,6 +71,13 @@ pub enum InvalidReason {
         /// What was refused of the first.
         first: String,
     },
+    /// Data files could not be read, and users ended for want of them.
+    FilesUnread {
+        /// How many files.
+        files: usize,
+        /// The first, with the reason and how many users ended.
+        first: String,
+    },
     /// The measured window is not steady.
     NotSteady {
         /// What speaks against it.
@@ -117,6 +124,7 @@ impl InvalidReason {
             | Self::LoadToolNoPort { .. } => Some(true),
             Self::RowsUnreadable { .. }
             | Self::FilesRefused { .. }
+            | Self::FilesUnread { .. }
             | Self::NotSteady { .. }
             | Self::SecondsMissed { .. }
             | Self::SecondsUnseen { .. }
@@ -159,6 +167,9 @@ impl fmt::Display for InvalidReason {
             }
             Self::FilesRefused { files, first } => {
                 write!(f, "the plan was refused {files} file(s): {first}")
+            }
+            Self::FilesUnread { files, first } => {
+                write!(f, "{files} data file(s) could not be read: {first}")
             }
             Self::NotSteady { why } => write!(f, "not steady: {why}"),
             Self::SecondsMissed { missed, of } => {

@@ -28,6 +28,9 @@ pub struct LoadSecond {
     /// Samples that were answered with a redirect or by way of one; `None` when the load generator
     /// does not tell.
     pub redirected: Option<u64>,
+    /// Requests that were sent again, on a fresh connection, because the one that was kept took no
+    /// byte of them; `None` when the load generator does not tell.
+    pub resent: Option<u64>,
     /// What only an open workload has; `None` when the load is closed.
     pub open: Option<OpenSecond>,
 }
@@ -85,6 +88,7 @@ impl LoadSecond {
             sockets: None,
             lateness_us: response_histogram(),
             redirected: None,
+            resent: None,
             open: None,
         }
     }

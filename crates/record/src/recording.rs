@@ -150,6 +150,9 @@ fn load_reading(load: &LoadSecond) -> Reading {
     if let Some(redirected) = load.redirected {
         put(names::REDIRECTS, redirected as f64);
     }
+    if let Some(resent) = load.resent {
+        put(names::RESENDS, resent as f64);
+    }
     put(names::USERS, f64::from(load.users));
     if let Some(in_flight) = load.in_flight {
         put(names::IN_FLIGHT, f64::from(in_flight));

@@ -119,6 +119,16 @@ impl TrialRecord {
         }
     }
 
+    /// Notes requests that went out on a second connection, in the whole load.
+    pub fn note_resent(&mut self, resent: u64) {
+        if resent > 0 {
+            self.notes.push(format!(
+                "{resent} request(s) were sent on a second connection, because the server had closed the one that \
+                 was kept and nothing had been done yet. Each counts as one"
+            ));
+        }
+    }
+
     /// Samples of the window that were answered with a redirect or by way of one: their share of
     /// all, and about how many; `None` where nobody counted them.
     pub fn redirected(&self) -> Option<(f64, f64)> {

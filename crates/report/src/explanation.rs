@@ -81,6 +81,9 @@ fn of_run(run: &Diagnosis, width: usize) -> String {
             text.push_str(&wrap(&first, "        ", &part.what, width));
         }
     }
+    for note in &run.notes {
+        text.push_str(&wrap("note: ", "  ", note, width));
+    }
     text
 }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
-use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad};
+use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad, UnreadFile};
 use weir_reach::Refusal;
 use weir_record::{InvalidReason, LoadSecond, Reading, TrialError, failed_to};
 use weir_script::ResolvedPlan;
@@ -177,10 +177,26 @@ impl LoadEnd {
         }
     }
 
+    /// Requests that went out on a second connection, because the first took no byte of them.
+    pub fn resent(&self) -> u64 {
+        match self {
+            Self::Native(summary) => summary.resent,
+            Self::Jmeter(_) => 0,
+        }
+    }
+
     /// Files that the plan asked for and did not get.
     pub fn refused(&self) -> &[Refusal] {
         match self {
             Self::Native(summary) => &summary.refused,
+            Self::Jmeter(_) => &[],
+        }
+    }
+
+    /// Data files that could not be read, for want of which users ended.
+    pub fn unread(&self) -> &[UnreadFile] {
+        match self {
+            Self::Native(summary) => &summary.unread,
             Self::Jmeter(_) => &[],
         }
     }
@@ -199,7 +215,14 @@ impl LoadEnd {
                         files: summary.refused.len(),
                         first: first.to_string(),
                     });
-                local.into_iter().chain(refused).collect()
+                let unread = summary
+                    .unread
+                    .first()
+                    .map(|first| InvalidReason::FilesUnread {
+                        files: summary.unread.len(),
+                        first: first.to_string(),
+                    });
+                local.into_iter().chain(refused).chain(unread).collect()
             }
             Self::Jmeter(summary) => {
                 let (samples, rows) = (summary.late, summary.unreadable);

@@ -174,6 +174,7 @@ pub(crate) fn load(network: &Network, at: u64, second: &Second) -> LoadSecond {
         sockets: None,
         lateness_us: response_histogram(),
         redirected: None,
+        resent: None,
         open: None,
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use weir_plan::LoadPlan;
 use weir_reach::Reach;
 use weir_record::CheckedName;
-use weir_script::{FileUse, Origin, Properties};
+use weir_script::{FileDeed, FileUse, Origin, Properties};
 
 use crate::error::ExpectedError;
 use crate::output;
@@ -31,6 +31,8 @@ pub(crate) struct JudgedFile {
     /// Where it lies, if its name is always the same.
     place: Option<PathBuf>,
     pub(crate) is_refused: bool,
+    /// Why it cannot be read now, where that is known.
+    problem: Option<String>,
 }
 
 /// The files of a plan, as far as they show before it runs. Nothing is written by looking.
@@ -47,27 +49,65 @@ pub(crate) fn of_plan(plan: &LoadPlan, properties: &Properties) -> Vec<JudgedFil
 
 fn judged(files: Vec<FileUse>, reach: &Reach) -> Vec<JudgedFile> {
     let judged = files.into_iter().map(|file| {
-        let judgement = file.name.as_ref().map(|name| {
-            let found = match file.does {
-                weir_script::FileDeed::Reads => reach.find(name),
-                // What is written goes where Weir is run, be there a file beside the plan or not.
-                _ => PathBuf::from(name),
-            };
-            reach.judge(&found)
+        let is_read = file.does == FileDeed::Reads;
+        let found = file.name.as_ref().map(|name| match is_read {
+            true => reach.find(name),
+            // What is written goes where Weir is run, be there a file beside the plan or not.
+            false => PathBuf::from(name),
         });
+        let judgement = found.as_ref().map(|found| reach.judge(found));
+        let is_refused = judgement.as_ref().is_some_and(|of| !of.is_allowed);
+        let to_read = file.name.as_deref().zip(found.as_deref());
+        let to_read = to_read.filter(|_| is_read && !is_refused && !file.only_jmeter);
         JudgedFile {
-            is_refused: judgement.as_ref().is_some_and(|of| !of.is_allowed),
+            problem: to_read.and_then(|(name, found)| unreadable(name, found, reach)),
             place: judgement.map(|of| of.place),
+            is_refused,
             file,
         }
     });
     judged.collect()
 }
 
+/// Why a file that a plan reads cannot be read now.
+fn unreadable(name: &str, found: &Path, reach: &Reach) -> Option<String> {
+    let error = match reach.read(found) {
+        Ok(file) => {
+            let is_empty = file.metadata().is_ok_and(|facts| facts.len() == 0);
+            return is_empty.then(|| format!("is empty ({})", place(found)));
+        }
+        Err(error) => error,
+    };
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return Some(format!("cannot be read ({}: {error})", place(found)));
+    }
+    let (here, beside) = (place(Path::new(name)), place(&reach.folder().join(name)));
+    Some(if here == beside {
+        format!("is not there (looked for {here})")
+    } else {
+        format!("is not there (looked for {here}, then {beside})")
+    })
+}
+
+fn place(path: &Path) -> String {
+    let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    place.display().to_string()
+}
+
 impl JudgedFile {
     /// Whether only a JMeter touches it.
     pub(crate) fn only_jmeter(&self) -> bool {
         self.file.only_jmeter
+    }
+
+    /// What is wrong with it before the run, without the plan's name: users may want it in vain.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let problem = self.problem.as_ref()?;
+        let (at, who, written) = (self.file.at, &self.file.who, &self.file.written);
+        Some(format!(
+            "line {}, column {}: {who} reads {written}, which {problem}",
+            at.line, at.column
+        ))
     }
 
     /// The file as programs read it.
@@ -107,12 +147,15 @@ impl JudgedFile {
                     "{begin}: refused, outside the folders of plan and run ({place}; --allow-files {place})"
                 )
             }
-            Some(place) => format!("{begin}: allowed ({})", place.display()),
+            Some(place) => match &self.problem {
+                None => format!("{begin}: allowed ({})", place.display()),
+                Some(problem) => format!("{begin}: {problem}"),
+            },
         }
     }
 }
 
-/// Refuses a plan that names a file which it may not touch.
+/// Refuses a plan that names a file which it may not touch; warns of those that cannot be read.
 pub(crate) fn refuse(
     plan: &LoadPlan,
     properties: &Properties,
@@ -122,6 +165,9 @@ pub(crate) fn refuse(
     let refused = files.iter();
     let refused = refused.filter(|file| file.is_refused && (with_jmeter || !file.only_jmeter()));
     let name = plan.source.as_deref().unwrap_or(Path::new("the plan"));
+    for warning in files.iter().filter_map(JudgedFile::warning) {
+        output::talk(&format!("{}: warning: {warning}", name.display()));
+    }
     let mut count = 0;
     for file in refused {
         output::talk(&format!("{}: {}", name.display(), file.line()));

@@ -21,6 +21,8 @@ const LATER_HOST: &str = "the server is known only when the request is sent; a p
 pub(crate) struct PlanCheck {
     /// One line for each finding.
     pub(crate) lines: Vec<String>,
+    /// How many of them warn: something that the plan asks for does not happen, or may not.
+    pub(crate) warnings: usize,
     /// How many elements cannot be run.
     pub(crate) unsupported: usize,
     /// Each file that it names.
@@ -93,6 +95,10 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
         .iter()
         .filter(|file| file.is_refused && !file.only_jmeter());
     check.refused = refused.count();
+    let file = path.display();
+    let warnings = files.iter().filter_map(JudgedFile::warning);
+    let warnings = warnings.map(|warning| format!("{file}: warning: {warning}"));
+    check.warn(warnings);
     check.files = files;
     // Properties are not known here; what can be wrong without them is found all the same. An
     // element that is named already is not named again for what it holds.
@@ -101,15 +107,12 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
         Ok(plan) => &plan.warnings,
         Err(error) => &error.warnings,
     };
-    let file = path.display();
     let warnings = warnings.iter();
-    check
-        .lines
-        .extend(warnings.map(|warning| format!("{file}: warning: {warning}")));
+    check.warn(warnings.map(|warning| format!("{file}: warning: {warning}")));
     if let Ok(plan) = &resolved {
         let later = plan.later_hosts().into_iter();
         let said = later.map(|at| format!("{file}: warning: line {}: {LATER_HOST}", at.line));
-        check.lines.extend(said);
+        check.warn(said);
     }
     if let Err(error) = &resolved {
         let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
@@ -125,23 +128,32 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
     Ok(check)
 }
 
+impl PlanCheck {
+    fn warn(&mut self, lines: impl Iterator<Item = String>) {
+        let before = self.lines.len();
+        self.lines.extend(lines);
+        self.warnings += self.lines.len() - before;
+    }
+}
+
 fn lines_of(reading: &weir_jmx::Reading) -> PlanCheck {
     let file = reading
         .plan
         .source
         .as_ref()
         .map_or_else(|| "the plan".to_owned(), |path| path.display().to_string());
+    let count = |severity| {
+        let findings = reading.findings.iter();
+        findings.filter(|of| of.severity == severity).count()
+    };
     PlanCheck {
         lines: reading
             .findings
             .iter()
             .map(|finding| format!("{file}: {finding}"))
             .collect(),
-        unsupported: reading
-            .findings
-            .iter()
-            .filter(|finding| finding.severity == Severity::Unsupported)
-            .count(),
+        warnings: count(Severity::Warning),
+        unsupported: count(Severity::Unsupported),
         files: Vec::new(),
         refused: 0,
     }

@@ -52,6 +52,8 @@ pub(super) struct Notes {
     pub(super) last_byte: Option<Moment>,
     pub(super) received: u64,
     pub(super) sent: u64,
+    /// A byte of the request has left: the server may act on it.
+    pub(super) is_written: bool,
     pub(super) kept: Option<Box<Kept>>,
 }
 
@@ -153,9 +155,9 @@ impl Client {
         notes: &mut Notes,
     ) -> Result<Answered, Failure> {
         notes.sent = request.length();
-        self.send(socket, request.bytes, request).await?;
+        self.send(socket, request.bytes, request, notes).await?;
         if !request.uploads.is_empty() {
-            Box::pin(self.send_files(socket, request)).await?;
+            Box::pin(self.send_files(socket, request, notes)).await?;
         }
         let kept = request
             .keep_body
@@ -191,6 +193,7 @@ impl Client {
         socket: &mut Socket,
         bytes: &[u8],
         request: &Request<'_>,
+        notes: &mut Notes,
     ) -> Result<(), Failure> {
         let mut rest = bytes;
         // What TLS has taken may still wait in memory.
@@ -214,6 +217,7 @@ impl Client {
             }
             match written {
                 Some(Ok(length)) => {
+                    notes.is_written |= length > 0;
                     is_flushed |= rest.is_empty();
                     rest = &rest[length..];
                 }
@@ -229,14 +233,15 @@ impl Client {
         &mut self,
         socket: &mut Socket,
         request: &Request<'_>,
+        notes: &mut Notes,
     ) -> Result<(), Failure> {
         let mut buffer = vec![0; UPLOAD_PIECE_BYTES];
         for upload in request.uploads {
             let mut pieces = Pieces::open(upload)?;
             while let Some(piece) = pieces.next(&mut buffer)? {
-                self.send(socket, piece, request).await?;
+                self.send(socket, piece, request, notes).await?;
             }
-            self.send(socket, &upload.after, request).await?;
+            self.send(socket, &upload.after, request, notes).await?;
         }
         Ok(())
     }

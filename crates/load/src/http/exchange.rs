@@ -27,9 +27,10 @@ enum Opened {
 impl Client {
     /// Sends a request and reads the response to its end.
     ///
-    /// A request is sent a second time, on a fresh connection, only if the first connection was
-    /// kept from an earlier exchange and ended without a byte of the response; and when a proxy
-    /// asks for a name and a password.
+    /// A request goes out a second time, on a fresh connection, only if the first connection was
+    /// kept from an earlier exchange and took no byte of it; and when a proxy asks for a name and a
+    /// password. What was written may have been done: without an answer it has failed, as in
+    /// JMeter.
     pub(crate) async fn exchange(&mut self, servers: &Servers, request: &Request<'_>) -> Exchange {
         let started = self.io.now();
         if !usual::is_usual(servers, request) {
@@ -112,8 +113,11 @@ impl Client {
             let answered = self.attempt(&mut connection, servers, request, notes).await;
             match answered {
                 Err(failure)
-                    if is_kept && failure.is_closed_connection() && notes.received == 0 =>
+                    if is_kept
+                        && (failure.is_unprocessed()
+                            || failure.is_closed_connection() && !notes.is_written) =>
                 {
+                    notes.is_written = false;
                     self.io.counts.resent.update(|count| count + 1);
                 }
                 Err(failure) => return Err(failure),

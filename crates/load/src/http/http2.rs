@@ -84,14 +84,20 @@ impl Http2 {
         self.received.get()
     }
 
-    /// Sends a request, given as the bytes of HTTP/1.1.
-    pub(crate) async fn send(&mut self, bytes: &[u8], is_tls: bool) -> Result<Answer, Failure> {
+    /// Sends a request, given as the bytes of HTTP/1.1; notes that the connection has taken it.
+    pub(crate) async fn send(
+        &mut self,
+        bytes: &[u8],
+        is_tls: bool,
+        is_written: &mut bool,
+    ) -> Result<Answer, Failure> {
         let (request, body) = request_of(bytes, is_tls)?;
         poll_fn(|context| self.requests.poll_ready(context))
             .await
             .map_err(|error| failure(&error))?;
         let sent = self.requests.send_request(request, body.is_empty());
         let (response, mut stream) = sent.map_err(|error| failure(&error))?;
+        *is_written = true;
         if !body.is_empty() {
             let sent = stream.send_data(body, true);
             sent.map_err(|error| failure(&error))?;
@@ -236,7 +242,7 @@ fn failure(error: &h2::Error) -> Failure {
     };
     match reason {
         // The server ends the connection and has not looked at the request.
-        Reason::NO_ERROR | Reason::REFUSED_STREAM => Failure::NoResponse,
+        Reason::NO_ERROR | Reason::REFUSED_STREAM => Failure::Unprocessed,
         _ if error.is_go_away() => Failure::Http2(format!("Received GOAWAY: {reason:?}")),
         _ => Failure::Http2(format!("Received RST_STREAM: {reason:?}")),
     }

@@ -34,7 +34,7 @@ pub(crate) struct IoContext {
 /// What happened beside the samples.
 #[derive(Debug, Default)]
 pub(crate) struct IoCounts {
-    /// Requests that were sent a second time.
+    /// Requests that were sent on a second connection.
     pub(crate) resent: Cell<u64>,
     /// Writes that had to wait for room in the socket.
     pub(crate) blocked_sends: Cell<u64>,

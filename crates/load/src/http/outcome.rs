@@ -27,6 +27,9 @@ pub(crate) enum Failure {
     Socket(String),
     /// The connection ended before the first byte of the response.
     NoResponse,
+    /// The server says that it has not looked at the request, and ends the connection (RFC 9113,
+    /// section 8.7).
+    Unprocessed,
     /// Nothing was received for the response time-out.
     ReadTimeOut,
     /// The body ended before its announced length.
@@ -159,10 +162,15 @@ impl Failure {
         }
     }
 
-    /// The connection died before the server can have said anything: on a connection that was kept
-    /// from an earlier sample this means that the server had closed it.
+    /// The connection died: on one that was kept from an earlier sample, before a byte was written,
+    /// this means that the server had closed it.
     pub(crate) fn is_closed_connection(&self) -> bool {
         matches!(self, Self::Reset | Self::Socket(_) | Self::NoResponse)
+    }
+
+    /// The server has said that it did nothing of the request.
+    pub(crate) fn is_unprocessed(&self) -> bool {
+        matches!(self, Self::Unprocessed)
     }
 
     /// The failure is this machine's own: it ran out of something, whatever the server does.
@@ -177,7 +185,7 @@ impl Failure {
             Self::UnknownHost => "java.net.UnknownHostException",
             Self::Connect(failure) => failure.class(),
             Self::Reset | Self::Socket(_) => "java.net.SocketException",
-            Self::NoResponse => "org.apache.http.NoHttpResponseException",
+            Self::NoResponse | Self::Unprocessed => "org.apache.http.NoHttpResponseException",
             Self::ReadTimeOut => "java.net.SocketTimeoutException",
             Self::ShortBody { .. } | Self::NoClosingChunk => {
                 "org.apache.http.ConnectionClosedException"
@@ -207,7 +215,7 @@ impl Failure {
             Self::Socket(text) | Self::Ssl(text) | Self::SslHandshake(text) | Self::Http2(text) => {
                 text.clone()
             }
-            Self::NoResponse => {
+            Self::NoResponse | Self::Unprocessed => {
                 format!("{}:{} failed to respond", bracketed(place.host), place.port)
             }
             Self::ReadTimeOut => "Read timed out".to_owned(),

@@ -67,7 +67,7 @@ impl Client {
         let io = Rc::clone(&self.io);
         let until = || request.response_timeout.map(|t| io.now().after(t));
         let whole = whole(request)?;
-        let sending = connection.send(&whole, is_tls);
+        let sending = connection.send(&whole, is_tls, &mut notes.is_written);
         let sent = self.timer.within(until(), sending).await;
         let mut answer = sent.unwrap_or(Err(Failure::ReadTimeOut))?;
         let mut head = None;
@@ -91,7 +91,7 @@ impl Client {
                     }
                 }
                 Ok(Piece::End) => return Ok((head.ok_or(Failure::NoResponse)?, kept)),
-                Err(Failure::NoResponse) if head.is_some() => {
+                Err(Failure::NoResponse | Failure::Unprocessed) if head.is_some() => {
                     let says = "the connection ended inside the response";
                     return Err(Failure::Http2(says.to_owned()));
                 }

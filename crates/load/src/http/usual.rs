@@ -83,8 +83,7 @@ impl Client {
     }
 
     /// What became of a request that was started, and its connection opened, at these moments;
-    /// nothing if the server had closed a connection that was kept: then the request is sent again
-    /// on another.
+    /// nothing if a connection that was kept took no byte of it: then it is sent on another.
     pub(super) fn end_usual(
         &mut self,
         usual: Usual,
@@ -97,7 +96,7 @@ impl Client {
         } = usual;
         let received = reader.received();
         let is_closed = matches!(&read, Err(failure) if failure.is_closed_connection());
-        if connected.is_none() && is_closed && received == 0 {
+        if connected.is_none() && is_closed && usual.written == 0 {
             self.io.counts.resent.update(|count| count + 1);
             self.io.put_reader(reader);
             return None;

@@ -34,6 +34,7 @@ fn load_second(second: u64, answered: u64, failed: u64, response_us: u64) -> Loa
         sockets: Some(10),
         lateness_us,
         redirected: None,
+        resent: None,
         open: None,
     }
 }

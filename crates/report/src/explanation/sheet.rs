@@ -39,6 +39,7 @@ pub fn explanation_sheet(explanation: &Explanation) -> Sheet {
             .collect(),
         notes: not_run
             .chain(explanation.runs.iter().flat_map(ideas))
+            .chain(explanation.runs.iter().flat_map(|run| run.notes.clone()))
             .collect(),
         made_by: format!("weir explain · Weir {}", explanation.weir),
         ..Sheet::default()

@@ -16,7 +16,7 @@ use crate::{job, output, plans};
 /// send nothing.
 ///
 /// Each problem is named with its file, its line, what would be lost and what to do instead. Each
-/// plan gets a last line: whether it runs natively in full.
+/// plan gets a last line: whether it runs natively, and whether in full.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// JMeter plans (.jmx), studies, networks and gateways' files (.toml).
@@ -149,10 +149,12 @@ impl Checking<'_> {
                 "{name}: {count} files are refused: weir run does not start"
             )),
         }
-        let summary = match found.unsupported {
-            0 => "runs natively in full".to_owned(),
-            1 => "1 element cannot be run natively".to_owned(),
-            count => format!("{count} elements cannot be run natively"),
+        let summary = match (found.unsupported, found.warnings) {
+            (0, 0) => "runs natively in full".to_owned(),
+            (0, 1) => "runs natively, but for 1 warning above".to_owned(),
+            (0, count) => format!("runs natively, but for {count} warnings above"),
+            (1, _) => "1 element cannot be run natively".to_owned(),
+            (count, _) => format!("{count} elements cannot be run natively"),
         };
         self.say(&format!("{name}: {summary}"));
         Ok(match (found.unsupported, found.refused) {

@@ -122,6 +122,9 @@ fn measured(
     for refused in measured.load.refused() {
         output::talk(&format!("the plan may not {refused}"));
     }
+    for unread in measured.load.unread() {
+        output::talk(&format!("a data file could not be read: {unread}"));
+    }
     if let Some(error) = measured.failed.take() {
         return Err(super::studies::trial_failed(error));
     }
@@ -276,6 +279,7 @@ fn record(
     if let Some(arrivals) = measured.load.arrivals() {
         record.note_arrivals(arrivals.not_started, arrivals.skipped);
     }
+    record.note_resent(measured.load.resent());
     record.note_redirects(REDIRECTS_NOTED);
     Ok(record)
 }

@@ -1,5 +1,5 @@
 //! `weir check` over plans found in public repositories, if the workplace has them beside the
-//! workspace: how many of them run natively in full.
+//! workspace: how many of them run natively.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
@@ -9,7 +9,7 @@ use crate::support::Place;
 
 /// What has been reached, of plans that somebody uses and of examples; it only goes up. Of
 /// the first, 36 are 90 %.
-const IN_FULL_MIN: [usize; 2] = [36, 29];
+const NATIVE_MIN: [usize; 2] = [36, 29];
 
 #[test]
 fn plans_of_other_people() {
@@ -38,18 +38,19 @@ fn plans_of_other_people() {
                 .count()
         };
         let in_full = ending(": runs natively in full");
+        let runs = in_full + ending("warning above") + ending("warnings above");
         println!(
-            "{in_full} of {} {kind} plans run natively in full",
+            "{runs} of {} {kind} plans run natively, {in_full} of them in full",
             paths.len()
         );
-        assert_eq!(in_full + ending("cannot be run natively"), paths.len());
-        in_full
+        assert_eq!(runs + ending("cannot be run natively"), paths.len());
+        runs
     });
     assert!(
         reached
             .iter()
-            .zip(IN_FULL_MIN)
+            .zip(NATIVE_MIN)
             .all(|(reached, min)| *reached >= min),
-        "{reached:?} plans run in full, {IN_FULL_MIN:?} did before"
+        "{reached:?} plans run natively, {NATIVE_MIN:?} did before"
     );
 }

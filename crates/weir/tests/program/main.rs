@@ -7,6 +7,7 @@
 mod cli;
 mod compare;
 mod corpus;
+mod data_files;
 mod documented;
 mod explain;
 mod hostile;

@@ -286,6 +286,7 @@ mod tests {
             sockets: None,
             lateness_us,
             redirected: None,
+            resent: None,
             open: None,
         });
         let row = SampleRow {
