@@ -52,6 +52,16 @@ pub enum IntakeError {
         /// Most that is taken.
         days: u64,
     },
+    /// A result file has no part of this number.
+    #[error("take part {number} of {file}: it holds {parts} test(s)")]
+    NoPart {
+        /// The file.
+        file: String,
+        /// The part that was asked for, from 1.
+        number: usize,
+        /// How many there are.
+        parts: usize,
+    },
     /// A file is not what any monitor writes.
     #[error("read {file} as what a monitor wrote: {says}")]
     NotAMonitor {

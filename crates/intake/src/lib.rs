@@ -15,6 +15,7 @@ mod broken;
 mod error;
 mod monitor;
 mod samples;
+mod stretches;
 mod take_in;
 mod window;
 
@@ -22,5 +23,5 @@ pub use align::{Aligned, Clock};
 pub use broken::Broken;
 pub use error::IntakeError;
 pub use monitor::{Monitor, MonitorKind};
-pub use samples::Samples;
+pub use samples::{Part, ResultFile, Samples};
 pub use take_in::{Ask, TakenIn, take_in};

@@ -3,13 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
 mod common;
+mod results;
 
 use std::fmt::Write as _;
+use std::io::Read;
 
 use common::{RECORDED_LOAD, at, jtl, load};
 use jiff::civil::date;
 use jiff::tz::TimeZone;
-use weir_intake::{Ask, Clock, IntakeError, Monitor, MonitorKind, Samples, TakenIn, take_in};
+use weir_intake::{
+    Ask, Clock, IntakeError, Monitor, MonitorKind, Part, ResultFile, Samples, TakenIn, take_in,
+};
 
 const SAR: &[u8] = include_bytes!("recorded/sar.txt");
 const SADF: &[u8] = include_bytes!("recorded/sadf.csv");
@@ -33,7 +37,13 @@ fn ask() -> Ask {
 }
 
 fn samples(text: &str) -> Result<Samples, IntakeError> {
-    Samples::read(text.as_bytes(), "shot1.jtl", &TimeZone::UTC)
+    read(text.as_bytes(), "shot1.jtl")
+}
+
+/// The largest test of a file.
+fn read(input: impl Read, file: &str) -> Result<Samples, IntakeError> {
+    let file = ResultFile::read(input, file, &TimeZone::UTC)?;
+    Ok(file.parts(Part::Largest)?.remove(0))
 }
 
 fn monitor(text: &str) -> Result<Monitor, IntakeError> {
@@ -63,7 +73,7 @@ fn has(texts: &[String], part: &str) -> bool {
 #[test]
 fn a_recorded_test_has_as_many_samples_as_jmeter_summed_up() {
     let recorded = include_bytes!("../../record/tests/jmeter/struct.jtl");
-    let samples = Samples::read(recorded.as_slice(), "struct.jtl", &TimeZone::UTC).unwrap();
+    let samples = read(recorded.as_slice(), "struct.jtl").unwrap();
     let taken = take_in(
         &samples,
         &[],
@@ -91,7 +101,7 @@ fn csv_and_xml_of_one_test_are_the_same_samples() {
             env!("CARGO_MANIFEST_DIR")
         );
         let file = std::fs::File::open(path).unwrap();
-        let samples = Samples::read(file, recorded, &TimeZone::UTC).unwrap();
+        let samples = read(file, recorded).unwrap();
         assert!(samples.count() >= 10, "{recorded}: {}", samples.count());
         assert_eq!(samples.users(), Some(1), "{recorded}");
     }
@@ -436,7 +446,7 @@ fn any_bytes_give_an_answer() {
             let load = RECORDED_LOAD.rows();
             let _ = beside(&samples(&jtl(&load)).unwrap(), &monitor, "UTC");
         }
-        if let Ok(samples) = Samples::read(bytes, "fuzz", &TimeZone::UTC) {
+        if let Ok(samples) = read(bytes, "fuzz") {
             let _ = take_in(&samples, &[], &ask());
         }
     });

@@ -36,8 +36,8 @@ impl Scale {
     }
 }
 
-/// The least decimals in this range with which a value is told from bounds that it is not at; `None`
-/// where these do not do.
+/// The least decimals in this range with which a value is told from bounds that it is not at;
+/// `None` where these do not do.
 pub fn decimals_apart(
     value: f64,
     bounds: &[f64],

@@ -88,6 +88,11 @@ impl JtlError {
     pub fn is_one_row(&self) -> bool {
         matches!(self, Self::Cell { .. })
     }
+
+    /// Whether it is the time of a sample that cannot be read.
+    pub fn is_time(&self) -> bool {
+        matches!(self, Self::Cell { column, .. } if *column == csv::TIMESTAMP)
+    }
 }
 
 #[cfg(test)]

@@ -104,13 +104,18 @@ fn not_known(trials: &[TrialRecord], target: &TargetFacts) -> Vec<Finding> {
         ));
     }
     let levels: BTreeSet<u32> = trials.iter().map(|trial| trial.population).collect();
-    if levels.len() < 2 {
+    if levels.contains(&0) {
+        found.push(not(
+            "Not all of these files say how many users there were, so what belongs to one number of users is not known.",
+            "let JMeter write the column allThreads (jmeter.save.saveservice.thread_counts=true), or thread names",
+        ));
+    } else if levels.len() < 2 {
         found.push(not(
             "These files cannot say how throughput and response time change with the number of users: there is only one.",
             "give the result files of tests with other numbers of users too, each with its own --jtl",
         ));
     }
-    if levels.len() == trials.len() {
+    if !levels.contains(&0) && levels.len() == trials.len() {
         found.push(not(
             "These files cannot say how much two tests of the same load differ: none was repeated.",
             "repeat one of them twice",

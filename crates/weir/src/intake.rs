@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use weir_intake::{Aligned, Ask, Clock, IntakeError, Monitor, Samples, TakenIn, take_in};
+use weir_intake::{
+    Aligned, Ask, Clock, IntakeError, Monitor, Part, ResultFile, Samples, TakenIn, take_in,
+};
 use weir_record::{RunDirectory, failed_to};
 
 use crate::error::ExpectedError;
@@ -31,6 +33,8 @@ pub(crate) struct Files<'a> {
     pub(crate) dropped_s: Option<u64>,
     /// CPUs of the machine that was watched; `None`: what the monitor says.
     pub(crate) cpus: Option<u32>,
+    /// Which test of a file that holds several.
+    pub(crate) part: Part,
 }
 
 /// What was taken in.
@@ -45,11 +49,19 @@ impl Files<'_> {
     /// Reads everything.
     pub(crate) fn take_in(&self) -> Result<Loads, ExpectedError> {
         let clock = self.clock()?;
-        let results: Vec<Samples> = self
-            .results
-            .iter()
-            .map(|path| samples(path, &clock.zone))
-            .collect::<Result<_, _>>()?;
+        let mut results: Vec<Samples> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for path in self.results {
+            let parts = result_file(path, &clock.zone)?
+                .parts(self.part)
+                .map_err(input)?;
+            let several = parts.len() > 1;
+            names.extend((1..=parts.len()).map(|number| match several {
+                true => format!("{}, part {number}", name(path)),
+                false => name(path),
+            }));
+            results.extend(parts);
+        }
         let spans: Vec<_> = results
             .iter()
             .map(|samples| {
@@ -73,7 +85,7 @@ impl Files<'_> {
         for (at, samples) in results.iter().enumerate() {
             let ask = Ask {
                 id: at as u32 + 1,
-                name: name(&self.results[at]),
+                name: names[at].clone(),
                 dropped_s: self.dropped_s,
                 cpus,
             };
@@ -161,7 +173,7 @@ fn name(path: &Path) -> String {
     )
 }
 
-fn samples(path: &Path, zone: &TimeZone) -> Result<Samples, ExpectedError> {
+fn result_file(path: &Path, zone: &TimeZone) -> Result<ResultFile, ExpectedError> {
     let shown = path.display().to_string();
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let length = file.metadata().map_or(0, |facts| facts.len());
@@ -171,7 +183,7 @@ fn samples(path: &Path, zone: &TimeZone) -> Result<Samples, ExpectedError> {
     if length > LARGE_BYTES {
         output::talk(&format!("reading {shown} ({} MB)", length / 1_000_000));
     }
-    Samples::read(file, &shown, zone).map_err(|error| {
+    ResultFile::read(file, &shown, zone).map_err(|error| {
         let text = failed_to(&error);
         ExpectedError::Input(match kind_of(path) {
             Some(kind) => format!("{text}; it is {kind}'s, give it with --sar or --csv"),

@@ -3,6 +3,8 @@
 //! JMeter takes a pattern of Java's `SimpleDateFormat`. It is translated once into the directives
 //! of jiff, which formats and parses with it.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
@@ -27,13 +29,18 @@ pub enum TimestampFormat {
 }
 
 /// Patterns that a file may have been written with although nobody says so: those that JMeter
-/// tries.
-const COMMON: [&str; 5] = [
+/// tries, and ISO 8601, which tools that make result files write.
+const COMMON: [&str; 10] = [
     "yyyy/MM/dd HH:mm:ss.SSS",
     "yyyy/MM/dd HH:mm:ss",
     "yyyy-MM-dd HH:mm:ss.SSS",
     "yyyy-MM-dd HH:mm:ss",
     "MM/dd/yy HH:mm:ss",
+    "yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+    "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
+    "yyyy-MM-dd'T'HH:mm:ssXXX",
+    "yyyy-MM-dd'T'HH:mm:ss.SSS",
+    "yyyy-MM-dd'T'HH:mm:ss",
 ];
 
 impl TimestampFormat {
@@ -91,7 +98,12 @@ impl TimestampFormat {
             Self::None => None,
             Self::Milliseconds => text.parse().ok(),
             Self::Pattern { directives, zone } => {
-                let parsed = strtime::parse(directives, text).ok()?;
+                // ISO 8601 writes UTC as a letter.
+                let in_utc = text.strip_suffix('Z');
+                let in_utc = in_utc.filter(|_| directives.ends_with("%:z"));
+                let text =
+                    in_utc.map_or(Cow::Borrowed(text), |text| format!("{text}+00:00").into());
+                let parsed = strtime::parse(directives, &*text).ok()?;
                 let moment = parsed.to_timestamp().or_else(|_| {
                     let local: DateTime = parsed.to_datetime()?;
                     local

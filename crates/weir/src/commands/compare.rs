@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use weir_intake::Part;
 use weir_metric::{Quantity, RelativeRequirement, Requirement, Unit};
 use weir_record::{IntervalHistograms, RunDirectory, RunResult, TrialRecord, failed_to};
 use weir_stats::Margin;
@@ -174,6 +175,7 @@ fn of_result_file(named: &str, arguments: &CompareArguments) -> Result<RunSide, 
         zone: arguments.time_zone.as_deref(),
         dropped_s: None,
         cpus: None,
+        part: Part::Largest,
     };
     let trials = files.take_in()?.trials.into_iter().map(|trial| RunTrial {
         record: trial.record,

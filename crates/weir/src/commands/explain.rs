@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use weir_explain::{EXPLAIN_SCHEMA, Explanation, GarbageFree, diagnose, diagnose_difference};
+use weir_intake::Part;
 use weir_record::Level;
 use weir_report::Extent;
 
@@ -95,6 +96,10 @@ pub(crate) struct ExplainArguments {
     /// looked for.
     #[arg(long, value_name = "SECONDS", requires = "jtl", conflicts_with = "run")]
     warm_up: Option<u64>,
+    /// Which test of a result file that holds several, one after the other: its number, or `each`;
+    /// without, the one with most samples.
+    #[arg(long, value_name = "N", requires = "jtl", conflicts_with = "run", value_parser = part)]
+    part: Option<Part>,
     /// CPUs of the server, where no file says.
     #[arg(long, value_name = "NUMBER", requires = "jtl", conflicts_with = "run", value_parser = clap::value_parser!(u32).range(1..))]
     cpus: Option<u32>,
@@ -177,6 +182,15 @@ fn of_runs(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
     match decided.cut_short {
         Some(error) => Err(error),
         None => Ok(0),
+    }
+}
+
+/// The part of a result file that is typed.
+fn part(text: &str) -> Result<Part, String> {
+    match (text, text.parse()) {
+        ("each", _) => Ok(Part::Each),
+        (_, Ok(number @ 1..)) => Ok(Part::Number(number)),
+        _ => Err("it is a number from 1, or each".to_owned()),
     }
 }
 

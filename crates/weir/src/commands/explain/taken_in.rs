@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use weir_intake::TakenIn;
+use weir_intake::{Part, TakenIn};
 use weir_metric::{is_stage, stage_place};
 use weir_record::{CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull};
 use weir_study::Outcome;
@@ -37,6 +37,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
         zone: arguments.time_zone.as_deref(),
         dropped_s: arguments.warm_up,
         cpus: arguments.cpus,
+        part: arguments.part.unwrap_or(Part::Largest),
     };
     let loads = files.take_in()?;
     let name = arguments.jtl[0].file_stem().map_or_else(
@@ -55,7 +56,10 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
     let result = store(&directory, &loads, outcome, &monitors, arguments)?;
     for trial in &loads.trials {
         let name = trial.record.case.as_deref().unwrap_or_default();
-        output::talk(&format!("{name}: {} users", trial.record.population));
+        output::talk(&match trial.record.population {
+            0 => format!("{name}: it is not known how many users there were"),
+            users => format!("{name}: {users} users"),
+        });
         output::talk_lines(&weir_report::text::run_table(&trial.record));
     }
     output::talk_lines(&weir_report::text::summary(&result, output::width()));
