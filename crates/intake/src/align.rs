@@ -5,7 +5,7 @@
 //! one that meets the load is taken. A value stands for the whole interval that it is the mean of,
 //! and for no second beside; what is one reading stands for the second at whose end it was read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use jiff::civil::Date;
@@ -48,7 +48,6 @@ impl Clock {
         monitor: &Monitor,
         loads: &[RangeInclusive<i64>],
     ) -> Result<Aligned, IntakeError> {
-        let within = |moment: &i64| loads.iter().any(|load| load.contains(moment));
         let moments = |first: Option<Date>| -> Vec<Option<i64>> {
             let rows = monitor.rows.iter();
             rows.map(|row| self.moment(row, first)).collect()
@@ -57,22 +56,36 @@ impl Clock {
             [] => vec![moments(None)],
             ref days => days.iter().map(|day| moments(Some(*day))).collect(),
         };
-        let count =
-            |moments: &Vec<Option<i64>>| moments.iter().flatten().filter(|at| within(at)).count();
+        let count = |moments: &Vec<Option<i64>>| {
+            let step = usual_step(moments.iter().flatten().copied());
+            let touching = moments.iter().flatten();
+            touching.filter(|at| touches(**at, step, loads)).count()
+        };
         // Of several that fit as well, the likeliest, which is the first.
         let best = meant.iter().rev().max_by_key(|moments| count(moments));
         let moments = best.map_or(&[][..], Vec::as_slice);
-        let inside = moments.iter().flatten().filter(|at| within(at)).count();
-        if inside == 0 {
+        let step = usual_step(moments.iter().flatten().copied());
+        let inside: Vec<Option<i64>> = moments
+            .iter()
+            .map(|at| at.filter(|at| is_inside(*at, step, loads)))
+            .collect();
+        if inside.iter().all(Option::is_none) {
+            let mut known = moments.iter().flatten();
             return Err(IntakeError::NoOverlap {
                 file: monitor.file.clone(),
-                says: self.apart(moments, loads),
+                says: if known.any(|at| touches(*at, step, loads)) {
+                    coarse(step, loads)
+                } else {
+                    self.apart(moments, loads)
+                },
             });
         }
-        Ok(self.aligned(monitor, moments, inside))
+        Ok(self.aligned(monitor, &inside))
     }
 
-    fn aligned(&self, monitor: &Monitor, moments: &[Option<i64>], inside: usize) -> Aligned {
+    /// The rows that lie within a load; the others have no moment.
+    fn aligned(&self, monitor: &Monitor, moments: &[Option<i64>]) -> Aligned {
+        let inside = moments.iter().flatten().count();
         let (seconds, step) = spread(&monitor.rows, moments);
         let by_wall_clock = monitor
             .rows
@@ -130,7 +143,7 @@ impl Clock {
             .iter()
             .map(|load| self.span(*load.start(), *load.end()))
             .collect();
-        let hint = zone_shift(first..=last, loads).map_or_else(
+        let hint = zone_shift(&known().collect(), loads).map_or_else(
             || "it is another time than that of the load".to_owned(),
             |shift| {
                 format!(
@@ -210,12 +223,13 @@ impl Aligned {
     }
 }
 
-/// The smallest difference of zones that brings them together.
-fn zone_shift(rows: RangeInclusive<i64>, loads: &[RangeInclusive<i64>]) -> Option<i64> {
+/// The smallest difference of zones that brings a row and a load together.
+fn zone_shift(moments: &BTreeSet<i64>, loads: &[RangeInclusive<i64>]) -> Option<i64> {
     let meets = |shift: i64| {
-        loads
+        let mut shifted = loads
             .iter()
-            .any(|load| rows.start() + shift <= *load.end() && rows.end() + shift >= *load.start())
+            .map(|load| load.start() - shift..=load.end() - shift);
+        shifted.any(|load| moments.range(load).next().is_some())
     };
     let steps = (1..=ZONE_MAX_S / ZONE_STEP_S).map(|step| step * ZONE_STEP_S);
     steps
@@ -235,7 +249,7 @@ fn spread(rows: &[Row], moments: &[Option<i64>]) -> (BTreeMap<i64, Reading>, i64
     let mut seconds: BTreeMap<i64, Reading> = BTreeMap::new();
     let mut step_usual = 1;
     for (signal, values) in by_signal {
-        let step = usual_step(&values);
+        let step = usual_step(values.keys().copied());
         step_usual = step_usual.max(step);
         let covered = if is_reading(signal) { 1 } else { step };
         for (end, value) in values {
@@ -250,8 +264,38 @@ fn spread(rows: &[Row], moments: &[Option<i64>]) -> (BTreeMap<i64, Reading>, i64
     (seconds, step_usual)
 }
 
-fn usual_step(values: &BTreeMap<i64, f64>) -> i64 {
-    let moments: Vec<i64> = values.keys().copied().collect();
+/// Whether the interval that ends at a moment meets a load.
+fn touches(end: i64, step: i64, loads: &[RangeInclusive<i64>]) -> bool {
+    let mut loads = loads.iter();
+    loads.any(|load| end - step < *load.end() && end > *load.start())
+}
+
+/// Whether a mean over the interval that ends at a moment is one of the load: at most a tenth of
+/// it, or a second, lies outside.
+fn is_inside(end: i64, step: i64, loads: &[RangeInclusive<i64>]) -> bool {
+    let mut loads = loads.iter();
+    loads.any(|load| {
+        let common = end.min(*load.end()) - (end - step).max(*load.start());
+        step - common <= (step / 10).max(1) && load.contains(&end.min(*load.end()))
+    })
+}
+
+/// Why rows that meet the load say nothing of it.
+fn coarse(step: i64, loads: &[RangeInclusive<i64>]) -> String {
+    let spans: Vec<String> = loads
+        .iter()
+        .map(|load| format!("{} s", load.end() - load.start()))
+        .collect();
+    format!(
+        "its rows are means over {step} s, and the load lasted {}: no row lies within it, so each also tells of the time \
+         without load; let `sar 1` (or `sadf` of a file with shorter intervals) run beside the load",
+        spans.join(" and ")
+    )
+}
+
+fn usual_step(moments: impl Iterator<Item = i64>) -> i64 {
+    let moments: BTreeSet<i64> = moments.collect();
+    let moments: Vec<i64> = moments.into_iter().collect();
     let mut steps: Vec<i64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
     steps.sort_unstable();
     let usual = steps.get(steps.len() / 2).copied().unwrap_or(1);

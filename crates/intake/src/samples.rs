@@ -323,18 +323,17 @@ fn tell_users(kept: &mut [Kept], threads: &[String]) -> Option<UsersBy> {
         (begun - ends.partition_point(|end| *end < at_ms)) as u32
     };
     let counted = kept.iter().map(|kept| kept.users).max().unwrap_or(0);
-    let by = match counted {
-        0 => UsersBy::Threads,
-        _ => {
-            let more = |kept: &&Kept| users_at(kept.end_ms) > kept.users;
-            let engines: HashSet<&str> = threads.iter().map(|name| engine(name)).collect();
-            // One engine has no more threads than it counts, but for those that have just ended.
-            let most_have_more = kept.iter().filter(more).count() * 2 > kept.len();
-            if engines.len() < 2 || !most_have_more {
-                return None;
-            }
-            UsersBy::Engines
+    let by = if counted == 0 {
+        UsersBy::Threads
+    } else {
+        let more = |kept: &&Kept| users_at(kept.end_ms) > kept.users;
+        let engines: HashSet<&str> = threads.iter().map(|name| engine(name)).collect();
+        // One engine has no more threads than it counts, but for those that have just ended.
+        let most_have_more = kept.iter().filter(more).count() * 2 > kept.len();
+        if engines.len() < 2 || !most_have_more {
+            return None;
         }
+        UsersBy::Engines
     };
     for kept in kept {
         kept.users = users_at(kept.end_ms);

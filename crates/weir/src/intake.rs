@@ -56,9 +56,12 @@ impl Files<'_> {
                 .parts(self.part)
                 .map_err(input)?;
             let several = parts.len() > 1;
-            names.extend((1..=parts.len()).map(|number| match several {
-                true => format!("{}, part {number}", name(path)),
-                false => name(path),
+            names.extend((1..=parts.len()).map(|number| {
+                if several {
+                    format!("{}, part {number}", name(path))
+                } else {
+                    name(path)
+                }
             }));
             results.extend(parts);
         }

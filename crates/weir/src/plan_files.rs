@@ -50,10 +50,13 @@ pub(crate) fn of_plan(plan: &LoadPlan, properties: &Properties) -> Vec<JudgedFil
 fn judged(files: Vec<FileUse>, reach: &Reach) -> Vec<JudgedFile> {
     let judged = files.into_iter().map(|file| {
         let is_read = file.does == FileDeed::Reads;
-        let found = file.name.as_ref().map(|name| match is_read {
-            true => reach.find(name),
-            // What is written goes where Weir is run, be there a file beside the plan or not.
-            false => PathBuf::from(name),
+        let found = file.name.as_ref().map(|name| {
+            if is_read {
+                reach.find(name)
+            } else {
+                // What is written goes where Weir is run, be there a file beside the plan or not.
+                PathBuf::from(name)
+            }
         });
         let judgement = found.as_ref().map(|found| reach.judge(found));
         let is_refused = judgement.as_ref().is_some_and(|of| !of.is_allowed);

@@ -2,9 +2,11 @@
 
 use jiff::civil::{Date, Time};
 
-/// A number; a comma may stand for the point, as some locales have it.
+/// A number; a comma may stand for the point, as some locales have it, and a percent sign behind
+/// it.
 pub(super) fn number(cell: &str) -> Option<f64> {
     let cell = cell.trim();
+    let cell = cell.strip_suffix('%').unwrap_or(cell);
     let read = cell.parse::<f64>().or_else(|error| {
         if cell.contains(',') && !cell.contains('.') {
             cell.replace(',', ".").parse()
@@ -31,12 +33,29 @@ pub(super) fn time(cell: &str) -> Option<Time> {
 /// As `time`, on a clock of twelve hours.
 pub(super) fn time_of_twelve(time: Time, half: &str) -> Option<Time> {
     let afternoon = match half {
-        "AM" => false,
-        "PM" => true,
+        "AM" | "am" | "a.m." => false,
+        "PM" | "pm" | "p.m." => true,
         _ => return None,
     };
     let hour = time.hour() % 12 + if afternoon { 12 } else { 0 };
     Time::new(hour, time.minute(), time.second(), 0).ok()
+}
+
+/// Where year, month and day stand, in the orders that locales have.
+pub(super) const ORDERS: [[usize; 3]; 3] = [[0, 1, 2], [2, 0, 1], [2, 1, 0]];
+
+/// What a date in numbers means in each of the orders.
+pub(super) fn by_order(cell: &str) -> [Option<Date>; 3] {
+    let parts = cell.split(['/', '-', '.']).filter(|part| !part.is_empty());
+    let numbers: Vec<i16> = parts.filter_map(|part| part.parse().ok()).collect();
+    let Ok(numbers) = <[i16; 3]>::try_from(numbers) else {
+        return [None; 3];
+    };
+    ORDERS.map(|order| {
+        let [year, month, day] = order.map(|at| numbers[at]);
+        let year = if year < 100 { year + 2000 } else { year };
+        Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+    })
 }
 
 /// Everything that a date in numbers may mean, the likeliest first: locales put year, month and day

@@ -58,12 +58,13 @@ pub(super) fn read(text: &str, monitor: &mut Monitor, day: Date) -> Result<(), S
                 groups = Some(cells.iter().map(|cell| (*cell).to_owned()).collect());
             }
             _ if columns.is_empty() => {}
+            // Of the first row pcp-dstat knows the time alone.
+            _ if std::mem::take(&mut first) => {}
             _ => match row(&columns, &cells, monitor, year) {
                 None => {
                     let shown = cells.join(",").chars().take(60).collect::<String>();
                     monitor.broken.add(|| format!("line {line}: `{shown}`"));
                 }
-                Some(_) if std::mem::take(&mut first) => {}
                 Some(row) => monitor.rows.push(row),
             },
         }
@@ -94,9 +95,12 @@ fn named_columns(groups: &[String], names: &[&str]) -> Vec<Column> {
         if let Some(named) = groups.get(at).filter(|named| !named.is_empty()) {
             named.trim_end_matches(':').clone_into(&mut group);
         }
+        // pcp-dstat writes the group before each of its columns.
+        let own = name.strip_prefix(&*group);
+        let own = own.and_then(|rest| rest.strip_prefix(':'));
         columns.push(Column {
             group: group.clone(),
-            name: (*name).to_owned(),
+            name: own.unwrap_or(name).to_owned(),
         });
     }
     columns

@@ -33,6 +33,13 @@ pub(super) fn read(text: &str, monitor: &mut Monitor) -> Result<(), String> {
     if file.times.is_empty() {
         return Err("it has no ZZZZ line, so nothing in it has a time".to_owned());
     }
+    if file.capture > 0 {
+        let note = format!(
+            "it holds {} captures, one after the other",
+            file.capture + 1
+        );
+        monitor.notes.push(note);
+    }
     if !file.tells_steal {
         let note = "it tells no steal, which is taken as none";
         monitor.notes.push(note.to_owned());
@@ -40,7 +47,7 @@ pub(super) fn read(text: &str, monitor: &mut Monitor) -> Result<(), String> {
     let (times, rows) = (file.times, file.readings.into_iter());
     monitor.rows = rows
         .filter_map(|(snapshot, values)| {
-            let when = When::Local(*times.get(snapshot)?);
+            let when = When::Local(*times.get(&snapshot)?);
             Some(Row { when, values })
         })
         .collect();
@@ -50,10 +57,15 @@ pub(super) fn read(text: &str, monitor: &mut Monitor) -> Result<(), String> {
 #[derive(Default)]
 struct File<'t> {
     heads: BTreeMap<&'t str, Vec<&'t str>>,
-    times: BTreeMap<&'t str, DateTime>,
-    readings: BTreeMap<&'t str, Reading>,
+    /// Which capture of the file: each counts its snapshots from 1.
+    capture: u32,
+    times: BTreeMap<Snapshot<'t>, DateTime>,
+    readings: BTreeMap<Snapshot<'t>, Reading>,
     tells_steal: bool,
 }
+
+/// A snapshot of a capture.
+type Snapshot<'t> = (u32, &'t str);
 
 impl<'t> File<'t> {
     /// Takes one line; `None` when it is not what its section should have.
@@ -62,11 +74,18 @@ impl<'t> File<'t> {
             ["AAA", "host", host, ..] => monitor.host = Some(host.to_owned()),
             ["AAA", "cpus", cpus, ..] => monitor.cpus = cpus.parse().ok(),
             ["ZZZZ", snapshot, clock, day, ..] => {
-                self.times.insert(snapshot, moment(clock, day)?);
+                let moment = moment(clock, day)?;
+                let known = self.times.get(&(self.capture, snapshot));
+                // The same number at another time: a file that was put together from several.
+                if known.is_some_and(|known| *known != moment) {
+                    self.capture += 1;
+                }
+                self.times.insert((self.capture, snapshot), moment);
             }
             [section, snapshot, ..] if SECTIONS.contains(&section) && is_snapshot(snapshot) => {
                 let head = self.heads.get(section).map_or(&[][..], Vec::as_slice);
-                let reading = self.readings.entry(snapshot).or_default();
+                let reading = self.readings.entry((self.capture, snapshot));
+                let reading = reading.or_default();
                 self.tells_steal |= row(section, head, &cells[2..], reading, monitor)?;
             }
             [section, _, ref head @ ..] if SECTIONS.contains(&section) => {

@@ -29,7 +29,9 @@ pub(super) fn read(text: &str, monitor: &mut Monitor) {
         }
         let bare = line.trim_start_matches('#').trim_start();
         if bare.starts_with("hostname;") {
-            head = bare.split(';').map(str::to_owned).collect();
+            // `%idle[...]`: the block may come again in the row, for another item.
+            let columns = bare.split(';').map(|column| column.split('[').next());
+            head = columns.flatten().map(str::to_owned).collect();
             continue;
         }
         if line.contains("RESTART") {
@@ -59,38 +61,40 @@ fn row(
     }
     let when = moment(cells[2])?;
     monitor.host.get_or_insert_with(|| cells[0].to_owned());
-    let item = head[FIXED].as_str();
-    let wanted = match item {
-        "CPU" => matches!(cells[FIXED], "-1" | "all"),
-        "DEV" | "TTY" => false,
-        _ => true,
-    };
-    if !wanted {
-        return Some(());
-    }
-    let skip = FIXED + usize::from(matches!(item, "CPU" | "IFACE"));
-    let own = item == "IFACE" && cells[FIXED] == "lo";
-    let mut values = Vec::new();
-    for cell in &cells[skip..] {
-        values.push(number(cell)?);
+    let mut cpu = CpuTimes::default();
+    let mut values: Vec<(Meaning, f64)> = Vec::new();
+    // What the columns are about: in a row of `sadf -dh` one block follows the other.
+    let (mut is_wanted, mut is_own) = (true, false);
+    for (column, cell) in head[FIXED..].iter().zip(&cells[FIXED..]) {
+        match column.as_str() {
+            "CPU" => (is_wanted, is_own) = (matches!(*cell, "-1" | "all"), false),
+            "IFACE" => (is_wanted, is_own) = (true, *cell == "lo"),
+            "DEV" | "TTY" | "INTR" | "BUS" | "FILESYSTEM" | "FAN" | "TEMP" | "IN" => {
+                (is_wanted, is_own) = (false, false);
+            }
+            _ if !is_wanted => {}
+            column => match of_sar(column) {
+                None => {
+                    monitor.left_out.insert(column.to_owned());
+                }
+                Some(Meaning::Cpu(kind)) => cpu.add(kind, number(cell)?),
+                Some(Meaning::Sum(..)) if is_own => {}
+                Some(meaning) => values.push((meaning, number(cell)?)),
+            },
+        }
     }
     let (_, reading) = rows
         .entry(cells[2].to_owned())
         .or_insert_with(|| (when, Reading::new()));
-    let mut cpu = CpuTimes::default();
-    for (column, value) in head[skip..].iter().zip(values) {
-        match of_sar(column) {
-            None => {
-                monitor.left_out.insert(column.clone());
-            }
-            Some(Meaning::Cpu(kind)) => cpu.add(kind, value),
-            Some(Meaning::Signal(name, factor)) => {
+    for (meaning, value) in values {
+        match meaning {
+            Meaning::Signal(name, factor) => {
                 reading.insert(name.to_owned(), value * factor);
             }
-            Some(Meaning::Sum(name, factor)) => {
-                let sum = reading.entry(name.to_owned()).or_default();
-                *sum += if own { 0.0 } else { value * factor };
+            Meaning::Sum(name, factor) => {
+                *reading.entry(name.to_owned()).or_default() += value * factor;
             }
+            Meaning::Cpu(_) => {}
         }
     }
     cpu.put(reading);
