@@ -8,10 +8,14 @@
 
 use std::time::Duration;
 
-use weir_plan::{Iterations, Share, Template};
+use weir_plan::{Iterations, Share, Template, ThroughputShare};
 
 use super::{Resolver, USERS_MAX};
 use crate::Problem;
+
+const MINUTE_MS: f64 = 60_000.0;
+/// A throughput that rounding changes by no more is not worth a word.
+const ROUNDING_UNTOLD: f64 = 0.01;
 
 /// What follows from 0 loops, or 0 seconds.
 pub(super) const NO_STEPS: &str = "the steps below it are left out";
@@ -183,6 +187,40 @@ impl Resolver {
             let says = format!("the throughput is \"{constant}\"{}", origin_of(template));
             self.problem(template.at, says, how_to_set(template));
         }
+    }
+
+    /// JMeter spaces samples by whole milliseconds, and so does Weir, which makes another
+    /// throughput of a high one. Where users divide it by their number the steps are finer, and
+    /// not known here.
+    pub(super) fn tell_rounding(&mut self, template: &Template, share: ThroughputShare) {
+        let is_divided = matches!(
+            share,
+            ThroughputShare::AllUsers | ThroughputShare::GroupUsers
+        );
+        let text = self.compiler.compile(template);
+        let wanted = text.constant().and_then(decimal);
+        let Some(wanted) = wanted.filter(|wanted| *wanted > 0.0 && !is_divided) else {
+            return;
+        };
+        let spacing_ms = (MINUTE_MS / wanted + 0.5).floor();
+        let made = MINUTE_MS / spacing_ms;
+        if (made / wanted - 1.0).abs() <= ROUNDING_UNTOLD {
+            return;
+        }
+        let becomes = if spacing_ms < 1.0 {
+            "is no limit at all".to_owned()
+        } else {
+            format!("becomes {made:.0} ({:.0}/s)", made / 60.0)
+        };
+        let says = format!(
+            "the throughput of {wanted} samples a minute ({:.0}/s){} {becomes}: like JMeter, Weir waits for whole \
+             milliseconds between two samples",
+            wanted / 60.0,
+            origin_of(template)
+        );
+        let way_out = "a Precise Throughput Timer keeps to its rate";
+        let warning = Problem::new(template.at, says).instead(way_out);
+        self.compiler.warnings.push(warning);
     }
 
     /// A number that may change while the test runs; if it does not, it has to be one.

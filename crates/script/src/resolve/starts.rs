@@ -148,8 +148,9 @@ impl Resolver {
     /// Checks a throughput that may change while the test runs.
     pub(super) fn check_scheduled(&mut self, timer: &TimerKind) {
         match timer {
-            TimerKind::ConstantThroughput { per_minute, .. } => {
+            TimerKind::ConstantThroughput { per_minute, shared } => {
                 self.check_throughput(per_minute);
+                self.tell_rounding(per_minute, *shared);
             }
             TimerKind::PreciseThroughput(precise) => {
                 for text in [&precise.throughput, &precise.period_s, &precise.duration_s] {

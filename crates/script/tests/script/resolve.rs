@@ -370,6 +370,55 @@ fn all_problems_at_once_with_line_and_value() {
     );
 }
 
+/// What JMeter 5.6.3 makes of it: 500/s of 40,000 a minute, no limit above 120,000.
+#[test]
+fn a_throughput_that_rounding_changes_is_told() {
+    let said = |per_minute: &str, shared| {
+        let plan = with(|_, group| {
+            only(&mut group.nodes).timers = vec![timer(TimerKind::ConstantThroughput {
+                per_minute: on_line(13, per_minute),
+                shared,
+            })];
+        });
+        let warnings = resolved(&plan, &[]).unwrap().warnings;
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let shared = ThroughputShare::AllShared;
+    for (per_minute, becomes) in [
+        ("40000", "(667/s) becomes 30000 (500/s)"),
+        ("200000", "(3333/s) is no limit at all"),
+        ("120001", "is no limit at all"),
+        ("7000.0", "becomes 6667 (111/s)"),
+    ] {
+        for share in [
+            shared,
+            ThroughputShare::GroupShared,
+            ThroughputShare::ThisUser,
+        ] {
+            let said = said(per_minute, share);
+            assert_eq!(said.len(), 1, "{said:?}");
+            assert!(said[0].starts_with("line 13, column 1: "), "{said:?}");
+            assert!(said[0].contains(becomes), "{said:?}");
+            assert!(said[0].contains("Precise Throughput Timer"), "{said:?}");
+        }
+    }
+    for (per_minute, share) in [
+        ("600", shared),
+        ("3000", shared),
+        ("60000", shared),
+        ("6010", shared),
+        // Times the users alive, which nobody knows before.
+        ("40000", ThroughputShare::AllUsers),
+        ("${__P(rate,40000)}0", ThroughputShare::GroupUsers),
+    ] {
+        assert_eq!(
+            said(per_minute, share),
+            Vec::<String>::new(),
+            "{per_minute}"
+        );
+    }
+}
+
 /// JMeter 5.6.3 was run with each of them: `Integer.parseInt` says no, and 0 is taken.
 #[test]
 fn what_is_no_number_is_taken_as_jmeter_takes_it() {
