@@ -17,12 +17,13 @@
 
 mod configuration;
 mod copy;
-mod directives;
+pub(crate) mod directives;
 mod installation;
 mod kind;
 mod place;
+pub(crate) mod reader;
 mod rebuilt;
-pub(crate) mod syntax;
+mod syntax;
 mod users;
 
 use std::collections::BTreeMap;
@@ -47,14 +48,13 @@ use crate::journal::Journal;
 use crate::server::{Server, Watched};
 
 pub use directives::Mpm;
-pub(crate) use directives::bounds;
 pub use installation::HttpdInstallation;
 pub(crate) use kind::KIND;
 pub use rebuilt::{build_prefork, most_connections_per_s};
 
 use directives::{
     BACKLOG, Change, LIFETIME, LISTEN_BACKLOG, MAX_REQUEST_WORKERS, THREADS, Values, change,
-    connections, defaults, with,
+    connections, defaults, settled, with,
 };
 use kind::CONNECTIONS;
 use place::Place;
@@ -262,7 +262,8 @@ fn make_place(options: &mut HttpdOptions) -> Result<(Place, Values), TargetError
     if let Some(path) = &options.configuration {
         let read = UsersConfiguration::read(path, options.installation.built_in()?)?;
         options.mpm = read.mpm;
-        let base = read.values.clone();
+        // What the user's server makes of them, so that what is measured is what it does.
+        let (base, _) = settled(read.mpm, &read.values);
         return Ok((Place::of_user(&options.folder, read)?, base));
     }
     let place = Place::make(

@@ -28,9 +28,11 @@ mod journal;
 mod jvm_server;
 mod kinds;
 mod liberty;
+mod machine;
 mod metrics_page;
 mod patience;
 mod postgresql;
+mod process;
 mod recognise;
 mod regulator;
 mod server;
@@ -55,11 +57,11 @@ pub use journal::{
 };
 pub use kinds::{KINDS, Kind, StageInWords, kind_named};
 pub use liberty::{Liberty, LibertyOptions, LibertyPool, LibertyServer};
+pub use machine::Machine;
 pub use metrics_page::MetricsPage;
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
-pub use recognise::{
-    AgentWay, Found, FoundKind, FoundLimit, FoundValue, Machine, ProcessFacts, SetWay, recognise,
-};
+pub use process::ProcessFacts;
+pub use recognise::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay, recognise};
 pub use server::{ChangedSetting, NATIVE, Server, Watched};
 pub use spring_boot::{SpringBoot, SpringBootOptions};
 pub use start::{Collector, Scheduling, StartLevels, ThreadKind};

@@ -10,11 +10,8 @@
 
 mod found;
 mod httpd;
-mod httpd_configuration;
 mod java_command;
 mod liberty;
-mod machine;
-mod process;
 mod resources;
 mod spring_boot;
 mod spring_environment;
@@ -22,9 +19,9 @@ mod tomcat;
 mod xml_place;
 
 pub use found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
-pub use machine::Machine;
-pub use process::ProcessFacts;
 
+use crate::machine::Machine;
+use crate::process::ProcessFacts;
 use crate::trust::Runner;
 use java_command::JavaCommand;
 

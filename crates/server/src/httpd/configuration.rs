@@ -7,7 +7,8 @@ use crate::configuration::{ConfigurationChange, added_lines};
 use crate::error::TargetError;
 
 use super::directives::{Directive, Values, directive_named};
-use super::users::{ConfigurationFile, Scope, Statement, UsersConfiguration};
+use super::reader::{ConfigurationFile, Scope, Statement};
+use super::users::UsersConfiguration;
 
 /// How far a directive stands in its section when no other shows it.
 const INDENT: &str = "    ";

@@ -10,8 +10,9 @@ use std::path::Path;
 
 use super::directives::Values;
 use super::place::quoted;
+use super::reader::{ConfigurationFile, Scope};
 use super::syntax::{Line, Word};
-use super::users::{ConfigurationFile, Scope, UsersConfiguration, port_of};
+use super::users::{UsersConfiguration, port_of};
 use crate::account::Account;
 
 /// What a copy has of its own.

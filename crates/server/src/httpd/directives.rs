@@ -27,6 +27,19 @@ impl Mpm {
             Self::Event => "event",
         }
     }
+
+    /// The directives that bound how many workers there are.
+    pub(crate) fn bounds_workers(self) -> &'static [&'static str] {
+        match self {
+            Self::Prefork => &[MAX_REQUEST_WORKERS, SERVER_LIMIT],
+            Self::Event => &[
+                MAX_REQUEST_WORKERS,
+                SERVER_LIMIT,
+                THREADS_PER_CHILD,
+                THREAD_LIMIT,
+            ],
+        }
+    }
 }
 
 /// What has to be done for a new value to be used, the gentlest first.
@@ -41,11 +54,11 @@ pub(super) enum Change {
 }
 
 /// The values of all directives, by name.
-pub(super) type Values = BTreeMap<&'static str, u64>;
+pub(crate) type Values = BTreeMap<&'static str, u64>;
 
-pub(super) const THREADS: &str = "threads";
+pub(crate) const THREADS: &str = "threads";
 pub(super) const BACKLOG: &str = "backlog";
-pub(super) const MAX_REQUEST_WORKERS: &str = "MaxRequestWorkers";
+pub(crate) const MAX_REQUEST_WORKERS: &str = "MaxRequestWorkers";
 pub(super) const LISTEN_BACKLOG: &str = "ListenBacklog";
 pub(super) const LIFETIME: &str = "MaxConnectionsPerChild";
 const SERVER_LIMIT: &str = "ServerLimit";
@@ -54,8 +67,8 @@ const THREAD_LIMIT: &str = "ThreadLimit";
 const ASYNC_FACTOR: &str = "AsyncRequestWorkerFactor";
 
 /// A directive that bounds what the server serves.
-pub(super) struct Directive {
-    pub(super) name: &'static str,
+pub(crate) struct Directive {
+    pub(crate) name: &'static str,
     prefork: Option<u64>,
     event: Option<u64>,
     change: Change,
@@ -113,11 +126,11 @@ const MAY_BE_ZERO: [&str; 4] = [
 
 impl Directive {
     /// Whether it is the MPM's, and holds for the whole server only.
-    pub(super) fn is_of_mpm(&self) -> bool {
+    pub(crate) fn is_of_mpm(&self) -> bool {
         !OF_SERVER.contains(&self.name)
     }
 
-    fn default_of(&self, mpm: Mpm) -> Option<u64> {
+    pub(crate) fn default_of(&self, mpm: Mpm) -> Option<u64> {
         match mpm {
             Mpm::Prefork => self.prefork,
             Mpm::Event => self.event,
@@ -126,11 +139,17 @@ impl Directive {
 }
 
 /// The values that a server has whose configuration says nothing.
-pub(super) fn defaults(mpm: Mpm) -> Values {
+pub(crate) fn defaults(mpm: Mpm) -> Values {
     DIRECTIVES
         .iter()
         .filter_map(|directive| Some((directive.name, directive.default_of(mpm)?)))
         .collect()
+}
+
+/// The directives that an MPM has.
+pub(crate) fn directives(mpm: Mpm) -> impl Iterator<Item = &'static Directive> {
+    let has = move |directive: &&Directive| directive.default_of(mpm).is_some();
+    DIRECTIVES.iter().filter(has)
 }
 
 /// The directive of this name, in any case of letters, that an MPM has.
@@ -144,19 +163,60 @@ pub(super) fn directive_named(mpm: Mpm, name: &str) -> Option<&'static Directive
         .find(|known| known.name.eq_ignore_ascii_case(name) && known.default_of(mpm).is_some())
 }
 
-/// What bounds a server: as studies name it, the directive, its default; the stages first.
-pub(crate) fn bounds(mpm: Mpm) -> Vec<(String, &'static str, u64)> {
-    let named = |directive: &Directive| {
-        let stage = match directive.name {
-            LISTEN_BACKLOG => BACKLOG.to_owned(),
-            MAX_REQUEST_WORKERS => THREADS.to_owned(),
-            name => format!("{NATIVE}{name}"),
-        };
-        Some((stage, directive.name, directive.default_of(mpm)?))
+/// What a server makes of values that do not fit together when it starts (`prefork.c` and
+/// `event.c`, 2.4), with a sentence for every one that it changes. What is missing is not changed.
+pub(crate) fn settled(mpm: Mpm, values: &Values) -> (Values, Vec<String>) {
+    let mut settled = values.clone();
+    let mut says = Vec::new();
+    let mut cut = |name: &'static str, to: u64, why: &str, settled: &mut Values| {
+        if let Some(from) = settled.insert(name, to) {
+            says.push(format!("{name} is {from}, but httpd runs with {to}: {why}"));
+        }
     };
-    let mut bounds: Vec<_> = DIRECTIVES.iter().filter_map(named).collect();
-    bounds.sort_by_key(|(stage, ..)| stage.starts_with(NATIVE));
-    bounds
+    let of = |name: &str, settled: &Values| settled.get(name).copied();
+    let per_process = match mpm {
+        Mpm::Prefork => 1,
+        Mpm::Event => {
+            let (Some(threads), Some(most)) =
+                (of(THREADS_PER_CHILD, values), of(THREAD_LIMIT, values))
+            else {
+                return (settled, says);
+            };
+            if threads > most {
+                let why = format!("{THREAD_LIMIT} is {most}");
+                cut(THREADS_PER_CHILD, most, &why, &mut settled);
+            }
+            threads.min(most).max(1)
+        }
+    };
+    let (Some(workers), Some(limit)) = (of(MAX_REQUEST_WORKERS, values), of(SERVER_LIMIT, values))
+    else {
+        return (settled, says);
+    };
+    let processes = workers / per_process;
+    let whole = processes.max(1) * per_process;
+    if processes > limit {
+        let why = match mpm {
+            Mpm::Prefork => format!("{SERVER_LIMIT} is {limit}"),
+            Mpm::Event => {
+                format!("{SERVER_LIMIT} is {limit}, and a process has {per_process} threads")
+            }
+        };
+        cut(MAX_REQUEST_WORKERS, limit * per_process, &why, &mut settled);
+    } else if whole != workers {
+        let why = format!("a process has {per_process} threads");
+        cut(MAX_REQUEST_WORKERS, whole, &why, &mut settled);
+    }
+    (settled, says)
+}
+
+/// As studies name a directive.
+pub(crate) fn stage_of(directive: &Directive) -> String {
+    match directive.name {
+        LISTEN_BACKLOG => BACKLOG.to_owned(),
+        MAX_REQUEST_WORKERS => THREADS.to_owned(),
+        name => format!("{NATIVE}{name}"),
+    }
 }
 
 /// `base` with the limits that are named set. `ServerLimit` and, for event, `ThreadsPerChild`
@@ -391,6 +451,35 @@ mod tests {
             assert_eq!(values[THREADS_PER_CHILD], threads, "{workers}");
             assert!(values[SERVER_LIMIT] >= processes, "{workers}");
             assert!(values[THREADS_PER_CHILD] <= values[THREAD_LIMIT]);
+        }
+    }
+
+    /// As `prefork.c` and `event.c` have it when they start.
+    #[test]
+    fn limits_that_do_not_fit_together_are_cut_as_the_server_cuts_them() {
+        for (mpm, set, workers) in [
+            (Mpm::Prefork, &[(MAX_REQUEST_WORKERS, 500)][..], 256),
+            (
+                Mpm::Prefork,
+                &[(SERVER_LIMIT, 500), (MAX_REQUEST_WORKERS, 500)],
+                500,
+            ),
+            (Mpm::Event, &[], 400),
+            (Mpm::Event, &[(MAX_REQUEST_WORKERS, 420)], 400),
+            (Mpm::Event, &[(MAX_REQUEST_WORKERS, 90)], 75),
+            (Mpm::Event, &[(MAX_REQUEST_WORKERS, 10)], 25),
+            (
+                Mpm::Event,
+                &[(THREADS_PER_CHILD, 100), (MAX_REQUEST_WORKERS, 300)],
+                256,
+            ),
+            (Mpm::Event, &[(SERVER_LIMIT, 4)], 100),
+        ] {
+            let mut values = defaults(mpm);
+            values.extend(set.iter().copied());
+            let (after, says) = settled(mpm, &values);
+            assert_eq!(after[MAX_REQUEST_WORKERS], workers, "{set:?}");
+            assert_eq!(says.is_empty(), after == values, "{says:?}");
         }
     }
 

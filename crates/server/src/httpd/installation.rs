@@ -41,6 +41,8 @@ pub(super) struct BuiltIn {
     pub(super) root: PathBuf,
     /// Modules, by their source files: `mod_so.c`.
     pub(super) modules: Vec<String>,
+    /// Its version, such as `2.4.62`.
+    pub(super) version: Option<String>,
 }
 
 impl HttpdInstallation {
@@ -111,6 +113,7 @@ impl HttpdInstallation {
         let names = names.lines().map(str::trim);
         Ok(BuiltIn {
             root: PathBuf::from(root),
+            version: self.version().ok(),
             // A heading comes first.
             modules: names
                 .filter(|name| !name.contains(' '))

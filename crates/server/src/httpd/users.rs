@@ -5,51 +5,19 @@
 //! ([`super::configuration`]). A limit that stands in a section of which it is not known whether it
 //! counts (`<IfDefine>` and the like) is refused, with its line.
 
-mod reader;
+mod variables;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::TargetError;
+use crate::machine::Machine;
 
-use super::directives::{Mpm, Values, defaults, directive_named};
+use super::directives::{Mpm, Values, defaults, directives};
 use super::installation::BuiltIn;
-use super::syntax::Line;
-use reader::{Reader, VARIABLES, environment};
-
-/// Where a line stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Scope {
-    /// It counts for the whole server.
-    Whole,
-    /// In a section that may count or not.
-    Perhaps,
-    /// It counts for a part: a host, a directory.
-    Part,
-    /// It does not count.
-    Nothing,
-}
-
-/// A file of a configuration.
-#[derive(Debug, Clone)]
-pub(super) struct ConfigurationFile {
-    pub(super) path: PathBuf,
-    pub(super) text: String,
-}
-
-/// A line with where it stands.
-#[derive(Debug, Clone)]
-pub(super) struct Statement {
-    /// Which of the files.
-    pub(super) file: usize,
-    pub(super) line: Line,
-    pub(super) scope: Scope,
-    /// An `Include` whose files follow.
-    pub(super) is_followed: bool,
-    /// Whether it opens a section that asks for the MPM that is used.
-    pub(super) asks_for_mpm: bool,
-}
+use super::reader::{ConfigurationFile, Host, Part, Problem, Reading, Scope, Statement, Written};
+use variables::{VARIABLES, environment};
 
 /// A configuration of the user's.
 #[derive(Debug, Clone)]
@@ -70,25 +38,29 @@ impl UsersConfiguration {
     pub(super) fn read(path: &Path, built_in: BuiltIn) -> Result<Self, TargetError> {
         let path = fs::canonicalize(path).map_err(TargetError::file(path))?;
         let environment = environment(&path.with_file_name(VARIABLES))?;
-        let mut reader = Reader {
+        let machine = Machine::here();
+        let host = Host {
+            machine: &machine,
             root: built_in.root,
-            variables: environment.clone(),
-            modules: built_in.modules.into_iter().collect(),
-            files: Vec::new(),
-            statements: Vec::new(),
-            open: Vec::new(),
+            version: built_in.version,
+            modules: Some(built_in.modules),
+            environment: environment.clone(),
+            // How the user starts it is not known.
+            defines: None,
         };
-        reader.file(&path, 0)?;
-        let mpm = reader.mpm(&path)?;
-        let mut read = Self {
-            files: reader.files,
-            statements: reader.statements,
+        let reading = Reading::of(&[Part::File(&path)], host);
+        if let Some(problem) = reading.problems.first() {
+            return Err(refused(problem));
+        }
+        let mpm = mpm(&reading, &path)?;
+        let values = limits(&reading, mpm)?;
+        Ok(Self {
+            files: reading.files,
+            statements: reading.statements,
             mpm,
-            values: Values::new(),
+            values,
             environment,
-        };
-        read.values = read.limits()?;
-        Ok(read)
+        })
     }
 
     /// The port that its first `Listen` names, those of encrypted ones apart.
@@ -112,43 +84,79 @@ impl UsersConfiguration {
             says: format!("line {}: {says}", statement.line.number),
         }
     }
+}
 
-    fn limits(&self) -> Result<Values, TargetError> {
-        let mut values = defaults(self.mpm);
-        for statement in &self.statements {
-            let Some(directive) = directive_named(self.mpm, &statement.line.name) else {
-                continue;
-            };
-            match statement.scope {
-                Scope::Whole => match statement.line.first().parse() {
-                    Ok(value) => {
-                        values.insert(directive.name, value);
-                    }
-                    Err(_) if directive.is_of_mpm() => {
-                        let says = format!(
-                            "{} is `{}`: only whole numbers are understood here",
-                            directive.name,
-                            statement.line.first()
-                        );
-                        return Err(self.at(statement, &says));
-                    }
-                    // It is something else, such as a time with a unit, and stays.
-                    Err(_) => {
-                        values.remove(directive.name);
-                    }
-                },
-                Scope::Perhaps if directive.is_of_mpm() => {
-                    let says = format!(
-                        "whether {} counts here depends on a condition that is not understood: move it out of that section",
-                        directive.name
-                    );
-                    return Err(self.at(statement, &says));
+fn refused(problem: &Problem) -> TargetError {
+    let says = &problem.says;
+    TargetError::Configuration {
+        path: problem.file.clone(),
+        says: match problem.line {
+            0 => says.clone(),
+            line => format!("line {line}: {says}"),
+        },
+    }
+}
+
+fn mpm(reading: &Reading, path: &Path) -> Result<Mpm, TargetError> {
+    let says = match reading.mpms()[..] {
+        ["prefork"] => return Ok(Mpm::Prefork),
+        ["event"] => return Ok(Mpm::Event),
+        [other] => &format!("it uses the MPM {other}; Weir sets prefork and event"),
+        [] => "it loads none of the modules mpm_prefork and mpm_event",
+        _ => "it loads more than one MPM",
+    };
+    Err(TargetError::Configuration {
+        path: path.to_owned(),
+        says: says.to_owned(),
+    })
+}
+
+fn limits(reading: &Reading, mpm: Mpm) -> Result<Values, TargetError> {
+    let mut values = defaults(mpm);
+    for directive in directives(mpm) {
+        let name = directive.name;
+        let refused = |statement: &Statement, says: String| {
+            refused(&Problem {
+                file: reading.files[statement.file].path.clone(),
+                line: statement.line.number,
+                says,
+            })
+        };
+        match reading.written(mpm, directive) {
+            Written::Nowhere => {}
+            Written::At(statement) => match statement.first().parse() {
+                Ok(value) => {
+                    values.insert(name, value);
                 }
-                Scope::Perhaps | Scope::Part | Scope::Nothing => {}
+                Err(_) if directive.is_of_mpm() => {
+                    let says = format!(
+                        "{name} is `{}`: only whole numbers are understood here",
+                        statement.first()
+                    );
+                    return Err(refused(statement, says));
+                }
+                // It is something else, such as a time with a unit, and stays.
+                Err(_) => {
+                    values.remove(name);
+                }
+            },
+            Written::Unsure(statement) if directive.is_of_mpm() => {
+                let says = match &statement.unread {
+                    Some(why) => format!("whether {name} is set here is not known: {why}"),
+                    None => format!(
+                        "whether {name} counts here depends on a condition that is not understood: move it out of that \
+                         section"
+                    ),
+                };
+                return Err(refused(statement, says));
+            }
+            // It is as it is.
+            Written::Unsure(_) => {
+                values.remove(name);
             }
         }
-        Ok(values)
     }
+    Ok(values)
 }
 
 /// The port of `80`, `127.0.0.1:80` or `[::1]:80`.
@@ -161,6 +169,7 @@ pub(super) fn port_of(address: &str) -> Option<u16> {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 pub(super) mod tests {
     use std::os::unix::fs::{PermissionsExt as _, chown};
+    use std::path::PathBuf;
 
     use super::*;
     use crate::httpd::directives::{LIFETIME, LISTEN_BACKLOG, MAX_REQUEST_WORKERS};
@@ -201,6 +210,7 @@ pub(super) mod tests {
         let built_in = BuiltIn {
             root: PathBuf::from("/none"),
             modules: vec!["core.c".to_owned(), "mod_so.c".to_owned()],
+            version: Some("2.4.62".to_owned()),
         };
         (place.join("httpd.conf"), built_in)
     }

@@ -78,7 +78,8 @@ pub struct FoundLimit {
     pub native: String,
     /// What it is.
     pub value: FoundValue,
-    /// Where that stands: file and line, the command line, or that it is a default.
+    /// Where that stands: file and line, the command line, or that it is a default; why it is not
+    /// known.
     pub origin: String,
     /// How it can be set.
     pub set: SetWay,
@@ -93,6 +94,8 @@ pub enum FoundValue {
     Unlimited,
     /// What is written is no number.
     Written(String),
+    /// It cannot be told; the limit's origin says why.
+    NotKnown,
 }
 
 impl std::fmt::Display for FoundValue {
@@ -101,6 +104,7 @@ impl std::fmt::Display for FoundValue {
             Self::Number(number) => f.pad(&number.to_string()),
             Self::Unlimited => f.pad("no limit"),
             Self::Written(text) => f.pad(text),
+            Self::NotKnown => f.pad("not known"),
         }
     }
 }

@@ -1,15 +1,24 @@
 //! An Apache httpd: the directives that bound it, found in its configuration files.
 
+mod limits;
+mod options;
+
 use std::path::{Path, PathBuf};
 
-use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
-use super::httpd_configuration::{Directive, read};
+use super::found::{AgentWay, Found, FoundKind};
 use super::liberty::quoted;
-use super::machine::Machine;
-use super::process::ProcessFacts;
-use crate::httpd::{Mpm, bounds};
+use crate::httpd::Mpm;
+use crate::httpd::directives::directives;
+use crate::httpd::reader::{Host, Part, Reading};
+use crate::machine::Machine;
+use crate::process::ProcessFacts;
+
+use limits::Limits;
+use options::{option, options};
 
 const PROGRAMS: [&str; 3] = ["apache2", "httpd", "httpd2"];
+/// Most problems of a configuration that are told.
+const PROBLEMS_SHOWN: usize = 5;
 
 pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> Option<Found> {
     let program = facts.program_name();
@@ -21,9 +30,31 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
         Err(why) => (Built::usual(facts, machine), Some(why)),
     };
     // What is typed counts from where the process was started, not from where Weir is.
-    let root = option(facts, "-d").map_or(built.root, |root| facts.absolute(root));
-    let file = option(facts, "-f").map_or(built.file, PathBuf::from);
-    let directives = read(&root.join(file), &root, facts, machine);
+    let root = option(facts, 'd').map_or_else(|| built.root.clone(), |root| facts.absolute(root));
+    let file = option(facts, 'f').map_or_else(|| built.file.clone(), PathBuf::from);
+    let host = Host {
+        machine,
+        root: root.clone(),
+        version: built.number(),
+        modules: machine
+            .ask_program("-l", facts)
+            .ok()
+            .map(|says| modules_in(&says)),
+        environment: facts.environment.clone(),
+        defines: Some(options(facts, 'D')),
+    };
+    let (first, last) = (
+        options(facts, 'C').join("\n"),
+        options(facts, 'c').join("\n"),
+    );
+    let reading = Reading::of(
+        &[
+            Part::Typed("option -C", &first),
+            Part::File(&root.join(file)),
+            Part::Typed("option -c", &last),
+        ],
+        host,
+    );
     let mut found = Found {
         pid: facts.pid,
         kind: FoundKind::Httpd,
@@ -41,26 +72,40 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
             quoted(&facts.program)
         ));
     }
-    if directives.is_empty() {
+    if !reading
+        .statements
+        .iter()
+        .any(|statement| is_known(&statement.line.name))
+    {
         found.notes.push(format!(
             "its configuration below {} cannot be read: its limits are not known",
             root.display()
         ));
         return Some(found);
     }
-    match mpm(&directives, &built.mpm) {
+    for problem in reading.problems.iter().take(PROBLEMS_SHOWN) {
+        let file = problem.file.display();
+        let place = match problem.line {
+            0 => file.to_string(),
+            line => format!("{file}:{line}"),
+        };
+        // Not its words: as root Weir reads any file that a process names.
+        found.notes.push(format!(
+            "{place} cannot be followed to its end: limits that may be set there are not known"
+        ));
+    }
+    match mpm(&reading, &built.mpm) {
         Ok(mpm) => {
             found.name = format!("{}, {}", found.name, mpm.name());
-            found.limits = bounds(mpm)
-                .into_iter()
-                .map(|(stage, directive, default)| {
-                    limit(&stage, directive, default, &directives, (facts, machine))
-                })
-                .collect();
+            let server = Limits {
+                reading: &reading,
+                mpm,
+                facts,
+                machine,
+            };
+            server.tell(&mut found);
         }
-        Err(name) => found.notes.push(format!(
-            "Weir knows the limits of prefork and event, not those of {name}"
-        )),
+        Err(says) => found.notes.push(says),
     }
     Some(found)
 }
@@ -75,6 +120,12 @@ struct Built {
 }
 
 impl Built {
+    /// `2.4.62` of `Apache/2.4.62 (Debian)`.
+    fn number(&self) -> Option<String> {
+        let (_, number) = self.version.as_deref()?.split_once('/')?;
+        number.split_whitespace().next().map(str::to_owned)
+    }
+
     /// Where builds of distributions and Apache's own have their configuration, for a program that
     /// is not asked.
     fn usual(facts: &ProcessFacts, machine: &Machine) -> Self {
@@ -117,99 +168,47 @@ impl Built {
     }
 }
 
-/// The value of an option of the command line.
-fn option(facts: &ProcessFacts, name: &str) -> Option<String> {
-    let mut words = facts.words.iter();
-    words.find(|word| *word == name)?;
-    words.next().cloned()
+/// The source files of modules in what `-l` prints below its heading.
+fn modules_in(says: &str) -> Vec<String> {
+    let names = says.lines().map(str::trim);
+    let names = names.filter(|name| {
+        name.rsplit_once('.').is_some_and(|(_, kind)| kind == "c") && !name.contains(' ')
+    });
+    names.map(str::to_owned).collect()
+}
+
+/// Whether a word is a directive that Weir knows: what is written in a file that is no
+/// configuration is not passed on.
+fn is_known(name: &str) -> bool {
+    let of_reader = [
+        "loadmodule",
+        "include",
+        "includeoptional",
+        "serverroot",
+        "listen",
+    ];
+    let is_limit =
+        |mpm: Mpm| directives(mpm).any(|directive| directive.name.eq_ignore_ascii_case(name));
+    of_reader.contains(&name) || is_limit(Mpm::Prefork) || is_limit(Mpm::Event)
 }
 
 /// Which module makes processes: the one that is loaded, else the one that is built in.
-fn mpm(directives: &[Directive], built_in: &str) -> Result<Mpm, String> {
-    let loaded = directives.iter().find_map(|directive| {
-        if !directive.is("LoadModule") {
-            return None;
+fn mpm(reading: &Reading, built_in: &str) -> Result<Mpm, String> {
+    match (&reading.mpms()[..], built_in) {
+        (["prefork"], _) | ([], "prefork") => Ok(Mpm::Prefork),
+        (["event"], _) | ([], "event") => Ok(Mpm::Event),
+        (["worker"], _) | ([], "worker") => {
+            Err("Weir knows the limits of prefork and event, not those of worker".to_owned())
         }
-        directive
-            .value
-            .strip_prefix("mpm_")?
-            .split("_module")
-            .next()
-    });
-    match loaded.unwrap_or(built_in) {
-        "prefork" => Ok(Mpm::Prefork),
-        "event" => Ok(Mpm::Event),
-        other => Err(other.to_owned()),
-    }
-}
-
-fn limit(
-    stage: &str,
-    name: &str,
-    default: u64,
-    directives: &[Directive],
-    of: (&ProcessFacts, &Machine),
-) -> FoundLimit {
-    // The last one counts; what is inside a virtual host or a directory was left out.
-    let written = directives.iter().rfind(|directive| directive.is(name));
-    let (value, origin) = match written {
-        Some(directive) => (FoundValue::of(&directive.value), directive.place()),
-        None => (FoundValue::Number(default), "default".to_owned()),
-    };
-    FoundLimit {
-        stage: stage.to_owned(),
-        native: name.to_owned(),
-        value,
-        origin,
-        set: set_way(stage, name, written, of),
-    }
-}
-
-fn set_way(
-    stage: &str,
-    name: &str,
-    written: Option<&Directive>,
-    (facts, machine): (&ProcessFacts, &Machine),
-) -> SetWay {
-    let place = written.map_or_else(|| "the configuration".to_owned(), Directive::place);
-    if stage != "threads" {
-        return SetWay::Not(format!("change it at {place}, then stop and start httpd"));
-    }
-    let Some(written) = written else {
-        return SetWay::Not(format!(
-            "{name} is written nowhere: write it into the configuration and run weir init again"
-        ));
-    };
-    // A study may be run by root, and its commands with it.
-    let program = machine.own_program(facts).map(|_| ());
-    let file = machine.why_not_change(&written.file).map_or(Ok(()), Err);
-    if let Err(why) = program.and(file) {
-        return SetWay::Not(format!(
-            "{why}, so no command is written that would run or change it for whoever runs Weir: change {name} at {place} \
-             as user {}, then reload httpd, or let Weir ask you (\"ask\")",
-            facts.user
-        ));
-    }
-    let file = quoted(&written.file);
-    let (line, program) = (written.line, quoted(&facts.program));
-    let options: String = ["-d", "-f"]
-        .iter()
-        .filter_map(|name| {
-            Some(format!(
-                " {name} {}",
-                quoted(&PathBuf::from(option(facts, name)?))
-            ))
-        })
-        .collect();
-    SetWay::Command {
-        set: format!(
-            "sed -i --follow-symlinks '{line}s/[0-9][0-9]*/{{value}}/' {file} && {program}{options} -k graceful"
+        ([], _) => Err(
+            "which MPM it runs with (prefork, event) is not known, and so its limits are not: `-V` of its program says \
+             it, or a LoadModule that was not read"
+                .to_owned(),
         ),
-        get: Some(format!("sed -n {line}p {file}")),
-        does: format!(
-            "changes the number on line {line} of {file} and reloads httpd gracefully; needs the rights to do so. On Debian \
-             write `apachectl graceful` for the part behind &&. Above ServerLimit a stop and start is needed"
-        ),
+        (several, _) => Err(format!(
+            "its configuration loads more than one MPM ({}): its limits are not known",
+            several.join(", ")
+        )),
     }
 }
 
@@ -222,6 +221,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::recognise::found::{FoundValue, SetWay};
     use crate::recognise::java_command::tests::process;
 
     fn found(files: &[(&str, &str)]) -> Found {
@@ -310,6 +310,137 @@ mod tests {
         assert_eq!(limit("native.Timeout").value, FoundValue::Number(300));
     }
 
+    /// The value, or "not known", of a limit of prefork in this main file.
+    fn told(main: &str, stage: &str) -> (String, String) {
+        let load = "LoadModule mpm_prefork_module m.so\n";
+        let found = found(&[
+            ("apache2.conf", &format!("{load}{main}")),
+            ("conf.d/20.conf", "MaxRequestWorkers 92\n"),
+            ("other/conf.d/20.conf", "MaxRequestWorkers 93\n"),
+        ]);
+        let limit = found
+            .limits
+            .iter()
+            .find(|limit| limit.stage == stage)
+            .unwrap();
+        (limit.value.to_string(), limit.origin.clone())
+    }
+
+    #[test]
+    fn what_httpd_makes_of_its_limits_is_told() {
+        for (main, threads, origin) in [
+            ("MaxClients 77", "77", "/etc/apache2/apache2.conf:2"),
+            (
+                "MaxRequestWorkers 500",
+                "256",
+                "/etc/apache2/apache2.conf:2, which says 500",
+            ),
+            (
+                "MaxRequestWorkers 500\nServerLimit 400",
+                "400",
+                "/etc/apache2/apache2.conf:2, which says 500",
+            ),
+            ("ServerLimit 100", "100", "default, which says 256"),
+            (
+                "Include conf.d/*.conf",
+                "92",
+                "/etc/apache2/conf.d/20.conf:1",
+            ),
+            (
+                "ServerRoot /etc/apache2/other\nInclude conf.d/*.conf",
+                "93",
+                "/etc/apache2/other/conf.d/20.conf:1",
+            ),
+            (
+                "Define N 60\nMaxRequestWorkers ${N}",
+                "60",
+                "/etc/apache2/apache2.conf:3",
+            ),
+            (
+                "MaxRequestWorkers ${N}",
+                "${N}",
+                "/etc/apache2/apache2.conf:2",
+            ),
+            ("<IfDefine X>\nMaxClients 9\n</IfDefine>", "256", "default"),
+            (
+                "Define X\n<IfDefine X>\nMaxClients 9\n</IfDefine>",
+                "9",
+                "/etc/apache2/apache2.conf:4",
+            ),
+            (
+                "<IfModule mpm_event_module>\nMaxClients 9\n</IfModule>",
+                "256",
+                "default",
+            ),
+            (
+                "<IfModule prefork.c>\nMaxClients 9\n</IfModule>",
+                "9",
+                "/etc/apache2/apache2.conf:3",
+            ),
+            (
+                "<VirtualHost *>\nDefine X\n</VirtualHost>\n<IfDefine !X>\nMaxClients 9\n</IfDefine>",
+                "256",
+                "default",
+            ),
+            (
+                "<IfFile conf.d/20.conf>\nMaxClients 9\n</IfFile>",
+                "9",
+                "/etc/apache2/apache2.conf:3",
+            ),
+            (
+                "<IfFile conf.d/21.conf>\nMaxClients 9\n</IfFile>",
+                "256",
+                "default",
+            ),
+            (
+                "<Macro M $n>\nMaxClients $n\n</Macro>\nMaxClients 8",
+                "8",
+                "/etc/apache2/apache2.conf:5",
+            ),
+            (
+                "<Macro V $n>\n<VirtualHost *:$n>\nTimeout 5\n</VirtualHost>\n</Macro>\nUse V 80",
+                "256",
+                "default",
+            ),
+            (
+                "<Macro M $n>\nMaxClients $n\n</Macro>\nUse M 9",
+                "not known",
+                "what a macro puts there is not read (/etc/apache2/apache2.conf:5)",
+            ),
+            (
+                "MaxClients 7\n<IfDirective X>\nMaxClients 9\n</IfDirective>",
+                "not known",
+                "whether the section <ifdirective> at /etc/apache2/apache2.conf:3 counts is not known",
+            ),
+            (
+                "Include gone.conf",
+                "not known",
+                "files that are included there cannot be read (/etc/apache2/apache2.conf:2)",
+            ),
+            (
+                "Include gone.conf\nMaxClients 8\nServerLimit 9",
+                "8",
+                "/etc/apache2/apache2.conf:3",
+            ),
+            (
+                "<IfDirective X>\nServerLimit 9\n</IfDirective>\nMaxClients 8",
+                "not known",
+                "/etc/apache2/apache2.conf:5; ServerLimit is not known, which bounds it",
+            ),
+            ("IncludeOptional gone/*.conf", "256", "default"),
+        ] {
+            assert_eq!(
+                told(main, "threads"),
+                (threads.to_owned(), origin.to_owned()),
+                "{main}"
+            );
+        }
+        assert_eq!(
+            told("Include gone.conf\nTimeout 9", "native.Timeout").0,
+            "9"
+        );
+    }
+
     #[test]
     fn what_the_program_says_of_itself_is_understood() {
         // What Debian's 2.4 prints with -V.
@@ -344,7 +475,7 @@ mod tests {
         let (program, configuration) = (place.path().join("httpd"), place.path().join("conf"));
         let ran = place.path().join("ran");
         let load = "LoadModule mpm_event_module m.so\n";
-        fs::write(&configuration, format!("{load}MaxRequestWorkers 123\n")).unwrap();
+        fs::write(&configuration, format!("{load}MaxRequestWorkers 125\n")).unwrap();
         // By another process: one that is started meanwhile would keep it open for writing.
         let mut copy = Command::new("cp");
         copy.arg("/usr/bin/tail").arg(&program).status().unwrap();
@@ -383,7 +514,7 @@ mod tests {
             .iter()
             .find(|limit| limit.stage == "threads")
             .unwrap();
-        assert_eq!(threads.value, FoundValue::Number(123), "files are read");
+        assert_eq!(threads.value, FoundValue::Number(125), "files are read");
         assert!(matches!(threads.set, SetWay::Not(_)), "{:?}", threads.set);
 
         // The same program where its user can exchange what root has put there.

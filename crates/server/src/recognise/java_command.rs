@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::found::AgentWay;
-use super::process::ProcessFacts;
+use crate::process::ProcessFacts;
 
 /// Options whose value is the next word.
 const WITH_VALUE: [&str; 13] = [

@@ -10,9 +10,9 @@ use roxmltree::{Document, Node};
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
-use super::machine::Machine;
-use super::process::ProcessFacts;
 use super::xml_place::{Placed, attribute, is_xml, place};
+use crate::machine::Machine;
+use crate::process::ProcessFacts;
 use crate::tomcat::stage_of;
 use crate::xml_attributes::parse;
 

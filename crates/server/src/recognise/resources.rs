@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node;
 
 use super::found::{FoundLimit, FoundValue, SetWay};
-use super::machine::Machine;
 use super::tomcat::{DEFAULT_AT, at};
 use super::xml_place::{attribute, is_xml, place};
+use crate::machine::Machine;
 use crate::tomcat::stage_of;
 use crate::xml_attributes::parse;
 

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
-use super::machine::Machine;
-use super::process::ProcessFacts;
 use super::spring_environment::SpringEnvironment;
+use crate::machine::Machine;
+use crate::process::ProcessFacts;
 use crate::tomcat::stage_of;
 
 /// How long the application may take to say whether it has the actuator.

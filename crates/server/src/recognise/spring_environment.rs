@@ -8,9 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use super::java_command::JavaCommand;
-use super::machine::Machine;
-use super::process::ProcessFacts;
 use super::xml_place::Placed;
+use crate::machine::Machine;
+use crate::process::ProcessFacts;
 use crate::spring_boot::settings::{Setting, of_properties, of_yaml};
 
 /// All settings, the strongest source first.

@@ -8,10 +8,10 @@ use roxmltree::{Document, Node};
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
-use super::machine::Machine;
-use super::process::ProcessFacts;
 use super::resources;
 use super::xml_place::{Placed, attribute, place};
+use crate::machine::Machine;
+use crate::process::ProcessFacts;
 use crate::tomcat::is_http_connector;
 use crate::xml_attributes::parse;
 

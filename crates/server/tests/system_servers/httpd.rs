@@ -18,7 +18,7 @@ use std::sync::Arc;
 use weir_record::CpuScope;
 use weir_server::{Httpd, HttpdInstallation, HttpdOptions, Journal, Mpm, Server};
 
-fn installation() -> Option<HttpdInstallation> {
+pub(crate) fn installation() -> Option<HttpdInstallation> {
     if std::env::var_os("WEIR_SYSTEM_TESTS").is_none() {
         eprintln!("skipped: it needs an Apache httpd; WEIR_SYSTEM_TESTS=1 runs it");
         return None;

@@ -3,5 +3,6 @@
 
 mod agent;
 mod httpd;
+mod httpd_configurations;
 mod postgresql;
 mod tomcat;

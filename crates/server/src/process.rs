@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::machine::Machine;
+use crate::machine::Machine;
 
 /// Longest command line that is shown.
 const SHORT: usize = 80;
@@ -55,18 +55,18 @@ impl ProcessFacts {
     }
 
     /// The name of its program.
-    pub(super) fn program_name(&self) -> &str {
+    pub(crate) fn program_name(&self) -> &str {
         let name = self.program.file_name().and_then(|name| name.to_str());
         name.unwrap_or_default().trim_end_matches(" (deleted)")
     }
 
     /// A path as the process means it.
-    pub(super) fn absolute(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn absolute(&self, path: impl AsRef<Path>) -> PathBuf {
         self.directory.join(path)
     }
 
     /// Its command line, cut where it gets long.
-    pub(super) fn in_short(&self) -> String {
+    pub(crate) fn in_short(&self) -> String {
         let line = self.words.join(" ");
         if line.chars().count() <= SHORT {
             return line;

@@ -14,7 +14,7 @@ use weir_jvm::Vm;
 use weir_ssh::{Connection, Output, quoted};
 use zip::ZipArchive;
 
-use super::process::ProcessFacts;
+use crate::process::ProcessFacts;
 use crate::trust::{Runner, Step};
 
 /// Why a program is not run that lies elsewhere than its name says.
@@ -68,14 +68,14 @@ impl Machine {
 
     /// A tree of files as if it were a machine's.
     #[cfg(test)]
-    pub(super) fn of_tree(root: &Path) -> Self {
+    pub(crate) fn of_tree(root: &Path) -> Self {
         Self {
             place: Place::Here(root.to_owned()),
         }
     }
 
     /// Whether it is this one, whose loopback addresses can be asked.
-    pub(super) fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         matches!(self.place, Place::Here(_))
     }
 
@@ -83,7 +83,7 @@ impl Machine {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(super) fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
+    pub(crate) fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
         match &self.place {
             Place::Here(root) => {
                 let mut bytes = Vec::new();
@@ -97,13 +97,13 @@ impl Machine {
     }
 
     /// The text of a file, if it can be read.
-    pub(super) fn text(&self, path: &Path) -> Option<String> {
+    pub(crate) fn text(&self, path: &Path) -> Option<String> {
         let bytes = self.bytes(path).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Where a symbolic link leads to.
-    pub(super) fn link(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn link(&self, path: &Path) -> Option<PathBuf> {
         match &self.place {
             Place::Here(root) => fs::read_link(below(root, path)).ok(),
             Place::Far { connection, .. } => {
@@ -114,7 +114,7 @@ impl Machine {
     }
 
     /// Whether there is a file.
-    pub(super) fn is_file(&self, path: &Path) -> bool {
+    pub(crate) fn is_file(&self, path: &Path) -> bool {
         match &self.place {
             Place::Here(root) => below(root, path).is_file(),
             Place::Far { connection, .. } => {
@@ -124,31 +124,50 @@ impl Machine {
     }
 
     /// The names in a directory, in order; none when it cannot be read.
-    pub(super) fn names(&self, path: &Path) -> Vec<String> {
+    pub(crate) fn names(&self, path: &Path) -> Vec<String> {
+        self.listing(path).unwrap_or_default()
+    }
+
+    /// The names in a directory, in order; none when there is no such directory.
+    ///
+    /// # Errors
+    /// There is one, and it cannot be read.
+    pub(crate) fn listing(&self, path: &Path) -> io::Result<Vec<String>> {
         let mut names: Vec<String> = match &self.place {
             Place::Here(root) => {
-                let entries = fs::read_dir(below(root, path)).into_iter().flatten();
-                let names = entries.flatten().map(|entry| entry.file_name());
+                let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+                let entries = match fs::read_dir(below(root, path)) {
+                    Ok(entries) => entries,
+                    Err(error) if absent.contains(&error.kind()) => return Ok(Vec::new()),
+                    Err(error) => return Err(error),
+                };
+                let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+                let names = names.collect::<io::Result<Vec<_>>>()?.into_iter();
                 names
                     .map(|name| name.to_string_lossy().into_owned())
                     .collect()
             }
             Place::Far { connection, .. } => {
-                let listed = says(connection, &["ls", "-1A", "--"], path);
-                let listed = listed.filter(Output::succeeded);
-                let text = listed.as_ref().map(|listed| listed.text());
-                text.iter()
-                    .flat_map(|text| text.lines())
-                    .map(str::to_owned)
-                    .collect()
+                let refused =
+                    || io::Error::other(format!("`{}` cannot be read there", path.display()));
+                let listed = says(connection, &["ls", "-1A", "--"], path).ok_or_else(refused)?;
+                if !listed.succeeded() {
+                    let is_there = says(connection, &["test", "-d"], path);
+                    return if is_there.is_some_and(|output| output.succeeded()) {
+                        Err(refused())
+                    } else {
+                        Ok(Vec::new())
+                    };
+                }
+                listed.text().lines().map(str::to_owned).collect()
             }
         };
         names.sort();
-        names
+        Ok(names)
     }
 
     /// The names of what is in a jar.
-    pub(super) fn jar_names(&self, jar: &Path) -> Vec<String> {
+    pub(crate) fn jar_names(&self, jar: &Path) -> Vec<String> {
         let Some(archive) = self.jar(jar) else {
             return Vec::new();
         };
@@ -157,7 +176,7 @@ impl Machine {
     }
 
     /// The text of an entry of a jar.
-    pub(super) fn jar_text(&self, jar: &Path, entry: &str) -> Option<String> {
+    pub(crate) fn jar_text(&self, jar: &Path, entry: &str) -> Option<String> {
         let mut archive = self.jar(jar)?;
         let mut text = String::new();
         let entry = archive.by_name(entry).ok()?;
@@ -186,7 +205,7 @@ impl Machine {
     /// Only a program that nobody else could have put there is run, see [`Runner`]: whoever starts
     /// a process chooses its program, its libraries and, in a container, all that is below its
     /// root.
-    pub(super) fn ask_program(&self, word: &str, facts: &ProcessFacts) -> Result<String, String> {
+    pub(crate) fn ask_program(&self, word: &str, facts: &ProcessFacts) -> Result<String, String> {
         let (program, runner) = self.own_program(facts)?;
         let libraries = self.libraries(facts, runner);
         match &self.place {
@@ -214,7 +233,7 @@ impl Machine {
     }
 
     /// The program of a process, if it may be run here, and who would run it; else why not.
-    pub(super) fn own_program(&self, facts: &ProcessFacts) -> Result<(PathBuf, Runner), String> {
+    pub(crate) fn own_program(&self, facts: &ProcessFacts) -> Result<(PathBuf, Runner), String> {
         match &self.place {
             Place::Here(root) => {
                 if root == Path::new("/") && !has_our_files(facts.pid) {
@@ -228,7 +247,7 @@ impl Machine {
     }
 
     /// Why a file would better not be changed by whoever runs Weir.
-    pub(super) fn why_not_change(&self, path: &Path) -> Option<String> {
+    pub(crate) fn why_not_change(&self, path: &Path) -> Option<String> {
         match &self.place {
             Place::Here(root) => Runner::own().trusted(&below(root, path)).err(),
             Place::Far { connection, .. } => {
@@ -258,7 +277,7 @@ impl Machine {
 
     /// A command that changes what belongs to the user of a process, as a command of whoever runs
     /// it: of root, it goes on as that user, who may have put a link in place of a file.
-    pub(super) fn as_user_of(&self, facts: &ProcessFacts, command: &str) -> String {
+    pub(crate) fn as_user_of(&self, facts: &ProcessFacts, command: &str) -> String {
         let runner = match &self.place {
             Place::Here(_) => Some(Runner::own()),
             Place::Far { connection, .. } => {
@@ -279,7 +298,7 @@ impl Machine {
     }
 
     /// Why Jolokia's agent cannot be loaded into a virtual machine.
-    pub(super) fn why_no_agent(&self, facts: &ProcessFacts) -> Option<String> {
+    pub(crate) fn why_no_agent(&self, facts: &ProcessFacts) -> Option<String> {
         if !self.is_here() {
             return Some("it can only be loaded on the machine that Weir runs on".to_owned());
         }
