@@ -14,7 +14,6 @@ mod java_command;
 mod liberty;
 mod resources;
 mod spring_boot;
-mod spring_environment;
 mod tomcat;
 mod xml_place;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node;
 
 use super::found::{FoundLimit, FoundValue, SetWay};
-use super::tomcat::{DEFAULT_AT, at};
+use super::tomcat::{DEFAULT_AT, TomcatProperties, at};
 use super::xml_place::{attribute, is_xml, place};
 use crate::machine::Machine;
 use crate::tomcat::stage_of;
@@ -16,7 +16,11 @@ const TOMCAT_JDBC: &str = "org.apache.tomcat.jdbc.pool.DataSourceFactory";
 const HIKARI: &str = "com.zaxxer.hikari.HikariJNDIFactory";
 
 /// All pools, each once.
-pub(super) fn pools(base: &Path, machine: &Machine) -> Vec<FoundLimit> {
+pub(super) fn pools(
+    base: &Path,
+    properties: &TomcatProperties,
+    machine: &Machine,
+) -> Vec<FoundLimit> {
     let mut pools: Vec<FoundLimit> = Vec::new();
     for file in files(base, machine) {
         let Some(text) = machine.text(&file) else {
@@ -27,7 +31,7 @@ pub(super) fn pools(base: &Path, machine: &Machine) -> Vec<FoundLimit> {
             continue;
         };
         let elements = document.descendants();
-        let found = elements.filter_map(|element| pool(&element, &file));
+        let found = elements.filter_map(|element| pool(&element, properties, &file));
         for pool in found {
             if pools.iter().all(|known| known.stage != pool.stage) {
                 pools.push(pool);
@@ -57,7 +61,7 @@ fn files(base: &Path, machine: &Machine) -> Vec<PathBuf> {
     files
 }
 
-fn pool(element: &Node<'_, '_>, file: &Path) -> Option<FoundLimit> {
+fn pool(element: &Node<'_, '_>, properties: &TomcatProperties, file: &Path) -> Option<FoundLimit> {
     let is_data_source = element.attribute("type") == Some("javax.sql.DataSource");
     let factory = element.attribute("factory");
     if !element.has_tag_name("Resource") || !(is_data_source || factory == Some(HIKARI)) {
@@ -72,7 +76,10 @@ fn pool(element: &Node<'_, '_>, file: &Path) -> Option<FoundLimit> {
     };
     let placed = attribute(element, native, file);
     let (value, origin) = match placed {
-        Some(placed) => (FoundValue::of(&placed.value), placed.origin),
+        Some(placed) => (
+            FoundValue::of(&properties.filled(&placed.value)),
+            placed.origin,
+        ),
         None => (
             FoundValue::Number(default),
             format!("{DEFAULT_AT}{}", place(element, file)),
@@ -147,7 +154,11 @@ mod tests {
              poolName='posts'/></Context>",
         );
         write("webapps/broken/META-INF/context.xml", "<Context>");
-        let pools = pools(Path::new("/b"), &Machine::of_tree(tree.path()));
+        let pools = pools(
+            Path::new("/b"),
+            &TomcatProperties::default(),
+            &Machine::of_tree(tree.path()),
+        );
         let told: Vec<_> = pools
             .iter()
             .map(|pool| {

@@ -4,6 +4,10 @@
 //! Defaults are those of Spring Boot's reference ("Common Application Properties") and of
 //! `HikariCP`.
 
+mod environment;
+mod files;
+mod profiles;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,10 +15,10 @@ use serde_json::Value;
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
-use super::spring_environment::SpringEnvironment;
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::tomcat::stage_of;
+use environment::{Lookup, SpringEnvironment};
 
 /// How long the application may take to say whether it has the actuator.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -43,6 +47,9 @@ const LIMITS: [(&str, &str, u64); 6] = [
 const POOL: &str = "spring.datasource.hikari.maximum-pool-size";
 const POOL_DEFAULT: u64 = 10;
 const TOMCAT_BEANS: &str = "server.tomcat.mbeanregistry.enabled";
+const VIRTUAL_THREADS: &str = "spring.threads.virtual.enabled";
+/// The first Java that has virtual threads.
+const FIRST_JAVA: u64 = 21;
 const POOL_BEANS: &str = "spring.datasource.hikari.register-mbeans";
 
 pub(super) fn recognise(
@@ -52,7 +59,8 @@ pub(super) fn recognise(
     machine: &Machine,
 ) -> Option<Found> {
     let application = Application::of(facts, java, machine)?;
-    let settings = SpringEnvironment::of(facts, java, machine);
+    let since = |wanted| application.is_since(wanted);
+    let settings = SpringEnvironment::of(facts, java, since([2, 4]).unwrap_or(true), machine);
     let mut found = Found {
         pid: facts.pid,
         kind: FoundKind::SpringBoot,
@@ -64,6 +72,10 @@ pub(super) fn recognise(
     };
     if application.has("tomcat-embed-core") {
         found.limits = tomcat_limits(&settings);
+        let java_version = java_version(facts, machine);
+        if let Some(virtual_threads) = virtual_threads(&settings, since([3, 2]), java_version) {
+            without_thread_limit(virtual_threads, &mut found);
+        }
     } else {
         found.notes.push(
             "the application has no Tomcat inside (Jetty, Undertow or Netty?): Weir does not know its limits".to_owned(),
@@ -146,6 +158,13 @@ impl Application {
         })
     }
 
+    /// Whether its version is this one or later, as far as that is known.
+    fn is_since(&self, wanted: [u64; 2]) -> Option<bool> {
+        let mut parts = self.version.as_deref()?.split('.').map(str::parse);
+        let mut next = || parts.next()?.ok();
+        Some([next()?, next()?] >= wanted)
+    }
+
     fn name(&self) -> String {
         let version = self.version.as_deref().unwrap_or_default();
         let file = self.file.rsplit('/').next().unwrap_or_default();
@@ -184,6 +203,64 @@ fn tomcat_limits(settings: &SpringEnvironment) -> Vec<FoundLimit> {
     LIMITS.into_iter().map(limit).collect()
 }
 
+/// The major version of a process's Java, as the file beside it has it.
+fn java_version(facts: &ProcessFacts, machine: &Machine) -> Option<u64> {
+    let home = facts.program.parent()?.parent()?;
+    let text = machine.text(&home.join("release"))?;
+    let mut lines = text.lines();
+    let version = lines.find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
+    let version = version.trim().trim_matches('"');
+    version.split('.').next()?.parse().ok()
+}
+
+/// Whether requests get a virtual thread each, with where that is said: since Spring Boot 3.2, on
+/// Java 21 and later ("Virtual Threads" in its reference). Nothing when they do not.
+fn virtual_threads(
+    settings: &SpringEnvironment,
+    has_them: Option<bool>,
+    java: Option<u64>,
+) -> Option<Result<String, String>> {
+    let placed = match settings.look_up(VIRTUAL_THREADS) {
+        Lookup::At(placed) if placed.value.eq_ignore_ascii_case("true") => placed,
+        Lookup::Unsure(why) if has_them != Some(false) => {
+            return Some(Err(format!(
+                "whether {VIRTUAL_THREADS} is set is not known: {why}"
+            )));
+        }
+        _ => return None,
+    };
+    match (has_them, java.map(|version| version >= FIRST_JAVA)) {
+        (Some(false), _) | (_, Some(false)) => None,
+        (Some(true), Some(true)) => Some(Ok(placed.origin)),
+        _ => Some(Err(format!(
+            "{}: {VIRTUAL_THREADS} is set, and the version of Spring Boot or Java, on which it depends, is not known",
+            placed.origin
+        ))),
+    }
+}
+
+/// Takes the limit of threads away, or the knowledge of it.
+fn without_thread_limit(virtual_threads: Result<String, String>, found: &mut Found) {
+    let of_threads = |limit: &&mut FoundLimit| {
+        matches!(limit.stage.as_str(), "threads" | "native.minSpareThreads")
+    };
+    for limit in found.limits.iter_mut().filter(of_threads) {
+        (limit.value, limit.origin) = match &virtual_threads {
+            Ok(origin) => (FoundValue::Unlimited, origin.clone()),
+            Err(why) => (FoundValue::NotKnown, why.clone()),
+        };
+        if virtual_threads.is_ok() {
+            limit.set = SetWay::Not(format!("{} has no effect on virtual threads", limit.native));
+        }
+    }
+    if let Ok(origin) = virtual_threads {
+        found.notes.push(format!(
+            "requests run on virtual threads ({VIRTUAL_THREADS}, {origin}): there is no limit of threads; \
+             max-connections and the pools bound the work"
+        ));
+    }
+}
+
 fn pool(settings: &SpringEnvironment) -> FoundLimit {
     let name = settings.find("spring.datasource.hikari.pool-name");
     // What HikariCP calls the first pool that has no name.
@@ -205,10 +282,10 @@ fn limit(
     default: u64,
     set: SetWay,
 ) -> FoundLimit {
-    let placed = settings.find(property);
-    let (value, origin) = match placed {
-        Some(placed) => (value(&placed.value), placed.origin),
-        None => (FoundValue::Number(default), "default".to_owned()),
+    let (value, origin) = match settings.look_up(property) {
+        Lookup::At(placed) => (value(&placed.value), placed.origin),
+        Lookup::Nowhere => (FoundValue::Number(default), "default".to_owned()),
+        Lookup::Unsure(why) => (FoundValue::NotKnown, why),
     };
     FoundLimit {
         stage: stage.to_owned(),
@@ -273,142 +350,4 @@ fn ask(url: &str) -> Option<Value> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests state what must hold")]
-mod tests {
-    use std::fs::{self, File};
-    use std::io::Write as _;
-    use std::path::Path;
-
-    use super::*;
-    use crate::recognise::java_command::tests::process;
-
-    /// A jar with these entries, laid out as Spring Boot's Maven plugin does.
-    fn jar(path: &Path, entries: &[(&str, &str)]) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut jar = zip::ZipWriter::new(File::create(path).unwrap());
-        let stored = zip::write::SimpleFileOptions::default();
-        for (name, text) in entries {
-            jar.start_file(*name, stored).unwrap();
-            jar.write_all(text.as_bytes()).unwrap();
-        }
-        jar.finish().unwrap();
-    }
-
-    const MANIFEST: &str = "Manifest-Version: 1.0\r\nMain-Class: org.springframework.boot.loader.launch.JarLauncher\r\n\
-                            Start-Class: com.example.Posts\r\nSpring-Boot-Version: 3.5.8\r\n";
-    const PROPERTIES: &str = "server.port=8080\nserver.tomcat.threads.max=${THREADS:20}\nserver.tomcat.maxConnections=100\n";
-
-    fn found(line: &str, files: &[(&str, &str)], variables: &[(&str, &str)]) -> Found {
-        let tree = tempfile::tempdir().unwrap();
-        jar(
-            &tree.path().join("srv/posts.jar"),
-            &[
-                ("META-INF/MANIFEST.MF", MANIFEST),
-                ("BOOT-INF/classes/application.properties", PROPERTIES),
-                ("BOOT-INF/lib/tomcat-embed-core-10.1.49.jar", ""),
-                ("BOOT-INF/lib/HikariCP-6.3.3.jar", ""),
-            ],
-        );
-        for (name, text) in files {
-            let path = tree.path().join("srv").join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let mut facts = process(line);
-        let variables = variables.iter();
-        facts.environment = variables
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
-        let java = JavaCommand::of(&facts).unwrap();
-        recognise(&facts, &java, 8080, &Machine::of_tree(tree.path())).unwrap()
-    }
-
-    fn told(found: &Found, stage: &str) -> (String, String, bool) {
-        let limit = found
-            .limits
-            .iter()
-            .find(|limit| limit.stage == stage)
-            .unwrap();
-        (
-            limit.value.to_string(),
-            limit.origin.clone(),
-            limit.set == SetWay::Jmx,
-        )
-    }
-
-    fn is(value: &str, origin: &str, live: bool) -> (String, String, bool) {
-        (value.to_owned(), origin.to_owned(), live)
-    }
-
-    #[test]
-    fn settings_inside_the_jar_count_when_nothing_stronger_says_more() {
-        let found = found("/usr/bin/java -jar posts.jar", &[], &[]);
-        assert_eq!(found.name, "Spring Boot 3.5.8 (posts.jar)");
-        let inside = "/srv/posts.jar!BOOT-INF/classes/application.properties";
-        assert_eq!(
-            told(&found, "threads"),
-            is("20", &format!("{inside}:2"), false)
-        );
-        assert_eq!(
-            told(&found, "connections"),
-            is("100", &format!("{inside}:3"), false)
-        );
-        assert_eq!(told(&found, "backlog"), is("100", "default", false));
-        assert_eq!(
-            told(&found, "pool.HikariPool-1"),
-            is("10", "default", false)
-        );
-    }
-
-    #[test]
-    fn the_strongest_source_counts() {
-        let files = [
-            (
-                "application.yml",
-                "spring:\n  profiles:\n    active: prod\nserver:\n  tomcat:\n    threads:\n      max: 30\n",
-            ),
-            (
-                "config/application-prod.properties",
-                "server.tomcat.accept-count=5\nserver.tomcat.threads.max=40\n",
-            ),
-        ];
-        let variables = [
-            ("SERVER_TOMCAT_MAXCONNECTIONS", "300"),
-            ("SPRING_DATASOURCE_HIKARI_POOL_NAME", "posts"),
-        ];
-        let line = "/usr/bin/java -Dserver.tomcat.mbeanregistry.enabled=true -jar posts.jar \
-                    --spring.datasource.hikari.register-mbeans=true --server.tomcat.connection-timeout=20s";
-        let found = found(line, &files, &variables);
-        let prod = "/srv/config/application-prod.properties";
-        assert_eq!(
-            told(&found, "threads"),
-            is("40", &format!("{prod}:2"), true)
-        );
-        assert_eq!(
-            told(&found, "backlog"),
-            is("5", &format!("{prod}:1"), false)
-        );
-        assert_eq!(told(&found, "connections"), is("300", "environment", true));
-        assert_eq!(
-            told(&found, "native.connectionTimeout"),
-            is("20000", "command line", true)
-        );
-        assert_eq!(told(&found, "pool.posts"), is("10", "default", true));
-    }
-
-    #[test]
-    fn an_application_on_a_class_path_is_one_too() {
-        let facts = process(
-            "/usr/bin/java -cp target/classes:/m2/spring-boot-3.4.0.jar:/m2/spring-boot-starter-web-3.4.0.jar:\
-             /m2/jetty-server-12.0.1.jar com.example.Main",
-        );
-        let java = JavaCommand::of(&facts).unwrap();
-        let nowhere = Machine::of_tree(Path::new("/nonexistent"));
-        let found = recognise(&facts, &java, 8080, &nowhere).unwrap();
-        assert_eq!(found.name, "Spring Boot 3.4.0 (com.example.Main)");
-        assert!(found.notes[0].contains("no Tomcat inside"));
-        let other = process("/usr/bin/java -cp a.jar com.example.Main");
-        let java = JavaCommand::of(&other).unwrap();
-        assert_eq!(recognise(&other, &java, 8080, &nowhere), None);
-    }
-}
+mod tests;

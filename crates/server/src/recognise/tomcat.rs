@@ -2,6 +2,8 @@
 //!
 //! Defaults are those of the server's own reference ("The HTTP Connector", "The Executor").
 
+mod properties;
+
 use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, Node};
@@ -14,10 +16,19 @@ use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::tomcat::is_http_connector;
 use crate::xml_attributes::parse;
+pub(super) use properties::TomcatProperties;
 
 const MAIN: &str = "org.apache.catalina.startup.Bootstrap";
 /// What Java's class of an executor with virtual threads is called.
 const VIRTUAL: &str = "VirtualThread";
+/// The connector's attribute that gives every request a virtual thread of its own.
+const USE_VIRTUAL: &str = "useVirtualThreads";
+/// Attributes for which −1 means that there is no limit.
+const MAY_BE_WITHOUT: [&str; 3] = [
+    "maxConnections",
+    "connectionTimeout",
+    "maxKeepAliveRequests",
+];
 
 /// What stands before the place where a limit would be written that is written nowhere.
 pub(super) const DEFAULT_AT: &str = "default; ";
@@ -58,6 +69,7 @@ pub(super) fn recognise(
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };
+    let properties = TomcatProperties::of(&base, java, facts, machine);
     let file = base.join("conf/server.xml");
     let read = machine
         .text(&file)
@@ -67,15 +79,16 @@ pub(super) fn recognise(
             let server = ServerXml {
                 document: &document,
                 file: &file,
-                java,
-                facts,
+                properties: &properties,
             };
             server.limits(port, &mut found)
         });
     if let Err(note) = read {
         found.notes.push(note);
     }
-    found.limits.extend(resources::pools(&base, machine));
+    found
+        .limits
+        .extend(resources::pools(&base, &properties, machine));
     Some(found)
 }
 
@@ -91,112 +104,160 @@ fn version(home: &Path, machine: &Machine) -> Option<String> {
 struct ServerXml<'a> {
     document: &'a Document<'a>,
     file: &'a PathBuf,
-    java: &'a JavaCommand,
-    facts: &'a ProcessFacts,
+    properties: &'a TomcatProperties,
 }
 
 impl<'a> ServerXml<'a> {
     fn limits(&self, port: u16, found: &mut Found) -> Result<(), String> {
-        let connector = self.connector(port).ok_or_else(|| {
-            format!(
-                "{} has no connector for port {port}: its limits are not known",
-                self.file.display()
-            )
-        })?;
-        let executor = connector.attribute("executor");
-        let executor = executor.and_then(|name| self.executor(name));
-        let where_default = format!("{DEFAULT_AT}{}", place(&connector, self.file));
+        let connector = self.connector(port)?;
+        let named = self
+            .attribute(&connector, "executor")
+            .map(|placed| placed.value);
+        let executor = named
+            .as_deref()
+            .and_then(|name| self.executor(&connector, name));
+        let virtual_threads = match executor {
+            Some(executor) => is_virtual(executor),
+            None => self.uses_virtual_threads(&connector, &found.name),
+        };
         for (stage, attribute, default) in LIMITS {
             let of_executor = executor.filter(|_| is_of_threads(stage));
-            let placed = self.attribute(&of_executor.unwrap_or(connector), attribute);
-            let origin = match (&placed, of_executor) {
-                (Some(placed), _) => placed.origin.clone(),
-                (None, Some(executor)) => format!("{DEFAULT_AT}{}", place(&executor, self.file)),
-                (None, None) => where_default.clone(),
-            };
-            let value = match (&placed, of_executor) {
-                _ if of_executor.is_some_and(is_virtual) => FoundValue::Unlimited,
-                (Some(placed), _) => FoundValue::of(&placed.value),
+            let element = of_executor.unwrap_or(connector);
+            let placed = self.attribute(&element, attribute);
+            let is_unused = virtual_threads && is_of_threads(stage);
+            let origin = placed.as_ref().map_or_else(
+                || format!("{DEFAULT_AT}{}", place(&element, self.file)),
+                |placed| placed.origin.clone(),
+            );
+            let value = match &placed {
+                _ if is_unused => FoundValue::Unlimited,
+                Some(placed)
+                    if placed.value.trim() == "-1" && MAY_BE_WITHOUT.contains(&attribute) =>
+                {
+                    FoundValue::Unlimited
+                }
+                Some(placed) => FoundValue::of(&placed.value),
                 // An executor keeps more threads ready than a connector does.
-                (None, Some(_)) if attribute == "minSpareThreads" => FoundValue::Number(25),
-                (None, _) => FoundValue::Number(default),
+                None if of_executor.is_some() && attribute == "minSpareThreads" => {
+                    FoundValue::Number(25)
+                }
+                None => FoundValue::Number(default),
+            };
+            let set = if is_unused {
+                SetWay::Not(format!("{attribute} has no effect on virtual threads"))
+            } else {
+                set_way(stage, of_executor.is_some(), &origin)
             };
             found.limits.push(FoundLimit {
                 stage: stage.to_owned(),
                 native: attribute.to_owned(),
-                set: set_way(stage, of_executor.is_some(), &origin),
+                set,
                 value,
                 origin,
             });
         }
-        if let Some(executor) = executor {
-            let name = executor.attribute("name").unwrap_or_default();
-            found.notes.push(if is_virtual(executor) {
-                format!(
-                    "the connector works with virtual threads (executor `{name}`): there is no limit of threads; \
-                     maxConnections and the pools bound the work"
-                )
-            } else {
-                format!("the connector's threads are those of the executor `{name}`")
-            });
+        let name = named.unwrap_or_default();
+        if virtual_threads {
+            let by = match executor {
+                Some(_) => format!("executor `{name}`"),
+                None => format!("{USE_VIRTUAL}=\"true\""),
+            };
+            found.notes.push(format!(
+                "the connector works with virtual threads ({by}): there is no limit of threads; maxConnections and the \
+                 pools bound the work"
+            ));
+        } else if executor.is_some() {
+            found.notes.push(format!(
+                "the connector's threads are those of the executor `{name}`"
+            ));
+        } else if !name.is_empty() {
+            found.notes.push(format!(
+                "the connector names the executor `{name}`, which its service does not have before it: Tomcat takes \
+                 threads of the connector's own"
+            ));
         }
         Ok(())
     }
 
     /// The connector of a port; the only one there is, when its port is written in a way that is
     /// not understood.
-    fn connector(&self, port: u16) -> Option<Node<'a, 'a>> {
+    fn connector(&self, port: u16) -> Result<Node<'a, 'a>, String> {
         let elements = self.document.descendants().filter(Node::is_element);
         let connectors: Vec<_> = elements.filter(is_http_connector).collect();
+        let offset = self.attribute(&self.document.root_element(), "portOffset");
+        let offset = offset.map_or(Some(0), |placed| placed.value.trim().parse::<u16>().ok());
         let port_of = |connector: &Node<'_, '_>| {
             let placed = self.attribute(connector, "port")?;
-            placed.value.trim().parse::<u16>().ok()
+            let port = placed.value.trim().parse::<u16>().ok()?;
+            // 0 stands for any free one.
+            if port == 0 {
+                Some(0)
+            } else {
+                port.checked_add(offset?)
+            }
         };
         let on_port = connectors
             .iter()
-            .find(|connector| port_of(connector) == Some(port));
-        match (on_port, &connectors[..]) {
-            (Some(found), _) => Some(*found),
-            (None, [only]) if port_of(only).is_none_or(|port| port == 0) => Some(*only),
-            _ => None,
+            .filter(|connector| port_of(connector) == Some(port));
+        let file = self.file.display();
+        match (&on_port.collect::<Vec<_>>()[..], &connectors[..]) {
+            ([found], _) => Ok(**found),
+            ([_, _, ..], _) => Err(format!(
+                "{file} has several connectors for port {port}, by their addresses: its limits are not known"
+            )),
+            ([], [only]) if port_of(only).is_none_or(|port| port == 0) => Ok(*only),
+            ([], _) => Err(format!(
+                "{file} has no connector for port {port}: its limits are not known"
+            )),
         }
     }
 
-    fn executor(&self, name: &str) -> Option<Node<'a, 'a>> {
-        let mut elements = self.document.descendants();
-        elements.find(|element| {
-            element.has_tag_name("Executor") && element.attribute("name") == Some(name)
+    /// The executor that a connector names: the first one of this name in its service, if that
+    /// stands before the connector, where Tomcat knows it when it makes the connector.
+    fn executor(&self, connector: &Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
+        let before = connector.prev_siblings().collect::<Vec<_>>();
+        let mut executors = before
+            .into_iter()
+            .rev()
+            .filter(|element| element.has_tag_name("Executor"));
+        executors.find(|element| {
+            self.attribute(element, "name")
+                .is_some_and(|placed| placed.value == name)
         })
+    }
+
+    fn uses_virtual_threads(&self, connector: &Node<'_, '_>, version: &str) -> bool {
+        let wanted = self.attribute(connector, USE_VIRTUAL);
+        wanted.is_some_and(|placed| placed.value.trim() == "true")
+            && numbers(version).is_none_or(has_virtual_threads)
     }
 
     /// An attribute with what stands for its `${…}`.
     fn attribute(&self, element: &Node<'_, '_>, name: &str) -> Option<Placed> {
         let placed = attribute(element, name, self.file)?;
         Some(Placed {
-            value: self.filled(&placed.value),
+            value: self.properties.filled(&placed.value),
             ..placed
         })
     }
+}
 
-    /// Tomcat fills in system properties, and with a property source of its own the environment.
-    fn filled(&self, text: &str) -> String {
-        let Some((before, rest)) = text.split_once("${") else {
-            return text.to_owned();
-        };
-        let Some((inner, after)) = rest.split_once('}') else {
-            return text.to_owned();
-        };
-        let (name, default) = match inner.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inner, None),
-        };
-        let value = self.java.property(name);
-        let value = value.or_else(|| self.facts.environment.get(name).map(String::as_str));
-        let value = value.or(default);
-        // What nobody knows stays as it is written.
-        let value = value.map_or_else(|| format!("${{{inner}}}"), str::to_owned);
-        format!("{before}{value}{}", self.filled(after))
+/// Whether a version has connectors with virtual threads ("The HTTP Connector" of each line); older
+/// ones pass over the attribute.
+fn has_virtual_threads(version: [u64; 3]) -> bool {
+    match version {
+        [9, 0, patch] => patch >= 76,
+        [10, 1, patch] => patch >= 10,
+        [major, ..] => major >= 11,
     }
+}
+
+/// The numbers of `Apache Tomcat/9.0.76`.
+fn numbers(name: &str) -> Option<[u64; 3]> {
+    let (_, version) = name.split_once('/')?;
+    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    let mut next = || parts.next()?.ok();
+    Some([next()?, next()?, next()?])
 }
 
 fn is_of_threads(stage: &str) -> bool {
@@ -249,15 +310,33 @@ mod tests {
     <Connector port="${ajp}" protocol="AJP/1.3"/>
     <Connector port="8081" executor="shared" acceptCount="7"/>
     <Connector port="8082" executor="light"/>
+    <Connector port="8083" useVirtualThreads="true" maxThreads="200" maxConnections="-1"/>
+    <Connector port="8084" executor="late" maxThreads="9"/>
+    <Executor name="late" maxThreads="11"/>
+    <Connector port="8085" address="127.0.0.1"/>
+    <Connector port="8085" address="127.0.0.2"/>
+  </Service>
+  <Service name="Other">
+    <Executor name="${own}" maxThreads="22"/>
+    <Connector port="8086" executor="shared"/>
+    <Connector port="8087" executor="late" maxThreads="12"/>
   </Service>
 </Server>
 "#;
+    // A file that Tomcat makes system properties of.
+    const PROPERTIES: &str = "own=shared\nthreads.of.file=44\n";
 
     fn found(line: &str, port: u16) -> Found {
         let tree = tempfile::tempdir().unwrap();
         let conf = tree.path().join("srv/tc/conf");
         fs::create_dir_all(&conf).unwrap();
-        fs::write(conf.join("server.xml"), SERVER).unwrap();
+        let server = if line.contains("offset") {
+            SERVER.replace("<Server port", "<Server portOffset=\"${offset}\" port")
+        } else {
+            SERVER.to_owned()
+        };
+        fs::write(conf.join("server.xml"), server).unwrap();
+        fs::write(conf.join("catalina.properties"), PROPERTIES).unwrap();
         let facts = process(line);
         let java = JavaCommand::of(&facts).unwrap();
         recognise(&facts, &java, port, &Machine::of_tree(tree.path())).unwrap()
@@ -344,17 +423,78 @@ mod tests {
     }
 
     #[test]
-    fn unknown_placeholders_stay_as_written() {
-        let facts = process(LINE);
-        let java = JavaCommand::of(&facts).unwrap();
-        let document = parse("<a/>").unwrap();
+    fn an_executor_is_its_services_and_stands_before_the_connector() {
+        assert_eq!(
+            limit(&found(LINE, 8086), "threads").value,
+            FoundValue::Number(22)
+        );
+        for (port, threads) in [(8084, 9), (8087, 12)] {
+            let found = found(LINE, port);
+            assert_eq!(limit(&found, "threads").value, FoundValue::Number(threads));
+            assert!(
+                found.notes[0].contains("does not have before it"),
+                "{:?}",
+                found.notes
+            );
+        }
+    }
+
+    #[test]
+    fn a_connector_with_virtual_threads_has_no_limit_of_them() {
+        let found = found(LINE, 8083);
+        let threads = limit(&found, "threads");
+        assert_eq!(threads.value, FoundValue::Unlimited);
+        assert!(matches!(&threads.set, SetWay::Not(why) if why.contains("no effect")));
+        assert_eq!(
+            limit(&found, "native.minSpareThreads").value,
+            FoundValue::Unlimited
+        );
+        assert_eq!(
+            limit(&found, "connections").value,
+            FoundValue::Unlimited,
+            "-1"
+        );
+        assert!(
+            found.notes[0].contains("useVirtualThreads"),
+            "{:?}",
+            found.notes
+        );
+        let document = parse("<Connector useVirtualThreads=\"true\"/>").unwrap();
         let file = PathBuf::from("x");
-        let xml = ServerXml {
+        let server = ServerXml {
             document: &document,
             file: &file,
-            java: &java,
-            facts: &facts,
+            properties: &TomcatProperties::default(),
         };
-        assert_eq!(xml.filled("a${b}c${d:-e}${"), "a${b}ce${");
+        for (version, has) in [
+            ("Apache Tomcat/9.0.75", false),
+            ("Apache Tomcat/9.0.76", true),
+            ("Apache Tomcat/10.0.27", false),
+            ("Apache Tomcat/10.1.9", false),
+            ("Apache Tomcat/10.1.10", true),
+            ("Apache Tomcat/8.5.99", false),
+            ("Apache Tomcat/11.0.0-M7", true),
+            ("Apache Tomcat", true),
+        ] {
+            let connector = document.root_element();
+            assert_eq!(
+                server.uses_virtual_threads(&connector, version),
+                has,
+                "{version}"
+            );
+        }
+    }
+
+    #[test]
+    fn ports_are_moved_by_the_servers_offset() {
+        let line = LINE.replace("-cp", "-Doffset=100 -cp");
+        let found = found(&line, 8181);
+        assert_eq!(limit(&found, "threads").value, FoundValue::Number(150));
+        let several = self::found(LINE, 8085);
+        assert!(
+            several.notes[0].contains("several connectors"),
+            "{:?}",
+            several.notes
+        );
     }
 }

@@ -17,6 +17,7 @@ const PROFILE: &str = "spring.config.activate";
 /// A key with its value.
 struct Entry {
     document: usize,
+    key: Range<usize>,
     /// As Spring Boot compares names.
     name: String,
     value: Range<usize>,
@@ -65,16 +66,25 @@ pub(super) fn with(text: &str, property: &Property, value: &str) -> Result<Strin
     Ok(with_lines_at(text, at, &[line]))
 }
 
-/// What the first document sets.
-pub(super) fn settings(text: &str) -> Vec<Setting> {
-    let entries = read(text).into_iter();
-    let first = entries.filter(|entry| entry.document == 0);
-    first
-        .map(|entry| {
-            let value = unescaped(&text[entry.value.clone()]);
-            Setting::at(text, entry.value.start, &entry.name, value.trim_end())
-        })
-        .collect()
+/// What the documents set, one behind the other.
+pub(super) fn documents(text: &str) -> Vec<Vec<Setting>> {
+    let mut documents = Vec::new();
+    for entry in read(text) {
+        let value = unescaped(&text[entry.value.clone()]);
+        let setting = Setting::at(text, entry.value.start, &entry.name, value.trim_end());
+        documents.resize_with(documents.len().max(entry.document + 1), Vec::new);
+        documents[entry.document].push(setting);
+    }
+    documents
+}
+
+/// Keys, as they are written, and values of a file in the form of `java.util.Properties`.
+pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
+    let pair = |entry: Entry| {
+        let value = unescaped(&text[entry.value]);
+        (unescaped(&text[entry.key]), value.trim_end().to_owned())
+    };
+    read(text).into_iter().map(pair).collect()
 }
 
 /// What a value says: the backslashes taken away, and with one at the end of a line the blanks that
@@ -119,7 +129,8 @@ fn read(text: &str) -> Vec<Entry> {
         let (key, value) = split(text, begin..end);
         entries.push(Entry {
             document,
-            name: canonical(&text[key]),
+            name: canonical(&text[key.clone()]),
+            key,
             value,
             end: at,
         });

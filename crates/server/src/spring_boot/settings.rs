@@ -1,7 +1,7 @@
 //! What a file of Spring Boot's sets, to be looked at.
 //!
-//! Only the first document of a file counts: those behind `---` hold under conditions. What cannot
-//! be read, and all behind it, is passed over.
+//! A file may have several documents, of which some hold under conditions; what cannot be read, and
+//! all behind it, is passed over, which is told.
 
 use super::{properties, yaml};
 
@@ -12,6 +12,17 @@ pub(crate) struct Setting {
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) line: usize,
+    /// Whether it is a reference to something else in its file, which is not followed.
+    pub(crate) is_reference: bool,
+}
+
+/// What a file sets.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Its documents, one behind the other.
+    pub(crate) documents: Vec<Vec<Setting>>,
+    /// Why what stands behind them cannot be read.
+    pub(crate) stopped: Option<String>,
 }
 
 impl Setting {
@@ -21,18 +32,28 @@ impl Setting {
             name: name.to_owned(),
             value: value.to_owned(),
             line: text[..at].matches('\n').count() + 1,
+            is_reference: false,
         }
     }
 }
 
 /// The settings of a properties file; a later one of the same name counts.
-pub(crate) fn of_properties(text: &str) -> Vec<Setting> {
-    properties::settings(text)
+pub(crate) fn of_properties(text: &str) -> Contents {
+    Contents {
+        documents: properties::documents(text),
+        stopped: None,
+    }
 }
 
-/// The settings of a YAML file that are one value each.
-pub(crate) fn of_yaml(text: &str) -> Vec<Setting> {
-    yaml::settings(text)
+/// The settings of a YAML file that are one value each, and its references.
+pub(crate) fn of_yaml(text: &str) -> Contents {
+    let (documents, stopped) = yaml::documents(text);
+    Contents { documents, stopped }
+}
+
+/// Keys and values of any file in the form of `java.util.Properties`.
+pub(crate) fn pairs(text: &str) -> Vec<(String, String)> {
+    properties::pairs(text)
 }
 
 #[cfg(test)]
@@ -51,7 +72,7 @@ mod tests {
     fn both_kinds_of_file_give_dotted_names() {
         let properties = "# a comment\nserver.port=8081\n server.tomcat.threads.max : 5\\\n  0\na\\:b c\\=d\n\n#---\nserver.port=1\n";
         assert_eq!(
-            told(&of_properties(properties)),
+            told(&of_properties(properties).documents[0]),
             [
                 ("server.port", "8081", 2),
                 ("server.tomcat.threads.max", "50", 3),
@@ -60,10 +81,13 @@ mod tests {
         );
         let yaml = "# top\nserver:\n  port: 8081 # here\n  tomcat:\n    threads:\n      max: \"50\"\n    accept-count: 7\n\
                     spring.datasource.hikari.pool-name: 'db'\nlist:\n  - a\n  - b: 1\nafter: x\n---\nserver.port: 1\n";
-        let settings = of_yaml(yaml);
+        let contents = of_yaml(yaml);
+        assert_eq!(told(&contents.documents[1]), [("server.port", "1", 14)]);
+        assert_eq!(contents.stopped, None);
+        let settings = &contents.documents[0];
         let listed = |name: &str| name.starts_with("list[");
         assert_eq!(
-            told(&settings)
+            told(settings)
                 .into_iter()
                 .filter(|(name, ..)| !listed(name))
                 .collect::<Vec<_>>(),
@@ -79,9 +103,45 @@ mod tests {
 
     #[test]
     fn what_is_no_setting_is_passed_over() {
-        assert_eq!(of_yaml("---\n:\n  : \n\t\n- x\ntext"), []);
-        assert_eq!(told(&of_yaml("a: 1\nb: @name@\nc: 2\n")), [("a", "1", 1)]);
-        assert_eq!(of_properties("\n#\n"), []);
+        let broken = of_yaml("a: 1\nb: @name@\nc: 2\n");
+        assert_eq!(told(&broken.documents[0]), [("a", "1", 1)]);
+        assert!(broken.stopped.is_some());
+        assert_eq!(of_properties("\n#\n"), Contents::default());
+    }
+
+    #[test]
+    fn references_are_told_apart() {
+        let contents = of_yaml("a: &x 5\nb: *x\nc:\n  <<: *x\n  d: '*y'\n");
+        let told = contents.documents[0].iter();
+        let told: Vec<_> = told
+            .map(|setting| {
+                (
+                    setting.name.as_str(),
+                    setting.value.as_str(),
+                    setting.is_reference,
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("a", "5", false),
+                ("b", "", true),
+                ("c.<<", "", true),
+                ("c.d", "*y", false)
+            ]
+        );
+    }
+
+    #[test]
+    fn keys_are_as_they_are_written() {
+        assert_eq!(
+            pairs("A_b\\=c: 1\nx\n"),
+            [
+                ("A_b=c".to_owned(), "1".to_owned()),
+                ("x".to_owned(), String::new())
+            ]
+        );
     }
 
     proptest::proptest! {

@@ -29,18 +29,31 @@ pub(super) fn with(text: &str, property: &Property, value: &str) -> Result<Strin
     Ok(edited)
 }
 
-/// What the first document sets, as far as it can be read.
-pub(super) fn settings(text: &str) -> Vec<Setting> {
-    let (nodes, _) = read_as_far(text);
-    let first = nodes.iter().filter(|node| node.document == 0);
-    first
-        .filter_map(|node| match &node.kind {
-            Kind::Scalar { value, .. } => {
-                Some(Setting::at(text, node.key.start, &node.name, value))
-            }
-            _ => None,
-        })
-        .collect()
+/// What the documents set, one behind the other, and why what stands behind them cannot be read.
+pub(super) fn documents(text: &str) -> (Vec<Vec<Setting>>, Option<String>) {
+    let (nodes, stopped) = read_as_far(text);
+    let mut documents = Vec::new();
+    for node in nodes {
+        let value = match &node.kind {
+            // A reference to something else in the file, or a merge of it.
+            Kind::Other { value, .. } if value.starts_with('*') => None,
+            Kind::Scalar { value, .. } => Some(value),
+            Kind::Other { value, .. } if !value.is_empty() => Some(value),
+            _ => continue,
+        };
+        let setting = Setting::at(
+            text,
+            node.key.start,
+            &node.name,
+            value.map_or("", String::as_str),
+        );
+        documents.resize_with(documents.len().max(node.document + 1), Vec::new);
+        documents[node.document].push(Setting {
+            is_reference: value.is_none(),
+            ..setting
+        });
+    }
+    (documents, stopped)
 }
 
 fn edit(text: &str, nodes: &[Node], property: &Property, value: &str) -> Result<String, String> {
