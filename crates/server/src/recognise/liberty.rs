@@ -1,20 +1,25 @@
 //! An Open Liberty or WebSphere Liberty: `server.xml` and what is laid over it.
 //!
 //! Defaults are those of Open Liberty's reference (`tcpOptions`, `executor`, `connectionManager`).
-//! `<include>` is not followed, which is said. Liberty watches its files, so its limits are set
-//! through a small file of its own in `configDropins/overrides`.
+//! Liberty watches its files, so its limits are set through a small file of its own in
+//! `configDropins/overrides`.
 
-use std::path::{Path, PathBuf};
+mod files;
+mod variables;
+
+use std::path::Path;
 
 use roxmltree::{Document, Node};
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
-use super::xml_place::{Placed, attribute, is_xml, place};
+use super::xml_place::{Lookup, Placed, attribute};
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::tomcat::stage_of;
 use crate::xml_attributes::parse;
+use files::{Files, Item};
+use variables::Variables;
 
 const LAUNCHER: &str = "ws-server.jar";
 const DEFAULT_SERVER: &str = "defaultServer";
@@ -52,17 +57,15 @@ pub(super) fn recognise(
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };
-    let files = files(&server, machine);
-    let parsed: Vec<(&Path, Document<'_>)> = files
-        .iter()
-        .filter_map(|(file, text)| match parse(text) {
-            Ok(document) => Some((file.as_path(), document)),
-            Err(says) => {
-                found.notes.push(format!("{}: {says}", file.display()));
-                None
-            }
-        })
-        .collect();
+    let places = Places {
+        home: &home,
+        user: &user,
+        server: &server,
+    };
+    let mut variables = Variables::of(&places, java, facts, machine);
+    let files = Files::read(&server, &variables, machine);
+    let parsed: Vec<Document<'_>> = files.texts().filter_map(|text| parse(text).ok()).collect();
+    found.notes.extend(files.problems());
     if parsed.is_empty() {
         found.notes.push(format!(
             "{} cannot be read",
@@ -70,8 +73,11 @@ pub(super) fn recognise(
         ));
         return Some(found);
     }
+    let items = files.items(&parsed);
+    variables.declare(&items);
     let configuration = Configuration {
-        files: &parsed,
+        items: &items,
+        variables: &variables,
         server: &server,
     };
     configuration.tell(port, &mut found);
@@ -106,23 +112,17 @@ fn version(home: &Path, machine: &Machine) -> Option<String> {
     })
 }
 
-/// `server.xml` and what is laid over it; the last one counts.
-fn files(server: &Path, machine: &Machine) -> Vec<(PathBuf, String)> {
-    let overrides = server.join(OVERRIDES);
-    let names = machine.names(&overrides).into_iter();
-    let names = names.filter(|name| is_xml(name));
-    let files =
-        std::iter::once(server.join("server.xml")).chain(names.map(|name| overrides.join(name)));
-    files
-        .filter_map(|file| {
-            let text = machine.text(&file)?;
-            Some((file, text))
-        })
-        .collect()
+/// The folders of a server.
+struct Places<'a> {
+    home: &'a Path,
+    user: &'a Path,
+    server: &'a Path,
 }
 
 struct Configuration<'a> {
-    files: &'a [(&'a Path, Document<'a>)],
+    /// All elements in the order in which they count, the last one most.
+    items: &'a [Item<'a>],
+    variables: &'a Variables,
     server: &'a Path,
 }
 
@@ -150,14 +150,6 @@ impl<'a> Configuration<'a> {
         for (id, jndi) in self.data_sources() {
             found.limits.push(self.pool(id.as_deref(), &jndi));
         }
-        let elements = self.elements();
-        let mut includes = elements.filter(|(_, element)| element.has_tag_name("include"));
-        if let Some((file, include)) = includes.next() {
-            found.notes.push(format!(
-                "{} includes other files, which were not read",
-                place(&include, file)
-            ));
-        }
         found.notes.push(
             "figures of its threads and pools need the feature monitor-1.0 in server.xml; the number of requests that \
              wait for a thread is derived from the connections"
@@ -165,35 +157,62 @@ impl<'a> Configuration<'a> {
         );
     }
 
-    fn elements(&self) -> impl Iterator<Item = (&'a Path, Node<'a, 'a>)> + use<'a> {
-        let files: &'a [(&'a Path, Document<'a>)] = self.files;
-        files.iter().flat_map(|(file, document)| {
-            let elements = document.descendants().filter(Node::is_element);
-            elements.map(move |element| (*file, element))
+    fn elements(&self) -> impl Iterator<Item = Node<'a, 'a>> + use<'a, '_> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Element(_, element) => Some(*element),
+            Item::Unread(_) => None,
         })
     }
 
-    /// The last one that is written.
-    fn attribute(&self, is_meant: &dyn Fn(&Node<'_, '_>) -> bool, name: &str) -> Option<Placed> {
-        let placed = self.elements().filter(|(_, element)| is_meant(element));
-        placed
-            .filter_map(|(file, element)| attribute(&element, name, file))
-            .last()
+    /// The last one that is written, with what stands for its variables.
+    fn attribute(&self, is_meant: &dyn Fn(&Node<'_, '_>) -> bool, name: &str) -> Lookup {
+        for item in self.items.iter().rev() {
+            match item {
+                Item::Unread(why) => return Lookup::Unsure(why.clone()),
+                Item::Element(file, element) if is_meant(element) => {
+                    if let Some(placed) = attribute(element, name, file) {
+                        return match self.variables.filled(&placed.value) {
+                            Ok(value) => Lookup::At(Placed { value, ..placed }),
+                            Err(variable) => Lookup::Unsure(format!(
+                                "{}: what ${{{variable}}} stands for",
+                                placed.origin
+                            )),
+                        };
+                    }
+                }
+                Item::Element(..) => {}
+            }
+        }
+        Lookup::Nowhere
+    }
+
+    /// An attribute of one element as it is used.
+    fn filled(&self, element: &Node<'_, '_>, name: &str) -> Option<String> {
+        let value = element.attribute(name)?;
+        Some(
+            self.variables
+                .filled(value)
+                .unwrap_or_else(|_| value.to_owned()),
+        )
     }
 
     /// The id of the endpoint of a port; of several that are not understood, the default one.
     fn endpoint(&self, port: u16) -> String {
         let mut endpoints = self
             .elements()
-            .filter(|(_, element)| element.has_tag_name("httpEndpoint"));
+            .filter(|element| element.has_tag_name("httpEndpoint"));
         let port = port.to_string();
-        let on_port = endpoints.find(|(_, element)| element.attribute("httpPort") == Some(&port));
-        let id = on_port.and_then(|(_, element)| element.attribute("id").map(str::to_owned));
+        let on_port = endpoints.find(|element| {
+            ["httpPort", "httpsPort"]
+                .iter()
+                .any(|name| self.filled(element, name).as_ref() == Some(&port))
+        });
+        let id = on_port.and_then(|element| self.filled(&element, "id"));
         id.unwrap_or_else(|| "defaultHttpEndpoint".to_owned())
     }
 
     /// Of the options inside the endpoint, or of those that it refers to.
-    fn open_connections(&self, id: &str) -> Option<Placed> {
+    fn open_connections(&self, id: &str) -> Lookup {
         let is_endpoint = |element: &Node<'_, '_>| {
             element.has_tag_name("httpEndpoint") && element.attribute("id") == Some(id)
         };
@@ -201,25 +220,44 @@ impl<'a> Configuration<'a> {
             element.has_tag_name("tcpOptions")
                 && element.parent().is_some_and(|above| is_endpoint(&above))
         };
-        let reference = self.attribute(&is_endpoint, "tcpOptionsRef");
-        let referred = |element: &Node<'_, '_>| {
-            let wanted = reference.as_ref().map(|reference| reference.value.as_str());
-            element.has_tag_name("tcpOptions")
-                && wanted.is_some()
-                && element.attribute("id") == wanted
-        };
-        self.attribute(&inside, "maxOpenConnections")
-            .or_else(|| self.attribute(&referred, "maxOpenConnections"))
+        self.inside_or_referred(
+            &inside,
+            (&is_endpoint, "tcpOptionsRef"),
+            ("tcpOptions", "maxOpenConnections"),
+        )
+    }
+
+    /// An attribute of an element inside another one, or of one that the other refers to.
+    fn inside_or_referred(
+        &self,
+        inside: &dyn Fn(&Node<'_, '_>) -> bool,
+        (is_owner, reference): (&dyn Fn(&Node<'_, '_>) -> bool, &str),
+        (tag, name): (&str, &str),
+    ) -> Lookup {
+        match (
+            self.attribute(inside, name),
+            self.attribute(is_owner, reference),
+        ) {
+            (Lookup::Nowhere, Lookup::At(reference)) => {
+                let referred = |element: &Node<'_, '_>| {
+                    element.has_tag_name(tag)
+                        && element.attribute("id") == Some(reference.value.as_str())
+                };
+                self.attribute(&referred, name)
+            }
+            (Lookup::Nowhere, Lookup::Unsure(why)) => Lookup::Unsure(why),
+            (found, _) => found,
+        }
     }
 
     /// Ids and JNDI names of the data sources.
     fn data_sources(&self) -> Vec<(Option<String>, String)> {
-        let sources = self.elements().filter_map(|(_, element)| {
+        let sources = self.elements().filter_map(|element| {
             if !element.has_tag_name("dataSource") {
                 return None;
             }
-            let jndi = element.attribute("jndiName")?.to_owned();
-            Some((element.attribute("id").map(str::to_owned), jndi))
+            let jndi = self.filled(&element, "jndiName")?;
+            Some((self.filled(&element, "id"), jndi))
         });
         let mut known: Vec<(Option<String>, String)> = Vec::new();
         for source in sources {
@@ -234,25 +272,21 @@ impl<'a> Configuration<'a> {
         let is_source = |element: &Node<'_, '_>| {
             let same_id = id.is_some() && element.attribute("id") == id;
             element.has_tag_name("dataSource")
-                && (same_id || element.attribute("jndiName") == Some(jndi))
+                && (same_id || self.filled(element, "jndiName").as_deref() == Some(jndi))
         };
         let inside = |element: &Node<'_, '_>| {
             element.has_tag_name("connectionManager")
                 && element.parent().is_some_and(|above| is_source(&above))
         };
-        let reference = self.attribute(&is_source, "connectionManagerRef");
-        let referred = |element: &Node<'_, '_>| {
-            let wanted = reference.as_ref().map(|reference| reference.value.as_str());
-            element.has_tag_name("connectionManager")
-                && wanted.is_some()
-                && element.attribute("id") == wanted
-        };
-        let size = self
-            .attribute(&inside, "maxPoolSize")
-            .or_else(|| self.attribute(&referred, "maxPoolSize"));
+        let size = self.inside_or_referred(
+            &inside,
+            (&is_source, "connectionManagerRef"),
+            ("connectionManager", "maxPoolSize"),
+        );
+        let has_reference = self.attribute(&is_source, "connectionManagerRef") != Lookup::Nowhere;
         let stage = stage_of(jndi);
         let set = match id {
-            Some(id) if reference.is_none() => self.overrides(
+            Some(id) if !has_reference => self.overrides(
                 &stage,
                 &format!("<dataSource id=\"{id}\"><connectionManager maxPoolSize=\"{{value}}\"/></dataSource>"),
             ),
@@ -273,16 +307,17 @@ impl<'a> Configuration<'a> {
     fn limit(
         &self,
         (stage, native): (&str, &str),
-        placed: Option<Placed>,
+        written: Lookup,
         default: Option<u64>,
         set: SetWay,
     ) -> FoundLimit {
-        let value = match (&placed, default) {
+        let value = match (&written, default) {
+            (Lookup::Unsure(_), _) => FoundValue::NotKnown,
             // −1 is Liberty's word for none.
-            (Some(placed), _) if placed.value.trim() == "-1" => FoundValue::Unlimited,
-            (Some(placed), _) => FoundValue::of(&placed.value),
-            (None, Some(default)) => FoundValue::Number(default),
-            (None, None) => FoundValue::Unlimited,
+            (Lookup::At(placed), _) if placed.value.trim() == "-1" => FoundValue::Unlimited,
+            (Lookup::At(placed), _) => FoundValue::of(&placed.value),
+            (Lookup::Nowhere, Some(default)) => FoundValue::Number(default),
+            (Lookup::Nowhere, None) => FoundValue::Unlimited,
         };
         let set = match (&value, set) {
             (FoundValue::Unlimited, SetWay::Command { .. }) => SetWay::Not(format!(
@@ -296,7 +331,11 @@ impl<'a> Configuration<'a> {
             stage: stage.to_owned(),
             native: native.to_owned(),
             value,
-            origin: placed.map_or_else(|| "default".to_owned(), |placed| placed.origin),
+            origin: match written {
+                Lookup::Nowhere => "default".to_owned(),
+                Lookup::At(placed) => placed.origin,
+                Lookup::Unsure(why) => why,
+            },
             set,
         }
     }
@@ -343,7 +382,7 @@ mod tests {
   <dataSource id="db" jndiName="jdbc/db"><connectionManager maxPoolSize="10"/></dataSource>
   <dataSource id="orders" jndiName="jdbc/shop/orders" connectionManagerRef="shared"/>
   <connectionManager id="shared" maxPoolSize="7"/>
-  <include location="more.xml"/>
+  <include location="more.xml" optional="true"/>
 </server>
 "#;
 
@@ -407,11 +446,131 @@ mod tests {
              /opt/wlp/usr/servers/shop/configDropins/overrides/weir-threads.xml"
         ), "{set}");
         assert!(matches!(&found.limits[3].set, SetWay::Not(why) if why.contains("shares")));
-        assert!(
-            found.notes[0].contains("server.xml:7 includes"),
-            "{:?}",
-            found.notes
+        assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+    }
+
+    /// The threads and the pool's size, with where they stand, of these files.
+    fn threads(files: &[(&str, &str)]) -> (String, String) {
+        let files: Vec<_> = files
+            .iter()
+            .map(|(name, text)| (format!("usr/servers/shop/{name}"), *text))
+            .collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(name, text)| (name.as_str(), *text))
+            .collect();
+        let found = found(&files);
+        let limit = found
+            .limits
+            .iter()
+            .find(|limit| limit.stage == "threads")
+            .unwrap();
+        (
+            limit.value.to_string(),
+            limit.origin.replace("/opt/wlp/usr/servers/shop/", ""),
+        )
+    }
+
+    #[test]
+    fn variables_are_filled_in() {
+        let executor = "<executor maxThreads=\"${thr}\"/>";
+        let server = |more: &str| format!("<server>\n{more}\n{executor}</server>");
+        for (more, file, value) in [
+            ("<variable name='thr' value='40'/>", ("x", ""), "40"),
+            ("<variable name='thr' defaultValue='25'/>", ("x", ""), "25"),
+            (
+                "<variable name='thr' defaultValue='25'/>",
+                ("bootstrap.properties", "thr=26\n"),
+                "26",
+            ),
+            (
+                "<variable name='thr' value='40'/>",
+                ("bootstrap.properties", "thr=26\n"),
+                "40",
+            ),
+            (
+                "",
+                ("bootstrap.properties", "bootstrap.include=b.properties\n"),
+                "not known",
+            ),
+            ("", ("variables/thr", "27\n"), "27"),
+            ("", ("variables/all.properties", "thr=28\n"), "28"),
+            (
+                "<variable name='thr' value='${a}'/><variable name='a' value='9'/>",
+                ("x", ""),
+                "9",
+            ),
+            (
+                "<variable name='thr' value='${thr}'/>",
+                ("x", ""),
+                "not known",
+            ),
+            ("", ("x", ""), "not known"),
+        ] {
+            let (told, origin) = threads(&[("server.xml", &server(more)), file]);
+            assert_eq!(told, value, "{more} {file:?}");
+            assert!(origin.contains("server.xml:3"), "{origin}");
+        }
+        let (value, _) = threads(&[(
+            "server.xml",
+            "<server><executor maxThreads='${thr + 1}'/><variable name='thr' value='1'/></server>",
+        )]);
+        assert_eq!(value, "not known", "a sum");
+        let other = "<server><variable name='p' value='9080'/><httpEndpoint id='other' httpPort='${p}'>\
+                     <tcpOptions maxOpenConnections='5'/></httpEndpoint></server>";
+        assert_eq!(
+            told(&found(&[("usr/servers/shop/server.xml", other)]))[0].1,
+            "5",
+            "the endpoint of the port"
         );
+    }
+
+    #[test]
+    fn includes_stand_where_they_are_included() {
+        let ten = "<executor maxThreads='10'/>";
+        let server = |inside: &str| format!("<server>{inside}</server>");
+        let more = server("<executor maxThreads='20'/>");
+        let threads =
+            |main: &str, name: &str| threads(&[("server.xml", &server(main)), (name, &more)]);
+        let include = "<include location='more.xml'/>";
+        for (main, name, value) in [
+            (format!("{ten}{include}"), "more.xml", "20"),
+            (format!("{include}{ten}"), "more.xml", "10"),
+            (
+                format!("{ten}<include location='${{server.config.dir}}/m/more.xml'/>"),
+                "m/more.xml",
+                "20",
+            ),
+            (format!("{ten}<include location='m/'/>"), "m/a.xml", "20"),
+            (format!("{ten}{include}"), "other.xml", "not known"),
+            (format!("{include}{ten}"), "other.xml", "10"),
+            (
+                format!("{ten}<include optional='true' location='more.xml'/>"),
+                "other.xml",
+                "10",
+            ),
+            (
+                format!("{ten}<include location='more.xml' onConflict='IGNORE'/>"),
+                "more.xml",
+                "not known",
+            ),
+            (
+                format!("{ten}<include location='http://x/more.xml'/>"),
+                "more.xml",
+                "not known",
+            ),
+            (
+                format!("{ten}<include location='server.xml'/>"),
+                "x.xml",
+                "10",
+            ),
+            (ten.to_owned(), "configDropins/defaults/a.xml", "10"),
+            (ten.to_owned(), "configDropins/overrides/a.xml", "20"),
+        ] {
+            assert_eq!(threads(&main, name).0, value, "{main} {name}");
+        }
+        let (_, why) = threads(&format!("{ten}{include}"), "other.xml");
+        assert!(why.contains("more.xml cannot be read"), "{why}");
     }
 
     /// The user of the server has put a link where root, who runs the study, will write.

@@ -15,10 +15,11 @@ use serde_json::Value;
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
+use super::xml_place::Lookup;
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::tomcat::stage_of;
-use environment::{Lookup, SpringEnvironment};
+use environment::SpringEnvironment;
 
 /// How long the application may take to say whether it has the actuator.
 const ANSWER: Duration = Duration::from_secs(3);

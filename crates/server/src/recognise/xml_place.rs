@@ -12,6 +12,15 @@ pub(super) struct Placed {
     pub(super) origin: String,
 }
 
+/// What is known of a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lookup {
+    Nowhere,
+    At(Placed),
+    /// It cannot be told, with the reason.
+    Unsure(String),
+}
+
 /// The attribute of an element.
 pub(super) fn attribute(element: &Node<'_, '_>, name: &str, file: &Path) -> Option<Placed> {
     let attribute = element.attribute_node(name)?;

@@ -13,7 +13,7 @@ use super::profiles::{Profiles, names_in};
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::recognise::java_command::JavaCommand;
-use crate::recognise::xml_place::Placed;
+use crate::recognise::xml_place::{Lookup, Placed};
 use crate::spring_boot::settings::Setting;
 
 /// How often names may stand for other names in a value.
@@ -36,15 +36,6 @@ pub(super) struct Source {
     pub(super) settings: Vec<Setting>,
     /// Why anything may be set here, which cannot be read.
     pub(super) unread: Option<String>,
-}
-
-/// What is known of a setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lookup {
-    Nowhere,
-    At(Placed),
-    /// It cannot be told, with the reason.
-    Unsure(String),
 }
 
 impl SpringEnvironment {
