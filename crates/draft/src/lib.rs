@@ -14,7 +14,7 @@ mod study;
 
 pub use mix::{LeftOut, Mix, MixedEndpoint, PagingRange, Varies};
 pub use plan::plan;
-pub use study::{Draft, study};
+pub use study::{Cpus, Draft, study};
 
 /// The property of the plan that the number of users sets.
 pub const USERS: &str = "USERS";

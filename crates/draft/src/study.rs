@@ -24,10 +24,21 @@ pub struct Draft<'a> {
     pub ssh: Option<(&'a str, Option<&'a str>)>,
     /// What was found of the server; nothing, when its process cannot be looked at.
     pub found: Option<&'a Found>,
+    /// The CPUs that the server may use; nothing, when they are not known.
+    pub cpus: Option<Cpus<'a>>,
     /// The file of the plan with an access log's mix.
     pub plan: Option<&'a str>,
     /// How fast requests arrived in the log.
     pub rates: Option<Rates>,
+}
+
+/// CPUs of a machine, as `0-3,8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cpus<'a> {
+    /// Those that the server may use.
+    pub of_server: &'a str,
+    /// Those that the machine has.
+    pub of_machine: &'a str,
 }
 
 /// The text of the study.
@@ -135,19 +146,45 @@ fn target(draft: &Draft<'_>, text: &mut Text) {
         "Its process is the one that listens on the port, {} now.",
         found.pid
     ));
-    text.say(if draft.ssh.is_some() {
-        "Where the server is bound to some of its machine's CPUs, and that cannot be seen (a container), name those:"
-    } else {
-        "The load generator shares this machine's CPUs with the server. Where the server is bound to some of them (taskset, \
-         a container), name those, and the load generator keeps to the others:"
-    });
-    text.out("cpus = \"0-1\"");
+    cpus(draft, text);
     for note in &found.notes {
         text.say(&format!("Note: {note}."));
     }
     metrics(found, text);
     let set = agent(found, text);
     limits(found, &set, text);
+}
+
+/// The CPUs that count for the server's CPU share.
+fn cpus(draft: &Draft<'_>, text: &mut Text) {
+    let over_ssh = draft.ssh.is_some();
+    match draft.cpus {
+        Some(cpus) if cpus.of_server != cpus.of_machine => {
+            text.say(&format!(
+                "It is bound to some of its machine's CPUs (taskset, a container): {} of {}. Its CPU share is that of \
+                 these{}.",
+                cpus.of_server,
+                cpus.of_machine,
+                if over_ssh { "" } else { "; the load generator keeps to the others" }
+            ));
+            text.line(&format!("cpus = {}", quoted(cpus.of_server)));
+        }
+        Some(cpus) => {
+            text.say(if over_ssh {
+                "It may use all of its machine's CPUs; some of them:"
+            } else {
+                "It may use all of this machine's CPUs, and shares them with the load generator. Bind it to some of them \
+                 (taskset, a container) and name those, and the load generator keeps to the others:"
+            });
+            text.out(&format!("cpus = {}", quoted(cpus.of_server)));
+        }
+        None => {
+            text.say(
+                "Which CPUs it may use could not be seen. Where it is bound to some of its machine's, name those:",
+            );
+            text.out("cpus = \"0-1\"");
+        }
+    }
 }
 
 fn metrics(found: &Found, text: &mut Text) {
@@ -412,6 +449,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_cpus_are_those_that_the_server_may_use() {
+        let found = found();
+        let written = |cpus: Option<(&'static str, &'static str)>| {
+            study(&Draft {
+                cpus: cpus.map(|(of_server, of_machine)| Cpus {
+                    of_server,
+                    of_machine,
+                }),
+                ..draft(Some(&found))
+            })
+        };
+        let bound = written(Some(("0", "0-1")));
+        assert!(
+            bound.contains("\ncpus = \"0\"\n") && bound.contains("0 of 0-1"),
+            "{bound}"
+        );
+        assert!(written(Some(("0-3", "0-3"))).contains("\n# cpus = \"0-3\"\n"));
+        assert!(written(None).contains("could not be seen"));
+    }
+
     /// What a hostile process is called, and where it has its files, stays inside comments and
     /// texts.
     #[test]
@@ -450,6 +508,7 @@ mod tests {
             path: "/a?b=\"c\"",
             ssh: None,
             found,
+            cpus: None,
             plan: None,
             rates: None,
         }
@@ -581,6 +640,7 @@ mod tests {
         found.agent = AgentWay::NoJvm;
         for found in [None, Some(&found)] {
             let text = study(&Draft {
+                cpus: None,
                 plan: Some("plan.jmx"),
                 rates: Some(Rates {
                     length_s: 60,

@@ -114,8 +114,9 @@ impl Signal {
 
 #[rustfmt::skip] // One signal, one line: this is a table.
 const WATCHED: &[Signal] = &[
-    signal("cpu", Share, Less, "Busy share of the CPUs that the target may use, of the time that was not stolen: (elapsed − idle − iowait − steal) / (elapsed − steal). Counts everything that runs on them."),
-    signal("target.cpus", Each("cpu"), Neither, "CPUs that the target may use and that are online."),
+    signal("cpu", Share, Less, "Busy share of the CPUs that the target may use, of the time that was not stolen: (elapsed − idle − iowait − steal) / (elapsed − steal). Counts everything that runs on them. Under a quota of its control group, the share of that which the target uses itself, if it is more."),
+    signal("cpu.fullest", Share, Less, "Busy share of the one of these CPUs that is busiest in the second."),
+    signal("target.cpus", Each("cpu"), Neither, "CPUs that the target may use and that are online; at most the quota of its control group."),
     signal("cpu.user", Share, Less, "Share of the target's CPUs' time spent in user mode, niced included; the total includes stolen time. How user and system share the busy time is what the kernel's ticks have met."),
     signal("cpu.system", Share, Less, "Share of the target's CPUs' time spent in the kernel, interrupts included."),
     signal("cpu.iowait", Share, Less, "Share of the target's CPUs' time spent idle while a task waited for storage; a lower bound of such waiting."),
@@ -132,6 +133,7 @@ const WATCHED: &[Signal] = &[
     signal("target.memory.rss", Bytes, Less, "Resident memory of the target's processes; memory that they share counts in each."),
     signal("target.processes", Each("process"), Neither, "The target's processes, those that descend from the ones named included."),
     signal("target.threads", Each("thread"), Neither, "Threads of the target's processes."),
+    signal("target.busiest-thread", Each("cpu"), Less, "CPU seconds per second of the target's thread that uses most: at 1 it has a CPU of its own. Above 500 threads of those that are read in turn."),
     signal("target.run-queue-wait", Each("thread"), Less, "Seconds per second that the target's threads were ready to run and waited for a CPU, summed over the threads. Above 500 threads estimated from those read in turn."),
     signal("target.run-queue-wait.coverage", Share, Neither, "Share of the target's threads that were read for the run-queue wait of this second."),
     signal("target.time-slices", PerSecond, Neither, "How often the target's threads were put on a CPU; above 500 threads estimated from those read in turn."),

@@ -170,6 +170,18 @@ impl CpuStat {
         Spent::of(columns, ticks * f64::from(count))
     }
 
+    /// The busy share of the fullest CPU of a set.
+    fn fullest(&self, earlier: &Self, cpus: Option<&CpuSet>, ticks: f64) -> Option<f64> {
+        let theirs = self
+            .cpus()
+            .filter(|cpu| cpus.is_none_or(|cpus| cpus.contains(*cpu)));
+        let each = theirs.filter_map(|cpu| {
+            let alone = CpuSet::new([cpu]);
+            self.spent_by(earlier, alone.as_ref(), ticks).busy_share()
+        });
+        each.reduce(f64::max)
+    }
+
     /// The signals between two readings; the target's CPUs are all when none are named.
     pub(crate) fn signals(
         &self,
@@ -191,6 +203,11 @@ impl CpuStat {
         let is_targets = |cpu: usize| target_cpus.is_none_or(|cpus| cpus.contains(cpu));
         let cpus = self.each.iter().filter(|(cpu, _)| is_targets(*cpu)).count();
         put(reading, "target.cpus", Some(cpus as f64));
+        put(
+            reading,
+            "cpu.fullest",
+            self.fullest(earlier, target_cpus, ticks),
+        );
         put(reading, "cpu.user", target.share(target.user));
         put(reading, "cpu.system", target.share(target.system));
         put(reading, "cpu.iowait", target.share(target.iowait));
@@ -257,6 +274,7 @@ mod tests {
     fn without_a_set_the_target_has_all_cpus() {
         let reading = signals(None);
         assert_eq!(reading["cpu"], 80.0 / 180.0);
+        assert_eq!(reading["cpu.fullest"], 70.0 / 80.0);
         assert_eq!(reading["machine.cpu.idle"], 0.5);
         assert_eq!(reading["machine.cpu.user"], 0.3);
         assert_eq!(reading["machine.context-switches"], 1000.0);

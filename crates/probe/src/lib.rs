@@ -47,6 +47,7 @@ mod machine;
 mod origin;
 mod own;
 mod pressure;
+mod quota;
 mod reading;
 mod source;
 mod system;
@@ -68,6 +69,7 @@ pub use source::{
     MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,
     mbeans, permissions,
 };
+pub use target::cpus_of_process;
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, WatchedGate, WatchedMachine, Watcher};
 pub use weir_exchange::{MetricsUrl, UrlError};

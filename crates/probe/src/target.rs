@@ -13,7 +13,8 @@ use rustix::process::Pid;
 use rustix::thread::sched_getaffinity;
 use weir_metric::CpuSet;
 
-use crate::files::Files;
+use crate::files::{Files, numbered};
+use crate::quota::Quota;
 use crate::reading::{Reading, put};
 
 use family::Family;
@@ -28,6 +29,8 @@ pub(crate) struct Target {
     family: Family,
     threads: Threads,
     storage: Storage,
+    /// The quota of the first of the processes, on this machine.
+    quota: Quota,
 }
 
 impl Target {
@@ -38,6 +41,9 @@ impl Target {
             family: Family::new(roots, units),
             threads: Threads::new(),
             storage: Storage::default(),
+            quota: roots
+                .first()
+                .map_or_else(Quota::default, |pid| Quota::of_process(*pid)),
         }
     }
 
@@ -62,6 +68,10 @@ impl Target {
         };
         put(reading, "target.cpu.user", spent.user_cpus);
         put(reading, "target.cpu.system", spent.system_cpus);
+        let used = spent.user_cpus.zip(spent.system_cpus);
+        if let Some((user, system)) = used.filter(|_| files.are_here()) {
+            self.within_quota(user + system, files, reading);
+        }
         put(
             reading,
             "target.memory.rss",
@@ -74,6 +84,32 @@ impl Target {
         let processes = self.family.thread_counts().map(|(pid, _)| pid);
         self.storage.sample(now, processes, files, reading);
     }
+
+    /// Under a quota the target's CPUs are full when it is used up, however idle they are.
+    fn within_quota(&mut self, used_cpus: f64, files: &mut Files, reading: &mut Reading) {
+        let quota = self.quota.cpus(files);
+        let (Some(&cpus), Some(&busy)) = (reading.get("target.cpus"), reading.get("cpu")) else {
+            return;
+        };
+        if quota > 0.0 && quota < cpus {
+            put(reading, "target.cpus", Some(quota));
+            put(reading, "cpu", Some((used_cpus / quota).min(1.0).max(busy)));
+        }
+    }
+}
+
+/// The CPUs that a process of this machine, its threads and the processes that descend from it may
+/// use, any of them; nothing when there is no such process.
+pub fn cpus_of_process(pid: u32) -> Option<CpuSet> {
+    let mut family = Family::new(&[pid], ProcessUnits::here());
+    family.sample(Instant::now(), None, &mut Files::here())?;
+    let mut cpus: Vec<usize> = Vec::new();
+    for (pid, _) in family.thread_counts() {
+        for thread in numbered(&format!("/proc/{pid}/task")) {
+            cpus.extend(affinity(thread).iter().flat_map(CpuSet::iter));
+        }
+    }
+    CpuSet::new(cpus)
 }
 
 /// The CPUs that a process of this machine may use.

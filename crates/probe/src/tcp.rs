@@ -370,10 +370,14 @@ mod tests {
         assert!(matches!(tcp.source, Source::Monitor(_)));
         let by_monitor = tcp.count(&mut files).unwrap();
         tcp.source = Source::tables(&tcp.ports);
-        let mut by_tables = tcp.count(&mut files).unwrap();
-        assert_eq!(by_tables.0[0].accept_queue_limit, None);
-        by_tables.0[0].accept_queue_limit = by_monitor.0[0].accept_queue_limit;
-        assert_eq!(by_monitor, by_tables);
+        // The kernel gives a table page by page: while others connect, rows stand in it twice.
+        let mut as_monitor = || {
+            let mut by_tables = tcp.count(&mut files).unwrap();
+            assert_eq!(by_tables.0[0].accept_queue_limit, None);
+            by_tables.0[0].accept_queue_limit = by_monitor.0[0].accept_queue_limit;
+            by_tables == by_monitor
+        };
+        assert!((0..100).any(|_| as_monitor()), "{by_monitor:?}");
         assert_eq!(
             by_monitor.0[0].connections,
             [0, clients.len() as u64, 0, 0, 0, 0, 0]

@@ -110,8 +110,21 @@ fn most<'a>(
 /// Below this share the CPU is not what holds the flow.
 const CPU_FREE: f64 = 0.9;
 
-/// Says that it was not the CPU, where it was not.
+/// Signals of which each tells a full CPU while the mean of all is lower: one of the target's CPUs,
+/// and one of its threads, which needs a CPU of its own.
+const ONE_CPU: [&str; 2] = ["cpu.fullest", "target.busiest-thread"];
+
+/// Says that it was not the CPU, where it was not: none of those that the target may use was full.
 fn not_the_cpu(found: Finding, trial: &TrialRecord) -> Finding {
+    let is_full = |name: &&str| {
+        trial
+            .signals
+            .get(*name)
+            .is_some_and(|busy| *busy >= CPU_FREE)
+    };
+    if ONE_CPU.iter().any(is_full) {
+        return found;
+    }
     let busy = trial.cpu.map(|cpu| cpu.total);
     match busy.filter(|busy| *busy < CPU_FREE) {
         Some(busy) => found.was_not(format!("the CPU ({:.0} % utilized)", busy * 100.0)),

@@ -11,6 +11,8 @@ mod metrics;
 mod spring_boot;
 mod tomcat;
 
+pub(crate) use external::cpus_of_running;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

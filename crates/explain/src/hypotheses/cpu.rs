@@ -22,9 +22,19 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
         (OWN, OWN_BECAUSE),
     )
     .from(&["target.cpu.user", "target.cpu.system"]);
+    let one = Test::at_least(
+        "busy share of the fullest of them, or of the server's busiest thread",
+        one_cpu(evidence),
+        Unit::Share,
+        (SATURATED, SATURATED_BECAUSE),
+    )
+    .from(&["cpu.fullest", "target.busiest-thread"]);
     let decided = all_of(&[busy.speaks_for, own.speaks_for]);
+    let is_one_full = busy.speaks_for == Some(false) && one.speaks_for == Some(true);
     let verdict = match decided {
         Some(true) => Verdict::Supported,
+        // A thread that has a CPU to itself, or a CPU that the others do not help: it may hold all.
+        Some(false) if is_one_full => Verdict::NotMeasured,
         Some(false) => Verdict::NotSupported,
         None => Verdict::NotMeasured,
     };
@@ -32,6 +42,12 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
     let share = evidence.share_of_requests(at_cpu);
     let says = match (busy.figure, own.figure) {
         (None, _) => "How busy the server's CPUs were was not recorded.".to_owned(),
+        (Some(busy), _) if is_one_full => format!(
+            "The CPUs were {} busy, but one of them, or one thread of the server, was {} busy: whether that holds the \
+             requests is not told by these figures.",
+            percent(busy),
+            one.figure.map_or_else(String::new, percent)
+        ),
         (Some(busy), None) => format!(
             "The CPUs were {} busy; with whose work was not recorded (name the server's process).",
             percent(busy)
@@ -45,6 +61,7 @@ pub(crate) fn cpu(evidence: &Evidence) -> Hypothesis {
     Hypothesis::new("cpu", "The server's own work fills its CPUs")
         .share(share)
         .test(busy)
+        .test(one)
         .test(own)
         .test(
             Test::figure(
@@ -96,6 +113,12 @@ pub(crate) fn bounds_the_rest(evidence: &Evidence) -> bool {
     cpu(evidence).is_supported() && gain().is_some_and(|gain| gain < MATTERS)
 }
 
+/// How busy the fullest CPU or the busiest thread was.
+fn one_cpu(evidence: &Evidence) -> Option<f64> {
+    let each = ["cpu.fullest", "target.busiest-thread"].map(|name| evidence.signal(name));
+    each.into_iter().flatten().reduce(f64::max)
+}
+
 /// The requests' part of the busy time of the target's CPUs.
 fn own_part(evidence: &Evidence) -> Option<f64> {
     let busy_cpus = evidence.busy_cpus()?;
@@ -113,6 +136,28 @@ mod tests {
             ("target.cpu.user", own),
             ("target.cpu.system", 0.0),
         ]))
+    }
+
+    #[test]
+    fn while_one_cpu_is_full_it_is_not_said_that_the_cpus_are_not() {
+        for (name, full) in [
+            ("cpu.fullest", 0.97),
+            ("target.busiest-thread", 0.98),
+            ("cpu.fullest", 0.6),
+        ] {
+            let found = super::cpu(&evidence(&[
+                ("cpu", 0.51),
+                (name, full),
+                ("target.cpu.user", 0.97),
+                ("target.cpu.system", 0.0),
+            ]));
+            let verdict = if full > 0.9 {
+                Verdict::NotMeasured
+            } else {
+                Verdict::NotSupported
+            };
+            assert_eq!(found.verdict, verdict, "{name} {full}: {}", found.says);
+        }
     }
 
     #[test]

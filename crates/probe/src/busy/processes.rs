@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use weir_metric::CpuSet;
 
+use crate::quota::Quota;
 use crate::target::affinity;
 use crate::target::family::Family;
 use crate::target::process::ProcessUnits;
 
-use super::group::Quota;
 use super::kernel::Kernel;
 use super::{Busy, BusyError};
 

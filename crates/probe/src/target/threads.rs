@@ -113,6 +113,8 @@ impl Threads {
             });
         let Some(summed) = summed else { return };
         let [_, waited, slices] = summed.per_s;
+        let busiest = each.iter().map(|(_, [ran, _])| *ran).reduce(f64::max);
+        put(reading, "target.busiest-thread", busiest);
         put(reading, "target.run-queue-wait", Some(waited / 1e9));
         put(reading, "target.time-slices", Some(slices));
         put(

@@ -7,7 +7,7 @@ mod told;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use weir_draft::{Draft, Mix, plan, study};
+use weir_draft::{Cpus, Draft, Mix, plan, study};
 use weir_record::write_whole;
 
 use crate::error::{ExpectedError, environment};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
     let place = server::Place::of(&arguments.url, arguments.ssh.is_some())?;
     let ssh_config = arguments.ssh_config.as_deref();
     let ssh_config = ssh_config.map(absolute).transpose()?;
-    let found = match &arguments.ssh {
+    let looked = match &arguments.ssh {
         Some(host) => server::look_over_ssh(&place, &far::reach(host, ssh_config.as_deref())?)?,
         None => server::look(&place)?,
     };
@@ -77,6 +77,9 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
         );
         write(&plan_file, &plan(mix, &about))?;
     }
+    let found = looked.as_ref().map(|looked| &looked.found);
+    let cpus = looked.as_ref().and_then(|looked| looked.cpus.as_ref());
+    let cpus = cpus.map(|(of_server, of_machine)| (of_server.to_string(), of_machine.to_string()));
     let plan_name = plan_file.file_name().map(|name| name.to_string_lossy());
     let file = arguments.out.display().to_string();
     let text = study(&Draft {
@@ -88,12 +91,16 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<u8, ExpectedError> {
             let configuration = ssh_config.as_deref().and_then(Path::to_str);
             (host, configuration)
         }),
-        found: found.as_ref(),
+        found,
+        cpus: cpus.as_ref().map(|(of_server, of_machine)| Cpus {
+            of_server,
+            of_machine,
+        }),
         plan: plan_name.as_deref().filter(|_| mix.is_some()),
         rates: traffic.and_then(|traffic| traffic.rates),
     });
     write(&arguments.out, &text)?;
-    if let Some(found) = &found {
+    if let Some(found) = found {
         output::data_lines(&told::found(found));
     }
     job::check(&arguments.out, &[], |_| {})?;

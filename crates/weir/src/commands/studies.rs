@@ -302,13 +302,15 @@ pub(crate) fn divide_cpus(job: &Job) -> Result<CpuPlan, ExpectedError> {
             }],
         )));
     }
-    // A server that runs already stays where it is: unless the study says where, it is everywhere.
-    let asked_for = asked_for.map(toml::Spanned::get_ref);
+    // A server that runs already stays where it is: where the study does not say, its processes do.
+    let asked_for = asked_for.map(|asked| asked.get_ref().clone());
     let asked_for = match &job.study.target.kind {
-        TargetKind::External(_) => asked_for.or(Some(&available)),
+        TargetKind::External(spec) => asked_for
+            .or_else(|| targets::cpus_of_running(spec))
+            .or_else(|| Some(available.clone())),
         _ => asked_for,
     };
-    Ok(CpuPlan::divide(&available, asked_for))
+    Ok(CpuPlan::divide(&available, asked_for.as_ref()))
 }
 
 fn open_run(

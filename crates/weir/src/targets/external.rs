@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use url::Url;
 use weir_metric::CpuSet;
-use weir_probe::{FarMachine, WatchedMachine, processes_listening};
+use weir_probe::{FarMachine, WatchedMachine, cpus_of_process, processes_listening};
 use weir_server::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
 use weir_shelf::JOLOKIA;
 use weir_ssh::SshHost;
@@ -165,6 +165,22 @@ fn whereabouts(
         cpus: Some(cpus),
         pid,
     })
+}
+
+/// The CPUs that a server of this machine may use, as its processes and their threads are bound;
+/// nothing when it cannot be looked at.
+pub(crate) fn cpus_of_running(spec: &ExternalSpec) -> Option<CpuSet> {
+    let behind_port = || {
+        let addresses = Url::parse(spec.url.get_ref())
+            .ok()?
+            .socket_addrs(|| None)
+            .ok()?;
+        let here = addresses
+            .into_iter()
+            .find(|address| hosts::is_here(*address))?;
+        processes_listening(here.port()).first().copied()
+    };
+    cpus_of_process(spec.pid.or_else(behind_port)?)
 }
 
 /// The CPUs there that the server may use: as the study says, else as the machine does.

@@ -3,7 +3,8 @@
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use url::{Position, Url};
-use weir_probe::{FarMachine, processes_listening, user_listening};
+use weir_metric::CpuSet;
+use weir_probe::{FarMachine, cpus_of_process, online_cpus, processes_listening, user_listening};
 use weir_server::{Found, Machine, ProcessFacts, recognise};
 
 use crate::error::ExpectedError;
@@ -56,8 +57,15 @@ impl Place {
     }
 }
 
+/// A server that was looked at.
+pub(super) struct Looked {
+    pub(super) found: Found,
+    /// The CPUs that it may use, and those of its machine.
+    pub(super) cpus: Option<(CpuSet, CpuSet)>,
+}
+
 /// What is known of the server; nothing when its process may not be looked at, which is said.
-pub(super) fn look(place: &Place) -> Result<Option<Found>, ExpectedError> {
+pub(super) fn look(place: &Place) -> Result<Option<Looked>, ExpectedError> {
     let port = place.port;
     let machine = Machine::here();
     let pids = processes_listening(port);
@@ -72,7 +80,10 @@ pub(super) fn look(place: &Place) -> Result<Option<Found>, ExpectedError> {
         return Ok(None);
     };
     match ProcessFacts::of(pid, &machine) {
-        Ok(facts) => Ok(Some(recognise(&facts, port, &machine))),
+        Ok(facts) => Ok(Some(Looked {
+            found: recognise(&facts, port, &machine),
+            cpus: cpus_of_process(pid).zip(online_cpus().ok()),
+        })),
         Err(error) => {
             not_looked_at(port, &format!("process {pid}: {error}"));
             Ok(None)
@@ -84,13 +95,19 @@ pub(super) fn look(place: &Place) -> Result<Option<Found>, ExpectedError> {
 pub(super) fn look_over_ssh(
     place: &Place,
     far: &FarMachine,
-) -> Result<Option<Found>, ExpectedError> {
+) -> Result<Option<Looked>, ExpectedError> {
     let Some(pid) = far::process_listening(far, place.port)? else {
         return Ok(None);
     };
     let machine = Machine::far(far.connection().clone());
     match ProcessFacts::of(pid, &machine) {
-        Ok(facts) => Ok(Some(recognise(&facts, place.port, &machine))),
+        Ok(facts) => {
+            let of_server = far.cpus_of(pid).map_err(|error| far::failed(&error))?;
+            Ok(Some(Looked {
+                found: recognise(&facts, place.port, &machine),
+                cpus: of_server.map(|of_server| (of_server, far.cpus().clone())),
+            }))
+        }
         Err(error) => {
             not_looked_at(place.port, &format!("process {pid}: {error}"));
             Ok(None)
