@@ -1,8 +1,8 @@
 //! What an access log says of a server's traffic: which endpoints, how often, at what rate.
 //!
 //! [`read`] goes through a log in the *common* or *combined* format of Apache httpd (Tomcat's
-//! `AccessLogValve`, nginx and most others write it too), plain or packed with gzip, line by line:
-//! logs have gigabytes. [`Traffic`] is what is kept.
+//! `AccessLogValve`, nginx and most others write it too), in `HAProxy`'s or in JSON, plain or
+//! packed with gzip, line by line: logs have gigabytes. [`Traffic`] is what is kept.
 //!
 //! Why not an existing analyser: those count pages for people; a load needs the mix of endpoints
 //! with what varies in them, requests that can be sent again, and the busiest second.
@@ -12,16 +12,19 @@
 //! together); the same log gives the same result.
 
 mod fold;
+mod frequent;
+mod json;
 mod line;
 mod rates;
 pub mod tally;
+mod time;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 pub use fold::pattern;
-pub use line::{Request, request};
+pub use line::{Missing, Request, request};
 pub use rates::Rates;
 pub use tally::{Endpoint, Numbers, Parameter, Traffic};
 
@@ -74,7 +77,12 @@ fn lines<R: BufRead>(mut text: R, progress: &mut dyn FnMut(&R)) -> io::Result<Tr
         if !is_whole {
             text.skip_until(b'\n')?;
         }
-        tally.add(number, request(&line).filter(|_| is_whole));
+        let request = if is_whole {
+            request(&line)
+        } else {
+            Err(Missing::Request)
+        };
+        tally.add(number, request);
         if number % PROGRESS_EVERY == 0 {
             progress(&text);
         }
@@ -161,6 +169,7 @@ mod tests {
             seeds: &[LOG.as_bytes()],
             words: &[
                 b"\"",
+                b"{\"time\":\"2024-05-14T13:00:00Z\",\"method\":\"GET\",\"path\":\"/\",\"status\":200}",
                 b"[",
                 b"]",
                 b" ",

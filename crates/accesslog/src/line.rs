@@ -1,49 +1,139 @@
-//! One line of a log: `host ident user [time] "request" status bytes …`.
+//! One line of a log: `host ident user [time] "request" status bytes …`, or an object of JSON.
 //!
-//! After the `LogFormat` examples of Apache httpd's manual ("Log Files"). Only the time in
-//! brackets, the request in the quotes behind it and the status behind those are looked at: so a
-//! virtual host in front and anything behind do no harm.
+//! After the `LogFormat` examples of Apache httpd's manual ("Log Files"). Only a time in brackets,
+//! a request in quotes and the status behind it are looked at: so anything in front (syslog's
+//! prefix, a virtual host), between and behind does no harm. `HAProxy` writes the status before the
+//! request, behind five times (manual, "HTTP log format").
+
+use std::borrow::Cow;
+
+use crate::json;
+use crate::time::seconds;
 
 /// A request as it was logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request<'a> {
     /// When it was received or finished, as seconds since 1970.
     pub second: i64,
     /// Its method.
-    pub method: &'a str,
+    pub method: Cow<'a, str>,
     /// Its path with the query.
-    pub target: &'a str,
+    pub target: Cow<'a, str>,
     /// The status of the answer.
     pub status: u16,
 }
 
-/// The request of a line; `None` when the line has none that can be understood.
-pub fn request(line: &[u8]) -> Option<Request<'_>> {
-    let line = std::str::from_utf8(line).ok()?;
-    let (_, timed) = line.split_once('[')?;
-    let (time, rest) = timed.split_once(']')?;
-    let quoted = rest.split_once('"')?.1;
-    let end = end_of_quotes(quoted)?;
-    let mut words = quoted[..end].split(' ');
-    let (method, target) = (words.next()?, words.next()?);
-    if method.is_empty()
-        || !method
-            .bytes()
-            .all(|byte| byte.is_ascii_uppercase() || byte == b'-')
-    {
-        return None;
+/// What a line lacks to be a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// A time that is understood.
+    Time,
+    /// A method with a path.
+    Request,
+    /// The status of the answer.
+    Status,
+}
+
+impl Missing {
+    /// What it is, for people.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Time => {
+                "no time in brackets that is understood (10/Oct/2000:13:55:36 -0700, ISO 8601, seconds since 1970)"
+            }
+            Self::Request => "no request in quotes (\"GET /path HTTP/1.1\")",
+            Self::Status => "no status behind its request",
+        }
     }
-    let status = quoted[end + 1..].split_whitespace().next()?;
-    let status: u16 = status
-        .parse()
-        .ok()
-        .filter(|status| (100..1000).contains(status))?;
-    Some(Request {
-        second: seconds(time)?,
-        method,
-        target: path_of(target)?,
+}
+
+/// The request of a line.
+///
+/// # Errors
+/// What it lacks.
+pub fn request(line: &[u8]) -> Result<Request<'_>, Missing> {
+    let line = std::str::from_utf8(line)
+        .map_err(|_| Missing::Request)?
+        .trim();
+    if line.starts_with('{') {
+        return json::request(line);
+    }
+    let found = of_text(line);
+    // Behind syslog's prefix.
+    match line.find('{').filter(|_| found.is_err()) {
+        Some(object) => json::request(&line[object..]).or(found),
+        None => found,
+    }
+}
+
+fn of_text(line: &str) -> Result<Request<'_>, Missing> {
+    let (start, end) = requests(line).next().ok_or(Missing::Request)?;
+    let (method, target) = method_and_path(&line[start..end]).ok_or(Missing::Request)?;
+    let times = line.match_indices('[').filter_map(|(at, _)| {
+        let (time, _) = line[at + 1..].split_once(']')?;
+        seconds(time)
+    });
+    let second = times.into_iter().next().ok_or(Missing::Time)?;
+    let behind = line[end + 1..].split_whitespace().next();
+    let behind = behind.and_then(|word| status_of(word.trim_matches('"')));
+    let status = behind
+        .or_else(|| status_before(&line[..start]))
+        .ok_or(Missing::Status)?;
+    Ok(Request {
+        second,
+        method: method.into(),
+        target: target.into(),
         status,
     })
+}
+
+/// Where texts in quotes stand that are requests.
+fn requests(line: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + line[at..].find('"')? + 1;
+        let end = start + end_of_quotes(&line[start..])?;
+        at = end + 1;
+        Some((start, end))
+    })
+    .filter(|(start, end)| method_and_path(&line[*start..*end]).is_some())
+}
+
+/// `GET /path HTTP/1.1`, or without the version.
+pub(crate) fn method_and_path(text: &str) -> Option<(&str, &str)> {
+    let mut words = text.split(' ');
+    let (method, target) = (words.next()?, words.next()?);
+    let is_version = |word: &str| word.starts_with("HTTP/");
+    (is_method(method) && words.next().is_none_or(is_version)).then_some(())?;
+    Some((method, path_of(target)?))
+}
+
+pub(crate) fn is_method(word: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte == b'-';
+    !word.is_empty() && word.bytes().all(is_letter)
+}
+
+pub(crate) fn status_of(word: &str) -> Option<u16> {
+    word.parse()
+        .ok()
+        .filter(|status| (100..1000).contains(status))
+}
+
+/// The word behind `HAProxy`'s times, five numbers with slashes.
+fn status_before(line: &str) -> Option<u16> {
+    let mut words = line.split_whitespace();
+    let is_number = |text: &str| text.trim_start_matches(['+', '-']).parse::<u64>().is_ok();
+    words.find(|word| {
+        let mut times = word.split('/');
+        times
+            .by_ref()
+            .take(5)
+            .filter(|time| is_number(time))
+            .count()
+            == 5
+            && times.next().is_none()
+    })?;
+    status_of(words.next()?)
 }
 
 /// Quotes inside are written with a backslash.
@@ -57,52 +147,12 @@ fn end_of_quotes(text: &str) -> Option<usize> {
 }
 
 /// A proxy is asked for whole URLs.
-fn path_of(target: &str) -> Option<&str> {
+pub(crate) fn path_of(target: &str) -> Option<&str> {
     if target.starts_with('/') {
         return Some(target);
     }
     let behind = target.split_once("://")?.1;
     Some(behind.find('/').map_or("/", |slash| &behind[slash..]))
-}
-
-/// `10/Oct/2000:13:55:36 -0700` as seconds since 1970.
-fn seconds(time: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let (clock, zone) = time.trim().split_once(' ').unwrap_or((time, "+0000"));
-    let mut parts = clock.split([':', '/']);
-    let mut next = || parts.next();
-    let day: i64 = next()?.parse().ok()?;
-    let month = next()?;
-    let month = MONTHS.iter().position(|known| *known == month)?;
-    let month = i64::try_from(month).ok()? + 1;
-    let year: i64 = next()?.parse().ok()?;
-    let mut number = |most: i64| next()?.parse().ok().filter(|of| (0..=most).contains(of));
-    let (hour, minute, second) = (number(23)?, number(59)?, number(60)?);
-    if !(1..=31).contains(&day) || !(1970..10_000).contains(&year) {
-        return None;
-    }
-    let offset: i64 = zone
-        .trim()
-        .parse()
-        .ok()
-        .filter(|of| (-2400..=2400).contains(of))?;
-    let offset_s = (offset / 100 * 60 + offset % 100) * 60;
-    Some(days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset_s)
-}
-
-/// Days from 1970-01-01 in the Gregorian calendar: years counted from March, so that the day that a
-/// leap year has more is its last one.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    let before_1970 = 719_468;
-    year * 365 + year / 4 - year / 100 + year / 400 + of_year - before_1970
 }
 
 #[cfg(test)]
@@ -115,21 +165,21 @@ mod tests {
         let common = br#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326"#;
         let expected = Request {
             second: 971_211_336,
-            method: "GET",
-            target: "/apache_pb.gif",
+            method: "GET".into(),
+            target: "/apache_pb.gif".into(),
             status: 200,
         };
-        assert_eq!(request(common), Some(expected));
+        assert_eq!(request(common).as_ref(), Ok(&expected));
         let combined = br#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326 "http://www.example.com/start.html" "Mozilla/4.08 [en] (Win98; I ;Nav)""#;
-        assert_eq!(request(combined), Some(expected));
+        assert_eq!(request(combined), Ok(expected));
         let of_host = br#"shop:80 ::1 - - [29/Feb/2024:23:59:60 +0530] "POST http://shop/a?b=\"c HTTP/1.1" 503 - 0.1"#;
         let expected = Request {
             second: 1_709_231_400,
-            method: "POST",
-            target: "/a?b=\\\"c",
+            method: "POST".into(),
+            target: "/a?b=\\\"c".into(),
             status: 503,
         };
-        assert_eq!(request(of_host), Some(expected));
+        assert_eq!(request(of_host), Ok(expected));
     }
 
     #[test]
@@ -145,21 +195,49 @@ mod tests {
             "127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"OPTIONS * HTTP/1.0\" 200 1",
             "127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"get /x HTTP/1.0\" 200 1",
         ] {
-            assert_eq!(request(line.as_bytes()), None, "{line}");
+            assert!(request(line.as_bytes()).is_err(), "{line}");
         }
-        assert_eq!(request(b"\xff[\x00]"), None);
+        assert_eq!(request(b"\xff[\x00]"), Err(Missing::Request));
+        for (line, missing) in [
+            ("[10/Oct/2000] \"GET / HTTP/1.0\" 200", Missing::Time),
+            ("[10/Oct/2000:13:55:36 -0700] GET / 200", Missing::Request),
+            (
+                "[10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" -",
+                Missing::Status,
+            ),
+        ] {
+            assert_eq!(request(line.as_bytes()), Err(missing), "{line}");
+        }
     }
 
+    /// Lines of servers, proxies and syslog, each a GET of `/item/0` at the same second with status
+    /// 200.
     #[test]
-    fn days_are_those_of_the_calendar() {
-        for (date, of) in [
-            ((1970, 1, 1), 0),
-            ((1970, 3, 1), 59),
-            ((2000, 2, 29), 11_016),
-            ((2000, 3, 1), 11_017),
-            ((2100, 3, 1), 47_541),
+    fn lines_are_read_as_people_have_them() {
+        let common = r#"10.0.0.1 - - [14/May/2024:13:00:00 +0000] "GET /item/0 HTTP/1.1" 200 512 "-" "curl/8""#;
+        for line in [
+            common,
+            &format!("May 14 13:00:00 web1 nginx[811]: {common}"),
+            &format!("<190>1 2024-05-14T13:00:00Z web1 httpd 811 - [x@1 a=\"b\"] {common}"),
+            &common.replace("10.0.0.1", "[2001:db8::1]"),
+            &common.replace(
+                "14/May/2024:13:00:00 +0000",
+                "14/May/2024:15:00:00.123 +0200",
+            ),
+            r#"127.0.0.1 - - [2024-05-14T13:00:00+00:00] "shop" "GET /item/0 HTTP/1.1" 200 5 "-" "curl/7" 0.038"#,
+            r#"127.0.0.1 - - [2024-05-14 15:00:00 +0200] "GET /item/0 HTTP/1.1" "200" "5""#,
+            r#"127.0.0.1 - - [1715691600.250] "GET /item/0" 200 5"#,
+            r#"[2024-05-14T13:00:00.310Z] "GET /item/0 HTTP/2" 200 - 154 0 226 100 "10.0.35.28" "nsq2http""#,
+            r#""GET /item/0 HTTP/1.1" 200 5 "agent [x]" [14/May/2024:13:00:00 +0000]"#,
+            r#"May 14 13:00:00 lb haproxy[143]: 10.0.1.2:33317 [14/May/2024:13:00:00.655] in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {host} {} "GET /item/0 HTTP/1.1""#,
         ] {
-            assert_eq!(days(date.0, date.1, date.2), of, "{date:?}");
+            let expected = Request {
+                second: 1_715_691_600,
+                method: "GET".into(),
+                target: "/item/0".into(),
+                status: 200,
+            };
+            assert_eq!(request(line.as_bytes()), Ok(expected), "{line}");
         }
     }
 }

@@ -7,7 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
 use crate::fold::pattern;
-use crate::line::Request;
+use crate::frequent::Frequent;
+use crate::line::{Missing, Request};
 use crate::rates::{Counts, Rates};
 
 /// Endpoints that are told apart; requests of any other count together.
@@ -46,6 +47,8 @@ pub struct Traffic {
     pub broken: u64,
     /// The numbers of the first of them.
     pub broken_first: Vec<u64>,
+    /// What the first of them lacks.
+    pub broken_lacks: Option<Missing>,
     /// All others.
     pub requests: u64,
     /// Endpoints, the most frequent first.
@@ -69,6 +72,8 @@ pub struct Endpoint {
     pub requests: u64,
     /// How often the answer was an error, from 400 on.
     pub errors: u64,
+    /// The one path of the pattern that a large part asks for, and how many at least.
+    pub hot: Option<(String, u64)>,
     /// Parameters of its queries, the most frequent first.
     pub parameters: Vec<Parameter>,
     /// Some of the paths with queries that were asked and answered without an error.
@@ -113,6 +118,7 @@ pub(crate) struct Tally {
     lines: u64,
     broken: u64,
     broken_first: Vec<u64>,
+    broken_lacks: Option<Missing>,
     requests: u64,
     others: u64,
     statuses: BTreeMap<u16, u64>,
@@ -127,6 +133,7 @@ impl Default for Tally {
             lines: 0,
             broken: 0,
             broken_first: Vec::new(),
+            broken_lacks: None,
             requests: 0,
             others: 0,
             statuses: BTreeMap::new(),
@@ -142,6 +149,7 @@ struct Counted {
     requests: u64,
     good: u64,
     parameters: HashMap<String, Values>,
+    frequent: Frequent,
     samples: Vec<String>,
 }
 
@@ -154,14 +162,18 @@ struct Values {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, number: u64, request: Option<Request<'_>>) {
+    pub(crate) fn add(&mut self, number: u64, request: Result<Request<'_>, Missing>) {
         self.lines += 1;
-        let Some(request) = request else {
-            self.broken += 1;
-            if self.broken_first.len() < BROKEN_NAMED {
-                self.broken_first.push(number);
+        let request = match request {
+            Ok(request) => request,
+            Err(missing) => {
+                self.broken += 1;
+                self.broken_lacks.get_or_insert(missing);
+                if self.broken_first.len() < BROKEN_NAMED {
+                    self.broken_first.push(number);
+                }
+                return;
             }
-            return;
         };
         self.requests += 1;
         *self.statuses.entry(request.status).or_default() += 1;
@@ -169,19 +181,23 @@ impl Tally {
         let (path, query) = request
             .target
             .split_once('?')
-            .unwrap_or((request.target, ""));
-        let key = (request.method.to_owned(), pattern(path));
+            .unwrap_or((&request.target, ""));
+        let key = (request.method.clone().into_owned(), pattern(path));
+        let is_folded = key.1.contains('{');
         if self.endpoints.len() >= ENDPOINTS_MAX && !self.endpoints.contains_key(&key) {
             self.others += 1;
             return;
         }
         let endpoint = self.endpoints.entry(key).or_default();
         endpoint.requests += 1;
+        if is_folded {
+            endpoint.frequent.add(path);
+        }
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             endpoint.parameter(&name, &value);
         }
         if request.status < ERROR {
-            endpoint.sample(request.target, &mut self.random);
+            endpoint.sample(&request.target, &mut self.random);
         }
     }
 
@@ -199,6 +215,7 @@ impl Tally {
             lines: self.lines,
             broken: self.broken,
             broken_first: self.broken_first,
+            broken_lacks: self.broken_lacks,
             requests: self.requests,
             endpoints,
             others: self.others,
@@ -262,6 +279,7 @@ impl Counted {
             path,
             requests: self.requests,
             errors: self.requests - self.good,
+            hot: self.frequent.most(self.requests),
             parameters,
             samples: self.samples,
         }
@@ -304,11 +322,11 @@ mod tests {
         for (number, (method, target, status)) in requests.iter().enumerate() {
             let request = Request {
                 second: 0,
-                method,
-                target,
+                method: (*method).into(),
+                target: (*target).into(),
                 status: *status,
             };
-            tally.add(number as u64, Some(request));
+            tally.add(number as u64, Ok(request));
         }
         tally.finish()
     }

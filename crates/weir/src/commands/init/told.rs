@@ -113,6 +113,10 @@ pub(super) fn traffic(traffic: &Traffic, mix: Option<&Mix>) -> String {
 fn endpoint_line(endpoint: &Endpoint, all: u64) -> String {
     let share = percent(endpoint.requests as f64 / all as f64);
     let mut line = format!("{share:>7}  {} {}", endpoint.method, endpoint.path);
+    if let Some((path, requests)) = &endpoint.hot {
+        let part = percent(*requests as f64 / endpoint.requests as f64);
+        let _ = write!(line, "  {path} alone at least {part} of these");
+    }
     for parameter in &endpoint.parameters {
         let what = match parameter.numbers {
             Some(of) => format!(
@@ -134,6 +138,22 @@ fn percent(share: f64) -> String {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_that_most_ask_for_is_told() {
+        let line = |item: u32| {
+            format!("::1 - - [21/Nov/2026:21:12:00 +0000] \"GET /boards/{item} HTTP/1.1\" 200 1\n")
+        };
+        let log: String = (0..90)
+            .map(|of| line(if of % 3 == 0 { of } else { 2 }))
+            .collect();
+        let log = weir_accesslog::read_from(log.as_bytes()).unwrap();
+        let text = traffic(&log, Mix::of(&log).as_ref());
+        assert!(
+            text.contains("GET /boards/{n}  /boards/2 alone at least "),
+            "{text}"
+        );
+    }
 
     #[test]
     fn a_log_is_told_with_its_mix() {
