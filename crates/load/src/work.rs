@@ -33,7 +33,7 @@ use crate::parallel::at_once;
 use crate::settings::Length;
 use crate::tree::Tree;
 use branches::Branches;
-pub(crate) use step::{Step, Waits, sees_sampler};
+pub(crate) use step::{SAMPLER, Step, Waits, sees_sampler};
 
 /// Everything that does not change while a load runs.
 #[derive(Debug)]

@@ -157,7 +157,7 @@ impl Gathering<'_> {
         };
         let text = self.seen(template);
         let constant = text.constant();
-        let shown = parse::with_placeholders(&template.text);
+        let [shown, ..] = parse::with_placeholders(&template.text);
         let files = of_script(constant.unwrap_or(&shown), language, template.at);
         let files = files.map(|mut file| {
             // What a reference is part of is known when it runs.

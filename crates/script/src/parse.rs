@@ -68,15 +68,19 @@ pub(crate) fn parse_evaluated(text: &str) -> Result<Vec<Part>, SyntaxError> {
     parse_compound(text, 0)
 }
 
-/// The text with something in the place of each reference that reads as a number, and in quotes as
-/// a text: what a script with references looks like before their values are known.
-pub(crate) fn with_placeholders(text: &str) -> String {
+/// What a script with references may look like before their values are known: with something in the
+/// place of each that reads as a number, and in quotes as a text; with nothing in the place of
+/// functions, many of which only do something; with nothing in the place of all.
+pub(crate) fn with_placeholders(text: &str) -> [String; 3] {
     let parts = parse(text).unwrap_or_default();
-    let parts = parts.into_iter().map(|part| match part {
-        Part::Text(text) => text,
-        Part::Variable(_) | Part::Call(_) => "1".to_owned(),
-    });
-    parts.collect()
+    [("1", "1"), ("1", ""), ("", "")].map(|(variable, call)| {
+        let texts = parts.iter().map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            Part::Variable(_) => variable,
+            Part::Call(_) => call,
+        });
+        texts.collect()
+    })
 }
 
 fn parse_compound(text: &str, depth: usize) -> Result<Vec<Part>, SyntaxError> {

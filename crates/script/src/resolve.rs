@@ -231,8 +231,15 @@ impl Resolver {
             if !seen.insert(script.at) || !script.file.text.is_empty() {
                 return;
             }
-            let text = parse::with_placeholders(&script.text.text);
-            if let Some(says) = scripting::problem(&text, &script.language) {
+            let readings = parse::with_placeholders(&script.text.text);
+            let mut problems = readings
+                .iter()
+                .map(|text| scripting::problem(text, &script.language));
+            let first = problems.next().flatten();
+            // With other values it may be a script after all: it is read again when they are known.
+            if let Some(says) = first
+                && problems.all(|problem| problem.is_some())
+            {
                 let says = format!("{says}; what it does would be missing");
                 self.problem(script.at, says, "run the plan with --engine jmeter");
             }

@@ -166,8 +166,8 @@ pub struct ScriptRun {
     pub bindings: Bindings,
     /// Names that `BeanShell` elements bind, and have after the run.
     pub names: State,
-    /// The text that ran.
-    text: Arc<str>,
+    /// The text that runs, once it is known.
+    text: Option<Arc<str>>,
     /// The text as it is now: what was compiled once may be another one.
     pub shown: Arc<str>,
 }
@@ -185,7 +185,30 @@ impl ScriptRun {
         }
     }
 
-    /// Runs an element's script; the answer is its value.
+    /// Makes the script's text what it is now, as JMeter does before anything else of a run.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn prepare(
+        &mut self,
+        element: &Element<Text>,
+        scope: &mut Scope,
+    ) -> Result<(), ScriptFailure> {
+        self.bindings.label = element.name.rendered(scope);
+        self.bindings.parameters = element.parameters.rendered(scope);
+        self.bindings.file_name = element.file.rendered(scope);
+        self.text = Some(self.text_now(element, scope)?);
+        Ok(())
+    }
+
+    /// Whether the text that runs has one of these words in it; not before it is prepared.
+    pub fn says(&self, words: &[&str]) -> bool {
+        let text = self.text.as_deref().unwrap_or_default();
+        words.iter().any(|word| text.contains(word))
+    }
+
+    /// Runs an element's script, which is prepared first where that was not done; the answer is its
+    /// value.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -198,10 +221,10 @@ impl ScriptRun {
             let says = format!("Weir does not know the language {}", element.language);
             return Err(ScriptFailure::Beyond(says));
         };
-        self.bindings.label = element.name.rendered(scope);
-        self.bindings.parameters = element.parameters.rendered(scope);
-        self.bindings.file_name = element.file.rendered(scope);
-        self.text = self.text_now(element, scope)?;
+        if self.text.is_none() {
+            self.prepare(element, scope)?;
+        }
+        let text = self.text.clone().unwrap_or_default();
         if language == Language::BeanShell {
             for name in ["Label", "FileName", "Parameters"] {
                 // They are names of the interpreter, which scripts may change.
@@ -214,19 +237,19 @@ impl ScriptRun {
                 self.names.set(name, value);
             }
         }
-        if self.text.is_empty() && language != Language::BeanShell {
+        if text.is_empty() && language != Language::BeanShell {
             return Err(ScriptFailure::Thrown(format!(
                 "javax.script.ScriptException: Both script file and script text are empty for \
                  element:{}",
                 self.bindings.label
             )));
         }
-        let script = read(&self.text, language, scope).map_err(|error| {
+        let script = read(&text, language, scope).map_err(|error| {
             ScriptFailure::Beyond(format!("Weir cannot read the script: {error}"))
         })?;
         let keeps = (!element.resets).then_some(Keeper::Element(element.id));
         let done = run_with(&script, scope, &mut self.bindings, keeps, &mut self.names);
-        done.map_err(|failure| ScriptFailure::of(failure, language, &self.text))
+        done.map_err(|failure| ScriptFailure::of(failure, language, &text))
     }
 
     fn text_now(

@@ -312,6 +312,10 @@ impl Compiler {
     }
 
     fn variable(&mut self, name: &str, at: Position) -> Piece {
+        if let Some(problem) = of_plugin(name, at) {
+            self.problems.push(problem);
+            return Piece::literal("");
+        }
         if self.changes.variables.contains(name) {
             return Piece::Variable(name.into());
         }
@@ -319,7 +323,7 @@ impl Compiler {
             return Piece::literal(value);
         }
         if name.starts_with("__") {
-            let says = format!("JMeter has no function ${{{name}}}, so it is sent as it stands");
+            let says = format!("nothing sets ${{{name}}}, so it is sent as it stands");
             self.warnings.push(Problem::new(at, says));
         } else {
             let says = format!("the variable ${{{name}}} has no value, so it is sent as it stands");
@@ -328,6 +332,58 @@ impl Compiler {
         }
         Piece::literal(&format!("${{{name}}}"))
     }
+}
+
+/// Functions that are widespread and not JMeter's own, with the plugin that has them.
+const OF_PLUGINS: [(&str, &[&str]); 3] = [
+    (
+        "Custom JMeter Functions (jpgc-functions)",
+        &[
+            "__MD5",
+            "__base64Decode",
+            "__base64Encode",
+            "__chooseRandom",
+            "__doubleSum",
+            "__env",
+            "__if",
+            "__isDefined",
+            "__iterationNum",
+            "__lowercase",
+            "__strLen",
+            "__strReplace",
+            "__strReplaceRegex",
+            "__substring",
+            "__uppercase",
+        ],
+    ),
+    (
+        "Inter-Thread Communication (jpgc-fifo)",
+        &["__fifoGet", "__fifoPop", "__fifoPut", "__fifoSize"],
+    ),
+    ("Azure Load Testing", &["__GetSecret"]),
+];
+
+/// What is wrong with a reference that is written as the call of a function that JMeter does not
+/// have: who has the plugin gets another text than who has not.
+fn of_plugin(name: &str, at: Position) -> Option<Problem> {
+    let (function, _) = name.split_once('(').filter(|_| name.starts_with("__"))?;
+    // Of JMeter's own, written so that JMeter takes it for a variable.
+    if function::is_known(function.trim()) {
+        return None;
+    }
+    let plugin = OF_PLUGINS
+        .iter()
+        .find(|(_, functions)| functions.contains(&function));
+    let says = match plugin {
+        Some((plugin, _)) => {
+            format!("{function} is a function of the plugin {plugin}, which Weir does not have")
+        }
+        None => format!(
+            "JMeter itself has no function {function}; without a plugin that has it, JMeter sends the text as it stands"
+        ),
+    };
+    let instead = "run the plan in JMeter with its plugins: --engine jmeter";
+    Some(Problem::new(at, says).instead(instead))
 }
 
 fn append_all(pieces: &mut Vec<Piece>, more: Vec<Piece>) {

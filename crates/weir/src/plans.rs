@@ -6,7 +6,9 @@ use weir_jmx::Severity;
 use weir_plan::{LoadPlan, Position};
 use weir_reach::Reach;
 use weir_record::failed_to;
-use weir_script::{Origin, Properties, ResolvedPlan, Target, static_addresses};
+use weir_script::{
+    Origin, Properties, ResolvedGroup, ResolvedPlan, ResolvedStarts, Target, static_addresses,
+};
 
 use crate::error::ExpectedError;
 use crate::hosts::NamedHost;
@@ -16,6 +18,10 @@ use crate::plan_files::{self, JudgedFile};
 /// What there is to know of a sampler whose server is not known before the test.
 const LATER_HOST: &str = "the server is known only when the request is sent; a public one is not \
                           asked unless it is allowed (--allow-host)";
+
+/// What there is to know of a plan that nobody runs.
+const NOBODY: &str = "no thread group has users that send anything, and weir run refuses that: name the properties that \
+                      set their number (-J), or look at the groups' schedules";
 
 /// What `weir check` says of a plan.
 pub(crate) struct PlanCheck {
@@ -113,8 +119,16 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
         let later = plan.later_hosts().into_iter();
         let said = later.map(|at| format!("{file}: warning: line {}: {LATER_HOST}", at.line));
         check.warn(said);
+        let nobody = plan.groups.iter().all(is_idle);
+        check.warn(
+            nobody
+                .then(|| format!("{file}: warning: {NOBODY}"))
+                .into_iter(),
+        );
     }
-    if let Err(error) = &resolved {
+    // What the run looks at before it starts.
+    let hosts = resolved.and_then(|plan| plan.hosts(None));
+    if let Err(error) = &hosts {
         let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
         let problems = error.problems.iter();
         let fresh: Vec<_> = problems
@@ -126,6 +140,16 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
             .extend(fresh.iter().map(|problem| format!("{file}: {problem}")));
     }
     Ok(check)
+}
+
+/// Whether a group has no users, or nothing to send.
+fn is_idle(group: &ResolvedGroup) -> bool {
+    let has_none = match &group.starts {
+        ResolvedStarts::Ramp => group.users == 0,
+        ResolvedStarts::Lives(lives) => lives.is_empty(),
+        ResolvedStarts::Level(_) | ResolvedStarts::Arrivals(_) => false,
+    };
+    has_none || group.samplers().is_empty()
 }
 
 impl PlanCheck {

@@ -20,7 +20,7 @@ use crate::user::made_up::Made;
 use crate::user::sampling::Sampled;
 use crate::user::seen::Seen;
 use crate::user::seen_by_scripts::{apply_to_row, changed, facts_of, sample_of};
-use crate::work::{Step, Work, sees_sampler};
+use crate::work::{SAMPLER, Step, Work, sees_sampler};
 
 /// Whether the script is of a `BeanShell` element, which has more names.
 fn is_beanshell(script: &Script<Text>) -> bool {
@@ -40,8 +40,7 @@ impl User {
         script: &Script<Text>,
         run: &mut ScriptRun,
     ) -> Result<ScriptValue, ScriptFailure> {
-        let now = self.core.clock.now();
-        self.scope.epoch_ms = self.core.clock.epoch_ms(now).cast_signed();
+        self.set_time();
         let done = run.run(script, &mut self.scope);
         let left = self.data.scripts.get_or_insert_default();
         left.sleep_ms = left.sleep_ms.saturating_add(run.bindings.sleep_ms);
@@ -53,6 +52,30 @@ impl User {
             left.ends = left.ends.max(Some(Ends::User));
         }
         done
+    }
+
+    fn set_time(&mut self) {
+        let now = self.core.clock.now();
+        self.scope.epoch_ms = self.core.clock.epoch_ms(now).cast_signed();
+    }
+
+    /// Runs a script that stands before a sampler, or is its delay. JMeter fills in the script's
+    /// text first, and what the script looks at of the sampler when it does so: the sampler is only
+    /// shown to a script whose text asks for it. The answer is the sampler as it was shown, too.
+    fn run_script_before(
+        &mut self,
+        step: &Step,
+        script: &Script<Text>,
+        run: &mut ScriptRun,
+    ) -> (Option<SamplerView>, Result<ScriptValue, ScriptFailure>) {
+        self.set_time();
+        if let Err(failure) = run.prepare(script, &mut self.scope) {
+            return (None, Err(failure));
+        }
+        let shown = run.says(&[SAMPLER]).then(|| self.view_of(step));
+        run.bindings.sampler.clone_from(&shown);
+        let done = self.run_script(script, run);
+        (shown, done)
     }
 
     fn log_script(&self, level: &str, text: &str) {
@@ -73,13 +96,9 @@ impl User {
     /// Runs what stands before a sampler.
     pub(crate) fn run_before(&mut self, step: &Step, script: &Script<Text>) {
         let mut run = self.script_run(ScriptPlace::Before);
-        if sees_sampler(script) {
-            run.bindings.sampler = Some(self.view_of(step));
-        }
-        let name = run.bindings.sampler.as_ref().map(|view| view.name.clone());
-        let done = self.run_script(script, &mut run);
-        if let Some(view) = run.bindings.sampler.take() {
-            self.take_over(step, view, name.as_deref());
+        let (shown, done) = self.run_script_before(step, script, &mut run);
+        if let (Some(shown), Some(view)) = (shown, run.bindings.sampler.take()) {
+            self.take_over(step, &shown, &view, |words| run.says(words));
         }
         self.keep_previous(run.bindings.previous);
         let name = &run.bindings.label;
@@ -95,10 +114,7 @@ impl User {
     /// The value of a script as a delay: JMeter takes what fails, or is no number, for none.
     pub(crate) fn script_delay_ms(&mut self, step: &Step, script: &Script<Text>) -> i64 {
         let mut run = self.script_run(ScriptPlace::Timer);
-        if sees_sampler(script) {
-            run.bindings.sampler = Some(self.view_of(step));
-        }
-        let done = self.run_script(script, &mut run);
+        let (_, done) = self.run_script_before(step, script, &mut run);
         let name = &run.bindings.label;
         match done {
             Ok(value) => return value.to_text().trim().parse().unwrap_or(0),
@@ -110,17 +126,24 @@ impl User {
         0
     }
 
-    /// What a script made of the request; `name` is the sampler's name before.
-    fn take_over(&mut self, step: &Step, view: SamplerView, name: Option<&str>) {
+    /// What a script made of the request that it was shown, and what it looked at: that stays as it
+    /// was then, as a function gives another text each time. The rest is filled in when it is sent.
+    fn take_over(
+        &mut self,
+        step: &Step,
+        shown: &SamplerView,
+        view: &SamplerView,
+        says: impl Fn(&[&str]) -> bool,
+    ) {
         let left = self.data.scripts.get_or_insert_default();
-        if name != Some(&view.name) {
+        if shown.name != view.name {
             left.label = Some(view.name.clone());
         }
         if let SamplerKind::Http(request) = &step.source.kind {
-            // What was looked at is what is sent: a function gives another text each time.
             let request = left.request.as_deref().unwrap_or(request);
-            left.request = Some(Box::new(changed(request, &view)));
-            left.view = Some(Box::new(view));
+            if let Some(request) = changed(request, shown, view, says) {
+                left.request = Some(Box::new(request));
+            }
         }
     }
 
@@ -134,8 +157,8 @@ impl User {
     /// Keeps the request as it is going to be sent for scripts after it.
     pub(crate) fn show_request(&mut self, step: &Step) {
         let view = self.view_of(step);
-        let name = view.name.clone();
-        self.take_over(step, view, Some(&name));
+        self.take_over(step, &view, &view, |_| true);
+        self.data.scripts.get_or_insert_default().view = Some(Box::new(view));
     }
 
     /// The request that scripts after it see.
@@ -233,6 +256,9 @@ impl User {
                 ..SamplerView::default()
             };
         };
+        let left = self.data.scripts.as_deref();
+        let made = left.and_then(|left| left.request.as_deref());
+        let request = made.unwrap_or(request);
         let scope = &mut self.scope;
         SamplerView {
             class: class_of(&step.source.kind),

@@ -9,11 +9,81 @@ use weir_script::{Judgement, SamplerView, ScriptSample, Text};
 
 use crate::user::seen::Seen;
 
-/// The request with what a script made of it.
-pub(crate) fn changed(request: &HttpRequest<Text>, view: &SamplerView) -> HttpRequest<Text> {
+/// What a script's text has that looks at a part of the sampler: getters, Groovy's short form of
+/// them, names of properties (`HTTPSampler.path`).
+const ALL: [&str; 4] = ["toString", "ropertyIterator", "clone(", "traverse("];
+const URL: [&str; 4] = ["etUrl", "etURL", ".url", ".URL"];
+const HOST: [&str; 2] = ["etDomain", ".domain"];
+const PORT: [&str; 2] = ["etPort", ".port"];
+const PROTOCOL: [&str; 2] = ["etProtocol", ".protocol"];
+const PATH: [&str; 2] = ["etPath", ".path"];
+const METHOD: [&str; 2] = ["etMethod", ".method"];
+const ARGUMENTS: [&str; 3] = ["rguments", "rgument(", "ueryString"];
+const HEADERS: [&str; 1] = ["eaderManager"];
+
+/// The request with what a script made of it, and what it may have looked at, which stays as it
+/// was shown; nothing when that is nothing. `says` tells whether the script has a word in it.
+pub(crate) fn changed(
+    request: &HttpRequest<Text>,
+    shown: &SamplerView,
+    view: &SamplerView,
+    says: impl Fn(&[&str]) -> bool,
+) -> Option<HttpRequest<Text>> {
+    let all = says(&ALL);
+    // The URL is made of everything but the header fields.
+    let has_url = says(&URL);
+    let stays = |words: &[&str]| all || (has_url && words != HEADERS) || says(words);
+    let mut made = request.clone();
+    let parts = [
+        (&mut made.host, &shown.domain, &view.domain, &HOST[..]),
+        (&mut made.port, &shown.port, &view.port, &PORT),
+        (
+            &mut made.protocol,
+            &shown.protocol,
+            &view.protocol,
+            &PROTOCOL,
+        ),
+        (&mut made.path, &shown.path, &view.path, &PATH),
+        (&mut made.method, &shown.method, &view.method, &METHOD),
+    ];
+    for (part, shown, now, words) in parts {
+        if shown != now || stays(words) {
+            *part = Text::literal(now);
+        }
+    }
+    if shown.arguments != view.arguments || stays(&ARGUMENTS) {
+        made.arguments = arguments(request, shown, view, stays(&ARGUMENTS));
+    }
+    if shown.headers != view.headers || stays(&HEADERS) {
+        let headers = view.headers.iter();
+        made.headers = headers
+            .map(|(name, value)| (Text::literal(name), Text::literal(value)))
+            .collect();
+    }
+    made.raw_body = view.raw_body;
+    made.follow_redirects = view.follow_redirects;
+    made.auto_redirects = view.auto_redirects;
+    (made != *request).then_some(made)
+}
+
+/// The arguments; of as many as before, those that are the same stay to be filled in.
+fn arguments(
+    request: &HttpRequest<Text>,
+    shown: &SamplerView,
+    view: &SamplerView,
+    all_stay: bool,
+) -> Vec<Argument<Text>> {
+    let is_as_many = shown.arguments.len() == view.arguments.len();
     let arguments = view.arguments.iter().enumerate();
     let arguments = arguments.map(|(at, argument)| {
         let known = request.arguments.get(at);
+        if let Some(known) = known
+            && !all_stay
+            && is_as_many
+            && shown.arguments[at] == *argument
+        {
+            return known.clone();
+        }
         Argument {
             name: Text::literal(&argument.name),
             value: Text::literal(&argument.value),
@@ -24,22 +94,7 @@ pub(crate) fn changed(request: &HttpRequest<Text>, view: &SamplerView) -> HttpRe
                 .unwrap_or_default(),
         }
     });
-    let headers = view.headers.iter();
-    HttpRequest {
-        host: Text::literal(&view.domain),
-        port: Text::literal(&view.port),
-        protocol: Text::literal(&view.protocol),
-        path: Text::literal(&view.path),
-        method: Text::literal(&view.method),
-        arguments: arguments.collect(),
-        headers: headers
-            .map(|(name, value)| (Text::literal(name), Text::literal(value)))
-            .collect(),
-        raw_body: view.raw_body,
-        follow_redirects: view.follow_redirects,
-        auto_redirects: view.auto_redirects,
-        ..request.clone()
-    }
+    arguments.collect()
 }
 
 /// A row as scripts see it, with what was said of it so far.

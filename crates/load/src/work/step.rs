@@ -195,7 +195,10 @@ fn shows_request(sampler: &Sampler<Text>) -> bool {
     after.chain(asserting).any(|script| sees_sampler(script))
 }
 
+/// What a script's text has that looks at the sampler: `sampler`, `ctx.getCurrentSampler()`.
+pub(crate) const SAMPLER: &str = "ampler";
+
 /// Whether a script may look at the sampler.
 pub(crate) fn sees_sampler(script: &Script<Text>) -> bool {
-    ScriptRun::mentions(script, "ampler")
+    ScriptRun::mentions(script, SAMPLER)
 }

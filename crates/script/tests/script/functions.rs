@@ -22,7 +22,7 @@ use weir_script::{
 };
 
 /// Where we give another answer on purpose: what the text has in it, and why.
-const DIFFERENT: [(&str, &str); 19] = [
+const DIFFERENT: [(&str, &str); 20] = [
     (
         "${__jm__",
         "a variable of controllers that nothing sets is a problem",
@@ -53,6 +53,11 @@ const DIFFERENT: [(&str, &str); 19] = [
         "an encoding that we do not have is a problem",
     ),
     // What Java refuses and JMeter takes for nothing is a problem.
+    // What JMeter itself sends as it stands, and a plugin makes something else of.
+    (
+        "__nosuch(",
+        "a function that JMeter does not have is a problem",
+    ),
     (",unknown,", "a problem"),
     (",b,)", "a problem"),
     ("(bbb,", "a problem"),

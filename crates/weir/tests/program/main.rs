@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
+mod check_and_run;
 mod cli;
 mod compare;
 mod corpus;
@@ -21,6 +22,7 @@ mod recorded;
 mod recorded_http;
 #[path = "../support/rows.rs"]
 mod rows;
+mod scripts_before;
 mod session;
 mod simulate;
 mod size;
