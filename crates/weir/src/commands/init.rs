@@ -36,9 +36,9 @@ pub(crate) struct InitArguments {
     /// A file in place of `~/.ssh/config`.
     #[arg(long, value_name = "FILE", requires = "ssh")]
     ssh_config: Option<PathBuf>,
-    /// An access log (common, combined or HAProxy's format, or JSON; also packed): its mix of
-    /// endpoints becomes a plan beside the study, its arrival rates are told. Only GET and
-    /// HEAD get into the plan.
+    /// An access log (common or combined format, a proxy's, or JSON; also packed with gzip): its
+    /// mix of endpoints becomes a plan beside the study, its arrival rates are told. Only GET
+    /// and HEAD get into the plan.
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
     /// Where the study is written.
