@@ -13,15 +13,16 @@ use crate::time::{of_number, seconds};
 const DEPTH_MAX: usize = 4;
 
 /// Names in small letters without `_`, `-`, `@` and `$`, the surest first.
-const METHOD: [&str; 6] = [
+const METHOD: [&str; 8] = [
     "method",
     "requestmethod",
     "httpmethod",
     "verb",
     "request.method",
     "http.request.method",
+    "httprequest.requestmethod",
+    "req.method",
 ];
-const MORE_METHODS: [&str; 2] = ["httprequest.requestmethod", "req.method"];
 const TARGET: [&str; 14] = [
     "target",
     "requesturi",
@@ -111,7 +112,7 @@ pub(crate) fn request(text: &str) -> Result<Request<'static>, Missing> {
 
 /// Method and path in fields of their own.
 fn named<'v>(field: &impl Fn(&[&str]) -> Option<&'v Value>) -> Option<(String, String)> {
-    let method = field(&METHOD).or_else(|| field(&MORE_METHODS))?.as_str()?;
+    let method = field(&METHOD)?.as_str()?;
     let target = path_of(field(&TARGET)?.as_str()?)?;
     let query = field(&QUERY).and_then(Value::as_str).unwrap_or_default();
     let query = query.trim_start_matches('?');

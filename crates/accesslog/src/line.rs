@@ -67,13 +67,13 @@ pub fn request(line: &[u8]) -> Result<Request<'_>, Missing> {
 }
 
 fn of_text(line: &str) -> Result<Request<'_>, Missing> {
-    let (start, end) = requests(line).next().ok_or(Missing::Request)?;
-    let (method, target) = method_and_path(&line[start..end]).ok_or(Missing::Request)?;
-    let times = line.match_indices('[').filter_map(|(at, _)| {
+    let (start, end, (method, target)) = request_in(line).ok_or(Missing::Request)?;
+    let mut times = line.match_indices('[');
+    let second = times.find_map(|(at, _)| {
         let (time, _) = line[at + 1..].split_once(']')?;
         seconds(time)
     });
-    let second = times.into_iter().next().ok_or(Missing::Time)?;
+    let second = second.ok_or(Missing::Time)?;
     let behind = line[end + 1..].split_whitespace().next();
     let behind = behind.and_then(|word| status_of(word.trim_matches('"')));
     let status = behind
@@ -87,16 +87,17 @@ fn of_text(line: &str) -> Result<Request<'_>, Missing> {
     })
 }
 
-/// Where texts in quotes stand that are requests.
-fn requests(line: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
+/// Where the first text in quotes stands that is a request, with its method and path.
+fn request_in(line: &str) -> Option<(usize, usize, (&str, &str))> {
     let mut at = 0;
-    std::iter::from_fn(move || {
+    loop {
         let start = at + line[at..].find('"')? + 1;
         let end = start + end_of_quotes(&line[start..])?;
+        if let Some(found) = method_and_path(&line[start..end]) {
+            return Some((start, end, found));
+        }
         at = end + 1;
-        Some((start, end))
-    })
-    .filter(|(start, end)| method_and_path(&line[*start..*end]).is_some())
+    }
 }
 
 /// `GET /path HTTP/1.1`, or without the version.

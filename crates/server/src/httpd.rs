@@ -18,7 +18,7 @@
 mod configuration;
 mod copy;
 pub(crate) mod directives;
-mod installation;
+pub(crate) mod installation;
 mod kind;
 mod place;
 pub(crate) mod reader;

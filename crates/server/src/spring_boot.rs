@@ -13,7 +13,7 @@ mod configuration;
 mod kind;
 mod names;
 mod properties;
-mod property;
+pub(crate) mod property;
 pub(crate) mod settings;
 mod yaml;
 

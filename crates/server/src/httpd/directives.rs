@@ -28,16 +28,11 @@ impl Mpm {
         }
     }
 
-    /// The directives that bound how many workers there are.
+    /// The directives that bound how many workers there are, whatever their number is said to be.
     pub(crate) fn bounds_workers(self) -> &'static [&'static str] {
         match self {
-            Self::Prefork => &[MAX_REQUEST_WORKERS, SERVER_LIMIT],
-            Self::Event => &[
-                MAX_REQUEST_WORKERS,
-                SERVER_LIMIT,
-                THREADS_PER_CHILD,
-                THREAD_LIMIT,
-            ],
+            Self::Prefork => &[SERVER_LIMIT],
+            Self::Event => &[SERVER_LIMIT, THREAD_LIMIT, THREADS_PER_CHILD],
         }
     }
 }
@@ -158,9 +153,7 @@ pub(super) fn directive_named(mpm: Mpm, name: &str) -> Option<&'static Directive
         .iter()
         .find(|(old, _)| old.eq_ignore_ascii_case(name));
     let name = old.map_or(name, |(_, new)| new);
-    DIRECTIVES
-        .iter()
-        .find(|known| known.name.eq_ignore_ascii_case(name) && known.default_of(mpm).is_some())
+    directives(mpm).find(|known| known.name.eq_ignore_ascii_case(name))
 }
 
 /// What a server makes of values that do not fit together when it starts (`prefork.c` and
@@ -262,12 +255,7 @@ fn directive_of(mpm: Mpm, name: &str) -> Result<&'static str, TargetError> {
         BACKLOG => LISTEN_BACKLOG,
         _ => name.strip_prefix(NATIVE).unwrap_or_default(),
     };
-    let known = || {
-        let of_mpm = DIRECTIVES
-            .iter()
-            .filter(|directive| directive.default_of(mpm).is_some());
-        of_mpm.map(|directive| directive.name)
-    };
+    let known = || directives(mpm).map(|directive| directive.name);
     directive_named(mpm, word)
         .map(|directive| directive.name)
         .ok_or_else(|| {

@@ -110,15 +110,10 @@ impl HttpdInstallation {
     pub(super) fn built_in(&self) -> Result<BuiltIn, TargetError> {
         let root = self.told("-V", root_in)?;
         let names = self.told("-l", |text| Some(text).filter(|text| text.contains(".c")))?;
-        let names = names.lines().map(str::trim);
         Ok(BuiltIn {
             root: PathBuf::from(root),
             version: self.version().ok(),
-            // A heading comes first.
-            modules: names
-                .filter(|name| !name.contains(' '))
-                .map(str::to_owned)
-                .collect(),
+            modules: modules_in(&names),
         })
     }
 
@@ -164,8 +159,16 @@ fn module_folder(root: &Path) -> Option<PathBuf> {
         .find(|folder| folder.join("mod_authz_core.so").is_file())
 }
 
+/// The source files of modules in what `-l` prints below its heading.
+pub(crate) fn modules_in(text: &str) -> Vec<String> {
+    let names = text.lines().map(str::trim);
+    let is_source = |name: &&str| name.rsplit_once('.').is_some_and(|(_, kind)| kind == "c");
+    let names = names.filter(|name| is_source(name) && !name.contains(' '));
+    names.map(str::to_owned).collect()
+}
+
 /// The version in what `-v` prints: `Server version: Apache/2.4.58 (Debian)`.
-fn version_in(text: &str) -> Option<&str> {
+pub(crate) fn version_in(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("Apache/")?;
     rest.split_whitespace().next()
 }

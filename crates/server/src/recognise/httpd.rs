@@ -9,6 +9,7 @@ use super::found::{AgentWay, Found, FoundKind};
 use super::liberty::quoted;
 use crate::httpd::Mpm;
 use crate::httpd::directives::directives;
+use crate::httpd::installation::{modules_in, version_in};
 use crate::httpd::reader::{Host, Part, Reading};
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
@@ -35,7 +36,11 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
     let host = Host {
         machine,
         root: root.clone(),
-        version: built.number(),
+        version: built
+            .version
+            .as_deref()
+            .and_then(version_in)
+            .map(str::to_owned),
         modules: machine
             .ask_program("-l", facts)
             .ok()
@@ -120,12 +125,6 @@ struct Built {
 }
 
 impl Built {
-    /// `2.4.62` of `Apache/2.4.62 (Debian)`.
-    fn number(&self) -> Option<String> {
-        let (_, number) = self.version.as_deref()?.split_once('/')?;
-        number.split_whitespace().next().map(str::to_owned)
-    }
-
     /// Where builds of distributions and Apache's own have their configuration, for a program that
     /// is not asked.
     fn usual(facts: &ProcessFacts, machine: &Machine) -> Self {
@@ -166,15 +165,6 @@ impl Built {
             mpm: after("Server MPM:").unwrap_or_default().to_lowercase(),
         }
     }
-}
-
-/// The source files of modules in what `-l` prints below its heading.
-fn modules_in(says: &str) -> Vec<String> {
-    let names = says.lines().map(str::trim);
-    let names = names.filter(|name| {
-        name.rsplit_once('.').is_some_and(|(_, kind)| kind == "c") && !name.contains(' ')
-    });
-    names.map(str::to_owned).collect()
 }
 
 /// Whether a word is a directive that Weir knows: what is written in a file that is no

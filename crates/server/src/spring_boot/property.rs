@@ -28,7 +28,7 @@ impl Property {
 
 /// `accept-count`, `acceptCount` and `accept_count` are one name ("Relaxed Binding" in Spring
 /// Boot's reference).
-pub(super) fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     name.chars()
         .filter(|c| !['-', '_'].contains(c))
         .flat_map(char::to_lowercase)

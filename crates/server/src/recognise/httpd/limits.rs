@@ -65,21 +65,13 @@ impl Limits<'_> {
             origin = format!("{origin}, which says {before}");
         }
         // The number of workers is cut to what others allow.
+        let mut bounds = self.mpm.bounds_workers().iter();
         if stage == THREADS
-            && self
-                .mpm
-                .bounds_workers()
-                .iter()
-                .any(|name| !values.contains_key(name))
+            && value != FoundValue::NotKnown
+            && let Some(other) = bounds.find(|other| !values.contains_key(*other))
         {
-            let unsure = directives(self.mpm).find(|other| {
-                self.mpm.bounds_workers().contains(&other.name) && !values.contains_key(other.name)
-            });
-            let is_known = value != FoundValue::NotKnown;
-            if let Some(other) = unsure.filter(|other| is_known && other.name != name) {
-                value = FoundValue::NotKnown;
-                origin = format!("{origin}; {} is not known, which bounds it", other.name);
-            }
+            value = FoundValue::NotKnown;
+            origin = format!("{origin}; {other} is not known, which bounds it");
         }
         FoundLimit {
             set: self.set_way(&stage, name, &written),

@@ -14,6 +14,7 @@ use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::recognise::java_command::JavaCommand;
 use crate::recognise::xml_place::{Lookup, Placed};
+use crate::spring_boot::property::canonical;
 use crate::spring_boot::settings::Setting;
 
 /// How often names may stand for other names in a value.
@@ -180,14 +181,14 @@ impl SpringEnvironment {
 impl Source {
     fn find(&self, name: &str) -> Option<&Setting> {
         let variables = variable(name);
-        let wanted = relaxed(name);
+        let wanted = canonical(name);
         self.settings.iter().rfind(|setting| {
             if self.is_environment {
                 variables.contains(&setting.name) || setting.name == name
             } else if setting.is_reference {
-                covers(&relaxed(&setting.name), &wanted)
+                covers(&canonical(&setting.name), &wanted)
             } else {
-                relaxed(&setting.name) == wanted
+                canonical(&setting.name) == wanted
             }
         })
     }
@@ -270,12 +271,6 @@ fn covers(reference: &str, wanted: &str) -> bool {
         || wanted.strip_prefix(above).is_some_and(|rest| {
             rest.starts_with(['.', '[']) || rest.is_empty() && above == reference
         })
-}
-
-/// Names that mean the same: `max-connections`, `maxConnections`, `max_connections`.
-fn relaxed(name: &str) -> String {
-    let kept = name.chars().filter(|c| !matches!(c, '-' | '_'));
-    kept.flat_map(char::to_lowercase).collect()
 }
 
 /// The variables that stand for a name: dots become underscores, dashes go; `[0]` becomes `_0`.
