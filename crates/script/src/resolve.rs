@@ -77,6 +77,8 @@ fn attempt(
     let mut resolver = Resolver {
         compiler: Compiler::new(globals_of(plan, properties), visit::set_by_functions(plan)),
         timer_factor: 1.0,
+        origin,
+        is_start: false,
     };
     resolver.define_variables(plan, origin);
     // What user-defined variables set is set before the test.
@@ -166,6 +168,9 @@ fn number(groups: &mut [ResolvedGroup]) {
 struct Resolver {
     compiler: Compiler,
     timer_factor: f32,
+    origin: Origin,
+    /// What is read now, JMeter reads once, before any user is there.
+    is_start: bool,
 }
 
 impl Resolver {
@@ -276,6 +281,7 @@ impl Resolver {
         // Users start with the variables of the plan: what they set later does not matter to how
         // many there are.
         let changing = std::mem::take(&mut self.compiler.changes.variables);
+        self.is_start = true;
         let name = self.fixed(&group.name, "name of the thread group");
         let (starts, users) = self.starts(group);
         let (duration, delay) = match &group.schedule {
@@ -285,9 +291,10 @@ impl Resolver {
             ),
             None => (None, Duration::ZERO),
         };
-        let iterations = self.iterations(&group.iterations);
-        let loop_name = self.fixed(&group.loop_name, "name of the group's loop");
         let ramp_up = self.ramp_up(&group.ramp_up_s);
+        let iterations = self.iterations(&group.iterations);
+        self.is_start = false;
+        let loop_name = self.fixed(&group.loop_name, "name of the group's loop");
         self.compiler.changes.variables = changing;
         if group.nodes.is_empty() {
             let says = format!("the thread group \"{name}\" sends nothing");
@@ -324,6 +331,9 @@ impl Resolver {
         if let Some(text) = text.constant() {
             return text.to_owned();
         }
+        if self.is_start && !text.depends_on_user() {
+            return self.at_start(&text, template, what);
+        }
         let says = format!(
             "the {what} \"{}\" changes while the test runs",
             template.text
@@ -331,6 +341,21 @@ impl Resolver {
         let instead = "write a text, a property or a user-defined variable";
         self.problem(template.at, says, instead);
         String::new()
+    }
+
+    /// What functions give before the first user is there.
+    fn at_start(&mut self, text: &Text, template: &Template, what: &str) -> String {
+        let mut scope = Scope {
+            random: Xoshiro256PlusPlus::seed_from_u64(self.origin.seed),
+            epoch_ms: self.origin.epoch_ms,
+            ..Scope::nobody(Variables::new(self.compiler.globals.clone()))
+        };
+        let value = text.rendered(&mut scope);
+        if let Some(fault) = scope.fault.take() {
+            let says = format!("the {what} \"{}\" fails: {}", template.text, fault.says);
+            self.compiler.problems.push(Problem::new(template.at, says));
+        }
+        value
     }
 
     /// Checks what is known before the test, node by node.

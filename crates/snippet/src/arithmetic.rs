@@ -274,6 +274,17 @@ fn equal_to_depth(left: &Value, right: &Value, depth: u32) -> bool {
 
 fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
     match (left, right) {
+        (Thing::List(left), Thing::List(right)) if left.set.is_some() || right.set.is_some() => {
+            // A set is equal to a set only, in whatever order.
+            let are_sets = left.set.is_some() && right.set.is_some();
+            let (left, right) = (left.items.borrow(), right.items.borrow());
+            are_sets
+                && left.len() == right.len()
+                && left.iter().all(|item| {
+                    let mut right = right.iter();
+                    right.any(|other| equal_to_depth(item, other, depth))
+                })
+        }
         (Thing::List(left), Thing::List(right)) => {
             let (left, right) = (left.items.borrow(), right.items.borrow());
             left.len() == right.len()

@@ -22,6 +22,7 @@ mod date;
 mod host;
 mod instant;
 mod javascript;
+mod key_order;
 mod language;
 mod library;
 mod machine;

@@ -4,6 +4,7 @@
 //! [`check`](crate::check) finds it before a run, and a run stops there.
 
 mod access;
+mod arrangements;
 mod codec;
 mod collections;
 mod convert;
@@ -17,8 +18,10 @@ mod numbers;
 mod order;
 mod patterns;
 mod sample;
+mod sets;
 mod text;
 mod time;
+mod tools;
 mod url;
 
 use std::sync::Arc;
@@ -35,18 +38,20 @@ pub(crate) use self::names::{bound, bound_class, call_function, is_bound, is_fun
 pub(crate) use self::patterns::{compile_pattern, matches, pattern_of};
 use crate::arithmetic::{self, Number};
 use crate::class::{Answer, Class, Routine, find, routine};
+use crate::key_order::hash_code;
 use crate::machine::{Machine, Stop};
 use crate::value::Thing;
 use crate::{Language, Value, work};
 
 /// Every class.
-const FAMILIES: [&[&Class]; 9] = [
+const FAMILIES: [&[&Class]; 10] = [
     codec::CLASSES,
     collections::CLASSES,
     files::CLASSES,
     jmeter::CLASSES,
     json::CLASSES,
     numbers::CLASSES,
+    sets::CLASSES,
     text::CLASSES,
     time::CLASSES,
     url::CLASSES,
@@ -54,15 +59,22 @@ const FAMILIES: [&[&Class]; 9] = [
 
 /// What every object can do.
 const OF_ANYTHING: &[Routine] = &[
-    routine("toString", 0, |machine, of, _| machine.text(of.to_text())),
+    routine("toString", 0, |machine, of, _| {
+        machine.text(machine.shown(of))
+    }),
     routine("equals", 1, |_, of, arguments| {
         Ok(Value::Bool(equals(of, &arguments[0])))
     }),
     routine("is", 1, |_, of, arguments| {
         Ok(Value::Bool(arithmetic::same(of, &arguments[0])))
     }),
-    routine("hashCode", 0, |_, of, _| {
-        Ok(Value::Int(text::hash_code(&of.to_text())))
+    routine("hashCode", 0, |_, of, _| match hash_code(of) {
+        Some(hash) => Ok(Value::Int(hash)),
+        // The run ends at its next step.
+        None if work::is_too_much() => Ok(Value::Int(0)),
+        None => Err(Stop::unknown(
+            "the hash of an object that has none of its own",
+        )),
     }),
     routine("getClass", 0, |_, of, _| {
         Ok(Value::thing(match of.as_thing() {
@@ -127,9 +139,9 @@ pub(crate) fn class_of(value: &Value) -> &'static Class {
 fn class_of_thing(thing: &Thing) -> &'static Class {
     match thing {
         Thing::List(list) if list.array_of.is_some() => &collections::ARRAY,
-        Thing::List(list) if list.is_set => &collections::SET,
+        Thing::List(list) if let Some(order) = &list.set => sets::class_of(order),
         Thing::List(_) => &collections::LIST,
-        Thing::Map(_) => &maps::MAP,
+        Thing::Map(map) => maps::class_of(&map.1),
         Thing::Entry(_) => &collections::ENTRY,
         Thing::Iterator(_) => &collections::ITERATOR,
         Thing::Class(_) | Thing::ClassName(_) => &convert::CLASS,

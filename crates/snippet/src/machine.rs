@@ -190,6 +190,14 @@ impl<'m> Machine<'m> {
         Ok(Value::text(text))
     }
 
+    /// The text of a value as the language makes it.
+    pub(crate) fn shown(&self, value: &Value) -> String {
+        match self.language() {
+            Language::Groovy => value.to_groovy_text(),
+            _ => value.to_text(),
+        }
+    }
+
     /// A new list.
     pub(crate) fn list(&mut self, items: Vec<Value>) -> Result<Value, Stop> {
         self.takes_bytes(items.len() * size_of::<Value>())?;

@@ -37,6 +37,11 @@ impl Decimal {
         }
     }
 
+    /// Its digits, and how many of them stand after the point.
+    pub(crate) fn parts(self) -> (i128, i32) {
+        (self.unscaled, self.scale)
+    }
+
     /// Reads `12`, `-1.50`, `3e2`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {

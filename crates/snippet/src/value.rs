@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::bury::bury;
 use crate::class::Class;
 use crate::date::Date;
+use crate::key_order::KeyOrder;
 use crate::number::{Decimal, java_double};
 use crate::pattern::{Matcher, Pattern};
 use crate::work;
@@ -103,8 +104,33 @@ pub(crate) struct List {
     pub(crate) items: RefCell<Vec<Value>>,
     /// The class of the items; lists have none.
     pub(crate) array_of: Option<Arc<str>>,
-    /// Sets hold each item once.
-    pub(crate) is_set: bool,
+    /// Sets hold each item once, in an order of their own.
+    pub(crate) set: Option<KeyOrder>,
+    /// What a range was written with.
+    pub(crate) range: Option<Range>,
+}
+
+/// The ends of a range of numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+    pub(crate) inclusive: bool,
+}
+
+impl Range {
+    /// The places in something of this length, the first and the one after the last, and whether
+    /// they are gone over from the end: negative numbers count from the end.
+    pub(crate) fn places(self, length: usize) -> (i64, i64, bool) {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let place = |at: i64| if at < 0 { at + length } else { at };
+        let (from, to) = (place(self.from), place(self.to));
+        if from > to {
+            (if self.inclusive { to } else { to + 1 }, from + 1, true)
+        } else {
+            (from, if self.inclusive { to + 1 } else { to }, false)
+        }
+    }
 }
 
 impl Drop for List {
@@ -113,12 +139,12 @@ impl Drop for List {
     }
 }
 
-/// A map in the order in which its keys came.
+/// The entries of a map in its order.
 pub(crate) type Entries = Vec<(Value, Value)>;
 
-/// A map.
+/// A map, and what decides over its order.
 #[derive(Debug)]
-pub(crate) struct Map(pub(crate) RefCell<Entries>);
+pub(crate) struct Map(pub(crate) RefCell<Entries>, pub(crate) KeyOrder);
 
 impl Deref for Map {
     type Target = RefCell<Entries>;
@@ -231,6 +257,13 @@ fn is_long(out: &str) -> bool {
     is_long
 }
 
+/// Whose way of writing lists and maps.
+#[derive(Debug, Clone, Copy)]
+enum Style {
+    Java,
+    Groovy,
+}
+
 impl Value {
     /// A text.
     pub fn text(text: impl Into<Arc<str>>) -> Self {
@@ -249,7 +282,8 @@ impl Value {
         Self::thing(Thing::List(Rc::new(List {
             items: RefCell::new(items),
             array_of: None,
-            is_set: false,
+            set: None,
+            range: None,
         })))
     }
 
@@ -257,7 +291,18 @@ impl Value {
         Self::thing(Thing::List(Rc::new(List {
             items: RefCell::new(items),
             array_of: Some(class.into()),
-            is_set: false,
+            set: None,
+            range: None,
+        })))
+    }
+
+    /// A set that holds nothing yet.
+    pub(crate) fn set(order: KeyOrder) -> Self {
+        Self::thing(Thing::List(Rc::new(List {
+            items: RefCell::new(Vec::new()),
+            array_of: None,
+            set: Some(order),
+            range: None,
         })))
     }
 
@@ -268,7 +313,12 @@ impl Value {
     }
 
     pub(crate) fn map(entries: Entries) -> Self {
-        Self::thing(Thing::Map(Rc::new(Map(RefCell::new(entries)))))
+        Self::ordered_map(entries, KeyOrder::Arrival)
+    }
+
+    /// A map whose entries are in its order.
+    pub(crate) fn ordered_map(entries: Entries, order: KeyOrder) -> Self {
+        Self::thing(Thing::Map(Rc::new(Map(RefCell::new(entries), order))))
     }
 
     pub(crate) fn entry(key: Self, value: Self) -> Self {
@@ -303,8 +353,17 @@ impl Value {
 
     /// As `String.valueOf` writes it.
     pub fn to_text(&self) -> String {
+        self.written(Style::Java)
+    }
+
+    /// As Groovy writes it where it makes a text of a value: `[key:value]`.
+    pub(crate) fn to_groovy_text(&self) -> String {
+        self.written(Style::Groovy)
+    }
+
+    fn written(&self, style: Style) -> String {
         let mut out = String::new();
-        self.write(&mut out, TEXT_DEPTH_MAX);
+        self.write(&mut out, style, TEXT_DEPTH_MAX);
         work::note(out.len());
         out
     }
@@ -316,7 +375,7 @@ impl Value {
         }
     }
 
-    fn write(&self, out: &mut String, depth: u32) {
+    fn write(&self, out: &mut String, style: Style, depth: u32) {
         match self {
             Self::Null => out.push_str("null"),
             Self::Void => out.push_str("void"),
@@ -328,7 +387,7 @@ impl Value {
             Self::Char(value) => out.push(*value),
             Self::Text(value) => out.push_str(value),
             Self::Object(_) if depth == 0 => out.push('…'),
-            Self::Object(Object(thing)) => thing.write(out, depth - 1),
+            Self::Object(Object(thing)) => thing.write(out, style, depth - 1),
         }
     }
 
@@ -342,28 +401,34 @@ impl Value {
 }
 
 impl Thing {
-    fn write(&self, out: &mut String, depth: u32) {
+    fn write(&self, out: &mut String, style: Style, depth: u32) {
         match self {
-            Self::List(list) => write_items(&list.items.borrow(), out, depth),
+            Self::List(list) => write_items(&list.items.borrow(), out, style, depth),
             Self::Map(map) => {
-                out.push('{');
-                for (index, (key, value)) in map.borrow().iter().enumerate() {
+                let entries = map.borrow();
+                let (open, between, close) = match style {
+                    Style::Java => ("{", '=', '}'),
+                    Style::Groovy if entries.is_empty() => ("[:", ':', ']'),
+                    Style::Groovy => ("[", ':', ']'),
+                };
+                out.push_str(open);
+                for (index, (key, value)) in entries.iter().enumerate() {
                     if is_long(out) {
                         return;
                     }
                     if index > 0 {
                         out.push_str(", ");
                     }
-                    key.write(out, depth);
-                    out.push('=');
-                    value.write(out, depth);
+                    key.write(out, style, depth);
+                    out.push(between);
+                    value.write(out, style, depth);
                 }
-                out.push('}');
+                out.push(close);
             }
             Self::Entry(entry) => {
-                entry.0.write(out, depth);
+                entry.0.write(out, style, depth);
                 out.push('=');
-                entry.1.write(out, depth);
+                entry.1.write(out, style, depth);
             }
             Self::Class(class) => out.extend(["class ", class.name]),
             Self::ClassName(name) => out.extend(["class ", &**name]),
@@ -403,7 +468,7 @@ impl Thing {
     }
 }
 
-fn write_items(items: &[Value], out: &mut String, depth: u32) {
+fn write_items(items: &[Value], out: &mut String, style: Style, depth: u32) {
     out.push('[');
     for (index, item) in items.iter().enumerate() {
         if is_long(out) {
@@ -412,7 +477,7 @@ fn write_items(items: &[Value], out: &mut String, depth: u32) {
         if index > 0 {
             out.push_str(", ");
         }
-        item.write(out, depth);
+        item.write(out, style, depth);
     }
     out.push(']');
 }

@@ -29,6 +29,8 @@ impl Resolver {
         let Iterations::Count(count) = iterations else {
             return None;
         };
+        // Each user asks for the number again, with each iteration.
+        self.is_start &= !self.seen(count).changes_by_itself();
         // JMeter: any negative number means for ever.
         let nothing = "the group sends nothing";
         u64::try_from(self.given_number(count, "number of loops", nothing)).ok()

@@ -487,8 +487,41 @@ fn what_is_not_supported_in_texts_is_named() {
             "{label}: {found:?}"
         );
     }
-    let changing = with(|_, group| group.users = on_line(2, "${__Random(1,2)}"));
+    let changing = with(|_, group| group.loop_name = on_line(2, "${__Random(1,2)}"));
     assert!(problems(&changing, &[])[0].contains("changes while the test runs"));
+}
+
+#[test]
+fn how_many_users_there_are_is_read_once_at_the_start() {
+    for (users, count) in [
+        ("${__javaScript(Math.round(10*20/100))}", 2),
+        ("${__intSum(1,${__P(more,2)})}", 3),
+        ("${__groovy(2 + 2)}", 4),
+        ("${__Random(5,5)}", 5),
+        ("${__counter(FALSE)}", 1),
+    ] {
+        let plan = with(|_, group| group.users = on_line(2, users));
+        let resolved = resolved(&plan, &[]).unwrap();
+        assert_eq!(resolved.groups[0].users, count, "{users}");
+    }
+    for changing in ["${__threadNum}", "${__intSum(1,${__threadNum})}"] {
+        let plan = with(|_, group| group.users = on_line(2, changing));
+        assert!(problems(&plan, &[])[0].contains("changes while the test runs"));
+    }
+}
+
+#[test]
+fn loops_that_a_script_counts_are_counted_once() {
+    let loops = |count| with(|_, group| group.iterations = Iterations::Count(on_line(2, count)));
+    let counted = resolved(&loops("${__groovy(3 * 2)}"), &[]).unwrap();
+    assert_eq!(counted.groups[0].iterations, Some(6));
+    for changing in ["${__Random(1,9)}", "${__counter(FALSE)}"] {
+        let found = problems(&loops(changing), &[]);
+        assert!(
+            found[0].contains("changes while the test runs"),
+            "{found:?}"
+        );
+    }
 }
 
 #[test]

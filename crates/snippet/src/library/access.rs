@@ -6,9 +6,10 @@ use std::rc::Rc;
 use super::{class_of, integer, method};
 use crate::arithmetic::{self, Number};
 use crate::class::Answer;
+use crate::key_order::KeyOrder;
 use crate::machine::{Machine, Stop};
 use crate::syntax::Operator;
-use crate::value::{Entries, List, Thing};
+use crate::value::{Entries, List, Range, Thing};
 use crate::{Language, Value};
 
 /// Longest range.
@@ -96,6 +97,11 @@ pub(crate) fn element(machine: &mut Machine<'_>, of: &Value, at: &Value) -> Answ
         return Ok(entry(&map.borrow(), at).unwrap_or(Value::Null));
     }
     if let Some(indices) = at.as_list() {
+        if let Some(range) = indices.range
+            && let Some(part) = part(machine, of, range)?
+        {
+            return Ok(part);
+        }
         let indices = indices.items.borrow().clone();
         let mut picked = Vec::with_capacity(indices.len());
         for index in &indices {
@@ -219,8 +225,9 @@ pub(crate) fn put(
         return Ok(());
     }
     machine.takes_bytes(2 * size_of::<Value>())?;
-    map.borrow_mut().push((key, value));
-    Ok(())
+    let mut entries = map.borrow_mut();
+    entries.push((key, value));
+    map.1.settle(&mut entries, |(key, _)| key)
 }
 
 /// The names that a property may have as a method.
@@ -369,12 +376,17 @@ pub(crate) fn range(
         return machine.list(letters.collect());
     }
     let (from, to) = (integer(from)?, integer(to)?);
+    let range = Range {
+        from,
+        to,
+        inclusive,
+    };
     let is_up = from <= to;
     if from.abs_diff(to) >= RANGE_MAX {
         return Err(Stop::Bound("it makes a range that is too long"));
     }
     if !inclusive && from == to {
-        return machine.list(Vec::new());
+        return ranged(machine, range, Vec::new());
     }
     let last = match (inclusive, is_up) {
         (true, _) => to,
@@ -387,7 +399,60 @@ pub(crate) fn range(
     } else {
         (last..=from).rev().map(value).collect()
     };
-    machine.list(items)
+    ranged(machine, range, items)
+}
+
+fn ranged(machine: &mut Machine<'_>, range: Range, items: Vec<Value>) -> Answer {
+    machine.takes_bytes(items.len() * size_of::<Value>())?;
+    Ok(Value::thing(Thing::List(Rc::new(List {
+        items: RefCell::new(items),
+        array_of: None,
+        set: None,
+        range: Some(range),
+    }))))
+}
+
+/// `of[from..to]`; `None` for what has no such part.
+fn part(machine: &mut Machine<'_>, of: &Value, range: Range) -> Result<Option<Value>, Stop> {
+    let too_far = |class, from, to| Stop::thrown(class, format!("from {from} to {to}"));
+    match of {
+        Value::Text(text) => {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            machine.step(units.len() / 64)?;
+            let (from, to, reversed) = range.places(units.len());
+            let part = places(from, to).and_then(|places| units.get(places));
+            let Some(part) = part else {
+                let class = "java.lang.StringIndexOutOfBoundsException";
+                return Err(too_far(class, from, to));
+            };
+            let mut part = String::from_utf16_lossy(part);
+            if reversed {
+                part = part.chars().rev().collect();
+            }
+            machine.text(part).map(Some)
+        }
+        _ => {
+            let Some(list) = of.as_list() else {
+                return Ok(None);
+            };
+            let items = list.items.borrow();
+            let (from, to, reversed) = range.places(items.len());
+            let part = places(from, to).and_then(|places| items.get(places));
+            let Some(part) = part else {
+                let class = "java.lang.IndexOutOfBoundsException";
+                return Err(too_far(class, from, to));
+            };
+            let mut part = part.to_vec();
+            if reversed {
+                part.reverse();
+            }
+            machine.list(part).map(Some)
+        }
+    }
+}
+
+fn places(from: i64, to: i64) -> Option<std::ops::Range<usize>> {
+    Some(usize::try_from(from).ok()?..usize::try_from(to).ok()?)
 }
 
 /// `value in of`, and a case of a switch.
@@ -477,8 +542,8 @@ pub(crate) fn operator(
         if is_groovy {
             takes_text(left, right)?;
         }
-        let mut text = left.to_text();
-        text.push_str(&right.to_text());
+        let mut text = machine.shown(left);
+        text.push_str(&machine.shown(right));
         return machine.text(text).map(Some);
     }
     if !is_groovy {
@@ -486,7 +551,7 @@ pub(crate) fn operator(
     }
     let answer = match (operator, left, left.as_thing()) {
         (Operator::Minus, Value::Text(text), _) => {
-            machine.text(text.replacen(&right.to_text(), "", 1))?
+            machine.text(text.replacen(&machine.shown(right), "", 1))?
         }
         (Operator::Times, Value::Text(text), _) => {
             let times = usize::try_from(integer(right)?).unwrap_or(0);
@@ -506,7 +571,7 @@ pub(crate) fn operator(
         }
         (Operator::ShiftLeft, _, Some(Thing::List(list))) => {
             machine.takes_bytes(size_of::<Value>())?;
-            super::collections::add(list, right.clone());
+            super::sets::add(list, right.clone())?;
             left.clone()
         }
         (Operator::ShiftLeft, _, Some(Thing::File(_) | Thing::Writer(_))) => {
@@ -514,11 +579,15 @@ pub(crate) fn operator(
             left.clone()
         }
         (Operator::Plus, _, Some(Thing::List(list))) => {
-            let mut items = list.items.borrow().clone();
-            match right.as_list() {
-                Some(more) => items.extend(more.items.borrow().iter().cloned()),
-                None => items.push(right.clone()),
+            let more = match right.as_list() {
+                Some(more) => more.items.borrow().clone(),
+                None => vec![right.clone()],
+            };
+            if let Some(sum) = super::sets::with(machine, list, &more)? {
+                return Ok(Some(sum));
             }
+            let mut items = list.items.borrow().clone();
+            items.extend(more);
             return listed(machine, list, items).map(Some);
         }
         (Operator::Minus, _, Some(Thing::List(list))) => {
@@ -561,22 +630,20 @@ pub(crate) fn operator(
     Ok(Some(answer))
 }
 
-fn listed(machine: &mut Machine<'_>, like: &Rc<List>, items: Vec<Value>) -> Answer {
+pub(super) fn listed(machine: &mut Machine<'_>, like: &Rc<List>, items: Vec<Value>) -> Answer {
     machine.takes_bytes(items.len() * size_of::<Value>())?;
-    let is_set = like.is_set;
-    let list = List {
-        items: RefCell::new(Vec::new()),
-        array_of: like.array_of.clone(),
-        is_set,
-    };
-    let list = Rc::new(list);
-    if is_set {
-        machine.step(items.len())?;
-        for item in items {
-            super::collections::add(&list, item);
-        }
-    } else {
-        list.items.replace(items);
+    if let Some(order) = &like.set {
+        // Only sets in the order of their items stay what they are.
+        let order = match order {
+            KeyOrder::Size => KeyOrder::Size,
+            KeyOrder::Arrival | KeyOrder::Table(_) => KeyOrder::Arrival,
+        };
+        return super::sets::set_of(machine, order, items);
     }
-    Ok(Value::thing(Thing::List(list)))
+    Ok(Value::thing(Thing::List(Rc::new(List {
+        items: RefCell::new(items),
+        array_of: like.array_of.clone(),
+        set: None,
+        range: None,
+    }))))
 }

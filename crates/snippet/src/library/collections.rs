@@ -5,10 +5,12 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::order::{shuffle, sorted};
-use super::{access, int_value, integer, maps, text, text_of, thing};
+use super::sets::{add, set_of};
+use super::{access, arrangements, int_value, integer, maps, text, text_of, thing, tools};
 use crate::Value;
 use crate::arithmetic::{self, Number};
 use crate::class::{Answer, Class, MANY, Routine, between, routine};
+use crate::key_order::KeyOrder;
 use crate::machine::{Machine, Stop};
 use crate::syntax::Operator;
 use crate::value::{Items, List, Thing};
@@ -17,8 +19,6 @@ pub(super) const CLASSES: &[&Class] = &[
     &LIST,
     &LINKED_LIST,
     &LIST_INTERFACE,
-    &SET,
-    &LINKED_SET,
     &maps::MAP,
     &maps::HASH_MAP,
     &maps::TREE_MAP,
@@ -27,8 +27,8 @@ pub(super) const CLASSES: &[&Class] = &[
     &ENTRY,
     &ITERATOR,
     &ARRAY,
-    &COLLECTIONS,
-    &ARRAYS,
+    &tools::COLLECTIONS,
+    &tools::ARRAYS,
 ];
 
 pub(super) static CLOSURE: Class = Class {
@@ -40,31 +40,19 @@ pub(super) static CLOSURE: Class = Class {
 
 pub(super) static LIST: Class = Class {
     make: Some(between("ArrayList", 0, 1, make_list)),
-    methods: &[OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
     ..Class::named("java.util.ArrayList")
 };
 
 static LINKED_LIST: Class = Class {
     make: Some(between("LinkedList", 0, 1, make_list)),
-    methods: &[OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
     ..Class::named("java.util.LinkedList")
 };
 
 static LIST_INTERFACE: Class = Class {
-    methods: &[OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
     ..Class::named("java.util.List")
-};
-
-pub(super) static SET: Class = Class {
-    make: Some(between("HashSet", 0, 1, make_set)),
-    methods: &[OF_LISTS, OF_COLLECTIONS],
-    ..Class::named("java.util.HashSet")
-};
-
-static LINKED_SET: Class = Class {
-    make: Some(between("LinkedHashSet", 0, 1, make_set)),
-    methods: &[OF_LISTS, OF_COLLECTIONS],
-    ..Class::named("java.util.LinkedHashSet")
 };
 
 pub(super) static ARRAY: Class = Class {
@@ -87,6 +75,7 @@ pub(super) static ARRAY: Class = Class {
             }),
         ],
         OF_LISTS,
+        arrangements::OF_LISTS,
         OF_COLLECTIONS,
     ],
     ..Class::named("java.lang.reflect.Array")
@@ -101,46 +90,6 @@ fn make_list(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answe
         // A size that it will have does not matter.
         _ => Ok(Value::list(Vec::new())),
     }
-}
-
-fn make_set(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
-    match arguments.first().and_then(Value::as_list) {
-        Some(list) => set_of(machine, list),
-        None => Ok(empty_set()),
-    }
-}
-
-fn empty_set() -> Value {
-    Value::thing(Thing::List(Rc::new(List {
-        items: RefCell::new(Vec::new()),
-        array_of: None,
-        is_set: true,
-    })))
-}
-
-pub(super) fn set_of(machine: &mut Machine<'_>, list: &Rc<List>) -> Answer {
-    let set = empty_set();
-    let items = list.items.borrow().clone();
-    machine.takes_bytes(items.len() * size_of::<Value>())?;
-    if let Some(set) = set.as_list() {
-        for item in items {
-            machine.step(1)?;
-            add(set, item);
-        }
-    }
-    Ok(set)
-}
-
-/// Adds an item; false if it is a set that has it.
-pub(super) fn add(list: &List, item: Value) -> bool {
-    if list.is_set {
-        let items = list.items.borrow();
-        if items.iter().any(|known| super::equals(known, &item)) {
-            return false;
-        }
-    }
-    list.items.borrow_mut().push(item);
-    true
 }
 
 pub(super) fn list_of(of: &Value) -> Result<&Rc<List>, Stop> {
@@ -159,7 +108,7 @@ fn index(at: &Value, length: usize) -> Result<usize, Stop> {
     }
 }
 
-const OF_LISTS: &[Routine] = &[
+pub(super) const OF_LISTS: &[Routine] = &[
     routine("get", 1, |_, of, arguments| {
         let items = list_of(of)?.items.borrow();
         Ok(items[index(&arguments[0], items.len())?].clone())
@@ -181,7 +130,7 @@ const OF_LISTS: &[Routine] = &[
             items.insert(at, item.clone());
             return Ok(Value::Void);
         }
-        Ok(Value::Bool(add(list, arguments[0].clone())))
+        Ok(Value::Bool(add(list, arguments[0].clone())?))
     }),
     routine("push", 1, |machine, of, arguments| {
         machine.takes_bytes(size_of::<Value>())?;
@@ -203,7 +152,7 @@ const OF_LISTS: &[Routine] = &[
     }),
     routine("remove", 1, |_, of, arguments| {
         let list = list_of(of)?;
-        if let (Value::Int(_), false) = (&arguments[0], list.is_set) {
+        if let (Value::Int(_), false) = (&arguments[0], list.set.is_some()) {
             let mut items = list.items.borrow_mut();
             let at = index(&arguments[0], items.len())?;
             return Ok(items.remove(at));
@@ -233,9 +182,37 @@ const OF_LISTS: &[Routine] = &[
         let list = list_of(of)?;
         for item in more {
             machine.step(1)?;
-            add(list, item);
+            add(list, item)?;
         }
         Ok(Value::Bool(true))
+    }),
+    routine("removeAll", 1, |machine, of, arguments| {
+        keep_if(machine, of, &arguments[0], false)
+    }),
+    routine("retainAll", 1, |machine, of, arguments| {
+        keep_if(machine, of, &arguments[0], true)
+    }),
+    routine("containsAll", 1, |machine, of, arguments| {
+        let items = super::items(machine, of)?;
+        let wanted = super::items(machine, &arguments[0])?;
+        machine.step(items.len() * wanted.len() / 8)?;
+        let mut wanted = wanted.iter();
+        let all = wanted.all(|wanted| items.iter().any(|item| super::equals(item, wanted)));
+        Ok(Value::Bool(all))
+    }),
+    routine("intersect", 1, |machine, of, arguments| {
+        let common = common(machine, of, &arguments[0])?;
+        access::listed(machine, list_of(of)?, common)
+    }),
+    routine("disjoint", 1, |machine, of, arguments| {
+        let common = common(machine, of, &arguments[0])?;
+        Ok(Value::Bool(common.is_empty()))
+    }),
+    routine("plus", 1, |machine, of, arguments| {
+        operated(machine, Operator::Plus, of, &arguments[0])
+    }),
+    routine("minus", 1, |machine, of, arguments| {
+        operated(machine, Operator::Minus, of, &arguments[0])
     }),
     routine("indexOf", 1, |_, of, arguments| {
         let items = list_of(of)?.items.borrow();
@@ -257,8 +234,8 @@ const OF_LISTS: &[Routine] = &[
     }),
     between("sort", 0, 1, |machine, of, arguments| {
         let list = list_of(of)?;
-        let sorted = sorted(machine, list, arguments.first())?;
-        if list.is_set {
+        let sorted = sorted(machine, list.items.borrow().clone(), arguments.first())?;
+        if list.set.is_some() {
             return machine.list(sorted);
         }
         list.items.replace(sorted);
@@ -271,10 +248,17 @@ const OF_LISTS: &[Routine] = &[
     }),
     routine("unique", 0, |machine, of, _| {
         let list = list_of(of)?;
-        let set = set_of(machine, list)?;
+        let items = list.items.borrow().clone();
+        let set = set_of(machine, KeyOrder::Arrival, items)?;
         let items = super::items(machine, &set)?;
         list.items.replace(items);
         Ok(of.clone())
+    }),
+    routine("toUnique", 0, |machine, of, _| {
+        let items = list_of(of)?.items.borrow().clone();
+        let set = set_of(machine, KeyOrder::Arrival, items)?;
+        let items = super::items(machine, &set)?;
+        machine.list(items)
     }),
     routine("first", 0, |_, of, _| end(of, true)),
     routine("head", 0, |_, of, _| end(of, true)),
@@ -301,7 +285,6 @@ const OF_LISTS: &[Routine] = &[
         flatten(machine, of, &mut flat, 30)?;
         machine.list(flat)
     }),
-    routine("toSet", 0, |machine, of, _| set_of(machine, list_of(of)?)),
     between("shuffle", 0, 1, |machine, of, _| {
         shuffle(machine, of)?;
         Ok(Value::Void)
@@ -315,6 +298,37 @@ const OF_LISTS: &[Routine] = &[
         Ok(Value::Int(-1))
     }),
 ];
+
+/// Takes out of a list what another one has, or all else.
+fn keep_if(machine: &mut Machine<'_>, of: &Value, others: &Value, wanted: bool) -> Answer {
+    let list = list_of(of)?;
+    let items = list.items.borrow().clone();
+    let others = super::items(machine, others)?;
+    machine.step(items.len() * others.len() / 8)?;
+    let has = |item: &Value| others.iter().any(|other| super::equals(item, other));
+    let kept: Vec<Value> = items
+        .iter()
+        .filter(|item| has(item) == wanted)
+        .cloned()
+        .collect();
+    let changes = kept.len() < items.len();
+    list.items.replace(kept);
+    Ok(Value::Bool(changes))
+}
+
+/// The items of a list that another one has too.
+fn common(machine: &mut Machine<'_>, of: &Value, others: &Value) -> Result<Vec<Value>, Stop> {
+    let items = super::items(machine, of)?;
+    let others = super::items(machine, others)?;
+    machine.step(items.len() * others.len() / 8)?;
+    let has = |item: &Value| others.iter().any(|other| arithmetic::equal(item, other));
+    Ok(items.into_iter().filter(has).collect())
+}
+
+fn operated(machine: &mut Machine<'_>, operator: Operator, of: &Value, with: &Value) -> Answer {
+    let done = super::operator(machine, operator, of, with)?;
+    done.ok_or_else(|| Stop::unknown("this call without a list"))
+}
 
 fn end(of: &Value, is_first: bool) -> Answer {
     let items = list_of(of)?.items.borrow();
@@ -407,10 +421,13 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
         }
         Ok(Value::Null)
     }),
-    routine("findAll", 1, |machine, of, arguments| {
+    between("findAll", 0, 1, |machine, of, arguments| {
         let mut found = Vec::new();
         for item in super::items(machine, of)? {
-            let answer = call_with(machine, &arguments[0], item.clone())?;
+            let answer = match arguments.first() {
+                Some(closure) => call_with(machine, closure, item.clone())?,
+                None => item.clone(),
+            };
             if arithmetic::is_true(&answer) {
                 found.push(item);
             }
@@ -419,7 +436,10 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
             let entries: Result<Vec<_>, Stop> = found.iter().map(entries_of).collect();
             return Ok(Value::map(entries?.into_iter().flatten().collect()));
         }
-        machine.list(found)
+        match of.as_list() {
+            Some(list) if list.set.is_some() => access::listed(machine, list, found),
+            _ => machine.list(found),
+        }
     }),
     routine("any", 1, |machine, of, arguments| {
         for item in super::items(machine, of)? {
@@ -454,6 +474,12 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
         text::join(machine, &items, &by)
     }),
     between("sum", 0, 1, |machine, of, arguments| {
+        if of.as_map().is_some() {
+            return Err(Stop::thrown(
+                "groovy.lang.MissingMethodException",
+                "No signature of method: sum() of a map",
+            ));
+        }
         let mut sum: Option<Value> = None;
         for item in super::items(machine, of)? {
             let item = match arguments.first() {
@@ -484,10 +510,27 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
         }
         Ok(int_value(count))
     }),
-    routine("inject", 2, |machine, of, arguments| {
-        let mut value = arguments[0].clone();
-        for item in super::items(machine, of)? {
-            value = machine.call_value(&arguments[1], &[value, item])?;
+    between("inject", 1, 2, |machine, of, arguments| {
+        let mut items = super::items(machine, of)?.into_iter();
+        let (first, closure) = match arguments {
+            [first, closure] => (Some(first.clone()), closure),
+            _ => (items.next(), &arguments[0]),
+        };
+        let Some(mut value) = first else {
+            return Err(Stop::thrown(
+                "java.util.NoSuchElementException",
+                "Cannot call inject() on an empty iterable without passing an initial value.",
+            ));
+        };
+        for item in items {
+            machine.step(1)?;
+            value = match item.as_thing() {
+                Some(Thing::Entry(entry)) if parameters_of(machine, closure) == Some(3) => {
+                    let arguments = [value, entry.0.clone(), entry.1.clone()];
+                    machine.call_value(closure, &arguments)?
+                }
+                _ => machine.call_value(closure, &[value, item])?,
+            };
         }
         Ok(value)
     }),
@@ -498,14 +541,33 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
             let known = groups
                 .as_map()
                 .and_then(|map| access::entry(&map.borrow(), &key));
-            match known.as_ref().and_then(Value::as_list) {
-                Some(list) => {
-                    add(list, item);
+            let group = match known {
+                Some(group) => group,
+                None => {
+                    let group = match of.as_map() {
+                        Some(_) => Value::map(Vec::new()),
+                        None => Value::list(Vec::new()),
+                    };
+                    access::put(machine, &groups, key, group.clone())?;
+                    group
                 }
-                None => access::put(machine, &groups, key, Value::list(vec![item]))?,
+            };
+            match (item.as_thing(), group.as_list()) {
+                (Some(Thing::Entry(entry)), None) => {
+                    access::put(machine, &group, entry.0.clone(), entry.1.clone())?;
+                }
+                (_, Some(list)) => {
+                    add(list, item)?;
+                }
+                _ => {}
             }
         }
         Ok(groups)
+    }),
+    routine("toSet", 0, |machine, of, _| {
+        let items = super::items(machine, of)?;
+        let order = KeyOrder::table(Some(items.len()));
+        set_of(machine, order, items)
     }),
     routine("toList", 0, |machine, of, _| {
         let items = super::items(machine, of)?;
@@ -518,17 +580,24 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     }),
 ];
 
-/// Calls a closure with an item; an entry of a map is taken apart where two are asked for.
-fn call_with(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Answer {
-    machine.step(1)?;
-    if let (Some(Thing::Entry(entry)), Some(Thing::Closure(code))) =
-        (item.as_thing(), closure.as_thing())
-    {
-        let code = &machine.program.closures[code.code];
-        let wants_two = code.parameters.as_ref().is_some_and(|all| all.len() == 2);
-        if wants_two {
-            return machine.call_value(closure, &[entry.0.clone(), entry.1.clone()]);
+/// How many parameters a closure of this script names.
+fn parameters_of(machine: &Machine<'_>, closure: &Value) -> Option<usize> {
+    match closure.as_thing() {
+        Some(Thing::Closure(closure)) => {
+            let code = machine.program.closures.get(closure.code)?;
+            code.parameters.as_ref().map(Vec::len)
         }
+        _ => None,
+    }
+}
+
+/// Calls a closure with an item; an entry of a map is taken apart where two are asked for.
+pub(super) fn call_with(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Answer {
+    machine.step(1)?;
+    if let Some(Thing::Entry(entry)) = item.as_thing()
+        && parameters_of(machine, closure) == Some(2)
+    {
+        return machine.call_value(closure, &[entry.0.clone(), entry.1.clone()]);
     }
     machine.call_value(closure, &[item])
 }
@@ -558,7 +627,12 @@ fn added(machine: &mut Machine<'_>, left: &Value, right: &Value) -> Answer {
     }
 }
 
-fn extreme(machine: &mut Machine<'_>, of: &Value, by: Option<&Value>, wanted: Ordering) -> Answer {
+pub(super) fn extreme(
+    machine: &mut Machine<'_>,
+    of: &Value,
+    by: Option<&Value>,
+    wanted: Ordering,
+) -> Answer {
     let mut best: Option<(Value, Value)> = None;
     for item in super::items(machine, of)? {
         let weight = match by {
@@ -597,56 +671,4 @@ pub(super) static ITERATOR: Class = Class {
         }),
     ]],
     ..Class::named("java.util.Iterator")
-};
-
-static COLLECTIONS: Class = Class {
-    statics: &[
-        between("shuffle", 1, 2, |machine, _, arguments| {
-            shuffle(machine, &arguments[0])?;
-            Ok(Value::Void)
-        }),
-        routine("sort", 1, |machine, _, arguments| {
-            let list = list_of(&arguments[0])?;
-            let sorted = sorted(machine, list, None)?;
-            list.items.replace(sorted);
-            Ok(Value::Void)
-        }),
-        routine("reverse", 1, |_, _, arguments| {
-            list_of(&arguments[0])?.items.borrow_mut().reverse();
-            Ok(Value::Void)
-        }),
-        routine("emptyList", 0, |_, _, _| Ok(Value::list(Vec::new()))),
-        routine("max", 1, |machine, _, arguments| {
-            extreme(machine, &arguments[0], None, Ordering::Greater)
-        }),
-        routine("min", 1, |machine, _, arguments| {
-            extreme(machine, &arguments[0], None, Ordering::Less)
-        }),
-    ],
-    ..Class::named("java.util.Collections")
-};
-
-static ARRAYS: Class = Class {
-    statics: &[
-        between("asList", 0, MANY, |machine, _, arguments| match arguments {
-            [one] if one.as_list().is_some() => {
-                let items = super::items(machine, one)?;
-                machine.list(items)
-            }
-            several => machine.list(several.to_vec()),
-        }),
-        routine("toString", 1, |machine, _, arguments| {
-            machine.text(arguments[0].to_text())
-        }),
-        routine("sort", 1, |machine, _, arguments| {
-            let list = list_of(&arguments[0])?;
-            let sorted = sorted(machine, list, None)?;
-            list.items.replace(sorted);
-            Ok(Value::Void)
-        }),
-        routine("equals", 2, |_, _, arguments| {
-            Ok(Value::Bool(arithmetic::equal(&arguments[0], &arguments[1])))
-        }),
-    ],
-    ..Class::named("java.util.Arrays")
 };

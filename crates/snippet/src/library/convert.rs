@@ -219,10 +219,15 @@ pub(crate) fn fit(machine: &mut Machine<'_>, value: Value, class: &Type) -> Answ
             }
             other => Err(does_not_fit(machine, other, last)),
         },
-        "Set" | "HashSet" | "LinkedHashSet" => match value.as_list() {
-            Some(list) if !list.is_set => super::collections::set_of(machine, list),
-            _ => Ok(value),
-        },
+        _ if value.as_list().is_some() && super::sets::order_of(last).is_some() => {
+            // A list that is declared to be one becomes the set that keeps its order.
+            let is_set = super::sets::is_instance(&value, "Set");
+            let class = match last {
+                "HashSet" if !is_set => "LinkedHashSet",
+                last => last,
+            };
+            super::sets::fit(machine, value, class)
+        }
         _ => Ok(value),
     }
 }
@@ -311,7 +316,8 @@ pub(crate) fn cast(machine: &mut Machine<'_>, value: Value, class: &Type) -> Ans
             let items = super::items(machine, &value)?;
             machine.list(items)
         }
-        (_, "Set" | "HashSet") if value.as_list().is_some() => fit(machine, value, class),
+        (Value::Object(_), "String") if is_groovy => machine.text(machine.shown(&value)),
+        (_, "HashSet") if value.as_list().is_some() => super::sets::fit(machine, value, last),
         (_, "Map" | "List" | "Object") => Ok(value),
         _ if self::class(&class.class).is_some() => fit(machine, value, class),
         _ => Err(Stop::unknown(format!("the class {}", class.class))),
@@ -331,10 +337,16 @@ pub(crate) fn is_instance(value: &Value, class: &Type) -> Result<bool, Stop> {
         "Object" => true,
         "Number" => Number::of(value).is_some() && !matches!(value, Value::Char(_)),
         "List" | "ArrayList" | "Collection" | "Iterable" => {
-            matches!(value.as_list(), Some(list) if list.array_of.is_none())
+            matches!(value.as_list(), Some(list) if list.array_of.is_none()
+                && (list.set.is_none() || matches!(last, "Collection" | "Iterable")))
         }
-        "Set" => value.as_list().is_some_and(|list| list.is_set),
-        "Map" | "HashMap" | "LinkedHashMap" => value.as_map().is_some(),
+        "Set" | "HashSet" | "LinkedHashSet" | "TreeSet" | "SortedSet" => {
+            super::sets::is_instance(value, last)
+        }
+        "Map" => value.as_map().is_some(),
+        "HashMap" | "LinkedHashMap" | "TreeMap" => value
+            .as_map()
+            .is_some_and(|map| super::maps::is_instance(map, last)),
         "CharSequence" | "GString" | "String" => matches!(value, Value::Text(_)),
         _ => {
             if let Some(Thing::Thrown(thrown)) = value.as_thing() {

@@ -1,30 +1,71 @@
 //! Maps.
 
-use super::collections::{OF_COLLECTIONS, entries_of, list_of};
-use super::order::merge_sort;
-use super::{access, thing};
+use super::collections::{OF_COLLECTIONS, entries_of};
+use super::order::{merge_sort, sorted};
+use super::sets::set_of;
+use super::{access, integer, thing};
 use crate::Value;
 use crate::arithmetic;
 use crate::class::{Answer, Class, Routine, between, routine};
+use crate::key_order::KeyOrder;
 use crate::machine::{Machine, Stop};
-use crate::value::Thing;
+use crate::value::{Map, Thing};
 
 pub(super) static MAP: Class = Class {
-    make: Some(between("LinkedHashMap", 0, 1, make_map)),
+    make: Some(between("LinkedHashMap", 0, 1, |machine, _, arguments| {
+        make_map(machine, KeyOrder::Arrival, arguments.first())
+    })),
     methods: &[OF_MAPS, OF_COLLECTIONS],
     ..Class::named("java.util.LinkedHashMap")
 };
 
 pub(super) static HASH_MAP: Class = Class {
-    make: Some(between("HashMap", 0, 1, make_map)),
+    make: Some(between("HashMap", 0, 2, |machine, _, arguments| {
+        let order = match arguments.first() {
+            Some(of) if let Some(map) = of.as_map() => KeyOrder::table_of(map.borrow().len()),
+            Some(keys) => KeyOrder::table(usize::try_from(integer(keys)?).ok()),
+            None => KeyOrder::table(None),
+        };
+        make_map(machine, order, arguments.first())
+    })),
     methods: &[OF_MAPS, OF_COLLECTIONS],
     ..Class::named("java.util.HashMap")
 };
 
-pub(super) static TREE_MAP: Class = Class::named("java.util.TreeMap");
+pub(super) static TREE_MAP: Class = Class {
+    make: Some(between("TreeMap", 0, 1, |machine, _, arguments| {
+        if arguments.first().is_some_and(|of| of.as_map().is_none()) {
+            return Err(Stop::unknown("a TreeMap in an order of its own"));
+        }
+        make_map(machine, KeyOrder::Size, arguments.first())
+    })),
+    methods: &[OF_SORTED_MAPS, OF_MAPS, OF_COLLECTIONS],
+    ..Class::named("java.util.TreeMap")
+};
+
+const OF_SORTED_MAPS: &[Routine] = &[
+    routine("firstKey", 0, |_, of, _| end(of, true)),
+    routine("lastKey", 0, |_, of, _| end(of, false)),
+];
+
+fn end(of: &Value, is_first: bool) -> Answer {
+    let entries = thing!(of, Map).borrow();
+    let entry = if is_first {
+        entries.first()
+    } else {
+        entries.last()
+    };
+    let key = entry.map(|(key, _)| key.clone());
+    key.ok_or_else(|| Stop::thrown("java.util.NoSuchElementException", "no key"))
+}
 
 pub(super) static CONCURRENT_MAP: Class = Class {
-    make: Some(between("ConcurrentHashMap", 0, 1, make_map)),
+    make: Some(between(
+        "ConcurrentHashMap",
+        0,
+        1,
+        |machine, _, arguments| make_map(machine, KeyOrder::Arrival, arguments.first()),
+    )),
     ..Class::named("java.util.concurrent.ConcurrentHashMap")
 };
 
@@ -33,11 +74,33 @@ pub(super) static MAP_INTERFACE: Class = Class {
     ..Class::named("java.util.Map")
 };
 
-fn make_map(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
-    let entries = arguments.first().and_then(Value::as_map);
+/// A map with the entries of another one, or without.
+fn make_map(machine: &mut Machine<'_>, order: KeyOrder, of: Option<&Value>) -> Answer {
+    let entries = of.and_then(Value::as_map);
     let entries = entries.map(|map| map.borrow().clone()).unwrap_or_default();
-    machine.takes_bytes(entries.len() * 2 * size_of::<Value>())?;
-    Ok(Value::map(entries))
+    let made = Value::ordered_map(Vec::new(), order);
+    for (key, value) in entries {
+        machine.step(1)?;
+        access::put(machine, &made, key, value)?;
+    }
+    Ok(made)
+}
+
+pub(super) fn class_of(order: &KeyOrder) -> &'static Class {
+    match order {
+        KeyOrder::Arrival => &MAP,
+        KeyOrder::Table(_) => &HASH_MAP,
+        KeyOrder::Size => &TREE_MAP,
+    }
+}
+
+/// Whether a map is one of a class; those in the order of arrival are tables too.
+pub(super) fn is_instance(map: &Map, class: &str) -> bool {
+    match class {
+        "HashMap" => !matches!(map.1, KeyOrder::Size),
+        "LinkedHashMap" => matches!(map.1, KeyOrder::Arrival),
+        _ => matches!(map.1, KeyOrder::Size),
+    }
 }
 
 fn found(of: &Value, key: &Value) -> Result<Option<Value>, Stop> {
@@ -104,8 +167,8 @@ const OF_MAPS: &[Routine] = &[
     }),
     routine("keySet", 0, |machine, of, _| {
         let map = thing!(of, Map).borrow();
-        let keys = map.iter().map(|(key, _)| key.clone()).collect();
-        machine.list(keys)
+        let keys: Vec<Value> = map.iter().map(|(key, _)| key.clone()).collect();
+        set_of(machine, KeyOrder::Arrival, keys)
     }),
     routine("values", 0, |machine, of, _| {
         let map = thing!(of, Map).borrow();
@@ -116,20 +179,30 @@ const OF_MAPS: &[Routine] = &[
         let items = super::items(machine, of)?;
         machine.list(items)
     }),
-    routine("sort", 0, |machine, of, _| {
-        let mut entries = super::items(machine, of)?;
-        machine.step(entries.len() * 4)?;
-        let key = |value: &Value| match value.as_thing() {
-            Some(Thing::Entry(entry)) => entry.0.clone(),
-            _ => Value::Null,
+    between("sort", 0, 1, |machine, of, arguments| {
+        let entries = super::items(machine, of)?;
+        let sorted = match arguments.first() {
+            Some(by) => sorted(machine, entries, Some(by))?,
+            None => {
+                machine.step(entries.len() * 4)?;
+                let key = |value: &Value| match value.as_thing() {
+                    Some(Thing::Entry(entry)) => entry.0.clone(),
+                    _ => Value::Null,
+                };
+                merge_sort(entries, &mut |left, right| {
+                    arithmetic::compare(&key(left), &key(right))
+                })?
+            }
         };
-        let list = Value::list(std::mem::take(&mut entries));
-        let list = list_of(&list)?;
-        let all = list.items.borrow().clone();
-        let sorted = merge_sort(all, &mut |left, right| {
-            arithmetic::compare(&key(left), &key(right))
-        })?;
         let entries: Result<Vec<_>, Stop> = sorted.iter().map(entries_of).collect();
         Ok(Value::map(entries?.into_iter().flatten().collect()))
+    }),
+    routine("subMap", 1, |machine, of, arguments| {
+        let part = Value::map(Vec::new());
+        for key in super::items(machine, &arguments[0])? {
+            let value = found(of, &key)?.unwrap_or(Value::Null);
+            access::put(machine, &part, key, value)?;
+        }
+        Ok(part)
     }),
 ];

@@ -113,7 +113,8 @@ pub(crate) fn call_function(machine: &mut Machine<'_>, name: &str, arguments: &[
         (Language::Groovy, "println" | "print", []) => Ok(Value::Null),
         (Language::Groovy, "println" | "print", [text])
         | (Language::BeanShell, "print", [text]) => {
-            jmeter::print(machine, &text.to_text());
+            let text = machine.shown(text);
+            jmeter::print(machine, &text);
             Ok(Value::Null)
         }
         (Language::Groovy, "printf", [format, rest @ ..]) => {

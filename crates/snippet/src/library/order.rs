@@ -7,15 +7,14 @@ use super::integer;
 use crate::Value;
 use crate::arithmetic;
 use crate::machine::{Machine, Stop};
-use crate::value::{List, Thing};
+use crate::value::Thing;
 
 /// The items in order, by a closure or by themselves.
 pub(super) fn sorted(
     machine: &mut Machine<'_>,
-    list: &List,
+    items: Vec<Value>,
     by: Option<&Value>,
 ) -> Result<Vec<Value>, Stop> {
-    let items = list.items.borrow().clone();
     let is_comparison = |machine: &Machine<'_>| match by.and_then(Value::as_thing) {
         Some(Thing::Closure(closure)) => {
             let code = &machine.program.closures[closure.code];

@@ -131,12 +131,6 @@ fn distance(left: &str, right: &str) -> i32 {
 }
 
 /// Java's hash of a text.
-pub(super) fn hash_code(text: &str) -> i32 {
-    text.encode_utf16().fold(0_i32, |hash, unit| {
-        hash.wrapping_mul(31).wrapping_add(i32::from(unit))
-    })
-}
-
 fn from_bytes(machine: &mut Machine<'_>, bytes: &Value) -> Answer {
     let is_characters = bytes
         .as_list()
@@ -223,7 +217,11 @@ fn trimmed(text: &str) -> &str {
 
 pub(super) fn join(machine: &mut Machine<'_>, items: &[Value], by: &str) -> Answer {
     machine.step(items.len())?;
-    let texts: Vec<Arc<str>> = items.iter().map(Value::to_shared_text).collect();
+    let text = |item: &Value| match item {
+        Value::Text(text) => Arc::clone(text),
+        other => machine.shown(other).into(),
+    };
+    let texts: Vec<Arc<str>> = items.iter().map(text).collect();
     let bytes: usize = texts.iter().map(|text| text.len() + by.len()).sum();
     machine.takes_bytes(bytes)?;
     Ok(Value::text(texts.join(by)))

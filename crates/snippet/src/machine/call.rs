@@ -87,9 +87,35 @@ impl Machine<'_> {
             && let Some(list) = one.as_list()
         {
             let items = list.items.borrow().clone();
+            self.takes_arguments(code, items.len())?;
             return self.call_code(code, closure.scope, false, &items);
         }
+        self.takes_arguments(code, arguments.len())?;
         self.call_code(code, closure.scope, false, arguments)
+    }
+
+    /// Whether a closure may be called with so many arguments: nothing stands for the only one.
+    fn takes_arguments(&self, code: &Code, count: usize) -> Result<(), Stop> {
+        if self.language() != Language::Groovy {
+            return Ok(());
+        }
+        let (least, most) = match &code.parameters {
+            None => (0, 1),
+            Some(parameters) => {
+                let needed = parameters
+                    .iter()
+                    .filter(|one| one.default.is_none())
+                    .count();
+                (if needed == 1 { 0 } else { needed }, parameters.len())
+            }
+        };
+        if (least..=most).contains(&count) {
+            return Ok(());
+        }
+        Err(Stop::thrown(
+            "groovy.lang.MissingMethodException",
+            format!("No signature of method: call() is applicable for {count} argument(s)"),
+        ))
     }
 
     /// Calls what must be a closure.

@@ -124,7 +124,7 @@ impl Machine<'_> {
         for part in parts {
             match self.evaluate(part)? {
                 Value::Text(part) => text.push_str(&part),
-                other => text.push_str(&other.to_text()),
+                other => text.push_str(&self.shown(&other)),
             }
             self.takes_bytes(0)?;
             if text.len() > super::BYTES_MAX {

@@ -305,12 +305,9 @@ impl Parser {
                 }
                 self.expect("]")?;
                 Kind::Index(Self::boxed(of, index))
-            } else if self.is_sign("(")
-                && self.goes_on()
-                && matches!(of.kind, Kind::Closure(_) | Kind::Index(_))
-            {
-                // A closure that is called where it stands.
-                let arguments = self.arguments()?;
+            } else if self.is_sign("(") && self.goes_on() && self.may_give_closure(&of) {
+                // A closure that is called where it stands, or where it is given.
+                let arguments = self.call_arguments()?.unwrap_or_default();
                 Kind::CallMethod {
                     of: Box::new(of),
                     name: "call".into(),
@@ -321,6 +318,19 @@ impl Parser {
                 return Ok(of);
             };
             of = Expression::new(kind, line)?;
+        }
+    }
+
+    /// Whether what an expression gives can be called: not what is a text or number by its look.
+    fn may_give_closure(&self, of: &Expression) -> bool {
+        match &of.kind {
+            Kind::Closure(_) | Kind::Index(_) => true,
+            Kind::Call { .. }
+            | Kind::CallMethod { .. }
+            | Kind::Choice(_)
+            | Kind::Elvis(_)
+            | Kind::Cast(..) => self.language == Language::Groovy,
+            _ => false,
         }
     }
 

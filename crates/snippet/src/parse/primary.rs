@@ -233,7 +233,7 @@ impl Parser {
     pub(super) fn closure(&mut self) -> Result<Expression, SyntaxError> {
         let line = self.line();
         self.expect("{")?;
-        let parameters = if self.has_parameters() {
+        let parameters = if self.has_parameters(0) {
             Some(self.parameters("->")?)
         } else {
             None
@@ -243,10 +243,10 @@ impl Parser {
         Expression::new(Kind::Closure(self.parsed.closures.len() - 1), line)
     }
 
-    /// Whether names and an arrow come next.
-    fn has_parameters(&self) -> bool {
+    /// Whether names and an arrow come after so many tokens.
+    pub(super) fn has_parameters(&self, from: usize) -> bool {
         for ahead in 0..60 {
-            match &self.ahead(ahead).kind {
+            match &self.ahead(from + ahead).kind {
                 TokenKind::Sign("->") => return true,
                 TokenKind::Sign("," | "<" | ">" | "." | "[" | "]" | "=")
                 | TokenKind::Name(_)

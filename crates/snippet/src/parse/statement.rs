@@ -47,7 +47,8 @@ impl Parser {
         if self.takes(";") {
             return Ok(None);
         }
-        if self.is_sign("{") && !self.is_map_of_jexl() {
+        let is_closure = self.language == Language::Groovy && self.has_parameters(1);
+        if self.is_sign("{") && !is_closure && !self.is_map_of_jexl() {
             return self.block().map(Statement::Block).map(Some);
         }
         if let Some(word) = self.keyword() {

@@ -1,6 +1,8 @@
-//! What scripts answered in JMeter 5.6.3, each in a sampler of its own.
+//! What scripts answered in JMeter 5.6.3, each in a sampler of its own, and in the Groovy 3.0.20
+//! that it brings along.
 //!
-//! `tests/answers.jsonl` holds its results as they were saved: response code, message and body.
+//! `tests/answers.jsonl` holds JMeter's results as they were saved: response code, message and
+//! body. `tests/groovy.jsonl` holds what Groovy's shell gave, in the same form.
 //! Where a script throws, the class of the exception has to be the same; its words are those of
 //! Groovy's or `BeanShell`'s insides, and are not compared.
 
@@ -98,7 +100,11 @@ fn exception(message: &str) -> Option<&str> {
 
 #[test]
 fn scripts_answer_as_in_jmeter() {
-    let facts = include_str!("../answers.jsonl");
+    let facts = [
+        include_str!("../answers.jsonl"),
+        include_str!("../groovy.jsonl"),
+    ];
+    let facts = facts.concat();
     let mut wrong = Vec::new();
     let mut count = 0;
     for line in facts.lines() {
