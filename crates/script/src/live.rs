@@ -1,12 +1,14 @@
 //! What all users of a test share and may change: properties, open files, the log.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
 use jiff::tz::TimeZone;
 use weir_reach::{Reach, is_refusal};
+use weir_snippet::SharedValue;
 
 use crate::Properties;
 use crate::function::{CsvFiles, XmlNodes};
@@ -19,6 +21,8 @@ pub type LogSink = Box<dyn Fn(&str, &str) + Send + Sync>;
 #[derive(Default)]
 pub(crate) struct Live {
     properties: RwLock<Properties>,
+    /// Properties that scripts have set to what is no text.
+    shared: RwLock<BTreeMap<String, SharedValue>>,
     /// The plan's file.
     plan: Option<PathBuf>,
     /// The files that the plan may touch.
@@ -71,7 +75,39 @@ impl Live {
         let mut properties = properties.unwrap_or_else(PoisonError::into_inner);
         let earlier = properties.get(name).map(str::to_owned);
         properties.set(name, value);
+        self.shared_mut().remove(name);
         earlier
+    }
+
+    /// The value of a property that is no text.
+    pub(crate) fn shared_property(&self, name: &str) -> Option<SharedValue> {
+        let shared = self.shared.read();
+        shared
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .copied()
+    }
+
+    /// Sets a property to what is no text: whoever asks for a text finds none.
+    pub(crate) fn share_property(&self, name: &str, value: SharedValue) {
+        let properties = self.properties.write();
+        let mut properties = properties.unwrap_or_else(PoisonError::into_inner);
+        properties.remove(name);
+        self.shared_mut().insert(name.to_owned(), value);
+    }
+
+    /// Takes a property away from everyone.
+    pub(crate) fn remove_property(&self, name: &str) {
+        let properties = self.properties.write();
+        let mut properties = properties.unwrap_or_else(PoisonError::into_inner);
+        properties.remove(name);
+        self.shared_mut().remove(name);
+    }
+
+    /// To be held for a moment, and only with the texts.
+    fn shared_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<String, SharedValue>> {
+        let shared = self.shared.write();
+        shared.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn time_zone(&self) -> TimeZone {

@@ -10,8 +10,8 @@ use jiff::tz::TimeZone;
 use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{ElementId, Script as Element};
 use weir_snippet::{
-    Bindings, DateWriter, Failure, Host, Language, Place, Sample, Script, State, SyntaxError,
-    Value, WriteMode,
+    Bindings, DateParts, DateWriter, Failure, Host, Language, Place, Sample, Script, SharedValue,
+    State, SyntaxError, Value, WriteMode,
 };
 
 use crate::date::{DatePattern, Defaults, Fields, format_epoch};
@@ -409,6 +409,18 @@ impl Host for OfUser<'_> {
         self.0.live().set_property(name, value)
     }
 
+    fn shared_property(&self, name: &str) -> Option<SharedValue> {
+        self.0.live().shared_property(name)
+    }
+
+    fn share_property(&mut self, name: &str, value: SharedValue) {
+        self.0.live().share_property(name, value);
+    }
+
+    fn remove_property(&mut self, name: &str) {
+        self.0.live().remove_property(name);
+    }
+
     fn log(&mut self, level: &str, text: &str) {
         self.0.live().log(level, text);
     }
@@ -431,6 +443,20 @@ impl Host for OfUser<'_> {
         let fields = Fields::at(epoch_ms, self.zone(zone));
         let text = fields.and_then(|fields| compiled.format(&fields));
         text.ok_or_else(|| "the time is beyond the calendar".to_owned())
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        self.zone(None)
+    }
+
+    fn format_parts(&self, parts: &DateParts, pattern: &str) -> Result<Option<String>, String> {
+        let pattern = DatePattern::new(pattern).map_err(|error| error.to_string())?;
+        Ok(pattern.format(&Fields::of_parts(parts)))
+    }
+
+    fn parse_parts(&self, text: &str, pattern: &str) -> Result<Option<DateParts>, String> {
+        let pattern = DatePattern::new(pattern).map_err(|error| error.to_string())?;
+        Ok(pattern.parse(text, None).map(|fields| fields.parts()))
     }
 
     fn date_writer(&self) -> DateWriter {

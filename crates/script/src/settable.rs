@@ -44,7 +44,13 @@ impl Settable {
         let quote = inside.chars().next().filter(|c| matches!(c, '"' | '\''));
         let named = quote.and_then(|quote| inside[1..].split_once(quote));
         match named {
-            Some((name, _)) if !name.contains('$') => self.add(name),
+            // What is more than a text in quotes names something else.
+            Some((name, rest))
+                if !name.contains(['$', '\\'])
+                    && rest.trim_start().starts_with([',', ')', ']']) =>
+            {
+                self.add(name);
+            }
             _ => self.add_all(),
         }
     }
@@ -84,21 +90,41 @@ impl Changes {
         {
             self.variables.add_all();
         }
-        for word in [
-            "props.put",
-            "props.setProperty",
-            "JMeterUtils.setProperty",
-            "props[",
-        ] {
-            for (at, _) in script.match_indices(word) {
-                self.properties.add_named_by(&script[at + word.len()..]);
-            }
+        for (at, word) in script.match_indices("JMeterUtils.setProperty") {
+            self.properties.add_named_by(&script[at + word.len()..]);
         }
-        if ["getProperties", "props.remove", "props.clear"]
+        for (at, word) in script.match_indices("props") {
+            self.add_use_of_properties(&script[..at], &script[at + word.len()..]);
+        }
+        if ["getProperties", "getJMeterProperties"]
             .iter()
             .any(|word| script.contains(word))
         {
             self.properties.add_all();
+        }
+    }
+
+    /// What `props` is used for between these two parts of a script: reading sets nothing, what is
+    /// neither reading nor setting by name may set anything.
+    fn add_use_of_properties(&mut self, before: &str, after: &str) {
+        let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        if before.ends_with(is_of_name) || after.starts_with(is_of_name) {
+            return;
+        }
+        let reads = [
+            ".get(",
+            ".getProperty(",
+            ".getOrDefault(",
+            ".containsKey(",
+            ".getAt(",
+        ];
+        if reads.iter().any(|read| after.starts_with(read)) {
+            return;
+        }
+        let sets = [".put(", ".putIfAbsent(", ".setProperty(", ".remove(", "["];
+        match sets.iter().find_map(|set| after.strip_prefix(set)) {
+            Some(named) => self.properties.add_named_by(named),
+            None => self.properties.add_all(),
         }
     }
 
@@ -117,6 +143,33 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scripts_set_what_they_name_or_anything() {
+        for (script, p, q) in [
+            ("props.get('p'); props.getProperty('p')", false, false),
+            ("props.containsKey('p')", false, false),
+            ("props.put('p', 5)", true, false),
+            ("props.put( \"p\" , 5)", true, false),
+            ("props['p'] = 5", true, false),
+            ("props.remove('p')", true, false),
+            ("props.putIfAbsent('p', '')", true, false),
+            ("JMeterUtils.setProperty('p', '1')", true, false),
+            ("props.put('p' + n, 5)", true, true),
+            ("props.put(\"p$n\", 5)", true, true),
+            ("props.put(name, 5)", true, true),
+            ("props.p = 5", true, true),
+            ("def all = props; all.put('p', 5)", true, true),
+            ("props\n  .put('p', 5)", true, true),
+            ("ctx.getProperties().put('p', 5)", true, true),
+            ("my_props.put('p', 5); propsOf(1)", false, false),
+        ] {
+            let mut changes = Changes::default();
+            changes.add_script(script);
+            let found = ["p", "q"].map(|name| changes.properties.contains(name));
+            assert_eq!(found, [p, q], "{script}");
+        }
+    }
 
     #[test]
     fn by_name_start_or_all() {

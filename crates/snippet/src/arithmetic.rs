@@ -306,6 +306,15 @@ fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
         (Thing::Date(left), Thing::Date(right)) => left.get() == right.get(),
         (Thing::Counter(left), Thing::Counter(right)) => left.get() == right.get(),
         (Thing::Instant(left), Thing::Instant(right)) => left == right,
+        (Thing::Temporal(left), Thing::Temporal(right)) => {
+            left.compare(right) == Some(Ordering::Equal)
+        }
+        (Thing::Duration(left), Thing::Duration(right)) => left == right,
+        (Thing::Period(left), Thing::Period(right)) => left == right,
+        (Thing::ZoneId(left), Thing::ZoneId(right)) => left.name == right.name,
+        (Thing::Named(left, one), Thing::Named(right, other)) => {
+            std::ptr::eq(*left, *right) && one == other
+        }
         (Thing::Uuid(left), Thing::Uuid(right)) | (Thing::File(left), Thing::File(right)) => {
             left == right
         }
@@ -325,6 +334,7 @@ fn is_same_thing(left: &Thing, right: &Thing) -> bool {
         (Thing::Class(left), Thing::Class(right)) | (Thing::Single(left), Thing::Single(right)) => {
             std::ptr::eq(*left, *right)
         }
+        (Thing::Named(..), Thing::Named(..)) => things_equal(left, right, 1),
         (Thing::Previous, Thing::Previous) | (Thing::Own, Thing::Own) => true,
         _ => false,
     }
@@ -355,6 +365,13 @@ pub(crate) fn compare(left: &Value, right: &Value) -> Result<Ordering, Stop> {
         (Value::Object(left), Value::Object(right)) => match (&left.0, &right.0) {
             (Thing::Date(left), Thing::Date(right)) => Some(left.get().cmp(&right.get())),
             (Thing::Instant(left), Thing::Instant(right)) => Some(left.cmp(right)),
+            (Thing::Temporal(left), Thing::Temporal(right)) => left.compare(right),
+            (Thing::Duration(left), Thing::Duration(right)) => Some(left.cmp(right)),
+            (Thing::Named(left, one), Thing::Named(right, other))
+                if std::ptr::eq(*left, *right) =>
+            {
+                Some(one.cmp(other))
+            }
             _ => None,
         },
         (left, right) => match (Number::of(left), Number::of(right)) {

@@ -4,7 +4,7 @@
 //! where that shows (what JMeter binds, classes by name, variables with a type, texts), and else
 //! against the methods of all classes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Language;
 use crate::class::Class;
@@ -17,6 +17,7 @@ pub(crate) fn unknown(program: &Program) -> Vec<Unknown> {
     let mut check = Check {
         program,
         variables: BTreeMap::new(),
+        objects: BTreeSet::new(),
         unknown: Vec::new(),
     };
     for body in program.bodies() {
@@ -38,6 +39,8 @@ struct Check<'p> {
     program: &'p Program,
     /// Variables with the class of their type; `None` when it does not show or is not one.
     variables: BTreeMap<&'p str, Option<&'static Class>>,
+    /// Variables that are declared with an object.
+    objects: BTreeSet<&'p str>,
     unknown: Vec<Unknown>,
 }
 
@@ -64,6 +67,13 @@ impl<'p> Check<'p> {
             Statement::Declare(class, declared) => {
                 for declared in declared {
                     self.declare_as(&declared.name, class.as_ref());
+                    if declared
+                        .value
+                        .as_ref()
+                        .is_some_and(|value| self.is_object(value))
+                    {
+                        self.objects.insert(&*declared.name);
+                    }
                 }
             }
             Statement::ForEach { name, .. } => self.declare_as(name, None),
@@ -129,7 +139,10 @@ impl<'p> Check<'p> {
                 name,
                 arguments,
                 ..
-            } => self.method(of, name, arguments.len(), line),
+            } => {
+                self.method(of, name, arguments.len(), line);
+                self.shared(of, name, arguments, line);
+            }
             Kind::Property { of, name, .. } => self.property(of, name, line),
             Kind::Call { name, .. } => {
                 let is_known = self.program.function(name).is_some()
@@ -204,6 +217,30 @@ impl<'p> Check<'p> {
                 line,
                 format!("the method {name} with {arguments} argument(s) of {class}"),
             );
+        }
+    }
+
+    /// Objects that users would share through a property.
+    fn shared(&mut self, of: &Expression, name: &str, arguments: &[Expression], line: u32) {
+        let is_properties = matches!(&of.kind, Kind::Name(name) if **name == *"props");
+        if let ([_, value], true) = (arguments, is_properties && name == "put")
+            && self.is_object(value)
+        {
+            let what = "a property that holds an object, which users share";
+            self.says(line, what.to_owned());
+        }
+    }
+
+    /// Whether an expression gives what is no text, number or truth value, where that shows.
+    fn is_object(&self, of: &Expression) -> bool {
+        match &of.kind {
+            Kind::Closure(_) | Kind::List(_) | Kind::Map(_) | Kind::Range { .. } => true,
+            Kind::New { class, .. } => !matches!(
+                &**class,
+                "String" | "Integer" | "Long" | "Double" | "BigDecimal" | "Boolean"
+            ),
+            Kind::Name(name) => self.objects.contains(&**name),
+            _ => false,
         }
     }
 

@@ -3,7 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::{DateWriter, Value};
+use jiff::tz::TimeZone;
+
+use crate::temporal::DateParts;
+use crate::{DateWriter, SharedValue, Value};
 
 /// The world around a script.
 ///
@@ -27,6 +30,12 @@ pub trait Host {
     fn properties(&self) -> Vec<(String, String)>;
     /// Sets a property for all users; the answer is its earlier value.
     fn set_property(&mut self, name: &str, value: &str) -> Option<String>;
+    /// The value of a property that is no text.
+    fn shared_property(&self, name: &str) -> Option<SharedValue>;
+    /// Sets a property to what is no text, instead of its text.
+    fn share_property(&mut self, name: &str, value: SharedValue);
+    /// Takes a property away, whatever it holds.
+    fn remove_property(&mut self, name: &str);
     /// Takes a text for the log.
     fn log(&mut self, level: &str, text: &str);
     /// Milliseconds since 1970.
@@ -41,6 +50,13 @@ pub trait Host {
         pattern: &str,
         zone: Option<&str>,
     ) -> Result<String, String>;
+    /// The time zone of whoever runs the script.
+    fn time_zone(&self) -> TimeZone;
+    /// A date, a time or both in a pattern of `DateTimeFormatter`; `None` when the pattern asks
+    /// for what is not there, the error says what is wrong with it.
+    fn format_parts(&self, parts: &DateParts, pattern: &str) -> Result<Option<String>, String>;
+    /// What a text in a pattern of `DateTimeFormatter` says; `None` when it does not fit.
+    fn parse_parts(&self, text: &str, pattern: &str) -> Result<Option<DateParts>, String>;
     /// What writes dates that are shown as texts.
     fn date_writer(&self) -> DateWriter;
     /// The time that a text in a pattern of Java says; `None` when it does not fit.

@@ -26,6 +26,8 @@ pub(crate) enum KeyOrder {
 /// Places of a table that nothing is said of.
 const PLACES: u32 = 16;
 const PLACES_MAX: u32 = 1 << 30;
+/// What `UnixFileSystem.hashCode` puts over the path's.
+const FILE_MASK: i32 = 0x0012_d591;
 /// Deepest nesting of lists that have a hash.
 const DEPTH_MAX: u32 = 30;
 
@@ -56,7 +58,7 @@ impl KeyOrder {
     /// Moves what was put last to where it belongs.
     pub(crate) fn settle<T>(
         &self,
-        items: &mut Vec<T>,
+        items: &mut [T],
         key: impl Fn(&T) -> &Value,
     ) -> Result<(), Stop> {
         let Some((last, known)) = items.split_last() else {
@@ -121,7 +123,7 @@ fn hash_to_depth(value: &Value, depth: u32) -> Option<i32> {
             let bits = if value.is_nan() { f64::NAN } else { *value };
             of_long(bits.to_bits().cast_signed())
         }
-        Value::Decimal(DecimalValue(value)) => of_decimal(*value)?,
+        Value::Decimal(DecimalValue(value)) => of_decimal(*value),
         Value::Char(value) => *value as i32,
         Value::Text(text) => {
             work::note(text.len());
@@ -140,7 +142,7 @@ fn hash_to_depth(value: &Value, depth: u32) -> Option<i32> {
 }
 
 /// `31 * unscaledValue().hashCode() + scale()`.
-fn of_decimal(value: Decimal) -> Option<i32> {
+fn of_decimal(value: Decimal) -> i32 {
     let (unscaled, scale) = value.parts();
     let size = unscaled.unsigned_abs();
     let words = [96, 64, 32, 0].map(|shift| (size >> shift) as u32);
@@ -152,7 +154,7 @@ fn of_decimal(value: Decimal) -> Option<i32> {
     } else {
         hash
     };
-    Some(hash.wrapping_mul(31).wrapping_add(scale))
+    hash.wrapping_mul(31).wrapping_add(scale)
 }
 
 fn of_thing(thing: &Thing, depth: u32) -> Option<i32> {
@@ -178,7 +180,7 @@ fn of_thing(thing: &Thing, depth: u32) -> Option<i32> {
             })
         }
         Thing::Entry(entry) => Some(hash_code(&entry.0)? ^ hash_code(&entry.1)?),
-        Thing::File(path) => hash_code(&Value::Text(path.clone())).map(|hash| hash ^ 1_234_321),
+        Thing::File(path) => hash_code(&Value::Text(path.clone())).map(|hash| hash ^ FILE_MASK),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ mod collections;
 mod convert;
 mod files;
 mod format;
+mod java_time;
 mod jmeter;
 mod json;
 mod maps;
@@ -23,6 +24,7 @@ mod text;
 mod time;
 mod tools;
 mod url;
+mod variables;
 
 use std::sync::Arc;
 
@@ -34,6 +36,7 @@ pub(crate) use self::convert::{
     cast, default_of_field, default_of_item, fit, is_exception, is_exception_of, is_instance,
     is_type,
 };
+pub(crate) use self::java_time::{Formatter, Names};
 pub(crate) use self::names::{bound, bound_class, call_function, is_bound, is_function};
 pub(crate) use self::patterns::{compile_pattern, matches, pattern_of};
 use crate::arithmetic::{self, Number};
@@ -44,10 +47,11 @@ use crate::value::Thing;
 use crate::{Language, Value, work};
 
 /// Every class.
-const FAMILIES: [&[&Class]; 10] = [
+const FAMILIES: [&[&Class]; 11] = [
     codec::CLASSES,
     collections::CLASSES,
     files::CLASSES,
+    java_time::CLASSES,
     jmeter::CLASSES,
     json::CLASSES,
     numbers::CLASSES,
@@ -151,7 +155,13 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Random(_) => &numbers::RANDOM,
         Thing::Counter(_) => &numbers::COUNTER,
         Thing::Date(_) => &time::DATE,
-        Thing::Instant(_) => &time::INSTANT,
+        Thing::Instant(_) => &java_time::INSTANT,
+        Thing::Temporal(temporal) => java_time::class_of(temporal),
+        Thing::ZoneId(_) => &java_time::ZONE_ID,
+        Thing::Duration(_) => &java_time::DURATION,
+        Thing::Period(_) => &java_time::PERIOD,
+        Thing::Formatter(_) => &java_time::FORMATTER,
+        Thing::Named(names, _) => names.class,
         Thing::DateFormat(_) => &time::FORMAT,
         Thing::Zone(_) => &time::ZONE,
         Thing::Uuid(_) => &codec::UUID,

@@ -7,12 +7,15 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use jiff::SignedDuration;
+
 use crate::bury::bury;
 use crate::class::Class;
 use crate::date::Date;
 use crate::key_order::KeyOrder;
 use crate::number::{Decimal, java_double};
 use crate::pattern::{Matcher, Pattern};
+use crate::temporal::{Period, Temporal};
 use crate::work;
 
 /// A value of a script.
@@ -67,6 +70,13 @@ pub(crate) enum Thing {
     Date(Rc<Date>),
     /// A moment of `java.time`, in milliseconds since 1970.
     Instant(i64),
+    Temporal(Rc<Temporal>),
+    ZoneId(Rc<crate::temporal::Zone>),
+    Duration(Rc<SignedDuration>),
+    Period(Rc<Period>),
+    Formatter(Rc<crate::library::Formatter>),
+    /// A constant of `java.time`, by its place among those of its class.
+    Named(&'static crate::library::Names, u8),
     /// A pattern, and the name of a time zone.
     DateFormat(Rc<(Arc<str>, Zone)>),
     /// A time zone by its name.
@@ -438,6 +448,13 @@ impl Thing {
             Self::Uuid(text) | Self::File(text) | Self::Zone(text) => out.push_str(text),
             Self::Date(date) => out.push_str(&date.text()),
             Self::Instant(at) => out.push_str(&crate::instant::text(*at)),
+            Self::Temporal(temporal) => out.push_str(&temporal.to_string()),
+            Self::ZoneId(zone) => out.push_str(&zone.name),
+            Self::Duration(duration) => {
+                out.push_str(&crate::temporal::duration_text(**duration));
+            }
+            Self::Period(period) => out.push_str(&period.to_string()),
+            Self::Named(names, at) => out.push_str(names.shown(*at)),
             Self::Pattern(pattern) => out.push_str(pattern.source()),
             Self::Url(url) => out.push_str(url.whole()),
             // A sample is shown by its label; who writes it has none at hand.
@@ -457,6 +474,7 @@ impl Thing {
             Self::Date(_) => "java.util.Date",
             Self::Instant(_) => "java.time.Instant",
             Self::DateFormat(_) => "java.text.SimpleDateFormat",
+            Self::Formatter(_) => "java.time.format.DateTimeFormatter",
             Self::Matcher(_) => "java.util.regex.Matcher",
             Self::Iterator(_) => "java.util.Iterator",
             Self::Digest(_) => "java.security.MessageDigest",

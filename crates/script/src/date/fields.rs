@@ -1,8 +1,10 @@
 //! What is known of a date and time, field by field.
 
-use jiff::civil::{Date, DateTime, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
+
+use weir_snippet::DateParts;
 
 use super::timestamp;
 
@@ -79,6 +81,37 @@ impl Fields {
         Self {
             date: Some(date),
             ..Self::default()
+        }
+    }
+
+    /// What of a date and time there is.
+    pub(crate) fn of_parts(parts: &DateParts) -> Self {
+        let time = parts.time;
+        Self {
+            date: parts.date,
+            hour: time.map(|time| time.hour().into()),
+            minute: time.map(|time| time.minute().into()),
+            second: time.map(|time| time.second().into()),
+            nano: time.map(|time| time.subsec_nanosecond().into()),
+            offset_s: parts.offset.map(Offset::seconds),
+            zone: parts.zone.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// What was read: with an hour, the rest of a time is 0 where nothing is said of it.
+    pub(crate) fn parts(&self) -> DateParts {
+        let small = |value: Option<i64>| i8::try_from(value.unwrap_or(0)).ok();
+        let time = self.hour.and_then(|hour| {
+            let nano = i32::try_from(self.nano.unwrap_or(0)).ok()?;
+            let (minute, second) = (small(self.minute)?, small(self.second)?);
+            Time::new(small(Some(hour))?, minute, second, nano).ok()
+        });
+        DateParts {
+            date: self.date,
+            time,
+            offset: self.offset_s.and_then(|s| Offset::from_seconds(s).ok()),
+            zone: self.zone.clone(),
         }
     }
 

@@ -380,6 +380,29 @@ fn properties_are_for_all_users() {
 }
 
 #[test]
+fn a_property_may_hold_a_number() {
+    let script = |text: &str| format!("${{__groovy({})}}", text.replace(',', "\\,"));
+    let (text, mut user) = one(
+        &[
+            script("props.put('n', 5)"),
+            "${__P(n,none)}".to_owned(),
+            script("props.get('n') + 1"),
+            script("props.getProperty('n', 'no text')"),
+            script("props.containsKey('n')"),
+            script("props.put('n', 'x')"),
+            "${__P(n,none)}".to_owned(),
+            script("props.remove('n')"),
+            "${__P(n,none)}".to_owned(),
+        ]
+        .join("|"),
+        &[("n", "first")],
+    );
+    let text = text.unwrap();
+    let expect = "first|none|6|no text|true|5|x|x|none";
+    assert_eq!(text.rendered(&mut user), expect);
+}
+
+#[test]
 fn counters_of_users_and_of_all() {
     let (own, mut first) = one("${__counter(TRUE)}", &[]);
     let (all, _) = one("${__counter(FALSE)}", &[]);

@@ -198,7 +198,7 @@ pub(crate) fn set_element(
 /// Variables of JMeter are read as properties of `vars`, and cannot be set so.
 fn refuse_to_set(of: &Value, name: &str) -> Result<(), Stop> {
     let class = class_of(of);
-    if !std::ptr::eq(class, &raw const super::jmeter::VARIABLES) {
+    if !std::ptr::eq(class, &raw const super::variables::VARIABLES) {
         return Ok(());
     }
     Err(Stop::thrown(
@@ -415,40 +415,36 @@ fn ranged(machine: &mut Machine<'_>, range: Range, items: Vec<Value>) -> Answer 
 /// `of[from..to]`; `None` for what has no such part.
 fn part(machine: &mut Machine<'_>, of: &Value, range: Range) -> Result<Option<Value>, Stop> {
     let too_far = |class, from, to| Stop::thrown(class, format!("from {from} to {to}"));
-    match of {
-        Value::Text(text) => {
-            let units: Vec<u16> = text.encode_utf16().collect();
-            machine.step(units.len() / 64)?;
-            let (from, to, reversed) = range.places(units.len());
-            let part = places(from, to).and_then(|places| units.get(places));
-            let Some(part) = part else {
-                let class = "java.lang.StringIndexOutOfBoundsException";
-                return Err(too_far(class, from, to));
-            };
-            let mut part = String::from_utf16_lossy(part);
-            if reversed {
-                part = part.chars().rev().collect();
-            }
-            machine.text(part).map(Some)
+    if let Value::Text(text) = of {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        machine.step(units.len() / 64)?;
+        let (from, to, reversed) = range.places(units.len());
+        let part = places(from, to).and_then(|places| units.get(places));
+        let Some(part) = part else {
+            let class = "java.lang.StringIndexOutOfBoundsException";
+            return Err(too_far(class, from, to));
+        };
+        let mut part = String::from_utf16_lossy(part);
+        if reversed {
+            part = part.chars().rev().collect();
         }
-        _ => {
-            let Some(list) = of.as_list() else {
-                return Ok(None);
-            };
-            let items = list.items.borrow();
-            let (from, to, reversed) = range.places(items.len());
-            let part = places(from, to).and_then(|places| items.get(places));
-            let Some(part) = part else {
-                let class = "java.lang.IndexOutOfBoundsException";
-                return Err(too_far(class, from, to));
-            };
-            let mut part = part.to_vec();
-            if reversed {
-                part.reverse();
-            }
-            machine.list(part).map(Some)
-        }
+        return machine.text(part).map(Some);
     }
+    let Some(list) = of.as_list() else {
+        return Ok(None);
+    };
+    let items = list.items.borrow();
+    let (from, to, reversed) = range.places(items.len());
+    let part = places(from, to).and_then(|places| items.get(places));
+    let Some(part) = part else {
+        let class = "java.lang.IndexOutOfBoundsException";
+        return Err(too_far(class, from, to));
+    };
+    let mut part = part.to_vec();
+    if reversed {
+        part.reverse();
+    }
+    machine.list(part).map(Some)
 }
 
 fn places(from: i64, to: i64) -> Option<std::ops::Range<usize>> {
@@ -620,6 +616,11 @@ pub(crate) fn operator(
             }
             both
         }
+        (
+            Operator::Plus | Operator::Minus,
+            _,
+            Some(Thing::Temporal(_) | Thing::Instant(_) | Thing::Duration(_) | Thing::Period(_)),
+        ) => super::java_time::operated(machine, operator, left, right)?,
         (Operator::Plus, _, Some(Thing::Date(date))) => {
             let days = integer(right)?;
             let at = date.get().saturating_add(days.saturating_mul(86_400_000));

@@ -541,16 +541,15 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
             let known = groups
                 .as_map()
                 .and_then(|map| access::entry(&map.borrow(), &key));
-            let group = match known {
-                Some(group) => group,
-                None => {
-                    let group = match of.as_map() {
-                        Some(_) => Value::map(Vec::new()),
-                        None => Value::list(Vec::new()),
-                    };
-                    access::put(machine, &groups, key, group.clone())?;
-                    group
-                }
+            let group = if let Some(group) = known {
+                group
+            } else {
+                let group = match of.as_map() {
+                    Some(_) => Value::map(Vec::new()),
+                    None => Value::list(Vec::new()),
+                };
+                access::put(machine, &groups, key, group.clone())?;
+                group
             };
             match (item.as_thing(), group.as_list()) {
                 (Some(Thing::Entry(entry)), None) => {

@@ -1,5 +1,6 @@
 //! What JMeter binds: `vars`, `props`, `ctx`, `log`, `sampler` and what hangs on them.
 
+use super::variables::{PROPERTIES, VARIABLES, optional, set_property, text_property};
 use super::{int_value, integer, sample, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
@@ -29,126 +30,6 @@ pub(super) const CLASSES: &[&Class] = &[
     &HEADER,
     &sample::RESULT,
 ];
-
-fn optional(text: Option<String>) -> Value {
-    text.map_or(Value::Null, Value::text)
-}
-
-pub(super) static VARIABLES: Class = Class {
-    methods: &[&[
-        routine("get", 1, |machine, _, arguments| {
-            let name = text_of(&arguments[0])?;
-            Ok(optional(machine.host.variable(&name)))
-        }),
-        routine("getAt", 1, |machine, _, arguments| {
-            let name = text_of(&arguments[0])?;
-            Ok(optional(machine.host.variable(&name)))
-        }),
-        routine("getObject", 1, |machine, _, arguments| {
-            let name = text_of(&arguments[0])?;
-            Ok(match machine.host.object(&name) {
-                Some(object) => object,
-                None => optional(machine.host.variable(&name)),
-            })
-        }),
-        routine("put", 2, |machine, _, arguments| {
-            let name = text_of(&arguments[0])?;
-            match &arguments[1] {
-                Value::Null | Value::Void => machine.host.remove_variable(&name),
-                Value::Text(text) => machine.host.set_variable(&name, text),
-                other => {
-                    // There is one method, and it takes a text.
-                    return Err(no_such_put(machine, other));
-                }
-            }
-            Ok(Value::Void)
-        }),
-        routine("putObject", 2, |machine, _, arguments| {
-            Machine::may_be_kept(&arguments[1])?;
-            let name = text_of(&arguments[0])?;
-            match &arguments[1] {
-                Value::Text(text) => machine.host.set_variable(&name, text),
-                Value::Null | Value::Void => machine.host.remove_variable(&name),
-                other => {
-                    // Where a text is asked for, an object is one.
-                    machine.host.set_variable(&name, &other.to_text());
-                    machine.host.set_object(&name, other.clone());
-                }
-            }
-            Ok(Value::Void)
-        }),
-        routine("remove", 1, |machine, _, arguments| {
-            let name = text_of(&arguments[0])?;
-            let old = machine.host.variable(&name);
-            machine.host.remove_variable(&name);
-            Ok(optional(old))
-        }),
-        routine("entrySet", 0, |machine, _, _| {
-            let all = machine.host.variables().into_iter();
-            let all = all.map(|(name, value)| (Value::text(name), Value::text(value)));
-            let map = Value::map(all.collect());
-            let items = super::items(machine, &map)?;
-            machine.list(items)
-        }),
-        routine("getIteration", 0, |machine, _, _| {
-            let iteration = i32::try_from(machine.host.iteration());
-            Ok(Value::Int(iteration.unwrap_or(i32::MAX)))
-        }),
-    ]],
-    ..Class::named("org.apache.jmeter.threads.JMeterVariables")
-};
-
-fn no_such_put(machine: &Machine<'_>, value: &Value) -> Stop {
-    let class = crate::arithmetic::class_name(value);
-    if machine.language() == crate::Language::Groovy {
-        return Stop::thrown(
-            "groovy.lang.MissingMethodException",
-            format!(
-                "No signature of method: org.apache.jmeter.threads.JMeterVariables.put() is \
-                 applicable for argument types: (String, {}) values",
-                class.rsplit('.').next().unwrap_or_default()
-            ),
-        );
-    }
-    Stop::thrown(
-        "bsh.EvalError",
-        format!(
-            "Error in method invocation: Method put( java.lang.String, {class} ) not found in \
-             class'org.apache.jmeter.threads.JMeterVariables'"
-        ),
-    )
-}
-
-pub(super) static PROPERTIES: Class = Class {
-    methods: &[&[
-        between("get", 1, 2, property),
-        between("getProperty", 1, 2, property),
-        routine("getAt", 1, property),
-        between("getOrDefault", 2, 2, property),
-        routine("put", 2, set_property),
-        routine("setProperty", 2, set_property),
-        routine("containsKey", 1, |machine, _, arguments| {
-            let name = text_of(&arguments[0])?;
-            Ok(Value::Bool(machine.host.property(&name).is_some()))
-        }),
-    ]],
-    ..Class::named("java.util.Properties")
-};
-
-fn property(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
-    let name = text_of(&arguments[0])?;
-    Ok(match (machine.host.property(&name), arguments.get(1)) {
-        (Some(value), _) => Value::text(value),
-        (None, Some(default)) => default.clone(),
-        (None, None) => Value::Null,
-    })
-}
-
-fn set_property(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
-    let name = text_of(&arguments[0])?;
-    let value = text_of(&arguments[1])?;
-    Ok(optional(machine.host.set_property(&name, &value)))
-}
 
 pub(super) static LOG: Class = Class {
     methods: &[&[
@@ -358,8 +239,8 @@ static FILE_SERVER: Class = Class {
 
 static UTILITIES: Class = Class {
     statics: &[
-        routine("getProperty", 1, property),
-        routine("getPropDefault", 2, property),
+        routine("getProperty", 1, text_property),
+        routine("getPropDefault", 2, text_property),
         routine("setProperty", 2, set_property),
     ],
     ..Class::named("org.apache.jmeter.util.JMeterUtils")

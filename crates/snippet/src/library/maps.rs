@@ -181,18 +181,17 @@ const OF_MAPS: &[Routine] = &[
     }),
     between("sort", 0, 1, |machine, of, arguments| {
         let entries = super::items(machine, of)?;
-        let sorted = match arguments.first() {
-            Some(by) => sorted(machine, entries, Some(by))?,
-            None => {
-                machine.step(entries.len() * 4)?;
-                let key = |value: &Value| match value.as_thing() {
-                    Some(Thing::Entry(entry)) => entry.0.clone(),
-                    _ => Value::Null,
-                };
-                merge_sort(entries, &mut |left, right| {
-                    arithmetic::compare(&key(left), &key(right))
-                })?
-            }
+        let sorted = if let Some(by) = arguments.first() {
+            sorted(machine, entries, Some(by))?
+        } else {
+            machine.step(entries.len() * 4)?;
+            let key = |value: &Value| match value.as_thing() {
+                Some(Thing::Entry(entry)) => entry.0.clone(),
+                _ => Value::Null,
+            };
+            merge_sort(entries, &mut |left, right| {
+                arithmetic::compare(&key(left), &key(right))
+            })?
         };
         let entries: Result<Vec<_>, Stop> = sorted.iter().map(entries_of).collect();
         Ok(Value::map(entries?.into_iter().flatten().collect()))

@@ -1,6 +1,6 @@
 //! Names that are bound before a script runs, and functions without an object.
 
-use super::{collections, integer, jmeter, sample, text_of};
+use super::{collections, integer, jmeter, sample, text_of, variables};
 use crate::class::{Answer, Class};
 use crate::host::Place;
 use crate::machine::{Machine, Stop};
@@ -10,8 +10,8 @@ use crate::{Language, Value};
 /// The class of what a name is bound to; `None` if it is not bound.
 pub(crate) fn bound_class(name: &str) -> Option<&'static Class> {
     Some(match name {
-        "vars" => &jmeter::VARIABLES,
-        "props" => &jmeter::PROPERTIES,
+        "vars" => &variables::VARIABLES,
+        "props" => &variables::PROPERTIES,
         "ctx" => &jmeter::CONTEXT,
         "log" => &jmeter::LOG,
         "OUT" => &jmeter::STREAM,

@@ -11,13 +11,13 @@ use crate::date::Date;
 use crate::machine::{Machine, Stop};
 use crate::value::Thing;
 
-pub(super) const CLASSES: &[&Class] = &[&SYSTEM, &THREAD, &DATE, &FORMAT, &INSTANT, &ZONE];
+pub(super) const CLASSES: &[&Class] = &[&SYSTEM, &THREAD, &DATE, &FORMAT, &ZONE];
 
 /// Longest sleep that a script may ask for: a day.
 const SLEEP_MAX_MS: i64 = 86_400_000;
 
 /// Milliseconds since 1970, with what the script has slept.
-fn now(machine: &Machine<'_>) -> i64 {
+pub(super) fn now(machine: &Machine<'_>) -> i64 {
     let slept = i64::try_from(machine.bindings.sleep_ms).unwrap_or(0);
     machine.host.epoch_ms().saturating_add(slept)
 }
@@ -83,35 +83,6 @@ static THREAD: Class = Class {
     ..Class::named("java.lang.Thread")
 };
 
-fn later(of: &Value, by: &Value, unit_ms: i64) -> Answer {
-    let by_ms = integer(by)?.saturating_mul(unit_ms);
-    let at = thing!(of, Instant).saturating_add(by_ms);
-    Ok(Value::thing(Thing::Instant(at)))
-}
-
-pub(super) static INSTANT: Class = Class {
-    statics: &[
-        routine("now", 0, |machine, _, _| {
-            Ok(Value::thing(Thing::Instant(now(machine))))
-        }),
-        routine("ofEpochMilli", 1, |_, _, arguments| {
-            Ok(Value::thing(Thing::Instant(integer(&arguments[0])?)))
-        }),
-    ],
-    methods: &[&[
-        routine("toEpochMilli", 0, |_, of, _| {
-            Ok(Value::Long(*thing!(of, Instant)))
-        }),
-        routine("getEpochSecond", 0, |_, of, _| {
-            Ok(Value::Long(thing!(of, Instant).div_euclid(1_000)))
-        }),
-        routine("plusMillis", 1, |_, of, by| later(of, &by[0], 1)),
-        routine("plusSeconds", 1, |_, of, by| later(of, &by[0], 1_000)),
-        routine("minusSeconds", 1, |_, of, by| later(of, &by[0], -1_000)),
-    ]],
-    ..Class::named("java.time.Instant")
-};
-
 /// The name of a time zone that stands where one may.
 fn zone_of(value: Option<&Value>) -> Option<Arc<str>> {
     match value.and_then(Value::as_thing) {
@@ -124,9 +95,16 @@ pub(super) static ZONE: Class = Class {
     statics: &[routine("getTimeZone", 1, |_, _, arguments| {
         Ok(Value::thing(Thing::Zone(text_of(&arguments[0])?)))
     })],
-    methods: &[&[routine("getID", 0, |_, of, _| {
-        Ok(Value::Text(Arc::clone(thing!(of, Zone))))
-    })]],
+    methods: &[&[
+        routine("getID", 0, |_, of, _| {
+            Ok(Value::Text(Arc::clone(thing!(of, Zone))))
+        }),
+        routine("toZoneId", 0, |_, of, _| {
+            let zone = crate::temporal::Zone::named(thing!(of, Zone));
+            let zone = zone.ok_or_else(|| Stop::unknown("the ZoneId of this TimeZone"))?;
+            Ok(Value::thing(Thing::ZoneId(Rc::new(zone))))
+        }),
+    ]],
     ..Class::named("java.util.TimeZone")
 };
 
@@ -162,6 +140,9 @@ pub(super) static DATE: Class = Class {
         routine("toString", 0, |_, of, _| {
             Ok(Value::text(thing!(of, Date).text()))
         }),
+        routine("toInstant", 0, |_, of, _| {
+            Ok(Value::thing(Thing::Instant(thing!(of, Date).get())))
+        }),
         routine("before", 1, |_, of, arguments| {
             let other = thing!(arguments[0], Date).get();
             Ok(Value::Bool(thing!(of, Date).get() < other))
@@ -171,10 +152,15 @@ pub(super) static DATE: Class = Class {
             Ok(Value::Bool(thing!(of, Date).get() > other))
         }),
     ]],
-    statics: &[routine("parse", 2, |machine, _, arguments| {
-        let pattern = text_of(&arguments[0])?;
-        read(machine, &arguments[1], &pattern, None)
-    })],
+    statics: &[
+        routine("parse", 2, |machine, _, arguments| {
+            let pattern = text_of(&arguments[0])?;
+            read(machine, &arguments[1], &pattern, None)
+        }),
+        routine("from", 1, |machine, _, arguments| {
+            Ok(date(machine, *thing!(arguments[0], Instant)))
+        }),
+    ],
     ..Class::named("java.util.Date")
 };
 
@@ -197,7 +183,10 @@ fn read(machine: &mut Machine<'_>, text: &Value, pattern: &str, zone: Option<&st
 }
 
 pub(super) static FORMAT: Class = Class {
-    make: Some(between("SimpleDateFormat", 1, 1, |_, _, arguments| {
+    make: Some(between("SimpleDateFormat", 1, 2, |_, _, arguments| {
+        if let Some(locale) = arguments.get(1) {
+            super::java_time::english(locale)?;
+        }
         let format = (text_of(&arguments[0])?, RefCell::new(None));
         Ok(Value::thing(Thing::DateFormat(Rc::new(format))))
     })),

@@ -5,13 +5,15 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use weir_snippet::{DateWriter, Host, Value, WriteMode};
+use jiff::tz::TimeZone;
+use weir_snippet::{DateParts, DateWriter, Host, SharedValue, Value, WriteMode};
 
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) objects: BTreeMap<String, Value>,
     pub(crate) properties: BTreeMap<String, String>,
+    shared: BTreeMap<String, SharedValue>,
     pub(crate) log: Vec<String>,
     pub(crate) files: BTreeMap<String, String>,
     random: u64,
@@ -52,7 +54,22 @@ impl Host for World {
     }
 
     fn set_property(&mut self, name: &str, value: &str) -> Option<String> {
+        self.shared.remove(name);
         self.properties.insert(name.to_owned(), value.to_owned())
+    }
+
+    fn shared_property(&self, name: &str) -> Option<SharedValue> {
+        self.shared.get(name).copied()
+    }
+
+    fn share_property(&mut self, name: &str, value: SharedValue) {
+        self.properties.remove(name);
+        self.shared.insert(name.to_owned(), value);
+    }
+
+    fn remove_property(&mut self, name: &str) {
+        self.properties.remove(name);
+        self.shared.remove(name);
     }
 
     fn log(&mut self, level: &str, text: &str) {
@@ -80,6 +97,18 @@ impl Host for World {
             "yyyy-MM-dd" => Ok(format!("{year}-01-01")),
             other => Err(format!("{other} is not known here")),
         }
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
+
+    fn format_parts(&self, _: &DateParts, pattern: &str) -> Result<Option<String>, String> {
+        Err(format!("{pattern} is not known here"))
+    }
+
+    fn parse_parts(&self, _: &str, pattern: &str) -> Result<Option<DateParts>, String> {
+        Err(format!("{pattern} is not known here"))
     }
 
     fn date_writer(&self) -> DateWriter {

@@ -20,6 +20,7 @@ fn what_is_known_is_not_named() {
         "SampleResult.setSampleLabel(Label)",
         "def t = java.util.UUID.randomUUID().toString()",
         "import com.example.NotUsed\nlog.info(\"x\")",
+        "props.put('n', 5); props.put('m', props.get('n') + 1); props.put('t', \"a$n\")",
         "try { Integer.parseInt(\"x\") } catch (NumberFormatException e) { log.error(\"bad\", e) }",
     ] {
         check(text, Language::Groovy, &[]);
@@ -42,6 +43,17 @@ fn what_is_unknown_is_named_with_its_line() {
         groovy,
         &["the method nosuch with 1 argument(s) of JMeterVariables in line 1 of the script"],
     );
+    let shared = "a property that holds an object, which users share in line 1 of the script";
+    for text in [
+        "props.put('f', { it * 2 })",
+        "def f = { it * 2 }; props.put('f', f)",
+        "props.put('l', [1, 2])",
+        "props.put('m', [a: 1])",
+        "props.put('l', new ArrayList())",
+        "props.put('d', new Date())",
+    ] {
+        check(text, groovy, &[shared]);
+    }
     check(
         "\"cmd\".execute()",
         groovy,
