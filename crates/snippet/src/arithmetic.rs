@@ -24,6 +24,7 @@ impl Number {
             Value::Int(value) => Self::Int(*value),
             Value::Long(value) => Self::Long(*value),
             Value::Double(value) => Self::Double(*value),
+            Value::Float(value) => Self::Double(f64::from(*value)),
             Value::Decimal(DecimalValue(value)) => Self::Decimal(*value),
             Value::Char(value) => Self::Int(*value as i32),
             Value::Object(object) => match &object.0 {
@@ -401,6 +402,7 @@ pub(crate) fn class_name(value: &Value) -> &'static str {
         Value::Int(_) => "java.lang.Integer",
         Value::Long(_) => "java.lang.Long",
         Value::Double(_) => "java.lang.Double",
+        Value::Float(_) => "java.lang.Float",
         Value::Decimal(_) => "java.math.BigDecimal",
         Value::Char(_) => "java.lang.Character",
         Value::Text(_) => "java.lang.String",

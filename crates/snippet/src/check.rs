@@ -133,7 +133,9 @@ impl<'p> Check<'p> {
                 let count = arguments.len();
                 self.says(line, format!("new {class}() with {count} argument(s)"));
             }
-            Kind::Cast(class, _) | Kind::IsInstance(class, _) => self.written_type(class, line),
+            Kind::Cast(class, _) | Kind::As(class, _) | Kind::IsInstance(class, _) => {
+                self.written_type(class, line);
+            }
             Kind::CallMethod {
                 of,
                 name,

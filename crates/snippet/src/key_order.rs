@@ -17,6 +17,8 @@ use crate::work;
 pub(crate) enum KeyOrder {
     /// When they came: `LinkedHashSet`, `LinkedHashMap`.
     Arrival,
+    /// When they came, in a map that was read from JSON: `LazyMap`.
+    Read,
     /// Their place in a hash table of so many places: `HashSet`, `HashMap`.
     Table(Cell<u32>),
     /// Their size: `TreeSet`, `TreeMap`.
@@ -50,6 +52,7 @@ impl KeyOrder {
     pub(crate) fn copied(&self) -> Self {
         match self {
             Self::Arrival => Self::Arrival,
+            Self::Read => Self::Read,
             Self::Table(places) => Self::Table(places.clone()),
             Self::Size => Self::Size,
         }
@@ -65,7 +68,7 @@ impl KeyOrder {
             return Ok(());
         };
         let at = match self {
-            Self::Arrival => return Ok(()),
+            Self::Arrival | Self::Read => return Ok(()),
             Self::Table(places) => {
                 let grows = items.len() as u64 * 4 > u64::from(places.get()) * 3;
                 if grows && places.get() < PLACES_MAX {
@@ -123,6 +126,7 @@ fn hash_to_depth(value: &Value, depth: u32) -> Option<i32> {
             let bits = if value.is_nan() { f64::NAN } else { *value };
             of_long(bits.to_bits().cast_signed())
         }
+        Value::Float(value) => value.to_bits().cast_signed(),
         Value::Decimal(DecimalValue(value)) => of_decimal(*value),
         Value::Char(value) => *value as i32,
         Value::Text(text) => {

@@ -5,10 +5,12 @@
 
 mod access;
 mod arrangements;
+mod builders;
 mod codec;
 mod collections;
 mod convert;
 mod files;
+mod floats;
 mod format;
 mod java_time;
 mod jmeter;
@@ -16,10 +18,12 @@ mod json;
 mod maps;
 mod names;
 mod numbers;
+mod operators;
 mod order;
 mod patterns;
 mod sample;
 mod sets;
+mod strings;
 mod text;
 mod time;
 mod tools;
@@ -33,8 +37,8 @@ pub(crate) use self::access::{
     set_element, set_property, size,
 };
 pub(crate) use self::convert::{
-    cast, default_of_field, default_of_item, fit, is_exception, is_exception_of, is_instance,
-    is_type,
+    cast, convert_as, default_of_field, default_of_item, fit, is_exception, is_exception_of,
+    is_instance, is_type,
 };
 pub(crate) use self::java_time::{Formatter, Names};
 pub(crate) use self::names::{bound, bound_class, call_function, is_bound, is_function};
@@ -47,10 +51,11 @@ use crate::value::Thing;
 use crate::{Language, Value, work};
 
 /// Every class.
-const FAMILIES: [&[&Class]; 11] = [
+const FAMILIES: [&[&Class]; 12] = [
     codec::CLASSES,
     collections::CLASSES,
     files::CLASSES,
+    floats::CLASSES,
     java_time::CLASSES,
     jmeter::CLASSES,
     json::CLASSES,
@@ -64,7 +69,8 @@ const FAMILIES: [&[&Class]; 11] = [
 /// What every object can do.
 const OF_ANYTHING: &[Routine] = &[
     routine("toString", 0, |machine, of, _| {
-        machine.text(machine.shown(of))
+        let text = machine.shown(of)?;
+        machine.text(text)
     }),
     routine("equals", 1, |_, of, arguments| {
         Ok(Value::Bool(equals(of, &arguments[0])))
@@ -133,6 +139,7 @@ pub(crate) fn class_of(value: &Value) -> &'static Class {
         Value::Int(_) => &numbers::INTEGER,
         Value::Long(_) => &numbers::LONG,
         Value::Double(_) => &numbers::DOUBLE,
+        Value::Float(_) => &floats::FLOAT,
         Value::Decimal(_) => &numbers::DECIMAL,
         Value::Char(_) => &text::CHARACTER,
         Value::Text(_) => &text::STRING,
@@ -151,7 +158,7 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Class(_) | Thing::ClassName(_) => &convert::CLASS,
         Thing::Closure(_) => &collections::CLOSURE,
         Thing::Thrown(_) => &convert::THROWABLE,
-        Thing::Builder(_) => &text::BUILDER,
+        Thing::Builder(_) => &builders::BUILDER,
         Thing::Random(_) => &numbers::RANDOM,
         Thing::Counter(_) => &numbers::COUNTER,
         Thing::Date(_) => &time::DATE,
@@ -161,6 +168,7 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Duration(_) => &java_time::DURATION,
         Thing::Period(_) => &java_time::PERIOD,
         Thing::Formatter(_) => &java_time::FORMATTER,
+        Thing::Json(_) => &json::BUILDER,
         Thing::Named(names, _) => names.class,
         Thing::DateFormat(_) => &time::FORMAT,
         Thing::Zone(_) => &time::ZONE,
@@ -210,7 +218,7 @@ fn weight(of: &Value, name: &str) -> usize {
         Value::Text(text) => match name {
             // Even these ask whether there are characters of several bytes.
             "length" | "size" | "isEmpty" | "charAt" | "substring" | "startsWith" | "endsWith"
-            | "equals" | "toString" => text.len() / 64,
+            | "equals" | "toString" => text.len() / 32,
             _ => text.len(),
         },
         Value::Object(object) => match (&object.0, name) {

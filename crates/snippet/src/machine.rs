@@ -191,11 +191,15 @@ impl<'m> Machine<'m> {
     }
 
     /// The text of a value as the language makes it.
-    pub(crate) fn shown(&self, value: &Value) -> String {
-        match self.language() {
+    pub(crate) fn shown(&mut self, value: &Value) -> Result<String, Stop> {
+        if let Some(Thing::Json(_)) = value.as_thing() {
+            let text = library::call(self, value, "toString", &[])?;
+            return Ok(text.to_text());
+        }
+        Ok(match self.language() {
             Language::Groovy => value.to_groovy_text(),
             _ => value.to_text(),
-        }
+        })
     }
 
     /// A new list.

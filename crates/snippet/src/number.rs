@@ -161,9 +161,12 @@ impl Decimal {
             scale: preferred + i32::try_from(lift).ok()?,
         };
         let surplus = digits(quotient.unscaled).saturating_sub(precision);
-        quotient = quotient.rounded(quotient.scale - i32::try_from(surplus).ok()?)?;
+        quotient = quotient.rounded(
+            quotient.scale - i32::try_from(surplus).ok()?,
+            Rounding::HalfUp,
+        )?;
         if quotient.scale > scale_max {
-            quotient = quotient.rounded(scale_max)?;
+            quotient = quotient.rounded(scale_max, Rounding::HalfUp)?;
         }
         Some(quotient)
     }
@@ -182,8 +185,8 @@ impl Decimal {
         None
     }
 
-    /// With so many digits after the point, rounded half up.
-    pub(crate) fn rounded(self, scale: i32) -> Option<Self> {
+    /// With so many digits after the point.
+    pub(crate) fn rounded(self, scale: i32, rounding: Rounding) -> Option<Self> {
         if scale >= self.scale {
             let more = power(u32::try_from(scale - self.scale).ok()?)?;
             return Some(Self {
@@ -193,11 +196,49 @@ impl Decimal {
         }
         let unit = power(u32::try_from(self.scale - scale).ok()?)?;
         let (quotient, rest) = (self.unscaled / unit, self.unscaled % unit);
-        let up = i128::from(rest.abs() >= unit - rest.abs()) * self.unscaled.signum();
+        let half = rest.abs().cmp(&(unit - rest.abs()));
+        let away = rest != 0
+            && match rounding {
+                Rounding::Up => true,
+                Rounding::Down => false,
+                Rounding::Ceiling => rest > 0,
+                Rounding::Floor => rest < 0,
+                Rounding::HalfUp => half.is_ge(),
+                Rounding::HalfDown => half.is_gt(),
+                Rounding::HalfEven => half.is_gt() || (half.is_eq() && quotient % 2 != 0),
+            };
         Some(Self {
-            unscaled: quotient + up,
+            unscaled: quotient + i128::from(away) * self.unscaled.signum(),
             scale,
         })
+    }
+}
+
+/// What becomes of digits that are cut off, in the order of `RoundingMode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    Up,
+    Down,
+    Ceiling,
+    Floor,
+    HalfUp,
+    HalfDown,
+    HalfEven,
+}
+
+impl Rounding {
+    /// The one with this number.
+    pub(crate) fn numbered(number: i64) -> Option<Self> {
+        let all = [
+            Self::Up,
+            Self::Down,
+            Self::Ceiling,
+            Self::Floor,
+            Self::HalfUp,
+            Self::HalfDown,
+            Self::HalfEven,
+        ];
+        all.get(usize::try_from(number).ok()?).copied()
     }
 }
 
@@ -230,6 +271,20 @@ impl fmt::Display for Decimal {
 
 /// As `Double.toString` writes it.
 pub(crate) fn java_double(value: f64) -> String {
+    written(value, &format!("{value:?}"), &format!("{value:e}"))
+}
+
+/// As `Float.toString` writes it.
+pub(crate) fn java_float(value: f32) -> String {
+    written(
+        f64::from(value),
+        &format!("{value:?}"),
+        &format!("{value:e}"),
+    )
+}
+
+/// A number by its size: as it stands, or with an exponent.
+fn written(value: f64, plain: &str, scientific: &str) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
     }
@@ -238,13 +293,12 @@ pub(crate) fn java_double(value: f64) -> String {
     }
     let size = value.abs();
     if size == 0.0 || (1e-3..1e7).contains(&size) {
-        return format!("{value:?}");
+        return plain.to_owned();
     }
-    let text = format!("{value:e}");
-    match text.split_once('e') {
+    match scientific.split_once('e') {
         Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0E{exponent}"),
         Some((mantissa, exponent)) => format!("{mantissa}E{exponent}"),
-        None => text,
+        None => scientific.to_owned(),
     }
 }
 

@@ -14,6 +14,7 @@ enum Kind {
     Int(i32),
     Long(i64),
     Double(f64),
+    Float(f32),
     Decimal(Decimal),
     Char(char),
 }
@@ -26,6 +27,7 @@ impl SharedValue {
             Value::Int(value) => Kind::Int(*value),
             Value::Long(value) => Kind::Long(*value),
             Value::Double(value) => Kind::Double(*value),
+            Value::Float(value) => Kind::Float(*value),
             Value::Decimal(DecimalValue(value)) => Kind::Decimal(*value),
             Value::Char(value) => Kind::Char(*value),
             Value::Null | Value::Void | Value::Text(_) | Value::Object(_) => return None,
@@ -38,6 +40,7 @@ impl SharedValue {
             Kind::Int(value) => Value::Int(value),
             Kind::Long(value) => Value::Long(value),
             Kind::Double(value) => Value::Double(value),
+            Kind::Float(value) => Value::Float(value),
             Kind::Decimal(value) => Value::decimal(value),
             Kind::Char(value) => Value::Char(value),
         }

@@ -152,6 +152,8 @@ pub(crate) enum ExpressionKind {
         is_prefix: bool,
     },
     Cast(Type, Box<Expression>),
+    /// `value as Type` of Groovy, which reads texts.
+    As(Type, Box<Expression>),
     IsInstance(Type, Box<Expression>),
     /// The place of its code in [`Program::closures`](crate::Program).
     Closure(usize),
@@ -179,6 +181,7 @@ impl ExpressionKind {
             | Self::Unary(_, of)
             | Self::Step { of, .. }
             | Self::Cast(_, of)
+            | Self::As(_, of)
             | Self::IsInstance(_, of)
             | Self::Empty(of)
             | Self::Size(of) => vec![of],

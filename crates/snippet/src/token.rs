@@ -17,6 +17,7 @@ pub(crate) enum Literal {
     Int(i32),
     Long(i64),
     Double(f64),
+    Float(f32),
     Decimal(Decimal),
     Char(char),
     Text(Arc<str>),
@@ -425,7 +426,10 @@ fn number_literal(text: &str, language: Language) -> Option<Literal> {
     if let Some(digits) = lower.strip_suffix('l') {
         return digits.parse().ok().map(Literal::Long);
     }
-    if let Some(digits) = lower.strip_suffix(['d', 'f']) {
+    if let Some(digits) = lower.strip_suffix('f') {
+        return digits.parse().ok().map(Literal::Float);
+    }
+    if let Some(digits) = lower.strip_suffix('d') {
         return digits.parse().ok().map(Literal::Double);
     }
     if language == Language::Groovy

@@ -13,7 +13,7 @@ use crate::bury::bury;
 use crate::class::Class;
 use crate::date::Date;
 use crate::key_order::KeyOrder;
-use crate::number::{Decimal, java_double};
+use crate::number::{Decimal, java_double, java_float};
 use crate::pattern::{Matcher, Pattern};
 use crate::temporal::{Period, Temporal};
 use crate::work;
@@ -33,8 +33,10 @@ pub enum Value {
     Int(i32),
     /// `long`.
     Long(i64),
-    /// `double`, and `float`.
+    /// `double`.
     Double(f64),
+    /// `float`: arithmetic makes a `double` of it.
+    Float(f32),
     /// `BigDecimal` and `BigInteger`.
     #[doc(hidden)]
     Decimal(DecimalValue),
@@ -75,6 +77,8 @@ pub(crate) enum Thing {
     Duration(Rc<SignedDuration>),
     Period(Rc<Period>),
     Formatter(Rc<crate::library::Formatter>),
+    /// What a `JsonBuilder` holds.
+    Json(Rc<RefCell<Value>>),
     /// A constant of `java.time`, by its place among those of its class.
     Named(&'static crate::library::Names, u8),
     /// A pattern, and the name of a time zone.
@@ -393,6 +397,7 @@ impl Value {
             Self::Int(value) => out.push_str(&value.to_string()),
             Self::Long(value) => out.push_str(&value.to_string()),
             Self::Double(value) => out.push_str(&java_double(*value)),
+            Self::Float(value) => out.push_str(&java_float(*value)),
             Self::Decimal(DecimalValue(value)) => out.push_str(&value.to_string()),
             Self::Char(value) => out.push(*value),
             Self::Text(value) => out.push_str(value),
@@ -474,6 +479,7 @@ impl Thing {
             Self::Date(_) => "java.util.Date",
             Self::Instant(_) => "java.time.Instant",
             Self::DateFormat(_) => "java.text.SimpleDateFormat",
+            Self::Json(_) => "groovy.json.JsonBuilder",
             Self::Formatter(_) => "java.time.format.DateTimeFormatter",
             Self::Matcher(_) => "java.util.regex.Matcher",
             Self::Iterator(_) => "java.util.Iterator",

@@ -61,7 +61,7 @@ pub(super) fn entry(entries: &Entries, key: &Value) -> Option<Value> {
 }
 
 fn out_of_bounds(machine: &Machine<'_>, at: i64, length: usize) -> Stop {
-    let class = if machine.language() == Language::Groovy {
+    let class = if machine.language() == Language::Groovy && at >= 0 {
         "java.lang.IndexOutOfBoundsException"
     } else {
         "java.lang.ArrayIndexOutOfBoundsException"
@@ -106,7 +106,12 @@ pub(crate) fn element(machine: &mut Machine<'_>, of: &Value, at: &Value) -> Answ
         let mut picked = Vec::with_capacity(indices.len());
         for index in &indices {
             machine.step(1)?;
-            picked.push(element(machine, of, index)?);
+            let part = element(machine, of, index)?;
+            // Ranges among the places give several.
+            match (index.as_list(), part.as_list()) {
+                (Some(_), Some(part)) => picked.extend(part.items.borrow().iter().cloned()),
+                _ => picked.push(part),
+            }
         }
         if let Value::Text(_) = of {
             let text: String = picked.iter().map(Value::to_text).collect();
@@ -117,10 +122,10 @@ pub(crate) fn element(machine: &mut Machine<'_>, of: &Value, at: &Value) -> Answ
     match of {
         Value::Null | Value::Void => Err(Stop::null_pointer("Cannot get an element of null")),
         Value::Text(text) => {
-            let length = text.chars().count();
+            let length = super::text::length(text);
             machine.step(length / 64)?;
             let place = place(machine, at, length)?.unwrap_or(length);
-            match text.chars().nth(place) {
+            match super::text::character(text, place) {
                 Some(c) => Ok(Value::text(c.to_string())),
                 None => Err(Stop::thrown(
                     "java.lang.StringIndexOutOfBoundsException",
@@ -538,43 +543,33 @@ pub(crate) fn operator(
         if is_groovy {
             takes_text(left, right)?;
         }
-        let mut text = machine.shown(left);
-        text.push_str(&machine.shown(right));
+        let mut text = machine.shown(left)?;
+        text.push_str(&machine.shown(right)?);
         return machine.text(text).map(Some);
     }
     if !is_groovy {
         return Ok(None);
     }
-    let answer = match (operator, left, left.as_thing()) {
-        (Operator::Minus, Value::Text(text), _) => {
-            machine.text(text.replacen(&machine.shown(right), "", 1))?
-        }
-        (Operator::Times, Value::Text(text), _) => {
-            let times = usize::try_from(integer(right)?).unwrap_or(0);
-            machine.takes_bytes(text.len().saturating_mul(times))?;
-            machine.text(text.repeat(times))?
-        }
-        (Operator::ShiftLeft, Value::Text(text), _) => {
-            let text = format!("{text}{}", right.to_text());
-            machine.takes_bytes(text.len())?;
-            Value::thing(Thing::Builder(Rc::new(RefCell::new(text))))
-        }
-        (Operator::ShiftLeft, _, Some(Thing::Builder(text))) => {
+    if let Value::Text(text) = left {
+        return operator_of_text(machine, operator, text, right);
+    }
+    let answer = match (operator, left.as_thing()) {
+        (Operator::ShiftLeft, Some(Thing::Builder(text))) => {
             let more = right.to_text();
             machine.takes_bytes(more.len())?;
             text.borrow_mut().push_str(&more);
             left.clone()
         }
-        (Operator::ShiftLeft, _, Some(Thing::List(list))) => {
+        (Operator::ShiftLeft, Some(Thing::List(list))) => {
             machine.takes_bytes(size_of::<Value>())?;
             super::sets::add(list, right.clone())?;
             left.clone()
         }
-        (Operator::ShiftLeft, _, Some(Thing::File(_) | Thing::Writer(_))) => {
+        (Operator::ShiftLeft, Some(Thing::File(_) | Thing::Writer(_))) => {
             super::call(machine, left, "append", std::slice::from_ref(right))?;
             left.clone()
         }
-        (Operator::Plus, _, Some(Thing::List(list))) => {
+        (Operator::Plus, Some(Thing::List(list))) => {
             let more = match right.as_list() {
                 Some(more) => more.items.borrow().clone(),
                 None => vec![right.clone()],
@@ -586,7 +581,7 @@ pub(crate) fn operator(
             items.extend(more);
             return listed(machine, list, items).map(Some);
         }
-        (Operator::Minus, _, Some(Thing::List(list))) => {
+        (Operator::Minus, Some(Thing::List(list))) => {
             let gone = match right.as_list() {
                 Some(gone) => gone.items.borrow().clone(),
                 None => vec![right.clone()],
@@ -600,14 +595,14 @@ pub(crate) fn operator(
             let items = items.cloned().collect();
             return listed(machine, list, items).map(Some);
         }
-        (Operator::Times, _, Some(Thing::List(list))) => {
+        (Operator::Times, Some(Thing::List(list))) => {
             let times = usize::try_from(integer(right)?).unwrap_or(0);
             let items = list.items.borrow();
             machine.takes_bytes(items.len().saturating_mul(times) * size_of::<Value>())?;
             let all = std::iter::repeat_n(&*items, times);
             Value::list(all.flatten().cloned().collect())
         }
-        (Operator::Plus, _, Some(Thing::Map(map))) if right.as_map().is_some() => {
+        (Operator::Plus, Some(Thing::Map(map))) if right.as_map().is_some() => {
             let both = Value::map(map.borrow().clone());
             machine.takes_bytes(map.borrow().len() * 2 * size_of::<Value>())?;
             let more = right.as_map().map(|map| map.borrow().clone());
@@ -618,13 +613,45 @@ pub(crate) fn operator(
         }
         (
             Operator::Plus | Operator::Minus,
-            _,
             Some(Thing::Temporal(_) | Thing::Instant(_) | Thing::Duration(_) | Thing::Period(_)),
         ) => super::java_time::operated(machine, operator, left, right)?,
-        (Operator::Plus, _, Some(Thing::Date(date))) => {
-            let days = integer(right)?;
-            let at = date.get().saturating_add(days.saturating_mul(86_400_000));
-            Value::thing(Thing::Date(Rc::new(date.at(at))))
+        (Operator::ShiftLeft, Some(Thing::Map(_))) if right.as_map().is_some() => {
+            super::call(machine, left, "putAll", std::slice::from_ref(right))?;
+            left.clone()
+        }
+        (Operator::Plus | Operator::Minus, Some(Thing::Date(_))) => {
+            let name = match operator {
+                Operator::Plus => "plus",
+                _ => "minus",
+            };
+            super::call(machine, left, name, std::slice::from_ref(right))?
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(answer))
+}
+
+/// What an operator of Groovy makes of a text.
+fn operator_of_text(
+    machine: &mut Machine<'_>,
+    operator: Operator,
+    text: &str,
+    right: &Value,
+) -> Result<Option<Value>, Stop> {
+    let answer = match operator {
+        Operator::Minus => {
+            let gone = machine.shown(right)?;
+            machine.text(text.replacen(&gone, "", 1))?
+        }
+        Operator::Times => {
+            let times = usize::try_from(integer(right)?).unwrap_or(0);
+            machine.takes_bytes(text.len().saturating_mul(times))?;
+            machine.text(text.repeat(times))?
+        }
+        Operator::ShiftLeft => {
+            let text = format!("{text}{}", right.to_text());
+            machine.takes_bytes(text.len())?;
+            Value::thing(Thing::Builder(Rc::new(RefCell::new(text))))
         }
         _ => return Ok(None),
     };
@@ -637,7 +664,7 @@ pub(super) fn listed(machine: &mut Machine<'_>, like: &Rc<List>, items: Vec<Valu
         // Only sets in the order of their items stay what they are.
         let order = match order {
             KeyOrder::Size => KeyOrder::Size,
-            KeyOrder::Arrival | KeyOrder::Table(_) => KeyOrder::Arrival,
+            KeyOrder::Arrival | KeyOrder::Read | KeyOrder::Table(_) => KeyOrder::Arrival,
         };
         return super::sets::set_of(machine, order, items);
     }

@@ -109,6 +109,43 @@ pub(super) const OF_LISTS: &[Routine] = &[
         }
         machine.list(places)
     }),
+    routine("swap", 2, |_, of, places| {
+        let mut items = list_of(of)?.items.borrow_mut();
+        let place = |at: &Value| Ok::<_, Stop>(usize::try_from(integer(at)?).unwrap_or(usize::MAX));
+        let (one, other) = (place(&places[0])?, place(&places[1])?);
+        if one.max(other) >= items.len() {
+            return Err(Stop::thrown(
+                "java.lang.IndexOutOfBoundsException",
+                format!(
+                    "Index {} out of bounds for length {}",
+                    one.max(other),
+                    items.len()
+                ),
+            ));
+        }
+        items.swap(one, other);
+        drop(items);
+        Ok(of.clone())
+    }),
+    routine("reverseEach", 1, |machine, of, arguments| {
+        for item in super::items(machine, of)?.into_iter().rev() {
+            call_with(machine, &arguments[0], item)?;
+        }
+        Ok(of.clone())
+    }),
+    routine("removeIf", 1, |machine, of, arguments| {
+        let items = super::items(machine, of)?;
+        let mut kept = Vec::with_capacity(items.len());
+        for item in items {
+            if !holds(machine, &arguments[0], &item)? {
+                kept.push(item);
+            }
+        }
+        let mut items = list_of(of)?.items.borrow_mut();
+        let changes = kept.len() < items.len();
+        *items = kept;
+        Ok(Value::Bool(changes))
+    }),
     routine("step", 1, |machine, of, arguments| {
         let by = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
         if by == 0 || list_of(of)?.range.is_none() {

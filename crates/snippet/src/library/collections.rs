@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use super::operators::OPERATORS;
 use super::order::{shuffle, sorted};
 use super::sets::{add, set_of};
 use super::{access, arrangements, int_value, integer, maps, text, text_of, thing, tools};
@@ -40,18 +41,18 @@ pub(super) static CLOSURE: Class = Class {
 
 pub(super) static LIST: Class = Class {
     make: Some(between("ArrayList", 0, 1, make_list)),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.ArrayList")
 };
 
 static LINKED_LIST: Class = Class {
     make: Some(between("LinkedList", 0, 1, make_list)),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.LinkedList")
 };
 
 static LIST_INTERFACE: Class = Class {
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.List")
 };
 
@@ -76,6 +77,7 @@ pub(super) static ARRAY: Class = Class {
         ],
         OF_LISTS,
         arrangements::OF_LISTS,
+        OPERATORS,
         OF_COLLECTIONS,
     ],
     ..Class::named("java.lang.reflect.Array")
@@ -168,6 +170,19 @@ pub(super) const OF_LISTS: &[Routine] = &[
         }
         Ok(Value::Bool(found.is_some()))
     }),
+    // What `remove` of an object is.
+    routine("removeElement", 1, |_, of, arguments| {
+        let list = list_of(of)?;
+        let found = {
+            let items = list.items.borrow();
+            let mut items = items.iter();
+            items.position(|item| super::equals(item, &arguments[0]))
+        };
+        if let Some(at) = found {
+            list.items.borrow_mut().remove(at);
+        }
+        Ok(Value::Bool(found.is_some()))
+    }),
     routine("removeAt", 1, |_, of, arguments| {
         let mut items = list_of(of)?.items.borrow_mut();
         let at = index(&arguments[0], items.len())?;
@@ -208,12 +223,6 @@ pub(super) const OF_LISTS: &[Routine] = &[
         let common = common(machine, of, &arguments[0])?;
         Ok(Value::Bool(common.is_empty()))
     }),
-    routine("plus", 1, |machine, of, arguments| {
-        operated(machine, Operator::Plus, of, &arguments[0])
-    }),
-    routine("minus", 1, |machine, of, arguments| {
-        operated(machine, Operator::Minus, of, &arguments[0])
-    }),
     routine("indexOf", 1, |_, of, arguments| {
         let items = list_of(of)?.items.borrow();
         let found = items
@@ -232,10 +241,15 @@ pub(super) const OF_LISTS: &[Routine] = &[
         let items = super::items(machine, of)?;
         Ok(Value::array("Object", items))
     }),
-    between("sort", 0, 1, |machine, of, arguments| {
+    between("sort", 0, 2, |machine, of, arguments| {
         let list = list_of(of)?;
-        let sorted = sorted(machine, list.items.borrow().clone(), arguments.first())?;
-        if list.set.is_some() {
+        // Whether the list itself is put into order, and by what.
+        let (is_own, by) = match arguments {
+            [Value::Bool(is_own), rest @ ..] => (*is_own, rest.first()),
+            all => (true, all.first()),
+        };
+        let sorted = sorted(machine, list.items.borrow().clone(), by)?;
+        if list.set.is_some() || !is_own {
             return machine.list(sorted);
         }
         list.items.replace(sorted);
@@ -323,11 +337,6 @@ fn common(machine: &mut Machine<'_>, of: &Value, others: &Value) -> Result<Vec<V
     machine.step(items.len() * others.len() / 8)?;
     let has = |item: &Value| others.iter().any(|other| arithmetic::equal(item, other));
     Ok(items.into_iter().filter(has).collect())
-}
-
-fn operated(machine: &mut Machine<'_>, operator: Operator, of: &Value, with: &Value) -> Answer {
-    let done = super::operator(machine, operator, of, with)?;
-    done.ok_or_else(|| Stop::unknown("this call without a list"))
 }
 
 fn end(of: &Value, is_first: bool) -> Answer {

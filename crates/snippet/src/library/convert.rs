@@ -148,7 +148,8 @@ pub(super) fn boxed(name: &str) -> Option<&'static str> {
     Some(match name {
         "int" | "short" | "byte" | "Short" | "Byte" => "java.lang.Integer",
         "long" => "java.lang.Long",
-        "double" | "float" | "Float" => "java.lang.Double",
+        "double" => "java.lang.Double",
+        "float" => "java.lang.Float",
         "boolean" => "java.lang.Boolean",
         "char" => "java.lang.Character",
         "GString" | "CharSequence" => "java.lang.String",
@@ -169,7 +170,8 @@ pub(crate) fn default_of_item(class: &str) -> Value {
     match class {
         "int" | "short" | "byte" => Value::Int(0),
         "long" => Value::Long(0),
-        "double" | "float" => Value::Double(0.0),
+        "double" => Value::Double(0.0),
+        "float" => Value::Float(0.0),
         "boolean" => Value::Bool(false),
         "char" => Value::Char('\0'),
         _ => Value::Null,
@@ -272,7 +274,7 @@ fn to_kind(number: Number, kind: &str) -> Answer {
             Value::Char(c.unwrap_or('\u{fffd}'))
         }
         "double" | "Double" => Value::Double(number.double()),
-        "float" | "Float" => Value::Double(f64::from(number.double() as f32)),
+        "float" | "Float" => Value::Float(number.double() as f32),
         "BigInteger" => Value::decimal(Decimal::integer(i128::from(number.long()))),
         _ => match number {
             Number::Decimal(decimal) => Value::decimal(decimal),
@@ -295,13 +297,82 @@ pub(super) fn to_int(number: Number) -> i32 {
     }
 }
 
-/// `(Type) value` and `value as Type`.
+/// `value as Type`: a text is read, where a cast takes it for a character.
+pub(crate) fn convert_as(machine: &mut Machine<'_>, value: Value, class: &Type) -> Answer {
+    let last = class.class.rsplit('.').next().unwrap_or_default();
+    let characters = |machine: &mut Machine<'_>, value: &Value| super::items(machine, value);
+    if class.arrays > 0 {
+        if let (Value::Text(_), "char" | "String") = (&value, last) {
+            let items = characters(machine, &value)?;
+            return Ok(Value::array(last, items));
+        }
+        return cast(machine, value, class);
+    }
+    let primitive = boxed_number(last).filter(|boxed| *boxed != last);
+    match (&value, last) {
+        (Value::Null | Value::Void, _) if primitive.is_some() => {
+            Err(does_not_fit(machine, &value, last))
+        }
+        (Value::Text(text), _) if let Some(kind) = boxed_number(last) => {
+            let text = text.trim().to_owned();
+            let read = super::numbers::parsed(&text, read_as(kind))?;
+            match Number::of(&read) {
+                Some(number) => to_kind(number, last),
+                None => Ok(read),
+            }
+        }
+        (Value::Text(text), "char" | "Character") => match text.chars().next() {
+            Some(first) => Ok(Value::Char(first)),
+            None => Err(does_not_fit(machine, &value, last)),
+        },
+        (Value::Text(_), "List" | "ArrayList" | "Collection") => {
+            let items = characters(machine, &value)?;
+            machine.list(items)
+        }
+        (Value::Text(_), _) if let Some(order) = super::sets::order_of(last) => {
+            let items = characters(machine, &value)?;
+            super::sets::set_of(machine, order, items)
+        }
+        (_, "Number") if Number::of(&value).is_some() => Ok(value),
+        (Value::Null | Value::Void, _) => Ok(Value::Null),
+        (_, "String") => {
+            let text = machine.shown(&value)?;
+            machine.text(text)
+        }
+        _ => cast(machine, value, class),
+    }
+}
+
+/// The class of the numbers of a type.
+fn boxed_number(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "int" | "Integer" => "Integer",
+        "short" | "Short" => "Short",
+        "byte" | "Byte" => "Byte",
+        "long" | "Long" => "Long",
+        "double" | "Double" => "Double",
+        "float" | "Float" => "Float",
+        "BigDecimal" => "BigDecimal",
+        "BigInteger" => "BigInteger",
+        _ => return None,
+    })
+}
+
+/// What a text for such a number is read as.
+fn read_as(kind: &str) -> &str {
+    match kind {
+        "Short" | "Byte" => "Integer",
+        "BigInteger" => "Long",
+        kind => kind,
+    }
+}
+
+/// `(Type) value`.
 pub(crate) fn cast(machine: &mut Machine<'_>, value: Value, class: &Type) -> Answer {
     let last = class.class.rsplit('.').next().unwrap_or_default();
     if class.arrays > 0 {
         return Ok(as_array(value, &class.class));
     }
-    let is_groovy = machine.language() == Language::Groovy;
     match (&value, last) {
         (_, "int" | "long" | "short" | "byte" | "char" | "double" | "float") => {
             match Number::of(&value) {
@@ -309,18 +380,10 @@ pub(crate) fn cast(machine: &mut Machine<'_>, value: Value, class: &Type) -> Ans
                 None => fit(machine, value, class),
             }
         }
-        // `as` reads numbers in texts.
-        (Value::Text(text), "Integer" | "Long" | "Double" | "Float" | "BigDecimal")
-            if is_groovy =>
-        {
-            let text = text.trim().to_owned();
-            super::numbers::parsed(&text, last)
-        }
         (Value::Object(_), "List" | "ArrayList") if value.as_list().is_some() => {
             let items = super::items(machine, &value)?;
             machine.list(items)
         }
-        (Value::Object(_), "String") if is_groovy => machine.text(machine.shown(&value)),
         (_, "HashSet") if value.as_list().is_some() => super::sets::fit(machine, value, last),
         (_, "Map" | "List" | "Object") => Ok(value),
         _ if self::class(&class.class).is_some() => fit(machine, value, class),

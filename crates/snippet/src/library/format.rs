@@ -4,6 +4,7 @@ use super::text::{length, letter};
 use crate::Value;
 use crate::arithmetic::{self, Number};
 use crate::machine::{BYTES_MAX, Stop};
+use crate::number::Rounding;
 
 /// `String.format`.
 pub(super) fn formatted(format: &str, arguments: &[Value]) -> Result<String, Stop> {
@@ -101,7 +102,8 @@ fn converted(spec: &str, conversion: char, value: &Value) -> Result<String, Stop
             Some(number @ (Number::Double(_) | Number::Decimal(_))) => {
                 let rounded =
                     crate::number::Decimal::of_double(number.double()).and_then(|decimal| {
-                        decimal.rounded((precision.unwrap_or(6) as u32).cast_signed())
+                        let digits = (precision.unwrap_or(6) as u32).cast_signed();
+                        decimal.rounded(digits, Rounding::HalfUp)
                     });
                 match rounded {
                     Some(rounded) => rounded.to_string(),

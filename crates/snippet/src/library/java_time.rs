@@ -27,7 +27,7 @@ pub(super) use self::formats::FORMATTER;
 pub(crate) use self::formats::Formatter;
 pub(super) use self::moments::INSTANT;
 pub(crate) use self::names::Names;
-pub(super) use self::names::english;
+pub(super) use self::names::{ROUNDING_MODE, english};
 pub(super) use self::units::shifted;
 pub(super) use self::zones::ZONE_ID;
 

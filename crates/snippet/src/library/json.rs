@@ -1,17 +1,20 @@
 //! `JsonSlurper` and `JsonOutput` of Groovy.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
-use super::text_of;
+use super::{text_of, thing};
 use crate::Value;
-use crate::class::{Answer, Class, routine};
+use crate::class::{Answer, Class, between, routine};
+use crate::key_order::KeyOrder;
 use crate::machine::{BYTES_MAX, Machine, Stop};
 use crate::number::Decimal;
 use crate::value::Thing;
 
-pub(super) const CLASSES: &[&Class] = &[&SLURPER, &OUTPUT];
+pub(super) const CLASSES: &[&Class] = &[&SLURPER, &OUTPUT, &BUILDER];
 
 static SLURPER: Class = Class {
     make: Some(routine("JsonSlurper", 0, |_, _, _| {
@@ -42,6 +45,39 @@ static OUTPUT: Class = Class {
     ..Class::named("groovy.json.JsonOutput")
 };
 
+/// Of a value that is there; what closures would build is not known.
+pub(super) static BUILDER: Class = Class {
+    make: Some(between("JsonBuilder", 0, 1, |_, _, arguments| {
+        let content = arguments.first().cloned().unwrap_or(Value::Null);
+        Ok(Value::thing(Thing::Json(Rc::new(RefCell::new(content)))))
+    })),
+    methods: &[&[
+        routine("getContent", 0, |_, of, _| {
+            Ok(thing!(of, Json).borrow().clone())
+        }),
+        routine("call", 1, |_, of, arguments| {
+            if let Some(Thing::Closure(_)) = arguments[0].as_thing() {
+                return Err(Stop::unknown("JSON that closures build"));
+            }
+            thing!(of, Json).replace(arguments[0].clone());
+            Ok(arguments[0].clone())
+        }),
+        routine("toString", 0, |machine, of, _| {
+            let mut out = String::new();
+            let content = thing!(of, Json).borrow().clone();
+            write(machine, &content, &mut out, DEPTH_MAX)?;
+            machine.text(out)
+        }),
+        routine("toPrettyString", 0, |machine, of, _| {
+            let mut out = String::new();
+            let content = thing!(of, Json).borrow().clone();
+            write_pretty(machine, &content, &mut out, 0)?;
+            machine.text(out)
+        }),
+    ]],
+    ..Class::named("groovy.json.JsonBuilder")
+};
+
 /// Deepest nesting that is written.
 const DEPTH_MAX: usize = 60;
 
@@ -52,15 +88,63 @@ fn read(machine: &mut Machine<'_>, text: &str) -> Answer {
     let values = text.bytes().filter(|byte| b"[{,:".contains(byte)).count();
     machine.takes_bytes(text.len() + values * VALUE_BYTES)?;
     let mut reader = serde_json::Deserializer::from_str(text);
-    let read = Json.deserialize(&mut reader);
+    let numbers = RefCell::new(numbers(text).into_iter());
+    let read = Json { numbers: &numbers }.deserialize(&mut reader);
     let read = read.and_then(|value| reader.end().map(|()| value));
     read.map_err(|error| Stop::thrown("groovy.json.JsonException", error.to_string()))
 }
 
-/// Reads any JSON value; members keep their order.
-struct Json;
+/// The numbers of a JSON text as they are written, in order.
+fn numbers(text: &str) -> Vec<&str> {
+    let mut numbers = Vec::new();
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => {
+                while let Some((_, byte)) = bytes.next() {
+                    match byte {
+                        b'\\' => {
+                            bytes.next();
+                        }
+                        b'"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                let of_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+                let length = text[at..].find(|c| !of_number(c));
+                let end = length.map_or(text.len(), |length| at + length);
+                numbers.push(&text[at..end]);
+                // The byte after it is no part of a text either.
+                for _ in at + 1..end {
+                    bytes.next();
+                }
+            }
+            _ => {}
+        }
+    }
+    numbers
+}
 
-impl<'de> DeserializeSeed<'de> for Json {
+/// Reads any JSON value; members keep their order, and decimals their digits.
+#[derive(Clone, Copy)]
+struct Json<'n> {
+    /// The numbers as they are written; each visit takes the next.
+    numbers: &'n RefCell<std::vec::IntoIter<&'n str>>,
+}
+
+impl Json<'_> {
+    fn number(self, otherwise: Value) -> Value {
+        let written = self.numbers.borrow_mut().next().unwrap_or_default();
+        if !written.contains(['.', 'e', 'E']) {
+            return otherwise;
+        }
+        Decimal::parse(written).map_or(otherwise, Value::decimal)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Json<'_> {
     type Value = Value;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
@@ -68,7 +152,7 @@ impl<'de> DeserializeSeed<'de> for Json {
     }
 }
 
-impl<'de> Visitor<'de> for Json {
+impl<'de> Visitor<'de> for Json<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,19 +168,21 @@ impl<'de> Visitor<'de> for Json {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(i32::try_from(value).map_or(Value::Long(value), Value::Int))
+        Ok(self.number(i32::try_from(value).map_or(Value::Long(value), Value::Int)))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(match (i32::try_from(value), i64::try_from(value)) {
-            (Ok(value), _) => Value::Int(value),
-            (_, Ok(value)) => Value::Long(value),
-            _ => Value::decimal(Decimal::integer(i128::from(value))),
-        })
+        Ok(
+            self.number(match (i32::try_from(value), i64::try_from(value)) {
+                (Ok(value), _) => Value::Int(value),
+                (_, Ok(value)) => Value::Long(value),
+                _ => Value::decimal(Decimal::integer(i128::from(value))),
+            }),
+        )
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Decimal::of_double(value).map_or(Value::Double(value), Value::decimal))
+        Ok(self.number(Decimal::of_double(value).map_or(Value::Double(value), Value::decimal)))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -105,7 +191,7 @@ impl<'de> Visitor<'de> for Json {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Self)? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Value::list(list))
@@ -114,9 +200,9 @@ impl<'de> Visitor<'de> for Json {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut entries = Vec::new();
         while let Some(name) = members.next_key::<String>()? {
-            entries.push((Value::text(name), members.next_value_seed(Self)?));
+            entries.push((Value::text(name), members.next_value_seed(self)?));
         }
-        Ok(Value::map(entries))
+        Ok(Value::ordered_map(entries, KeyOrder::Read))
     }
 }
 
@@ -167,7 +253,12 @@ fn write(
     match (value, value.as_thing()) {
         (Value::Null | Value::Void, _) => out.push_str("null"),
         (
-            Value::Bool(_) | Value::Int(_) | Value::Long(_) | Value::Double(_) | Value::Decimal(_),
+            Value::Bool(_)
+            | Value::Int(_)
+            | Value::Long(_)
+            | Value::Double(_)
+            | Value::Float(_)
+            | Value::Decimal(_),
             _,
         ) => {
             out.push_str(&value.to_text());
@@ -193,6 +284,12 @@ fn write(
                 write(machine, value, out, depth - 1)?;
             }
             out.push('}');
+        }
+        // Whole seconds, in UTC.
+        (_, Some(Thing::Date(date))) => {
+            let seconds = date.get().div_euclid(1_000) * 1_000;
+            let text = crate::instant::text(seconds).replace('Z', "+0000");
+            write_text(&text, out);
         }
         _ => write_text(&value.to_text(), out),
     }
@@ -224,6 +321,9 @@ fn write_pretty(
                 line(out, depth + 1);
                 write_pretty(machine, item, out, depth + 1)?;
             }
+            if list.items.borrow().is_empty() {
+                line(out, depth + 1);
+            }
             line(out, depth);
             out.push(']');
         }
@@ -237,6 +337,9 @@ fn write_pretty(
                 write_text(&key.to_text(), out);
                 out.push_str(": ");
                 write_pretty(machine, value, out, depth + 1)?;
+            }
+            if map.borrow().is_empty() {
+                line(out, depth + 1);
             }
             line(out, depth);
             out.push('}');

@@ -19,6 +19,18 @@ pub(super) static MAP: Class = Class {
     ..Class::named("java.util.LinkedHashMap")
 };
 
+/// What JSON is read into: alone it is written as in Java.
+static LAZY_MAP: Class = Class {
+    methods: &[
+        &[routine("toString", 0, |machine, of, _| {
+            machine.text(of.to_text())
+        })],
+        OF_MAPS,
+        OF_COLLECTIONS,
+    ],
+    ..Class::named("org.apache.groovy.json.internal.LazyMap")
+};
+
 pub(super) static HASH_MAP: Class = Class {
     make: Some(between("HashMap", 0, 2, |machine, _, arguments| {
         let order = match arguments.first() {
@@ -89,6 +101,7 @@ fn make_map(machine: &mut Machine<'_>, order: KeyOrder, of: Option<&Value>) -> A
 pub(super) fn class_of(order: &KeyOrder) -> &'static Class {
     match order {
         KeyOrder::Arrival => &MAP,
+        KeyOrder::Read => &LAZY_MAP,
         KeyOrder::Table(_) => &HASH_MAP,
         KeyOrder::Size => &TREE_MAP,
     }
@@ -97,7 +110,7 @@ pub(super) fn class_of(order: &KeyOrder) -> &'static Class {
 /// Whether a map is one of a class; those in the order of arrival are tables too.
 pub(super) fn is_instance(map: &Map, class: &str) -> bool {
     match class {
-        "HashMap" => !matches!(map.1, KeyOrder::Size),
+        "HashMap" => matches!(map.1, KeyOrder::Arrival | KeyOrder::Table(_)),
         "LinkedHashMap" => matches!(map.1, KeyOrder::Arrival),
         _ => matches!(map.1, KeyOrder::Size),
     }

@@ -100,7 +100,9 @@ pub(super) fn single(class: &'static Class) -> Value {
 /// Whether a function of this name can be called without an object.
 pub(crate) fn is_function(name: &str, language: Language) -> bool {
     match language {
-        Language::Groovy => matches!(name, "println" | "print" | "printf" | "sleep"),
+        Language::Groovy => {
+            matches!(name, "println" | "print" | "printf" | "sprintf" | "sleep")
+        }
         Language::BeanShell => name == "print",
         _ => name == "new",
     }
@@ -113,9 +115,13 @@ pub(crate) fn call_function(machine: &mut Machine<'_>, name: &str, arguments: &[
         (Language::Groovy, "println" | "print", []) => Ok(Value::Null),
         (Language::Groovy, "println" | "print", [text])
         | (Language::BeanShell, "print", [text]) => {
-            let text = machine.shown(text);
+            let text = machine.shown(text)?;
             jmeter::print(machine, &text);
             Ok(Value::Null)
+        }
+        (Language::Groovy, "sprintf", [format, rest @ ..]) => {
+            let text = super::format::formatted(&text_of(format)?, rest)?;
+            machine.text(text)
         }
         (Language::Groovy, "printf", [format, rest @ ..]) => {
             let text = super::format::formatted(&text_of(format)?, rest)?;

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::operators::OPERATORS;
 use super::{convert, integer, text_of, thing};
 use crate::Value;
 use crate::arithmetic::{self, Number};
 use crate::class::{Answer, Class, Routine, between, routine};
 use crate::machine::{Machine, Stop};
-use crate::number::Decimal;
+use crate::number::{Decimal, Rounding};
 use crate::syntax::Operator;
 use crate::value::Thing;
 
@@ -82,7 +83,7 @@ pub(super) static INTEGER: Class = Class {
         ("MAX_VALUE", |_| Value::Int(i32::MAX)),
         ("MIN_VALUE", |_| Value::Int(i32::MIN)),
     ],
-    methods: &[OF_NUMBERS],
+    methods: &[OF_NUMBERS, OPERATORS],
     ..Class::named("java.lang.Integer")
 };
 
@@ -113,7 +114,7 @@ pub(super) static LONG: Class = Class {
         ("MAX_VALUE", |_| Value::Long(i64::MAX)),
         ("MIN_VALUE", |_| Value::Long(i64::MIN)),
     ],
-    methods: &[OF_NUMBERS],
+    methods: &[OF_NUMBERS, OPERATORS],
     ..Class::named("java.lang.Long")
 };
 
@@ -123,9 +124,6 @@ pub(super) static DOUBLE: Class = Class {
     })),
     statics: &[
         routine("parseDouble", 1, |_, _, arguments| {
-            of_text_or_number(&arguments[0], "Double")
-        }),
-        routine("parseFloat", 1, |_, _, arguments| {
             of_text_or_number(&arguments[0], "Double")
         }),
         routine("valueOf", 1, |_, _, arguments| {
@@ -144,7 +142,7 @@ pub(super) static DOUBLE: Class = Class {
         ("MIN_VALUE", |_| Value::Double(5e-324)),
         ("NaN", |_| Value::Double(f64::NAN)),
     ],
-    methods: &[OF_NUMBERS],
+    methods: &[OF_NUMBERS, OPERATORS],
     ..Class::named("java.lang.Double")
 };
 
@@ -159,7 +157,13 @@ pub(super) static DECIMAL: Class = Class {
         ("ZERO", |_| Value::decimal(Decimal::integer(0))),
         ("ONE", |_| Value::decimal(Decimal::integer(1))),
         ("TEN", |_| Value::decimal(Decimal::integer(10))),
+        ("ROUND_UP", |_| Value::Int(0)),
+        ("ROUND_DOWN", |_| Value::Int(1)),
+        ("ROUND_CEILING", |_| Value::Int(2)),
+        ("ROUND_FLOOR", |_| Value::Int(3)),
         ("ROUND_HALF_UP", |_| Value::Int(4)),
+        ("ROUND_HALF_DOWN", |_| Value::Int(5)),
+        ("ROUND_HALF_EVEN", |_| Value::Int(6)),
     ],
     methods: &[
         &[
@@ -173,10 +177,11 @@ pub(super) static DECIMAL: Class = Class {
                 decimals(Operator::Times, of, &arguments[0])
             }),
             routine("setScale", 2, |_, of, arguments| {
-                rounded(of, integer(&arguments[0])?)
+                super::floats::set_scale(of, arguments)
             }),
         ],
         OF_NUMBERS,
+        OPERATORS,
     ],
     ..Class::named("java.math.BigDecimal")
 };
@@ -191,12 +196,17 @@ fn decimals(operator: Operator, left: &Value, right: &Value) -> Answer {
 }
 
 fn rounded(of: &Value, scale: i64) -> Answer {
+    rounded_by(of, scale, Rounding::HalfUp)
+}
+
+/// A number with so many digits after the point.
+pub(super) fn rounded_by(of: &Value, scale: i64, rounding: Rounding) -> Answer {
     let Ok(scale) = i32::try_from(scale) else {
         return Err(Stop::unknown("so many digits"));
     };
     match Number::of(of) {
         Some(Number::Decimal(decimal)) if scale.abs() < 30 => {
-            let rounded = decimal.rounded(scale);
+            let rounded = decimal.rounded(scale, rounding);
             let rounded = rounded.ok_or_else(|| Stop::unknown("numbers with so many digits"))?;
             Ok(Value::decimal(rounded))
         }
@@ -253,7 +263,11 @@ pub(super) fn parsed(text: &str, kind: &str) -> Answer {
     match kind {
         "Integer" if well_formed => digits.parse().map(Value::Int).map_err(|_| no_number(text)),
         "Long" if well_formed => digits.parse().map(Value::Long).map_err(|_| no_number(text)),
-        "Double" | "Float" => {
+        "Float" => match parsed(text, "Double")? {
+            Value::Double(number) => Ok(Value::Float(number as f32)),
+            other => Ok(other),
+        },
+        "Double" => {
             let trimmed = text.trim();
             let number = trimmed.strip_suffix(['d', 'f', 'D', 'F']).unwrap_or(trimmed);
             if number.is_empty() {
@@ -278,7 +292,7 @@ pub(super) fn parsed(text: &str, kind: &str) -> Answer {
     }
 }
 
-fn of_text_or_number(value: &Value, kind: &str) -> Answer {
+pub(super) fn of_text_or_number(value: &Value, kind: &str) -> Answer {
     match value {
         Value::Null | Value::Void => Err(Stop::thrown(
             "java.lang.NumberFormatException",
@@ -289,6 +303,7 @@ fn of_text_or_number(value: &Value, kind: &str) -> Answer {
             (Some(number), "Integer") => Ok(Value::Int(convert::to_int(number))),
             (Some(number), "Long") => Ok(Value::Long(number.long())),
             (Some(number), "Double") => Ok(Value::Double(number.double())),
+            (Some(number), "Float") => Ok(Value::Float(number.double() as f32)),
             (Some(Number::Double(number)), _) => Decimal::of_double(number)
                 .map(Value::decimal)
                 .ok_or_else(|| no_number(&other.to_text())),
@@ -313,11 +328,13 @@ fn parse_whole(arguments: &[Value], kind: &str) -> Answer {
     number.map(Value::Long).map_err(|_| no_number(&text))
 }
 
-const OF_NUMBERS: &[Routine] = &[
+pub(super) const OF_NUMBERS: &[Routine] = &[
     routine("intValue", 0, |_, of, _| to_int(of)),
     routine("longValue", 0, |_, of, _| integer(of).map(Value::Long)),
     routine("doubleValue", 0, |_, of, _| double(of).map(Value::Double)),
-    routine("floatValue", 0, |_, of, _| double(of).map(Value::Double)),
+    routine("floatValue", 0, |_, of, _| {
+        double(of).map(|number| Value::Float(number as f32))
+    }),
     routine("toInteger", 0, |_, of, _| to_int(of)),
     routine("toLong", 0, |_, of, _| integer(of).map(Value::Long)),
     routine("toDouble", 0, |_, of, _| double(of).map(Value::Double)),
@@ -587,7 +604,7 @@ const OF_RANDOMS: &[Routine] = &[
     }),
     routine("nextFloat", 0, |_, of, _| {
         let bits = next(thing!(of, Random), 24);
-        Ok(Value::Double(f64::from(bits) / f64::from(1 << 24)))
+        Ok(Value::Float(bits as f32 / (1 << 24) as f32))
     }),
     routine("nextBoolean", 0, |_, of, _| {
         Ok(Value::Bool(next(thing!(of, Random), 1) != 0))

@@ -1,6 +1,7 @@
 //! Sets.
 
 use super::collections::{OF_COLLECTIONS, OF_LISTS};
+use super::operators::OPERATORS;
 use super::{arrangements, integer};
 use crate::Value;
 use crate::class::{Answer, Class, between};
@@ -19,7 +20,7 @@ static HASH: Class = Class {
         };
         make(machine, order, arguments)
     })),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.HashSet")
 };
 
@@ -27,7 +28,7 @@ static LINKED: Class = Class {
     make: Some(between("LinkedHashSet", 0, 2, |machine, _, arguments| {
         make(machine, KeyOrder::Arrival, arguments)
     })),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.LinkedHashSet")
 };
 
@@ -38,17 +39,17 @@ static TREE: Class = Class {
         }
         make(machine, KeyOrder::Size, arguments)
     })),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.TreeSet")
 };
 
 static INTERFACE: Class = Class {
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.Set")
 };
 
 static SORTED: Class = Class {
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OF_COLLECTIONS],
+    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
     ..Class::named("java.util.SortedSet")
 };
 
@@ -140,7 +141,7 @@ pub(super) fn fit(machine: &mut Machine<'_>, value: Value, class: &str) -> Answe
 
 pub(super) fn class_of(order: &KeyOrder) -> &'static Class {
     match order {
-        KeyOrder::Arrival => &LINKED,
+        KeyOrder::Arrival | KeyOrder::Read => &LINKED,
         KeyOrder::Table(_) => &HASH,
         KeyOrder::Size => &TREE,
     }

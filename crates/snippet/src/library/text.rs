@@ -1,11 +1,11 @@
-//! Texts: `String`, `StringBuilder`, `Character`.
+//! Texts: `String`, `Character`.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
+use super::collections::OF_COLLECTIONS;
 use super::format::formatted;
-use super::{bytes_of, int_value, integer, numbers, patterns, text_of, thing};
+use super::operators::OPERATORS;
+use super::{builders, bytes_of, int_value, integer, numbers, patterns, strings, text_of};
 use crate::Value;
 use crate::arithmetic;
 use crate::class::{Answer, Class, MANY, Routine, between, routine};
@@ -14,8 +14,8 @@ use crate::value::Thing;
 
 pub(super) const CLASSES: &[&Class] = &[
     &STRING,
-    &BUILDER,
-    &STRING_BUFFER,
+    &builders::BUILDER,
+    &builders::STRING_BUFFER,
     &CHARACTER,
     &patterns::PATTERN,
     &patterns::MATCHER,
@@ -50,7 +50,13 @@ pub(super) static STRING: Class = Class {
             join(machine, &items, &by)
         }),
     ],
-    methods: &[OF_STRINGS, GROOVY],
+    methods: &[
+        OF_STRINGS,
+        GROOVY,
+        strings::OF_STRINGS,
+        OPERATORS,
+        OF_COLLECTIONS,
+    ],
     ..Class::named("java.lang.String")
 };
 
@@ -130,7 +136,6 @@ fn distance(left: &str, right: &str) -> i32 {
     (units(left) - units(right)) as i32
 }
 
-/// Java's hash of a text.
 fn from_bytes(machine: &mut Machine<'_>, bytes: &Value) -> Answer {
     let is_characters = bytes
         .as_list()
@@ -144,22 +149,34 @@ fn from_bytes(machine: &mut Machine<'_>, bytes: &Value) -> Answer {
 }
 
 /// Where the character with this number begins; the end for the one after the last.
-fn offset(text: &str, at: usize) -> Option<usize> {
+pub(super) fn offset(text: &str, at: usize) -> Option<usize> {
     if text.is_ascii() {
         return (at <= text.len()).then_some(at);
     }
-    let mut offsets = text.char_indices().map(|(offset, _)| offset);
-    offsets.nth(at).or_else(|| {
-        let count = text.chars().count();
-        (at == count).then_some(text.len())
-    })
+    let mut before = 0;
+    for (offset, c) in text.char_indices() {
+        if before >= at {
+            // Java could cut a character in halves.
+            return (before == at).then_some(offset);
+        }
+        before += c.len_utf16();
+    }
+    (before == at).then_some(text.len())
+}
+
+/// The character with this number.
+pub(super) fn character(text: &str, at: usize) -> Option<char> {
+    text[offset(text, at)?..].chars().next()
 }
 
 pub(super) fn length(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
     } else {
-        text.chars().count()
+        // Characters of four bytes are two of Java's. Few enough at a time to be counted in a byte.
+        let of_four = |bytes: &[u8]| bytes.iter().map(|byte| u8::from(*byte >= 0xf0)).sum::<u8>();
+        let more = text.as_bytes().chunks(255).map(of_four);
+        text.chars().count() + more.map(usize::from).sum::<usize>()
     }
 }
 
@@ -168,7 +185,7 @@ fn character_at(text: &str, byte: usize) -> usize {
 }
 
 /// The part of a text from one character to before another.
-fn part(text: &str, from: i64, to: i64) -> Result<&str, Stop> {
+pub(super) fn part(text: &str, from: i64, to: i64) -> Result<&str, Stop> {
     let whole = length(text);
     let begin = usize::try_from(from).ok().and_then(|at| offset(text, at));
     let end = usize::try_from(to).ok().and_then(|at| offset(text, at));
@@ -217,17 +234,19 @@ fn trimmed(text: &str) -> &str {
 
 pub(super) fn join(machine: &mut Machine<'_>, items: &[Value], by: &str) -> Answer {
     machine.step(items.len())?;
-    let text = |item: &Value| match item {
-        Value::Text(text) => Arc::clone(text),
-        other => machine.shown(other).into(),
-    };
-    let texts: Vec<Arc<str>> = items.iter().map(text).collect();
+    let mut texts: Vec<Arc<str>> = Vec::with_capacity(items.len());
+    for item in items {
+        texts.push(match item {
+            Value::Text(text) => Arc::clone(text),
+            other => machine.shown(other)?.into(),
+        });
+    }
     let bytes: usize = texts.iter().map(|text| text.len() + by.len()).sum();
     machine.takes_bytes(bytes)?;
     Ok(Value::text(texts.join(by)))
 }
 
-const OF_STRINGS: &[Routine] = &[
+pub(super) const OF_STRINGS: &[Routine] = &[
     routine("length", 0, |_, of, _| Ok(int_value(length(&text_of(of)?)))),
     routine("size", 0, |_, of, _| Ok(int_value(length(&text_of(of)?)))),
     routine("isEmpty", 0, |_, of, _| {
@@ -240,8 +259,7 @@ const OF_STRINGS: &[Routine] = &[
         let text = text_of(of)?;
         let at = integer(&arguments[0])?;
         let place = usize::try_from(at).ok();
-        let begin = place.and_then(|at| offset(&text, at));
-        let found = begin.and_then(|begin| text[begin..].chars().next());
+        let found = place.and_then(|at| character(&text, at));
         found.map(Value::Char).ok_or_else(|| {
             Stop::thrown(
                 "java.lang.StringIndexOutOfBoundsException",
@@ -344,8 +362,15 @@ const OF_STRINGS: &[Routine] = &[
             patterns::pattern_of(&arguments[0])?.matches(&text),
         ))
     }),
-    between("split", 1, 2, |machine, of, arguments| {
-        let pattern = patterns::pattern_of(&arguments[0])?;
+    between("split", 0, 2, |machine, of, arguments| {
+        let Some(pattern) = arguments.first() else {
+            // Groovy's: words.
+            let text = text_of(of)?;
+            machine.takes_bytes(text.len() * size_of::<Value>())?;
+            let words = text.split_whitespace().map(Value::text).collect();
+            return Ok(Value::array("String", words));
+        };
+        let pattern = patterns::pattern_of(pattern)?;
         patterns::split(machine, &pattern, of, arguments.get(1))
     }),
     routine("concat", 1, |machine, of, arguments| {
@@ -540,7 +565,10 @@ const GROOVY: &[Routine] = &[
         let what = text_of(&arguments[0])?;
         Ok(int_value(text_of(of)?.matches(&*what).count()))
     }),
-    routine("find", 1, |_, of, arguments| {
+    routine("find", 1, |machine, of, arguments| {
+        if let Some(Thing::Closure(_)) = arguments[0].as_thing() {
+            return of_characters(machine, of, "find", arguments);
+        }
         let text = text_of(of)?;
         let found = patterns::pattern_of(&arguments[0])?.find(&text, 0);
         Ok(match found.and_then(|found| found[0]) {
@@ -549,28 +577,31 @@ const GROOVY: &[Routine] = &[
         })
     }),
     routine("findAll", 1, |machine, of, arguments| {
+        if let Some(Thing::Closure(_)) = arguments[0].as_thing() {
+            return of_characters(machine, of, "findAll", arguments);
+        }
         let text = text_of(of)?;
         let all = patterns::pattern_of(&arguments[0])?.find_all(&text);
         let all = all.iter().filter_map(|found| found[0]);
         let all = all.map(|(start, end)| Value::text(&text[start..end]));
         machine.list(all.collect())
     }),
-    routine("stripIndent", 0, |machine, of, _| {
-        let text = text_of(of)?;
-        let indent = |line: &str| line.len() - line.trim_start().len();
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let least = lines.map(indent).min().unwrap_or(0);
-        let lines: Vec<&str> = text
-            .lines()
-            .map(|line| line.get(least..).unwrap_or(""))
-            .collect();
-        machine.text(lines.join("\n"))
+    routine("sha256", 0, |machine, of, _| {
+        let hex = super::codec::digest("SHA-256", text_of(of)?.as_bytes())?;
+        machine.text(super::codec::hex(&hex))
     }),
     routine("md5", 0, |machine, of, _| {
         let hex = super::codec::digest("MD5", text_of(of)?.as_bytes())?;
         machine.text(super::codec::hex(&hex))
     }),
 ];
+
+/// What a list of the text's characters gives.
+fn of_characters(machine: &mut Machine<'_>, of: &Value, name: &str, by: &[Value]) -> Answer {
+    let items = super::items(machine, of)?;
+    let characters = machine.list(items)?;
+    super::call(machine, &characters, name, by)
+}
 
 fn pad(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_left: bool) -> Answer {
     let text = text_of(of)?;
@@ -587,93 +618,4 @@ fn pad(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_left: bool
     } else {
         format!("{text}{padding}")
     })
-}
-
-pub(super) static BUILDER: Class = Class {
-    make: Some(between("StringBuilder", 0, 1, make_builder)),
-    methods: &[OF_BUILDERS, OF_STRINGS],
-    ..Class::named("java.lang.StringBuilder")
-};
-
-static STRING_BUFFER: Class = Class {
-    make: Some(between("StringBuffer", 0, 1, make_builder)),
-    ..Class::named("java.lang.StringBuffer")
-};
-
-fn make_builder(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Answer {
-    let text = match arguments.first() {
-        Some(Value::Text(text)) => text.to_string(),
-        _ => String::new(),
-    };
-    machine.takes_bytes(text.len())?;
-    Ok(Value::thing(Thing::Builder(Rc::new(RefCell::new(text)))))
-}
-
-const OF_BUILDERS: &[Routine] = &[
-    routine("append", 1, |machine, of, arguments| {
-        let more = arguments[0].to_text();
-        machine.takes_bytes(more.len())?;
-        thing!(of, Builder).borrow_mut().push_str(&more);
-        Ok(of.clone())
-    }),
-    routine("insert", 2, |machine, of, arguments| {
-        let more = arguments[1].to_text();
-        machine.takes_bytes(more.len())?;
-        let mut text = thing!(of, Builder).borrow_mut();
-        let at = usize::try_from(integer(&arguments[0])?).ok();
-        match at.and_then(|at| offset(&text, at)) {
-            Some(at) => text.insert_str(at, &more),
-            None => {
-                return Err(Stop::thrown(
-                    "java.lang.StringIndexOutOfBoundsException",
-                    format!("offset {}", arguments[0].to_text()),
-                ));
-            }
-        }
-        drop(text);
-        Ok(of.clone())
-    }),
-    routine("reverse", 0, |_, of, _| {
-        let mut text = thing!(of, Builder).borrow_mut();
-        *text = text.chars().rev().collect();
-        drop(text);
-        Ok(of.clone())
-    }),
-    routine("setLength", 1, |_, of, arguments| {
-        let mut text = thing!(of, Builder).borrow_mut();
-        let at = usize::try_from(integer(&arguments[0])?).ok();
-        if let Some(end) = at.and_then(|at| offset(&text, at)) {
-            text.truncate(end);
-        }
-        Ok(Value::Void)
-    }),
-    routine("deleteCharAt", 1, |_, of, arguments| {
-        let at = integer(&arguments[0])?;
-        delete(of, at, at + 1)
-    }),
-    routine("delete", 2, |_, of, arguments| {
-        delete(of, integer(&arguments[0])?, integer(&arguments[1])?)
-    }),
-];
-
-fn delete(of: &Value, from: i64, to: i64) -> Answer {
-    let mut text = thing!(of, Builder).borrow_mut();
-    let whole = length(&text);
-    let begin = usize::try_from(from).ok().and_then(|at| offset(&text, at));
-    let end = usize::try_from(to)
-        .ok()
-        .and_then(|at| offset(&text, at.min(whole)));
-    match (begin, end) {
-        (Some(begin), Some(end)) if begin <= end => {
-            text.replace_range(begin..end, "");
-        }
-        _ => {
-            return Err(Stop::thrown(
-                "java.lang.StringIndexOutOfBoundsException",
-                format!("start {from}, end {to}, length {whole}"),
-            ));
-        }
-    }
-    drop(text);
-    Ok(of.clone())
 }

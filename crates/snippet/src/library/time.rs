@@ -140,6 +140,23 @@ pub(super) static DATE: Class = Class {
         routine("toString", 0, |_, of, _| {
             Ok(Value::text(thing!(of, Date).text()))
         }),
+        routine("plus", 1, |machine, of, days| {
+            days_later(machine, thing!(of, Date), integer(&days[0])?)
+        }),
+        routine("minus", 1, |machine, of, by| {
+            let date = thing!(of, Date);
+            let Some(Thing::Date(other)) = by[0].as_thing() else {
+                return days_later(machine, date, integer(&by[0])?.saturating_neg());
+            };
+            let between = date.get().saturating_sub(other.get());
+            if between % DAY_MS != 0 {
+                return Err(Stop::unknown(
+                    "the days between dates that are not whole days apart",
+                ));
+            }
+            let days = i32::try_from(between / DAY_MS);
+            Ok(Value::Int(days.unwrap_or(i32::MAX)))
+        }),
         routine("toInstant", 0, |_, of, _| {
             Ok(Value::thing(Thing::Instant(thing!(of, Date).get())))
         }),
@@ -163,6 +180,18 @@ pub(super) static DATE: Class = Class {
     ],
     ..Class::named("java.util.Date")
 };
+
+const DAY_MS: i64 = 86_400_000;
+
+/// So many days later by the calendar of whoever runs the script.
+fn days_later(machine: &Machine<'_>, date: &Date, days: i64) -> Answer {
+    let beyond = || Stop::unknown("dates before the year -9999 and after 9999");
+    let at = jiff::Timestamp::from_millisecond(date.get()).map_err(|_| beyond())?;
+    let days = jiff::Span::new().try_days(days).map_err(|_| beyond())?;
+    let later = at.to_zoned(machine.host.time_zone()).checked_add(days);
+    let at = later.map_err(|_| beyond())?.timestamp().as_millisecond();
+    Ok(Value::thing(Thing::Date(Rc::new(date.at(at)))))
+}
 
 fn date(machine: &Machine<'_>, at: i64) -> Value {
     Value::thing(Thing::Date(Rc::new(Date::new(

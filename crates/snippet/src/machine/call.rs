@@ -37,14 +37,14 @@ impl Machine<'_> {
         of: &Expression,
         name: &Arc<str>,
         access: Access,
-        arguments: &[Expression],
+        written: &[Expression],
     ) -> Answer {
         let place = of;
         let of = self.evaluate(of)?;
         if access == Access::Safe && of.is_null() {
             return Ok(Value::Null);
         }
-        let arguments = self.all(arguments)?;
+        let arguments = self.all(written)?;
         if let (Value::Void, Language::BeanShell) = (&of, self.language()) {
             let variable = path(place);
             return Err(Stop::thrown(
@@ -64,6 +64,15 @@ impl Machine<'_> {
             }
             return self.list(spread);
         }
+        // `remove((Object) 2)` takes the item 2, not the one at place 2.
+        let is_by_value = matches!(
+            written,
+            [Expression { kind: ExpressionKind::Cast(class, _), .. }] if &*class.class == "Object"
+        );
+        let name: &str = match &**name {
+            "remove" if is_by_value && of.as_list().is_some() => "removeElement",
+            name => name,
+        };
         let done = library::call(self, &of, name, &arguments);
         if let Err(stop) = &done {
             self.tell_of(stop, || match of {

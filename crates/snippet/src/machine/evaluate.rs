@@ -89,6 +89,10 @@ impl Machine<'_> {
                 let of = self.evaluate(of)?;
                 library::cast(self, of, class)
             }
+            Kind::As(class, of) => {
+                let of = self.evaluate(of)?;
+                library::convert_as(self, of, class)
+            }
             Kind::IsInstance(class, of) => {
                 let of = self.evaluate(of)?;
                 library::is_instance(&of, class).map(Value::Bool)
@@ -124,7 +128,7 @@ impl Machine<'_> {
         for part in parts {
             match self.evaluate(part)? {
                 Value::Text(part) => text.push_str(&part),
-                other => text.push_str(&self.shown(&other)),
+                other => text.push_str(&self.shown(&other)?),
             }
             self.takes_bytes(0)?;
             if text.len() > super::BYTES_MAX {
@@ -269,7 +273,7 @@ impl Machine<'_> {
             .unwrap_or_else(|_| arithmetic::is_true(value))
     }
 
-    pub(super) fn binary(&mut self, operator: Operator, left: &Value, right: &Value) -> Answer {
+    pub(crate) fn binary(&mut self, operator: Operator, left: &Value, right: &Value) -> Answer {
         let answer = match operator {
             Operator::Equal => self.equal(left, right),
             Operator::NotEqual => !self.equal(left, right),
@@ -368,6 +372,7 @@ fn literal_value(literal: &Literal) -> Value {
         Literal::Int(value) => Value::Int(*value),
         Literal::Long(value) => Value::Long(*value),
         Literal::Double(value) => Value::Double(*value),
+        Literal::Float(value) => Value::Float(*value),
         Literal::Decimal(value) => Value::decimal(*value),
         Literal::Char(value) => Value::Char(*value),
         Literal::Text(value) => Value::Text(Arc::clone(value)),

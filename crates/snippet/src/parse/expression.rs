@@ -169,7 +169,7 @@ impl Parser {
                     let kind = Kind::IsInstance(self.written_type()?, Box::new(left));
                     Kind::Unary(Unary::Not, Box::new(Expression::new(kind, line)?))
                 }
-                Infix::As => Kind::Cast(self.written_type()?, Box::new(left)),
+                Infix::As => Kind::As(self.written_type()?, Box::new(left)),
                 Infix::Operator(Operator::Power) => {
                     // From right to left.
                     let right = self.nested(|parser| parser.binary(strength - 1))?;
@@ -299,9 +299,13 @@ impl Parser {
                 self.member(of, access)?
             } else if self.is_sign("[") && self.goes_on() {
                 self.advance();
-                let index = self.expression()?;
-                if self.is_sign(",") {
-                    return Err(self.unexpected("more than one index is not known"));
+                let mut index = self.expression()?;
+                if self.is_sign(",") && self.language == Language::Groovy {
+                    let mut several = vec![index];
+                    while self.takes(",") {
+                        several.push(self.expression()?);
+                    }
+                    index = Expression::new(Kind::List(several), line)?;
                 }
                 self.expect("]")?;
                 Kind::Index(Self::boxed(of, index))
@@ -329,7 +333,8 @@ impl Parser {
             | Kind::CallMethod { .. }
             | Kind::Choice(_)
             | Kind::Elvis(_)
-            | Kind::Cast(..) => self.language == Language::Groovy,
+            | Kind::Cast(..)
+            | Kind::As(..) => self.language == Language::Groovy,
             _ => false,
         }
     }

@@ -25,6 +25,10 @@ impl Names {
         std::ptr::eq(self.class, &raw const CHRONO_UNIT)
     }
 
+    pub(crate) fn are_roundings(&self) -> bool {
+        std::ptr::eq(self.class, &raw const ROUNDING_MODE)
+    }
+
     /// As `getValue`.
     pub(super) fn number(&self, at: u8) -> i64 {
         i64::from(at) + self.first
@@ -91,6 +95,19 @@ static TIMES: Names = Names {
         "MINUTES",
         "HOURS",
         "DAYS",
+    ],
+    first: 0,
+};
+static ROUNDINGS: Names = Names {
+    class: &ROUNDING_MODE,
+    shown: &[
+        "UP",
+        "DOWN",
+        "CEILING",
+        "FLOOR",
+        "HALF_UP",
+        "HALF_DOWN",
+        "HALF_EVEN",
     ],
     first: 0,
 };
@@ -285,6 +302,13 @@ pub(super) static TIME_UNIT: Class = Class {
         OF_ENUMS,
     ],
     ..Class::named("java.util.concurrent.TimeUnit")
+};
+
+pub(crate) static ROUNDING_MODE: Class = Class {
+    constants: constants!(ROUNDINGS:
+        "UP" 0, "DOWN" 1, "CEILING" 2, "FLOOR" 3, "HALF_UP" 4, "HALF_DOWN" 5, "HALF_EVEN" 6),
+    methods: &[OF_NAMES, OF_ENUMS],
+    ..Class::named("java.math.RoundingMode")
 };
 
 pub(super) static LOCALE: Class = Class {
