@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
-use weir_record::{Reading, Timeline};
+use weir_record::{Adjustment, AdjustmentKind, Reading, Timeline};
 
 use crate::IntakeError;
 use crate::monitor::{Monitor, Row, When, is_reading};
@@ -39,6 +39,7 @@ pub struct Aligned {
     pub(crate) origins: BTreeMap<String, String>,
     pub(crate) seconds: BTreeMap<i64, Reading>,
     pub(crate) notes: Vec<String>,
+    pub(crate) adjustments: Vec<Adjustment>,
 }
 
 impl Clock {
@@ -97,13 +98,14 @@ impl Clock {
             "its times name their zone".to_owned()
         };
         let mut notes = vec![format!(
-            "{}: {} rows, one every {step} s; {inside} lie within the load, {} outside were dropped; {taken}; the clocks \
+            "{}: {} rows, one every {step} s; {inside} lie within the load; {taken}; the clocks \
              of the two machines are taken as equal",
             monitor.file,
             moments.len(),
-            moments.len() - inside,
         )];
         notes.extend(monitor.notes());
+        let outside = outside(&monitor.file, moments.len() - inside);
+        let adjustments = outside.into_iter().chain(monitor.adjustments()).collect();
         let host = monitor
             .host
             .as_ref()
@@ -116,6 +118,7 @@ impl Clock {
                 .collect(),
             seconds,
             notes,
+            adjustments,
         }
     }
 
@@ -210,17 +213,25 @@ impl Aligned {
             });
         }
         let notes = vec![format!(
-            "{name}: a watch of {} s; {inside} lie within the load, {} outside were dropped; it began within a second of the \
+            "{name}: a watch of {} s; {inside} lie within the load; it began within a second of the \
              time that its run.toml says",
             timeline.len(),
-            seconds.len() - inside
         )];
+        let adjustments = outside(name, seconds.len() - inside).into_iter().collect();
         Ok(Self {
             origins,
             seconds,
             notes,
+            adjustments,
         })
     }
+}
+
+/// Rows or seconds that no load was there for.
+fn outside(file: &str, count: usize) -> Option<Adjustment> {
+    Adjustment::counted(AdjustmentKind::RowsOutside, count as u64, || {
+        format!("{file}: {count} of its rows lie outside of the load and were dropped")
+    })
 }
 
 /// The smallest difference of zones that brings a row and a load together.

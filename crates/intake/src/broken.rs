@@ -1,5 +1,7 @@
 //! Lines that cannot be read: counted, the first of them named.
 
+use weir_record::{Adjustment, AdjustmentKind};
+
 use crate::IntakeError;
 
 /// How many are named.
@@ -43,15 +45,13 @@ impl Broken {
     }
 
     /// What a reader should know of them.
-    pub(crate) fn note(&self, file: &str) -> Option<String> {
-        let lines = match self.count {
-            0 => return None,
-            1 => "1 line that cannot be read was".to_owned(),
-            count => format!("{count} lines that cannot be read were"),
-        };
-        Some(format!(
-            "{file}: {lines} left out: {}",
-            self.first.join("; ")
-        ))
+    pub(crate) fn adjustment(&self, file: &str) -> Option<Adjustment> {
+        Adjustment::counted(AdjustmentKind::RowsUnreadable, self.count, || {
+            let lines = match self.count {
+                1 => "1 line that cannot be read was".to_owned(),
+                count => format!("{count} lines that cannot be read were"),
+            };
+            format!("{file}: {lines} left out: {}", self.first.join("; "))
+        })
     }
 }

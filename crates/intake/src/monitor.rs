@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use jiff::civil::{Date, DateTime, Time};
-use weir_record::Reading;
+use weir_record::{Adjustment, AdjustmentKind, Reading};
 
 use crate::IntakeError;
 use crate::broken::Broken;
@@ -180,24 +180,25 @@ impl Monitor {
         self.cpus
     }
 
-    /// What a reader should know of the file.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    /// What was assumed of the file.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter();
+        notes.map(|note| format!("{}: {note}", self.file))
+    }
+
+    /// What of the file is not taken.
+    pub(crate) fn adjustments(&self) -> impl Iterator<Item = Adjustment> {
         let columns: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
-        let left_out = (!columns.is_empty()).then(|| {
+        let left_out = columns.len() as u64;
+        let left_out = Adjustment::counted(AdjustmentKind::ColumnsLeftOut, left_out, || {
+            let columns = columns.join(", ");
             format!(
-                "{}: without a name in Weir and left out: {}",
-                self.file,
-                columns.join(", ")
+                "{}: without a name in Weir and left out: {columns}",
+                self.file
             )
         });
-        let assumed = self
-            .notes
-            .iter()
-            .map(|note| format!("{}: {note}", self.file));
-        assumed
-            .chain(left_out)
-            .chain(self.broken.note(&self.file))
-            .collect()
+        let broken = self.broken.adjustment(&self.file);
+        left_out.into_iter().chain(broken)
     }
 }
 

@@ -11,17 +11,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use weir_record::{
-    ClassSecond, JtlError, JtlReader, LoadSecond, Parts, SampleRow, SaveConfiguration,
+    Adjustment, AdjustmentKind, ClassSecond, JtlError, JtlReader, LABELS_MAX, LoadSecond,
+    OTHER_LABELS, Parts, SampleRow, SaveConfiguration,
 };
 
 use crate::IntakeError;
 use crate::broken::Broken;
 use crate::stretches::{self, Stretch};
 
-/// Labels that are counted each on their own; all others count as one, as in Weir's own load
-/// engine.
-const LABELS_MAX: u32 = 1_000;
-const OTHER_LABELS: &str = "(other labels)";
 /// One load test lasts no longer.
 const DAYS_MAX: u64 = 7;
 const DAY_MS: u64 = 86_400_000;
@@ -45,7 +42,7 @@ pub struct Samples {
     /// How users were told, where it was not by the file's own count.
     users_by: Option<UsersBy>,
     /// What is said of the tests that the file holds, where it is more than one.
-    parts: Option<String>,
+    parts: Option<Adjustment>,
     broken: Broken,
     start_ms: u64,
     end_ms: u64,
@@ -174,7 +171,7 @@ impl Samples {
     }
 
     /// What is said of the tests in the file, of which one is taken.
-    fn several(&self, stretches: &[Stretch], at: usize) -> String {
+    fn several(&self, stretches: &[Stretch], at: usize) -> Adjustment {
         const NAMED_MAX: usize = 6;
         let spans = stretches.iter().enumerate().take(NAMED_MAX);
         let mut spans: Vec<String> = spans
@@ -190,14 +187,19 @@ impl Samples {
         let gap = stretches.windows(2).map(|of| of[1].start_ms - of[0].end_ms);
         let (parts, gap_s) = (stretches.len(), gap.max().unwrap_or(0) / 1_000);
         let left = self.kept.len() - stretches[at].samples.len();
-        format!(
+        let says = format!(
             "{}: it looks like {parts} tests in one file ({}): nothing was sent for up to {gap_s} s between them. Part {} \
              is taken, {:.1} % of the file's samples are left out; weir explain --part N takes another, --part each all of them",
             self.file,
             spans.join("; "),
             at + 1,
             left as f64 * 100.0 / self.kept.len() as f64,
-        )
+        );
+        Adjustment {
+            id: AdjustmentKind::RowsOfOtherTests,
+            count: left as u64,
+            says,
+        }
     }
 
     /// The file's name.
@@ -221,23 +223,33 @@ impl Samples {
         most.filter(|most| *most > 0)
     }
 
-    /// What a reader should know of the file.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let sums = (self.sums > 0).then(|| {
+    /// What of the file is not counted as it stands there.
+    pub(crate) fn adjustments(&self) -> Vec<Adjustment> {
+        let sums = Adjustment::counted(AdjustmentKind::RowsOfTransactions, self.sums, || {
             format!(
                 "{}: {} row(s) of transaction controllers are left out, because the samples that they sum up are counted",
                 self.file, self.sums
             )
         });
-        let doubles = (self.doubles > 0).then(|| {
-            let (file, doubles) = (&self.file, self.doubles);
+        let (file, doubles) = (&self.file, self.doubles);
+        let doubles = Adjustment::counted(AdjustmentKind::RowsTwice, doubles, || {
             let share = doubles as f64 * 100.0 / (self.count() + doubles) as f64;
             format!(
                 "{file}: {doubles} row(s) stand in it twice ({share:.1} %) and are counted once: a thread sends one request \
                  at a time"
             )
         });
-        let users = self.users_by.map(|by| match by {
+        let parts = self.parts.clone().into_iter();
+        parts
+            .chain(sums)
+            .chain(doubles)
+            .chain(self.broken.adjustment(&self.file))
+            .collect()
+    }
+
+    /// What else a reader should know of the file.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.users_by.map(|by| match by {
             UsersBy::Threads => format!(
                 "{}: it does not count its users (allThreads); they are told from its threads, each there from its first \
                  to its last sample",
@@ -248,14 +260,7 @@ impl Samples {
                  count their own; the threads are taken",
                 self.file
             ),
-        });
-        let notes = self.parts.clone().into_iter();
-        notes
-            .chain(sums)
-            .chain(doubles)
-            .chain(users)
-            .chain(self.broken.note(&self.file))
-            .collect()
+        })
     }
 
     /// The start of second 0, in seconds since 1970.
@@ -483,7 +488,7 @@ impl Names {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let name = if self.names.len() < LABELS_MAX as usize {
+        let name = if self.names.len() < LABELS_MAX {
             name
         } else {
             OTHER_LABELS

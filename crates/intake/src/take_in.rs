@@ -61,9 +61,11 @@ pub fn take_in(samples: &Samples, monitors: &[Aligned], ask: &Ask) -> Result<Tak
     let mut record = evaluated(&recording, choice.window.clone(), length_s, samples, ask)?;
     record.notes.extend(choice.notes);
     record.notes.push(when(samples, &choice.window));
-    record.notes.extend(samples.notes());
+    record.adjust(samples.adjustments());
+    record.notes.extend(samples.note());
     for monitor in monitors {
         record.notes.extend(monitor.notes.iter().cloned());
+        record.adjust(monitor.adjustments.iter().cloned());
     }
     if !monitors.is_empty() {
         record.notes.extend(coverage(&recording, &choice.window));

@@ -246,7 +246,11 @@ fn what_sar_recorded_reads_the_same_from_sadf() {
     );
     let origin = &sar.signal_origins["cpu"];
     assert!(origin.starts_with("recorded (sar of "), "{origin}");
-    assert!(has(&sar.notes, "outside were dropped"), "{:?}", sar.notes);
+    assert!(
+        has(&sar.notes, "lie outside of the load and were dropped"),
+        "{:?}",
+        sar.notes
+    );
 }
 
 /// nmon and dstat watched the same machine in the same seconds.

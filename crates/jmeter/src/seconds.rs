@@ -2,11 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weir_record::{ClassSecond, LoadSecond, Parts, SampleRow};
-
-/// Labels that are counted each on their own, as in Weir's own engine; all others count as one.
-const LABELS_MAX: usize = 1_000;
-const OTHER_LABELS: &str = "(other labels)";
+use weir_record::{ClassSecond, LABELS_MAX, LoadSecond, OTHER_LABELS, Parts, SampleRow};
 
 /// The seconds that are not delivered yet, and the sums.
 #[derive(Debug)]

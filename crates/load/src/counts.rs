@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
-use weir_record::{ClassSecond, LoadSecond, OpenSecond, response_histogram};
-
-/// Labels that are counted each on their own. A plan whose labels differ from sample to sample gets
-/// one more class for all others.
-const LABELS_MAX: usize = 1_000;
-const OTHER_LABELS: &str = "(other labels)";
+use weir_record::{
+    ClassSecond, LABELS_MAX, LoadSecond, OTHER_LABELS, OpenSecond, response_histogram,
+};
 
 /// Samples of one label.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use weir_metric::{figure, names};
 use weir_stats::{Estimate, effective_responses, mean_of_series, proportion, quantile_of_counts};
 
+use crate::adjustment::{Adjustment, AdjustmentKind, LABELS_MAX, OTHER_LABELS};
 use crate::histograms::HistogramError;
 use crate::invalid::InvalidReason;
 use crate::recording::{Counts, LATE_US, Recording};
@@ -109,6 +110,7 @@ pub fn evaluate(
         invalid_because: Vec::new(),
         invalid: Vec::new(),
         notes: Vec::new(),
+        adjustments: Vec::new(),
         throughput_per_s: counts.completed as f64 / length_s,
         response_time_ms: response_times(&histogram),
         errors: errors(&counts),
@@ -121,8 +123,21 @@ pub fn evaluate(
         open: open(recording, window.clone()),
         intervals,
     };
+    record.adjust(other_labels(recording, &window));
     judge(&mut record, recording, window, context);
     Ok(record)
+}
+
+/// Samples of the window whose labels are not counted each on their own.
+fn other_labels(recording: &Recording, window: &Range<usize>) -> Option<Adjustment> {
+    let others = recording.counts(window.clone(), Some(OTHER_LABELS));
+    let samples = others.completed;
+    Adjustment::counted(AdjustmentKind::OtherLabels, samples, || {
+        format!(
+            "{samples} sample(s) have one label, \"{OTHER_LABELS}\": there were more than {LABELS_MAX} labels, and only \
+             the first are counted each on its own"
+        )
+    })
 }
 
 /// How long requests waited until they were read, over all that were seen; requests are counted,

@@ -12,6 +12,7 @@
 //! Invariants: no wall clock is read here (moments are arguments); a signal that was not read is
 //! absent, never 0; a second that was not watched is missed, never interpolated.
 
+mod adjustment;
 mod answer_cost;
 mod comparison;
 mod decide;
@@ -38,6 +39,7 @@ mod treatment;
 mod trial;
 mod watch;
 
+pub use adjustment::{Adjustment, AdjustmentKind, LABELS_MAX, OTHER_LABELS};
 pub use answer_cost::AnswerCost;
 pub use comparison::{
     Basis, COMPARE_SCHEMA, Change, ComparedSide, FigureComparison, MatchedTrials, RunComparison,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use weir_metric::names;
 use weir_stats::Estimate;
 
+use crate::adjustment::{Adjustment, AdjustmentKind};
 use crate::invalid::{Invalid, InvalidReason};
 use crate::treatment::{Levels, Role};
 
@@ -66,6 +67,9 @@ pub struct TrialRecord {
     pub not_read: BTreeMap<String, String>,
     /// The figures for each sample label.
     pub classes: BTreeMap<String, ClassRecord>,
+    /// What was sent again, left out or summed up, each with its count; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjustments: Vec<Adjustment>,
     /// What only an open workload has; absent when the load is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenRecord>,
@@ -100,33 +104,32 @@ impl TrialRecord {
         self.invalid_because.iter().map(untold).collect()
     }
 
+    /// Takes down what was sent again, left out or summed up, also as a note.
+    pub fn adjust(&mut self, adjustments: impl IntoIterator<Item = Adjustment>) {
+        for adjustment in adjustments {
+            self.notes.push(adjustment.says.clone());
+            self.adjustments.push(adjustment);
+        }
+    }
+
     /// Notes what became of arrivals that did not start, in the whole load.
     pub fn note_arrivals(&mut self, not_started: u64, skipped: u64) {
         let Some(open) = &mut self.open else {
             return;
         };
         (open.not_started, open.skipped) = (not_started, skipped);
-        if not_started > 0 {
-            self.notes.push(format!(
+        let not_started = Adjustment::counted(AdjustmentKind::NotStarted, not_started, || {
+            format!(
                 "{not_started} request(s) of the schedule had not started when the load ended, because all users \
                  were busy. Their response times, which would be the longest, are in no figure"
-            ));
-        }
-        if skipped > 0 {
-            self.notes.push(format!(
+            )
+        });
+        let skipped = Adjustment::counted(AdjustmentKind::Skipped, skipped, || {
+            format!(
                 "{skipped} arrival(s) were skipped, because the group had reached its concurrency limit"
-            ));
-        }
-    }
-
-    /// Notes requests that went out on a second connection, in the whole load.
-    pub fn note_resent(&mut self, resent: u64) {
-        if resent > 0 {
-            self.notes.push(format!(
-                "{resent} request(s) were sent on a second connection, because the server had closed the one that \
-                 was kept and nothing had been done yet. Each counts as one"
-            ));
-        }
+            )
+        });
+        self.adjust(not_started.into_iter().chain(skipped));
     }
 
     /// Samples of the window that were answered with a redirect or by way of one: their share of

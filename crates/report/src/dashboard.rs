@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use weir_record::SampleRow;
+use weir_record::{OTHER_LABELS, SampleRow};
 
 mod apdex;
 mod errors;
@@ -33,7 +33,6 @@ use statistics::Statistics;
 
 /// Labels that are counted each on their own; all others are one more.
 const LABELS_MAX: usize = 2_000;
-const OTHER_LABELS: &str = "(other labels)";
 /// The label of everything together.
 const TOTAL: &str = "Total";
 

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
 use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad, UnreadFile};
 use weir_reach::Refusal;
-use weir_record::{InvalidReason, LoadSecond, Reading, TrialError, failed_to};
+use weir_record::{
+    Adjustment, AdjustmentKind, InvalidReason, LoadSecond, Reading, TrialError, failed_to,
+};
 use weir_script::ResolvedPlan;
 
 /// What sends the load.
@@ -177,11 +179,19 @@ impl LoadEnd {
         }
     }
 
-    /// Requests that went out on a second connection, because the first took no byte of them.
-    pub fn resent(&self) -> u64 {
+    /// What was sent again, cut off or held up, in the whole load.
+    pub fn adjustments(&self) -> Vec<Adjustment> {
         match self {
-            Self::Native(summary) => summary.resent,
-            Self::Jmeter(_) => 0,
+            Self::Native(summary) => of_native(summary),
+            Self::Jmeter(summary) => {
+                let late = summary.late;
+                let late = Adjustment::counted(AdjustmentKind::RowsLate, late, || {
+                    format!(
+                        "{late} row(s) of JMeter came too late for their second and count in a later one"
+                    )
+                });
+                late.into_iter().collect()
+            }
         }
     }
 
@@ -233,6 +243,30 @@ impl LoadEnd {
             }
         }
     }
+}
+
+fn of_native(summary: &LoadSummary) -> Vec<Adjustment> {
+    let resent = summary.resent;
+    let resent = Adjustment::counted(AdjustmentKind::Resent, resent, || {
+        format!(
+            "{resent} request(s) were sent on a second connection, because the server had closed the one that \
+             was kept and nothing had been done yet. Each counts as one"
+        )
+    });
+    let cut = summary.cut;
+    let cut = Adjustment::counted(AdjustmentKind::CutOff, cut, || {
+        format!(
+            "{cut} sample(s) still ran when the load ended and were cut off. Their response times, which may be the \
+             longest, are in no figure"
+        )
+    });
+    let waited_ms = u64::try_from(summary.waited_for_rows.as_millis()).unwrap_or(u64::MAX);
+    let waited = Adjustment::counted(AdjustmentKind::RowsWaited, waited_ms, || {
+        format!(
+            "the load stood still for {waited_ms} ms in all, because rows could not be written fast enough"
+        )
+    });
+    resent.into_iter().chain(cut).chain(waited).collect()
 }
 
 /// At most this percentage of a JMeter's rows may come too late for their second: what Weir allows

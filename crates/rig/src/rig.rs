@@ -194,7 +194,7 @@ impl Rig {
         if let Some(arrivals) = measured.load.arrivals() {
             record.note_arrivals(arrivals.not_started, arrivals.skipped);
         }
-        record.note_resent(measured.load.resent());
+        record.adjust(measured.load.adjustments());
         Ok(Attempt {
             record,
             target_cpus: context.target_cpus,

@@ -73,6 +73,7 @@ mod tests {
             invalid_because: Vec::new(),
             invalid: Vec::new(),
             notes: Vec::new(),
+            adjustments: Vec::new(),
             throughput_per_s: 100.0,
             response_time_ms: times(301.0),
             errors: Errors {

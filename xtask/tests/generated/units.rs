@@ -246,6 +246,7 @@ fn valid(treatment: &Treatment) -> TrialRecord {
         invalid_because: Vec::new(),
         invalid: Vec::new(),
         notes: Vec::new(),
+        adjustments: Vec::new(),
         throughput_per_s: 100.0,
         response_time_ms: ResponseTime::default(),
         errors: Errors::default(),

@@ -281,6 +281,7 @@ fn record(
         invalid_because: because.into_iter().collect(),
         invalid: Vec::new(),
         notes,
+        adjustments: Vec::new(),
         throughput_per_s: throughput,
         response_time_ms: response,
         errors: Errors::default(),

@@ -25,6 +25,7 @@ pub(crate) fn trial(id: u32, throughput_per_s: f64, signals: &[(&str, f64)]) -> 
         invalid_because: Vec::new(),
         invalid: Vec::new(),
         notes: Vec::new(),
+        adjustments: Vec::new(),
         throughput_per_s,
         response_time_ms: ResponseTime::default(),
         errors: Errors::default(),

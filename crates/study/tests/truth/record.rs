@@ -42,6 +42,7 @@ pub(crate) fn record(treatment: &Treatment, population: u32, seen: &Seen) -> Tri
         invalid_because: Vec::new(),
         invalid: Vec::new(),
         notes: Vec::new(),
+        adjustments: Vec::new(),
         throughput_per_s: seen.throughput_per_s,
         response_time_ms: exponential(1e3 * seen.response_s),
         errors: Errors::default(),

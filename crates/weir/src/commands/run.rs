@@ -279,7 +279,7 @@ fn record(
     if let Some(arrivals) = measured.load.arrivals() {
         record.note_arrivals(arrivals.not_started, arrivals.skipped);
     }
-    record.note_resent(measured.load.resent());
+    record.adjust(measured.load.adjustments());
     record.note_redirects(REDIRECTS_NOTED);
     Ok(record)
 }

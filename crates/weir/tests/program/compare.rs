@@ -253,7 +253,7 @@ fn what_people_have_becomes_a_run() {
         .says(&[
             "shot1: 20 users",
             "its times name their zone",
-            "outside were dropped",
+            "lie outside of the load and were dropped",
             "2 load test(s) taken in, 2 of them",
             "which stage holds the flow",
         ]);

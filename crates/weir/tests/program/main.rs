@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
+mod adjustments;
 mod check_and_run;
 mod cli;
 mod compare;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use weir_load::UserCounts;
-use weir_record::{LoadSecond, SampleRow};
+use weir_record::{LABELS_MAX, LoadSecond, OTHER_LABELS, SampleRow};
 
 use crate::error::ExpectedError;
 
@@ -24,9 +24,6 @@ const BUCKETS_US: [u64; 19] = [
     50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_500_000, 5_000_000, 10_000_000, 30_000_000, 60_000_000,
 ];
-/// Labels that are counted each on their own.
-const LABELS_MAX: usize = 1_000;
-const OTHER_LABELS: &str = "(other labels)";
 /// How long someone may take to ask.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a request may be.
