@@ -253,7 +253,7 @@ fn what_people_have_becomes_a_run() {
         .says(&[
             "shot1: 20 users",
             "its times name their zone",
-            "lie outside of the load and were dropped",
+            "240 lie within the load",
             "2 load test(s) taken in, 2 of them",
             "which stage holds the flow",
         ]);
