@@ -273,15 +273,19 @@ fn write_time(f: &mut fmt::Formatter<'_>, time: Time) -> fmt::Result {
     if time.second() == 0 && nano == 0 {
         return Ok(());
     }
-    write!(f, ":{:02}", time.second())?;
+    write!(f, ":{:02}{}", time.second(), fraction(nano))
+}
+
+/// The fraction of a second in steps of three digits; nothing of a whole one.
+pub(crate) fn fraction(nano: i32) -> String {
     if nano == 0 {
-        Ok(())
+        String::new()
     } else if nano % 1_000_000 == 0 {
-        write!(f, ".{:03}", nano / 1_000_000)
+        format!(".{:03}", nano / 1_000_000)
     } else if nano % 1_000 == 0 {
-        write!(f, ".{:06}", nano / 1_000)
+        format!(".{:06}", nano / 1_000)
     } else {
-        write!(f, ".{nano:09}")
+        format!(".{nano:09}")
     }
 }
 

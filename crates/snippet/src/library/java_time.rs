@@ -198,27 +198,32 @@ const COMMON: &[Routine] = &[
     }),
 ];
 
+/// What goes on by units, forwards and backwards.
 macro_rules! shifts {
-    ($unit:ident, $plus:literal, $minus:literal) => {
-        [
+    ($($unit:ident $plus:literal $minus:literal),*) => {
+        &[$(
             routine($plus, 1, |_, of, by| {
                 shifted(of, integer(&by[0])?, Unit::$unit)
             }),
             routine($minus, 1, |_, of, by| {
                 shifted(of, integer(&by[0])?.saturating_neg(), Unit::$unit)
             }),
-        ]
+        )*]
     };
 }
 
-const DAYS: &[Routine] = &shifts!(Days, "plusDays", "minusDays");
-const WEEKS: &[Routine] = &shifts!(Weeks, "plusWeeks", "minusWeeks");
-const MONTHS: &[Routine] = &shifts!(Months, "plusMonths", "minusMonths");
-const YEARS: &[Routine] = &shifts!(Years, "plusYears", "minusYears");
-const HOURS: &[Routine] = &shifts!(Hours, "plusHours", "minusHours");
-const MINUTES: &[Routine] = &shifts!(Minutes, "plusMinutes", "minusMinutes");
-const SECONDS: &[Routine] = &shifts!(Seconds, "plusSeconds", "minusSeconds");
-const NANOS: &[Routine] = &shifts!(Nanos, "plusNanos", "minusNanos");
+const BY_DATES: &[Routine] = shifts!(
+    Days "plusDays" "minusDays",
+    Weeks "plusWeeks" "minusWeeks",
+    Months "plusMonths" "minusMonths",
+    Years "plusYears" "minusYears"
+);
+const BY_TIMES: &[Routine] = shifts!(
+    Hours "plusHours" "minusHours",
+    Minutes "plusMinutes" "minusMinutes",
+    Seconds "plusSeconds" "minusSeconds",
+    Nanos "plusNanos" "minusNanos"
+);
 
 fn date(of: &Value) -> Result<Date, Stop> {
     let date = temporal(of)?.date();
@@ -379,10 +384,7 @@ static DATE: Class = Class {
         ],
         COMMON,
         OF_DATES,
-        DAYS,
-        WEEKS,
-        MONTHS,
-        YEARS,
+        BY_DATES,
     ],
     ..Class::named("java.time.LocalDate")
 };
@@ -427,10 +429,7 @@ static TIME: Class = Class {
         ],
         COMMON,
         OF_TIMES,
-        HOURS,
-        MINUTES,
-        SECONDS,
-        NANOS,
+        BY_TIMES,
     ],
     ..Class::named("java.time.LocalTime")
 };
@@ -494,14 +493,8 @@ static DATE_TIME: Class = Class {
         COMMON,
         OF_DATES,
         OF_TIMES,
-        DAYS,
-        WEEKS,
-        MONTHS,
-        YEARS,
-        HOURS,
-        MINUTES,
-        SECONDS,
-        NANOS,
+        BY_DATES,
+        BY_TIMES,
     ],
     ..Class::named("java.time.LocalDateTime")
 };
@@ -580,14 +573,8 @@ static ZONED: Class = Class {
         COMMON,
         OF_DATES,
         OF_TIMES,
-        DAYS,
-        WEEKS,
-        MONTHS,
-        YEARS,
-        HOURS,
-        MINUTES,
-        SECONDS,
-        NANOS,
+        BY_DATES,
+        BY_TIMES,
     ],
     ..Class::named("java.time.ZonedDateTime")
 };
@@ -648,14 +635,8 @@ static OFFSET: Class = Class {
         COMMON,
         OF_DATES,
         OF_TIMES,
-        DAYS,
-        WEEKS,
-        MONTHS,
-        YEARS,
-        HOURS,
-        MINUTES,
-        SECONDS,
-        NANOS,
+        BY_DATES,
+        BY_TIMES,
     ],
     ..Class::named("java.time.OffsetDateTime")
 };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use jiff::SignedDuration;
 
-use super::units::{Unit, nanos_between};
+use super::units::{self, Unit, nanos_between};
 use super::{beyond, date, temporal};
 use crate::Value;
 use crate::class::{Answer, Class, between, routine};
@@ -14,8 +14,7 @@ use crate::temporal::Period;
 use crate::value::Thing;
 
 fn duration(nanos: i128) -> Answer {
-    let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).map_err(|_| beyond())?;
-    let duration = SignedDuration::new(seconds, nanos.rem_euclid(1_000_000_000) as i32);
+    let duration = units::duration(nanos)?;
     Ok(Value::thing(Thing::Duration(Rc::new(duration))))
 }
 

@@ -12,7 +12,7 @@ use crate::Value;
 use crate::class::{Answer, Class, between, routine};
 use crate::library::{text_of, thing};
 use crate::machine::{Machine, Stop};
-use crate::temporal::{DateParts, Zone, offset_text};
+use crate::temporal::{DateParts, Zone, fraction, offset_text};
 use crate::value::Thing;
 
 /// What a `DateTimeFormatter` writes.
@@ -259,30 +259,17 @@ fn whole_time(time: Time) -> String {
     text
 }
 
-/// In UTC, the fraction in steps of three digits.
+/// In UTC, always with seconds.
 fn instant_text(at: jiff::Timestamp) -> String {
     let local = Offset::UTC.to_datetime(at);
-    let nano = local.subsec_nanosecond();
-    let mut text = crate::temporal::Temporal::Date(local.date()).to_string();
-    let _ = write!(
-        text,
-        "T{:02}:{:02}:{:02}",
+    format!(
+        "{}T{:02}:{:02}:{:02}{}Z",
+        crate::temporal::Temporal::Date(local.date()),
         local.hour(),
         local.minute(),
-        local.second()
-    );
-    let fraction = if nano == 0 {
-        Ok(())
-    } else if nano % 1_000_000 == 0 {
-        write!(text, ".{:03}", nano / 1_000_000)
-    } else if nano % 1_000 == 0 {
-        write!(text, ".{:06}", nano / 1_000)
-    } else {
-        write!(text, ".{nano:09}")
-    };
-    fraction.expect("a String takes any text");
-    text.push('Z');
-    text
+        local.second(),
+        fraction(local.subsec_nanosecond())
+    )
 }
 
 fn rfc_1123(parts: &DateParts) -> Option<String> {

@@ -136,7 +136,7 @@ fn date_later(date: Date, by: i64, unit: Unit) -> Option<Date> {
     }
 }
 
-fn duration(nanos: i128) -> Result<SignedDuration, Stop> {
+pub(super) fn duration(nanos: i128) -> Result<SignedDuration, Stop> {
     let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).map_err(|_| beyond())?;
     let rest = nanos.rem_euclid(1_000_000_000) as i32;
     Ok(SignedDuration::new(seconds, rest))
