@@ -91,6 +91,24 @@ pub(crate) fn files(
     )
 }
 
+/// What of a plan Weir does not run itself, with these properties: one line for each.
+pub(crate) fn unsupported(
+    path: &Path,
+    reach: Reach,
+    properties: &Properties,
+) -> Result<Vec<String>, ExpectedError> {
+    let reading = weir_jmx::read_within(path, reach.read_only()).map_err(input)?;
+    let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
+    let mut lines: Vec<String> = reading.unsupported().map(ToString::to_string).collect();
+    if let Err(error) = weir_script::resolve(&reading.plan, properties, Origin::default()) {
+        let problems = error.problems.iter();
+        // An element that is named already is not named again for what it holds.
+        let fresh = problems.filter(|problem| !named.contains(&problem.at));
+        lines.extend(fresh.map(ToString::to_string));
+    }
+    Ok(lines)
+}
+
 /// Everything that there is to say about a plan.
 pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, ExpectedError> {
     let reach = plan_files::reach(path, allowed).read_only();

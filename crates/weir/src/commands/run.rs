@@ -5,6 +5,7 @@
 
 mod before;
 mod console;
+mod engine;
 mod files;
 pub(crate) mod grammar;
 mod log;

@@ -11,6 +11,7 @@ mod compare;
 mod corpus;
 mod data_files;
 mod documented;
+mod engine_auto;
 mod explain;
 mod hostile;
 mod hostile_pages;

@@ -195,6 +195,40 @@ fn any_plan_runs_and_a_target_sends_it_elsewhere() {
 }
 
 #[test]
+fn what_weir_does_not_run_itself_a_jmeter_runs() {
+    if skipped("what_weir_does_not_run_itself_a_jmeter_runs") {
+        return;
+    }
+    let place = Place::new();
+    // Java's streams are not known to Weir's scripts.
+    let word = "vars.get(\"word\") * 2";
+    let streamed =
+        "java.util.stream.Stream.of(vars.get(\"word\"), vars.get(\"word\")).toArray().join(\"\")";
+    place.write("foreign.jmx", &FOREIGN.replace(word, streamed));
+    place.write("rows.csv", "ab\ncd\n");
+    let server = SampleServer::start();
+    let target = format!("--target=http://{}", server.listen);
+    let words = [
+        "run",
+        "foreign.jmx",
+        "--engine=auto",
+        &target,
+        "-l",
+        "out.jtl",
+    ];
+    let done = place.start(&words).done(JMETER).ends_one_of(&[0, 4]);
+    done.says(&[
+        "engine: JMeter, because of what Weir does not run itself: line ",
+        "java.util.stream.Stream",
+    ]);
+    let rows = place.read("out.jtl");
+    for part in ["/light?w=abab", "/light?w=cdcd"] {
+        assert!(rows.contains(part), "{part} in {rows}");
+    }
+    assert_eq!(server.requests(), 2);
+}
+
+#[test]
 fn a_plan_that_jmeter_refuses_is_told_with_its_cause() {
     if skipped("a_plan_that_jmeter_refuses_is_told_with_its_cause") {
         return;

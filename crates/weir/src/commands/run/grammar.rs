@@ -230,6 +230,8 @@ pub(crate) enum EngineName {
     Native,
     /// A real JMeter.
     Jmeter,
+    /// Weir itself where it runs all of the plan, else a JMeter; a line says which and why.
+    Auto,
 }
 
 impl PlanArguments {

@@ -17,7 +17,7 @@ use super::metrics::Metrics;
 use super::report_folder::{self, ReportFolder};
 use super::shutdown::ShutdownPort;
 use super::summariser::{Summariser, SummariserSettings};
-use super::{Conclusion, Load, before, conclude, measure_load, record, with_jmeter};
+use super::{Conclusion, Load, before, conclude, engine, measure_load, record, with_jmeter};
 use super::{files, properties, proxy};
 use crate::error::ExpectedError;
 use crate::{interrupt, output, plan_files, plans};
@@ -41,10 +41,12 @@ pub(super) fn run(arguments: &PlanArguments) -> Result<u8, ExpectedError> {
     let path = arguments
         .path()
         .ok_or_else(|| ExpectedError::Input("name a plan: weir run PLAN.jmx".to_owned()))?;
-    if arguments.engine == EngineName::Jmeter {
-        return run_with_jmeter(path, arguments, &properties);
+    let engine = engine::chosen(path, arguments, &properties)?;
+    tell_without_effect(arguments, engine);
+    match engine {
+        EngineName::Jmeter => run_with_jmeter(path, arguments, &properties),
+        EngineName::Native | EngineName::Auto => run_plan(path, arguments, &properties),
     }
-    run_plan(path, arguments, &properties)
 }
 
 /// As `run_plan`, around a real JMeter: the report is Weir's, of JMeter's rows.
@@ -56,7 +58,7 @@ fn run_with_jmeter(
     let rows = arguments.log_file.as_deref();
     if arguments.report && rows.is_none() {
         return Err(ExpectedError::Input(
-            "-e with --engine jmeter makes its report of JMeter's file of results; name one with -l"
+            "-e makes its report of JMeter's file of results when JMeter runs the plan; name one with -l"
                 .to_owned(),
         ));
     }
@@ -81,12 +83,17 @@ fn refuse_what_is_not_there(arguments: &PlanArguments) -> Result<(), ExpectedErr
                 .to_owned(),
         ));
     }
-    if arguments.engine == EngineName::Jmeter && arguments.shared.http2 {
+    if arguments.engine != EngineName::Native && arguments.shared.http2 {
         return Err(ExpectedError::Input(
-            "--http2: JMeter speaks HTTP/1.1; leave out --engine jmeter or --http2".to_owned(),
+            "--http2: JMeter speaks HTTP/1.1; leave out --engine or --http2".to_owned(),
         ));
     }
-    let is_native = arguments.engine == EngineName::Native;
+    Ok(())
+}
+
+/// Options that one of the engines does not have.
+fn tell_without_effect(arguments: &PlanArguments, engine: EngineName) {
+    let is_native = engine == EngineName::Native;
     let without_effect = [
         (
             "-G",
@@ -117,7 +124,6 @@ fn refuse_what_is_not_there(arguments: &PlanArguments) -> Result<(), ExpectedErr
     for (option, _, why) in without_effect.iter().filter(|(_, given, _)| *given) {
         output::talk(&format!("warning: {option} has no effect: {why}"));
     }
-    Ok(())
 }
 
 /// `-g FILE -o FOLDER`
