@@ -190,8 +190,11 @@ fn metrics_answer_while_every_worker_is_blocked() {
     let server = start(&small());
     let addresses = server.addresses();
     let _clients = occupy(addresses.listen, "/stress?searchTime=600000&bit=16", 12);
+    // A worker that has just taken a request is none that waits for a connection yet.
     let scrape = Scrape::when(addresses.admin, |scrape| {
-        scrape.count("request-queue", "waiting") == 8 && scrape.count("pool.db", "waiting") == 2
+        scrape.count("request-queue", "waiting") == 8
+            && scrape.count("threads", "occupancy") == 4
+            && scrape.count("pool.db", "waiting") == 2
     });
     assert_eq!(
         (
