@@ -7,7 +7,8 @@ use weir_plan::{LoadPlan, Position};
 use weir_reach::Reach;
 use weir_record::failed_to;
 use weir_script::{
-    Origin, Properties, ResolvedGroup, ResolvedPlan, ResolvedStarts, Target, static_addresses,
+    Origin, Properties, ResolveError, ResolvedGroup, ResolvedPlan, ResolvedStarts, Target,
+    static_addresses,
 };
 
 use crate::error::ExpectedError;
@@ -98,15 +99,26 @@ pub(crate) fn unsupported(
     properties: &Properties,
 ) -> Result<Vec<String>, ExpectedError> {
     let reading = weir_jmx::read_within(path, reach.read_only()).map_err(input)?;
-    let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
+    let resolved = weir_script::resolve(&reading.plan, properties, Origin::default());
     let mut lines: Vec<String> = reading.unsupported().map(ToString::to_string).collect();
-    if let Err(error) = weir_script::resolve(&reading.plan, properties, Origin::default()) {
-        let problems = error.problems.iter();
-        // An element that is named already is not named again for what it holds.
-        let fresh = problems.filter(|problem| !named.contains(&problem.at));
-        lines.extend(fresh.map(ToString::to_string));
-    }
+    lines.extend(problems(&reading, resolved));
     Ok(lines)
+}
+
+/// What keeps a plan from running beside the elements that its reading names: what the run looks
+/// at before it starts.
+fn problems(
+    reading: &weir_jmx::Reading,
+    resolved: Result<ResolvedPlan, ResolveError>,
+) -> Vec<String> {
+    let Err(error) = resolved.and_then(|plan| plan.hosts(None)) else {
+        return Vec::new();
+    };
+    // An element that is named already is not named again for what it holds.
+    let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
+    let fresh = error.problems.iter();
+    let fresh = fresh.filter(|problem| !named.contains(&problem.at));
+    fresh.map(ToString::to_string).collect()
 }
 
 /// Everything that there is to say about a plan.
@@ -124,8 +136,7 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
     let warnings = warnings.map(|warning| format!("{file}: warning: {warning}"));
     check.warn(warnings);
     check.files = files;
-    // Properties are not known here; what can be wrong without them is found all the same. An
-    // element that is named already is not named again for what it holds.
+    // Properties are not known here; what can be wrong without them is found all the same.
     let resolved = weir_script::resolve(&reading.plan, &Properties::new(), Origin::default());
     let warnings = match &resolved {
         Ok(plan) => &plan.warnings,
@@ -144,19 +155,11 @@ pub(crate) fn check(path: &Path, allowed: &[PathBuf]) -> Result<PlanCheck, Expec
                 .into_iter(),
         );
     }
-    // What the run looks at before it starts.
-    let hosts = resolved.and_then(|plan| plan.hosts(None));
-    if let Err(error) = &hosts {
-        let named: Vec<Position> = reading.unsupported().map(|finding| finding.at).collect();
-        let problems = error.problems.iter();
-        let fresh: Vec<_> = problems
-            .filter(|problem| !named.contains(&problem.at))
-            .collect();
-        check.unsupported += fresh.len();
-        check
-            .lines
-            .extend(fresh.iter().map(|problem| format!("{file}: {problem}")));
-    }
+    let problems = problems(&reading, resolved);
+    check.unsupported += problems.len();
+    let problems = problems.iter();
+    let problems = problems.map(|problem| format!("{file}: {problem}"));
+    check.lines.extend(problems);
     Ok(check)
 }
 

@@ -39,8 +39,13 @@ fn a_jmeter_is_asked_for_with_the_reason() {
          <stringProp name=\"script\">Runtime.getRuntime().exec('ls')</stringProp></JSR223Sampler><hashTree/>";
     let function = "<ConstantTimer testname=\"t\">\
          <stringProp name=\"ConstantTimer.delay\">${__chooseRandom(1,2,x)}</stringProp></ConstantTimer><hashTree/>";
+    // What only the start of a run looks at.
+    let proxy = "<HTTPSamplerProxy testname=\"p\"><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>\
+         <stringProp name=\"HTTPSampler.proxyHost\">${__Random(1,9)}</stringProp>\
+         <stringProp name=\"HTTPSampler.proxyPort\">3128</stringProp></HTTPSamplerProxy><hashTree/>";
     for (more, because) in [
         (plugin, "kg.apc.Nothing"),
+        (proxy, "proxy"),
         (script, "Runtime"),
         (function, "__chooseRandom"),
     ] {
