@@ -80,7 +80,7 @@ fn attempt(
         origin,
         is_start: false,
     };
-    resolver.define_variables(plan, origin);
+    resolver.define_variables(plan);
     // What user-defined variables set is set before the test.
     let mut running = plan.clone();
     running.variables.clear();
@@ -180,15 +180,11 @@ impl Resolver {
     }
 
     /// Evaluates the user-defined variables, one list after the other.
-    fn define_variables(&mut self, plan: &LoadPlan, origin: Origin) {
-        self.compiler.globals.define_start(origin.epoch_ms);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(origin.seed);
+    fn define_variables(&mut self, plan: &LoadPlan) {
+        self.compiler.globals.define_start(self.origin.epoch_ms);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.origin.seed);
         for list in &plan.variables {
-            let mut scope = Scope {
-                random: random.clone(),
-                epoch_ms: origin.epoch_ms,
-                ..Scope::nobody(Variables::new(self.compiler.globals.clone()))
-            };
+            let mut scope = self.before_users(random.clone());
             let mut defined = BTreeSet::new();
             let mut values = Vec::new();
             for variable in list {
@@ -201,6 +197,15 @@ impl Resolver {
             let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
             self.compiler.globals.extend(set.chain(values));
             random = scope.random;
+        }
+    }
+
+    /// What is there before the first user is.
+    fn before_users(&self, random: Xoshiro256PlusPlus) -> Scope {
+        Scope {
+            random,
+            epoch_ms: self.origin.epoch_ms,
+            ..Scope::nobody(Variables::new(self.compiler.globals.clone()))
         }
     }
 
@@ -345,11 +350,8 @@ impl Resolver {
 
     /// What functions give before the first user is there.
     fn at_start(&mut self, text: &Text, template: &Template, what: &str) -> String {
-        let mut scope = Scope {
-            random: Xoshiro256PlusPlus::seed_from_u64(self.origin.seed),
-            epoch_ms: self.origin.epoch_ms,
-            ..Scope::nobody(Variables::new(self.compiler.globals.clone()))
-        };
+        let random = Xoshiro256PlusPlus::seed_from_u64(self.origin.seed);
+        let mut scope = self.before_users(random);
         let value = text.rendered(&mut scope);
         if let Some(fault) = scope.fault.take() {
             let says = format!("the {what} \"{}\" fails: {}", template.text, fault.says);

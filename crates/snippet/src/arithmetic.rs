@@ -313,9 +313,6 @@ fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
         (Thing::Duration(left), Thing::Duration(right)) => left == right,
         (Thing::Period(left), Thing::Period(right)) => left == right,
         (Thing::ZoneId(left), Thing::ZoneId(right)) => left.name == right.name,
-        (Thing::Named(left, one), Thing::Named(right, other)) => {
-            std::ptr::eq(*left, *right) && one == other
-        }
         (Thing::Uuid(left), Thing::Uuid(right)) | (Thing::File(left), Thing::File(right)) => {
             left == right
         }
@@ -335,7 +332,9 @@ fn is_same_thing(left: &Thing, right: &Thing) -> bool {
         (Thing::Class(left), Thing::Class(right)) | (Thing::Single(left), Thing::Single(right)) => {
             std::ptr::eq(*left, *right)
         }
-        (Thing::Named(..), Thing::Named(..)) => things_equal(left, right, 1),
+        (Thing::Named(left, one), Thing::Named(right, other)) => {
+            std::ptr::eq(*left, *right) && one == other
+        }
         (Thing::Previous, Thing::Previous) | (Thing::Own, Thing::Own) => true,
         _ => false,
     }

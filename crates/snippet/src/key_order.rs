@@ -48,41 +48,48 @@ impl KeyOrder {
         Self::table(Some(keys + keys / 3 + 1))
     }
 
-    /// The order of a copy.
-    pub(crate) fn copied(&self) -> Self {
+    /// That of a copy with so many keys: its table is as small as can be.
+    pub(crate) fn of_copy(&self, keys: usize) -> Self {
         match self {
             Self::Arrival => Self::Arrival,
             Self::Read => Self::Read,
-            Self::Table(places) => Self::Table(places.clone()),
+            Self::Table(_) => Self::table_of(keys),
             Self::Size => Self::Size,
         }
     }
 
-    /// Moves what was put last to where it belongs.
-    pub(crate) fn settle<T>(
+    /// That of what Groovy makes of a part: in the order of the keys, or in that of their arrival.
+    pub(crate) fn of_part(&self) -> Self {
+        match self {
+            Self::Size => Self::Size,
+            Self::Arrival | Self::Read | Self::Table(_) => Self::Arrival,
+        }
+    }
+
+    /// Puts a new key, or an entry with one, to where it belongs.
+    pub(crate) fn insert<T>(
         &self,
-        items: &mut [T],
+        items: &mut Vec<T>,
+        item: T,
         key: impl Fn(&T) -> &Value,
     ) -> Result<(), Stop> {
-        let Some((last, known)) = items.split_last() else {
-            return Ok(());
-        };
         let at = match self {
-            Self::Arrival | Self::Read => return Ok(()),
+            Self::Arrival | Self::Read => items.len(),
             Self::Table(places) => {
-                let grows = items.len() as u64 * 4 > u64::from(places.get()) * 3;
+                let grows = (items.len() as u64 + 1) * 4 > u64::from(places.get()) * 3;
                 if grows && places.get() < PLACES_MAX {
                     places.set(places.get() * 2);
+                    items.push(item);
                     items.sort_by_cached_key(|item| place(key(item), places.get()));
                     return Ok(());
                 }
-                let own = place(key(last), places.get());
-                known.partition_point(|item| place(key(item), places.get()) <= own)
+                let own = place(key(&item), places.get());
+                items.partition_point(|known| place(key(known), places.get()) <= own)
             }
             Self::Size => {
                 let mut incomparable = None;
-                let at = known.partition_point(|item| {
-                    let ordering = arithmetic::compare(key(item), key(last));
+                let at = items.partition_point(|known| {
+                    let ordering = arithmetic::compare(key(known), key(&item));
                     ordering.unwrap_or_else(|stop| {
                         incomparable = Some(stop);
                         Ordering::Less
@@ -94,7 +101,7 @@ impl KeyOrder {
                 at
             }
         };
-        items[at..].rotate_right(1);
+        items.insert(at, item);
         Ok(())
     }
 }

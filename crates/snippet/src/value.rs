@@ -310,10 +310,10 @@ impl Value {
         })))
     }
 
-    /// A set that holds nothing yet.
-    pub(crate) fn set(order: KeyOrder) -> Self {
+    /// A set of these items, which are in its order and there once each.
+    pub(crate) fn set(order: KeyOrder, items: Vec<Self>) -> Self {
         Self::thing(Thing::List(Rc::new(List {
-            items: RefCell::new(Vec::new()),
+            items: RefCell::new(items),
             array_of: None,
             set: Some(order),
             range: None,

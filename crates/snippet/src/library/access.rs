@@ -231,8 +231,7 @@ pub(crate) fn put(
     }
     machine.takes_bytes(2 * size_of::<Value>())?;
     let mut entries = map.borrow_mut();
-    entries.push((key, value));
-    map.1.settle(&mut entries, |(key, _)| key)
+    map.1.insert(&mut entries, (key, value), |(key, _)| key)
 }
 
 /// The names that a property may have as a method.
@@ -419,20 +418,16 @@ fn ranged(machine: &mut Machine<'_>, range: Range, items: Vec<Value>) -> Answer 
 
 /// `of[from..to]`; `None` for what has no such part.
 fn part(machine: &mut Machine<'_>, of: &Value, range: Range) -> Result<Option<Value>, Stop> {
-    let too_far = |class, from, to| Stop::thrown(class, format!("from {from} to {to}"));
     if let Value::Text(text) = of {
-        let units: Vec<u16> = text.encode_utf16().collect();
-        machine.step(units.len() / 64)?;
-        let (from, to, reversed) = range.places(units.len());
-        let part = places(from, to).and_then(|places| units.get(places));
-        let Some(part) = part else {
-            let class = "java.lang.StringIndexOutOfBoundsException";
-            return Err(too_far(class, from, to));
+        let length = super::text::length(text);
+        machine.step(length / 64)?;
+        let (from, to, reversed) = range.places(length);
+        let part = super::text::part(text, from, to)?;
+        let part = if reversed {
+            part.chars().rev().collect()
+        } else {
+            part.to_owned()
         };
-        let mut part = String::from_utf16_lossy(part);
-        if reversed {
-            part = part.chars().rev().collect();
-        }
         return machine.text(part).map(Some);
     }
     let Some(list) = of.as_list() else {
@@ -440,20 +435,19 @@ fn part(machine: &mut Machine<'_>, of: &Value, range: Range) -> Result<Option<Va
     };
     let items = list.items.borrow();
     let (from, to, reversed) = range.places(items.len());
-    let part = places(from, to).and_then(|places| items.get(places));
+    let places = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+    let part = places.and_then(|(from, to)| items.get(from..to));
     let Some(part) = part else {
-        let class = "java.lang.IndexOutOfBoundsException";
-        return Err(too_far(class, from, to));
+        return Err(Stop::thrown(
+            "java.lang.IndexOutOfBoundsException",
+            format!("from {from} to {to}"),
+        ));
     };
     let mut part = part.to_vec();
     if reversed {
         part.reverse();
     }
     machine.list(part).map(Some)
-}
-
-fn places(from: i64, to: i64) -> Option<std::ops::Range<usize>> {
-    Some(usize::try_from(from).ok()?..usize::try_from(to).ok()?)
 }
 
 /// `value in of`, and a case of a switch.
@@ -658,20 +652,14 @@ fn operator_of_text(
     Ok(Some(answer))
 }
 
+/// Some of the items of a list or set in their order, as what `like` is.
 pub(super) fn listed(machine: &mut Machine<'_>, like: &Rc<List>, items: Vec<Value>) -> Answer {
     machine.takes_bytes(items.len() * size_of::<Value>())?;
-    if let Some(order) = &like.set {
-        // Only sets in the order of their items stay what they are.
-        let order = match order {
-            KeyOrder::Size => KeyOrder::Size,
-            KeyOrder::Arrival | KeyOrder::Read | KeyOrder::Table(_) => KeyOrder::Arrival,
-        };
-        return super::sets::set_of(machine, order, items);
-    }
+    let set = like.set.as_ref().map(KeyOrder::of_part);
     Ok(Value::thing(Thing::List(Rc::new(List {
         items: RefCell::new(items),
         array_of: like.array_of.clone(),
-        set: None,
+        set,
         range: None,
     }))))
 }

@@ -1,10 +1,9 @@
 //! Lists that are made of another list: in pieces, in pairs, in part, in order.
 
-use super::collections::{call_with, list_of};
+use super::collections::{call_with, holds, list_of};
 use super::order::sorted;
 use super::{access, int_value, integer};
 use crate::Value;
-use crate::arithmetic;
 use crate::class::{Routine, between, routine};
 use crate::machine::{Machine, Stop};
 
@@ -167,11 +166,6 @@ fn numbered(
     machine.takes_bytes(items.len() * 3 * size_of::<Value>())?;
     let numbers = (first..).map(|number| Value::Int(i32::try_from(number).unwrap_or(i32::MAX)));
     Ok(numbers.zip(items).collect())
-}
-
-fn holds(machine: &mut Machine<'_>, closure: &Value, item: &Value) -> Result<bool, Stop> {
-    let answer = call_with(machine, closure, item.clone())?;
-    Ok(arithmetic::is_true(&answer))
 }
 
 fn first_that_fails(

@@ -39,20 +39,24 @@ pub(super) static CLOSURE: Class = Class {
     ..Class::named("groovy.lang.Closure")
 };
 
+/// What lists and sets can do.
+pub(super) const LIST_METHODS: &[&[Routine]] =
+    &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS];
+
 pub(super) static LIST: Class = Class {
     make: Some(between("ArrayList", 0, 1, make_list)),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.ArrayList")
 };
 
 static LINKED_LIST: Class = Class {
     make: Some(between("LinkedList", 0, 1, make_list)),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.LinkedList")
 };
 
 static LIST_INTERFACE: Class = Class {
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.List")
 };
 
@@ -110,7 +114,7 @@ fn index(at: &Value, length: usize) -> Result<usize, Stop> {
     }
 }
 
-pub(super) const OF_LISTS: &[Routine] = &[
+const OF_LISTS: &[Routine] = &[
     routine("get", 1, |_, of, arguments| {
         let items = list_of(of)?.items.borrow();
         Ok(items[index(&arguments[0], items.len())?].clone())
@@ -159,29 +163,11 @@ pub(super) const OF_LISTS: &[Routine] = &[
             let at = index(&arguments[0], items.len())?;
             return Ok(items.remove(at));
         }
-        // The list may be an item of itself, and is compared then.
-        let found = list
-            .items
-            .borrow()
-            .iter()
-            .position(|item| super::equals(item, &arguments[0]));
-        if let Some(at) = found {
-            list.items.borrow_mut().remove(at);
-        }
-        Ok(Value::Bool(found.is_some()))
+        Ok(remove_item(list, &arguments[0]))
     }),
     // What `remove` of an object is.
     routine("removeElement", 1, |_, of, arguments| {
-        let list = list_of(of)?;
-        let found = {
-            let items = list.items.borrow();
-            let mut items = items.iter();
-            items.position(|item| super::equals(item, &arguments[0]))
-        };
-        if let Some(at) = found {
-            list.items.borrow_mut().remove(at);
-        }
-        Ok(Value::Bool(found.is_some()))
+        Ok(remove_item(list_of(of)?, &arguments[0]))
     }),
     routine("removeAt", 1, |_, of, arguments| {
         let mut items = list_of(of)?.items.borrow_mut();
@@ -217,7 +203,10 @@ pub(super) const OF_LISTS: &[Routine] = &[
     }),
     routine("intersect", 1, |machine, of, arguments| {
         let common = common(machine, of, &arguments[0])?;
-        access::listed(machine, list_of(of)?, common)
+        match &list_of(of)?.set {
+            Some(order) => set_of(machine, order.of_part(), common),
+            None => machine.list(common),
+        }
     }),
     routine("disjoint", 1, |machine, of, arguments| {
         let common = common(machine, of, &arguments[0])?;
@@ -261,18 +250,13 @@ pub(super) const OF_LISTS: &[Routine] = &[
         machine.list(reversed)
     }),
     routine("unique", 0, |machine, of, _| {
-        let list = list_of(of)?;
-        let items = list.items.borrow().clone();
-        let set = set_of(machine, KeyOrder::Arrival, items)?;
-        let items = super::items(machine, &set)?;
-        list.items.replace(items);
+        let once = once_each(machine, of)?;
+        list_of(of)?.items.replace(once);
         Ok(of.clone())
     }),
     routine("toUnique", 0, |machine, of, _| {
-        let items = list_of(of)?.items.borrow().clone();
-        let set = set_of(machine, KeyOrder::Arrival, items)?;
-        let items = super::items(machine, &set)?;
-        machine.list(items)
+        let once = once_each(machine, of)?;
+        machine.list(once)
     }),
     routine("first", 0, |_, of, _| end(of, true)),
     routine("head", 0, |_, of, _| end(of, true)),
@@ -305,13 +289,33 @@ pub(super) const OF_LISTS: &[Routine] = &[
     }),
     routine("findIndexOf", 1, |machine, of, arguments| {
         for (at, item) in super::items(machine, of)?.into_iter().enumerate() {
-            if holds(machine, &arguments[0], item)? {
+            if holds(machine, &arguments[0], &item)? {
                 return Ok(int_value(at));
             }
         }
         Ok(Value::Int(-1))
     }),
 ];
+
+/// Takes the first such item out of a list; whether there was one.
+fn remove_item(list: &List, item: &Value) -> Value {
+    // The list may be an item of itself, and is compared then.
+    let found = {
+        let items = list.items.borrow();
+        items.iter().position(|known| super::equals(known, item))
+    };
+    if let Some(at) = found {
+        list.items.borrow_mut().remove(at);
+    }
+    Value::Bool(found.is_some())
+}
+
+/// The items of a list without those that stand before.
+fn once_each(machine: &mut Machine<'_>, of: &Value) -> Result<Vec<Value>, Stop> {
+    let items = super::items(machine, of)?;
+    let set = set_of(machine, KeyOrder::Arrival, items)?;
+    super::items(machine, &set)
+}
 
 /// Takes out of a list what another one has, or all else.
 fn keep_if(machine: &mut Machine<'_>, of: &Value, others: &Value, wanted: bool) -> Answer {
@@ -330,13 +334,13 @@ fn keep_if(machine: &mut Machine<'_>, of: &Value, others: &Value, wanted: bool) 
     Ok(Value::Bool(changes))
 }
 
-/// The items of a list that another one has too.
+/// What a list has of another one, in the order of that.
 fn common(machine: &mut Machine<'_>, of: &Value, others: &Value) -> Result<Vec<Value>, Stop> {
     let items = super::items(machine, of)?;
     let others = super::items(machine, others)?;
     machine.step(items.len() * others.len() / 8)?;
-    let has = |item: &Value| others.iter().any(|other| arithmetic::equal(item, other));
-    Ok(items.into_iter().filter(has).collect())
+    let has = |other: &Value| items.iter().any(|item| arithmetic::equal(item, other));
+    Ok(others.into_iter().filter(has).collect())
 }
 
 fn end(of: &Value, is_first: bool) -> Answer {
@@ -375,8 +379,13 @@ fn flatten(
     Ok(())
 }
 
-fn holds(machine: &mut Machine<'_>, closure: &Value, item: Value) -> Result<bool, Stop> {
-    let answer = machine.call_value(closure, &[item])?;
+/// Whether a closure is true of an item.
+pub(super) fn holds(
+    machine: &mut Machine<'_>,
+    closure: &Value,
+    item: &Value,
+) -> Result<bool, Stop> {
+    let answer = call_with(machine, closure, item.clone())?;
     Ok(arithmetic::is_true(&answer))
 }
 
@@ -423,8 +432,7 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     }),
     routine("find", 1, |machine, of, arguments| {
         for item in super::items(machine, of)? {
-            let answer = call_with(machine, &arguments[0], item.clone())?;
-            if arithmetic::is_true(&answer) {
+            if holds(machine, &arguments[0], &item)? {
                 return Ok(item);
             }
         }
@@ -433,11 +441,11 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     between("findAll", 0, 1, |machine, of, arguments| {
         let mut found = Vec::new();
         for item in super::items(machine, of)? {
-            let answer = match arguments.first() {
-                Some(closure) => call_with(machine, closure, item.clone())?,
-                None => item.clone(),
+            let is_wanted = match arguments.first() {
+                Some(closure) => holds(machine, closure, &item)?,
+                None => arithmetic::is_true(&item),
             };
-            if arithmetic::is_true(&answer) {
+            if is_wanted {
                 found.push(item);
             }
         }
@@ -452,8 +460,7 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     }),
     routine("any", 1, |machine, of, arguments| {
         for item in super::items(machine, of)? {
-            let answer = call_with(machine, &arguments[0], item)?;
-            if arithmetic::is_true(&answer) {
+            if holds(machine, &arguments[0], &item)? {
                 return Ok(Value::Bool(true));
             }
         }
@@ -461,8 +468,7 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
     }),
     routine("every", 1, |machine, of, arguments| {
         for item in super::items(machine, of)? {
-            let answer = call_with(machine, &arguments[0], item)?;
-            if !arithmetic::is_true(&answer) {
+            if !holds(machine, &arguments[0], &item)? {
                 return Ok(Value::Bool(false));
             }
         }
@@ -512,7 +518,7 @@ pub(super) const OF_COLLECTIONS: &[Routine] = &[
         let mut count = 0;
         for item in super::items(machine, of)? {
             let counts = match arguments[0].as_thing() {
-                Some(Thing::Closure(_)) => holds(machine, &arguments[0], item)?,
+                Some(Thing::Closure(_)) => holds(machine, &arguments[0], &item)?,
                 _ => arithmetic::equal(&item, &arguments[0]),
             };
             count += usize::from(counts);

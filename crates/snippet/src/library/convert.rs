@@ -300,22 +300,21 @@ pub(super) fn to_int(number: Number) -> i32 {
 /// `value as Type`: a text is read, where a cast takes it for a character.
 pub(crate) fn convert_as(machine: &mut Machine<'_>, value: Value, class: &Type) -> Answer {
     let last = class.class.rsplit('.').next().unwrap_or_default();
-    let characters = |machine: &mut Machine<'_>, value: &Value| super::items(machine, value);
     if class.arrays > 0 {
         if let (Value::Text(_), "char" | "String") = (&value, last) {
-            let items = characters(machine, &value)?;
+            let items = super::items(machine, &value)?;
             return Ok(Value::array(last, items));
         }
         return cast(machine, value, class);
     }
-    let primitive = boxed_number(last).filter(|boxed| *boxed != last);
+    let number = read_as(last);
+    let is_primitive = last.starts_with(char::is_lowercase);
     match (&value, last) {
-        (Value::Null | Value::Void, _) if primitive.is_some() => {
+        (Value::Null | Value::Void, _) if number.is_some() && is_primitive => {
             Err(does_not_fit(machine, &value, last))
         }
-        (Value::Text(text), _) if let Some(kind) = boxed_number(last) => {
-            let text = text.trim().to_owned();
-            let read = super::numbers::parsed(&text, read_as(kind))?;
+        (Value::Text(text), _) if let Some(kind) = number => {
+            let read = super::numbers::parsed(text.trim(), kind)?;
             match Number::of(&read) {
                 Some(number) => to_kind(number, last),
                 None => Ok(read),
@@ -326,11 +325,11 @@ pub(crate) fn convert_as(machine: &mut Machine<'_>, value: Value, class: &Type) 
             None => Err(does_not_fit(machine, &value, last)),
         },
         (Value::Text(_), "List" | "ArrayList" | "Collection") => {
-            let items = characters(machine, &value)?;
+            let items = super::items(machine, &value)?;
             machine.list(items)
         }
         (Value::Text(_), _) if let Some(order) = super::sets::order_of(last) => {
-            let items = characters(machine, &value)?;
+            let items = super::items(machine, &value)?;
             super::sets::set_of(machine, order, items)
         }
         (_, "Number") if Number::of(&value).is_some() => Ok(value),
@@ -343,28 +342,16 @@ pub(crate) fn convert_as(machine: &mut Machine<'_>, value: Value, class: &Type) 
     }
 }
 
-/// The class of the numbers of a type.
-fn boxed_number(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "int" | "Integer" => "Integer",
-        "short" | "Short" => "Short",
-        "byte" | "Byte" => "Byte",
-        "long" | "Long" => "Long",
+/// The class whose numbers a text is read as for a type of numbers.
+fn read_as(class: &str) -> Option<&'static str> {
+    Some(match class {
+        "int" | "Integer" | "short" | "Short" | "byte" | "Byte" => "Integer",
+        "long" | "Long" | "BigInteger" => "Long",
         "double" | "Double" => "Double",
         "float" | "Float" => "Float",
         "BigDecimal" => "BigDecimal",
-        "BigInteger" => "BigInteger",
         _ => return None,
     })
-}
-
-/// What a text for such a number is read as.
-fn read_as(kind: &str) -> &str {
-    match kind {
-        "Short" | "Byte" => "Integer",
-        "BigInteger" => "Long",
-        kind => kind,
-    }
 }
 
 /// `(Type) value`.

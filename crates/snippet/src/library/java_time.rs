@@ -9,7 +9,7 @@ mod zones;
 
 use std::rc::Rc;
 
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
 
 use self::formats::{formatted, read};
 use self::units::{Unit, minus, plus, until};
@@ -233,6 +233,34 @@ fn date(of: &Value) -> Result<Date, Stop> {
 fn time(of: &Value) -> Result<Time, Stop> {
     let time = temporal(of)?.time();
     time.ok_or_else(|| Stop::unknown("the time of a date"))
+}
+
+/// Date and time by the clock.
+fn local(of: &Value) -> Result<DateTime, Stop> {
+    Ok(date(of)?.to_datetime(time(of)?))
+}
+
+/// The offset of a date and time that has one.
+fn offset(of: &Value) -> Result<Zone, Stop> {
+    let offset = temporal(of)?.zoned().map(jiff::Zoned::offset);
+    offset
+        .map(Zone::offset)
+        .ok_or_else(|| Stop::unknown("the offset of a local time"))
+}
+
+/// What `of` of dates with an offset is given: a local time in one, two or seven pieces, and a
+/// zone.
+fn local_and_zone(arguments: &[Value]) -> Result<(DateTime, Zone), Stop> {
+    let (at, zone) = match arguments {
+        [both, zone] => (local(both)?, zone),
+        [day, at, zone] => (date(day)?.to_datetime(time(at)?), zone),
+        [year, month, day, rest @ .., zone] if rest.len() == 4 => {
+            let date = date_of(year, month, day)?;
+            (date.to_datetime(time_of(rest)?), zone)
+        }
+        _ => return Err(Stop::unknown("a date with a zone of these arguments")),
+    };
+    Ok((at, zones::zone(zone)?))
 }
 
 fn with_date(of: &Value, date: Option<Date>) -> Answer {
@@ -471,21 +499,17 @@ static DATE_TIME: Class = Class {
     methods: &[
         &[
             routine("atZone", 1, |_, of, zone| {
-                let both = date(of)?.to_datetime(time(of)?);
-                zones::at(both, &zones::zone(&zone[0])?)
+                zones::at(local(of)?, &zones::zone(&zone[0])?)
             }),
             routine("atOffset", 1, |_, of, zone| {
-                let both = date(of)?.to_datetime(time(of)?);
-                zones::at_offset(both, &zones::zone(&zone[0])?)
+                zones::at_offset(local(of)?, &zones::zone(&zone[0])?)
             }),
             routine("toInstant", 1, |_, of, zone| {
-                let both = date(of)?.to_datetime(time(of)?);
-                let zoned = zones::at_offset(both, &zones::zone(&zone[0])?)?;
+                let zoned = zones::at_offset(local(of)?, &zones::zone(&zone[0])?)?;
                 moments::instant(&zoned)
             }),
             routine("toEpochSecond", 1, |_, of, zone| {
-                let both = date(of)?.to_datetime(time(of)?);
-                let zoned = zones::at_offset(both, &zones::zone(&zone[0])?)?;
+                let zoned = zones::at_offset(local(of)?, &zones::zone(&zone[0])?)?;
                 Ok(Value::Long(moments::of_zoned(&zoned)?.as_second()))
             }),
         ],
@@ -506,14 +530,9 @@ const OF_OFFSETS: &[Routine] = &[
         Ok(Value::Long(moments::of_zoned(of)?.as_second()))
     }),
     routine("toLocalDateTime", 0, |_, of, _| {
-        let both = date(of)?.to_datetime(time(of)?);
-        Ok(value(Temporal::DateTime(both)))
+        Ok(value(Temporal::DateTime(local(of)?)))
     }),
-    routine("getOffset", 0, |_, of, _| {
-        let offset = temporal(of)?.zoned().map(jiff::Zoned::offset);
-        let offset = offset.ok_or_else(|| Stop::unknown("the offset of a local time"))?;
-        Ok(zones::value(Zone::offset(offset)))
-    }),
+    routine("getOffset", 0, |_, of, _| Ok(zones::value(offset(of)?))),
 ];
 
 static ZONED: Class = Class {
@@ -522,20 +541,9 @@ static ZONED: Class = Class {
             let (zoned, zone) = now(machine, zone)?;
             Ok(value(Temporal::Zoned(zoned, zone)))
         }),
-        between("of", 2, 8, |_, _, arguments| match arguments {
-            [both, zone] => {
-                let both = date(both)?.to_datetime(time(both)?);
-                zones::at(both, &zones::zone(zone)?)
-            }
-            [day, at, zone] => {
-                let both = date(day)?.to_datetime(time(at)?);
-                zones::at(both, &zones::zone(zone)?)
-            }
-            [year, month, day, rest @ .., zone] if rest.len() == 4 => {
-                let both = date_of(year, month, day)?.to_datetime(time_of(rest)?);
-                zones::at(both, &zones::zone(zone)?)
-            }
-            _ => Err(Stop::unknown("ZonedDateTime.of with these arguments")),
+        between("of", 2, 8, |_, _, arguments| {
+            let (local, zone) = local_and_zone(arguments)?;
+            zones::at(local, &zone)
         }),
         routine("ofInstant", 2, |_, _, arguments| {
             let (zoned, zone) = moments::zoned(&arguments[0], &arguments[1])?;
@@ -558,14 +566,10 @@ static ZONED: Class = Class {
                 Ok(value(Temporal::Zoned(zoned, zone)))
             }),
             routine("withZoneSameLocal", 1, |_, of, zone| {
-                let both = date(of)?.to_datetime(time(of)?);
-                zones::at(both, &zones::zone(&zone[0])?)
+                zones::at(local(of)?, &zones::zone(&zone[0])?)
             }),
             routine("toOffsetDateTime", 0, |_, of, _| {
-                let both = date(of)?.to_datetime(time(of)?);
-                let offset = temporal(of)?.zoned().map(jiff::Zoned::offset);
-                let offset = offset.ok_or_else(|| Stop::unknown("the offset of a local time"))?;
-                zones::at_offset(both, &Zone::offset(offset))
+                zones::at_offset(local(of)?, &offset(of)?)
             }),
         ],
         OF_OFFSETS,
@@ -585,16 +589,9 @@ static OFFSET: Class = Class {
             let (zoned, _) = now(machine, zone)?;
             zones::at_offset(zoned.datetime(), &Zone::offset(zoned.offset()))
         }),
-        between("of", 2, 8, |_, _, arguments| match arguments {
-            [both, zone] => {
-                let both = date(both)?.to_datetime(time(both)?);
-                zones::at_offset(both, &zones::zone(zone)?)
-            }
-            [year, month, day, rest @ .., zone] if rest.len() == 4 => {
-                let both = date_of(year, month, day)?.to_datetime(time_of(rest)?);
-                zones::at_offset(both, &zones::zone(zone)?)
-            }
-            _ => Err(Stop::unknown("OffsetDateTime.of with these arguments")),
+        between("of", 2, 8, |_, _, arguments| {
+            let (local, zone) = local_and_zone(arguments)?;
+            zones::at_offset(local, &zone)
         }),
         routine("ofInstant", 2, |_, _, arguments| {
             let (zoned, _) = moments::zoned(&arguments[0], &arguments[1])?;
@@ -615,8 +612,7 @@ static OFFSET: Class = Class {
                 zones::at_offset(zoned.datetime(), &zone)
             }),
             routine("withOffsetSameLocal", 1, |_, of, zone| {
-                let both = date(of)?.to_datetime(time(of)?);
-                zones::at_offset(both, &zones::zone(&zone[0])?)
+                zones::at_offset(local(of)?, &zones::zone(&zone[0])?)
             }),
             routine("atZoneSameInstant", 1, |_, of, zone| {
                 let zone = zones::zone(&zone[0])?;

@@ -2,7 +2,6 @@
 
 use super::collections::{OF_COLLECTIONS, entries_of};
 use super::order::{merge_sort, sorted};
-use super::sets::set_of;
 use super::{access, integer, thing};
 use crate::Value;
 use crate::arithmetic;
@@ -90,6 +89,10 @@ pub(super) static MAP_INTERFACE: Class = Class {
 fn make_map(machine: &mut Machine<'_>, order: KeyOrder, of: Option<&Value>) -> Answer {
     let entries = of.and_then(Value::as_map);
     let entries = entries.map(|map| map.borrow().clone()).unwrap_or_default();
+    if matches!(order, KeyOrder::Arrival) {
+        machine.takes_bytes(entries.len() * 2 * size_of::<Value>())?;
+        return Ok(Value::ordered_map(entries, order));
+    }
     let made = Value::ordered_map(Vec::new(), order);
     for (key, value) in entries {
         machine.step(1)?;
@@ -180,8 +183,9 @@ const OF_MAPS: &[Routine] = &[
     }),
     routine("keySet", 0, |machine, of, _| {
         let map = thing!(of, Map).borrow();
-        let keys: Vec<Value> = map.iter().map(|(key, _)| key.clone()).collect();
-        set_of(machine, KeyOrder::Arrival, keys)
+        machine.takes_bytes(map.len() * size_of::<Value>())?;
+        let keys = map.iter().map(|(key, _)| key.clone()).collect();
+        Ok(Value::set(KeyOrder::Arrival, keys))
     }),
     routine("values", 0, |machine, of, _| {
         let map = thing!(of, Map).borrow();

@@ -1,8 +1,7 @@
 //! Sets.
 
-use super::collections::{OF_COLLECTIONS, OF_LISTS};
-use super::operators::OPERATORS;
-use super::{arrangements, integer};
+use super::collections::LIST_METHODS;
+use super::integer;
 use crate::Value;
 use crate::class::{Answer, Class, between};
 use crate::key_order::KeyOrder;
@@ -20,7 +19,7 @@ static HASH: Class = Class {
         };
         make(machine, order, arguments)
     })),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.HashSet")
 };
 
@@ -28,7 +27,7 @@ static LINKED: Class = Class {
     make: Some(between("LinkedHashSet", 0, 2, |machine, _, arguments| {
         make(machine, KeyOrder::Arrival, arguments)
     })),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.LinkedHashSet")
 };
 
@@ -39,17 +38,17 @@ static TREE: Class = Class {
         }
         make(machine, KeyOrder::Size, arguments)
     })),
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.TreeSet")
 };
 
 static INTERFACE: Class = Class {
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.Set")
 };
 
 static SORTED: Class = Class {
-    methods: &[OF_LISTS, arrangements::OF_LISTS, OPERATORS, OF_COLLECTIONS],
+    methods: LIST_METHODS,
     ..Class::named("java.util.SortedSet")
 };
 
@@ -69,7 +68,7 @@ fn make(machine: &mut Machine<'_>, order: KeyOrder, arguments: &[Value]) -> Answ
 /// A set of items that may be there several times.
 pub(super) fn set_of(machine: &mut Machine<'_>, order: KeyOrder, items: Vec<Value>) -> Answer {
     machine.takes_bytes(items.len() * size_of::<Value>())?;
-    let set = Value::set(order);
+    let set = Value::set(order, Vec::new());
     if let Some(set) = set.as_list() {
         for item in items {
             machine.step(1)?;
@@ -93,9 +92,7 @@ pub(super) fn add(list: &List, item: Value) -> Result<bool, Stop> {
     if is_known {
         return Ok(false);
     }
-    let mut items = list.items.borrow_mut();
-    items.push(item);
-    order.settle(&mut items, |item| item)?;
+    order.insert(&mut list.items.borrow_mut(), item, |item| item)?;
     Ok(true)
 }
 
@@ -108,9 +105,21 @@ pub(super) fn with(
     let Some(order) = &list.set else {
         return Ok(None);
     };
-    let mut items = list.items.borrow().clone();
-    items.extend_from_slice(more);
-    set_of(machine, order.copied(), items).map(Some)
+    let known = list.items.borrow();
+    machine.takes_bytes((known.len() + more.len()) * size_of::<Value>())?;
+    let order = order.of_copy(known.len());
+    let mut items = Vec::with_capacity(known.len());
+    for item in known.iter() {
+        order.insert(&mut items, item.clone(), |item| item)?;
+    }
+    let set = Value::set(order, items);
+    if let Some(set) = set.as_list() {
+        for item in more {
+            machine.step(1)?;
+            add(set, item.clone())?;
+        }
+    }
+    Ok(Some(set))
 }
 
 /// The order of the sets that a class makes of a list.

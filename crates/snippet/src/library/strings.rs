@@ -1,6 +1,6 @@
 //! What Groovy adds to texts.
 
-use super::text::{length, part};
+use super::text::{length, padding, part};
 use super::{integer, text_of};
 use crate::Value;
 use crate::class::{Routine, between, routine};
@@ -26,13 +26,7 @@ pub(super) const OF_STRINGS: &[Routine] = &[
     }),
     between("center", 1, 2, |machine, of, arguments| {
         let text = text_of(of)?;
-        let with = match arguments.get(1) {
-            Some(with) => text_of(with)?,
-            None => " ".into(),
-        };
-        let width = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
-        let more = width.saturating_sub(length(&text));
-        machine.takes_bytes(more.saturating_mul(4))?;
+        let (more, with) = padding(machine, &text, arguments)?;
         let padding = |count: usize| with.chars().cycle().take(count).collect::<String>();
         let (left, right) = (padding(more / 2), padding(more - more / 2));
         machine.text(format!("{left}{text}{right}"))

@@ -603,15 +603,25 @@ fn of_characters(machine: &mut Machine<'_>, of: &Value, name: &str, by: &[Value]
     super::call(machine, &characters, name, by)
 }
 
-fn pad(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_left: bool) -> Answer {
-    let text = text_of(of)?;
+/// How many characters a text lacks to a width, and what stands in their place.
+pub(super) fn padding(
+    machine: &mut Machine<'_>,
+    text: &str,
+    arguments: &[Value],
+) -> Result<(usize, Arc<str>), Stop> {
     let width = usize::try_from(integer(&arguments[0])?).unwrap_or(0);
     let with = match arguments.get(1) {
         Some(with) => text_of(with)?,
         None => " ".into(),
     };
-    let more = width.saturating_sub(length(&text));
+    let more = width.saturating_sub(length(text));
     machine.takes_bytes(more.saturating_mul(4))?;
+    Ok((more, with))
+}
+
+fn pad(machine: &mut Machine<'_>, of: &Value, arguments: &[Value], is_left: bool) -> Answer {
+    let text = text_of(of)?;
+    let (more, with) = padding(machine, &text, arguments)?;
     let padding: String = with.chars().cycle().take(more).collect();
     machine.text(if is_left {
         format!("{padding}{text}")
