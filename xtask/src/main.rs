@@ -14,6 +14,7 @@
 
 mod bench;
 mod ci;
+mod compare_jmeter;
 mod error;
 mod fuzz;
 mod generate;
@@ -70,6 +71,18 @@ enum Task {
         /// How long, for each target
         #[arg(long, default_value_t = 600)]
         seconds: u64,
+    },
+    /// Run plans made by chance in Weir and in a real JMeter, and show where the two differ
+    ///
+    /// Each plan has forty thread groups of elements put together by chance. Where requests or rows
+    /// differ, the group is made smaller for as long as it differs, and kept as a file.
+    CompareJmeter {
+        /// How long plans are made
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+        /// The number of the first plan; the same number makes the same plan
+        #[arg(long, default_value_t = 0)]
+        first: u64,
     },
     /// Run a long measurement; the machine should have nothing else to do
     #[command(subcommand)]
@@ -139,6 +152,7 @@ fn perform(task: &Task) -> Result<(), TaskError> {
         }
         Task::Tidy => tidy::check(&workspace),
         Task::Fuzz { seconds } => fuzz::run(&workspace, *seconds, steps),
+        Task::CompareJmeter { seconds, first } => compare_jmeter::run(&workspace, *seconds, *first),
         Task::Generate => generate::write(&workspace),
         Task::Bench(Bench::Limit { scenario, seeds }) => {
             bench::limit::bench(&workspace, scenario, *seeds)

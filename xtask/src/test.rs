@@ -10,6 +10,7 @@
 //! alone, because another program may have taken the processor from it; if it passes then, that is
 //! said at the end, with its name.
 
+use crate::compare_jmeter;
 use crate::error::TaskError;
 use crate::needs::{
     BROWSER, C_COMPILER, HTTPD, IP, JAVA, MAVEN, POSTGRESQL, PYTHON, SSHD, STRACE, provide,
@@ -78,6 +79,10 @@ fn system_tests(workspace: &Workspace, steps: &mut Steps) -> Result<Tally, TaskE
     let measured = run("studies", &measuring, &["--skip", KILLED], 1)?;
     tell_slowest(&measured);
     tally += measured;
+    tally += part(steps, "system profile: plans in JMeter and here", |_| {
+        // One plan, always the same.
+        compare_jmeter::compare(workspace, 1, 0)
+    })?;
     Ok(tally)
 }
 

@@ -1,9 +1,10 @@
 //! What scripts leave for the user who runs them.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use weir_plan::HttpRequest;
-use weir_script::{Ends, SamplerView, Text};
+use weir_script::{Ends, Text};
 
 use crate::http::outcome::Failure;
 
@@ -11,9 +12,7 @@ use crate::http::outcome::Failure;
 #[derive(Debug, Default)]
 pub(crate) struct Left {
     /// The request as scripts before it made it.
-    pub(crate) request: Option<Box<HttpRequest<Text>>>,
-    /// The request as scripts see it.
-    pub(crate) view: Option<Box<SamplerView>>,
+    pub(crate) request: Option<Rc<HttpRequest<Text>>>,
     /// The sampler's name as scripts made it.
     pub(crate) label: Option<String>,
     /// Listeners that are scripts in earshot of the sampler that was begun last.

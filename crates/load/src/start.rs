@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng as _;
 use rustix::thread::sched_setaffinity;
 use weir_metric::CpuSet;
 
@@ -38,6 +40,8 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
     let clock = Clock::new(settings.origin, settings.started);
     let cpus = settings.cpus;
     let mut plan = settings.plan;
+    let random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
+    plan.begin(random, clock.epoch_ms(clock.now()).cast_signed());
     let sink = settings.samples;
     if sink.as_ref().and_then(SampleSink::listeners).is_none() {
         plan.listeners.clear();

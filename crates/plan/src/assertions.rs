@@ -53,6 +53,7 @@ impl<T> Assertion<T> {
                 parameters: f(&script.parameters),
                 file: f(&script.file),
                 first_text_stays: script.first_text_stays,
+                filled_in_at_start: script.filled_in_at_start,
                 resets: script.resets,
                 id: script.id,
                 at: script.at,

@@ -42,7 +42,9 @@ pub use extractors::{
 };
 pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
 pub use listener::{AutoStop, AutoStopLimit, Listener, Logged};
-pub use load::{ElementId, GroupKind, Iterations, LoadPlan, NamedFile, Schedule, ThreadGroup};
+pub use load::{
+    ElementId, GroupKind, Iterations, LoadPlan, NamedFile, Schedule, ThreadGroup, scripts_of,
+};
 pub use on_sample_error::OnSampleError;
 pub use open_model::{OpenModelError, open_model_steps};
 pub use processors::{

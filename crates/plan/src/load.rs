@@ -247,7 +247,8 @@ impl<T> LoadPlan<T> {
     }
 }
 
-fn scripts_of<'a, T>(nodes: &'a [Node<T>], visit: &mut dyn FnMut(&'a Script<T>)) {
+/// Visits every script of these nodes.
+pub fn scripts_of<'a, T>(nodes: &'a [Node<T>], visit: &mut dyn FnMut(&'a Script<T>)) {
     let judging = |assertions: &'a [Assertion<T>], visit: &mut dyn FnMut(&'a Script<T>)| {
         for assertion in assertions {
             if let Assertion::Script(script) = assertion {

@@ -75,6 +75,8 @@ pub struct Script<T = Template> {
     pub file: T,
     /// The text as it is first stays for the user: JMeter compiles it once.
     pub first_text_stays: bool,
+    /// JMeter fills its fields in once when the test starts, before there is a user.
+    pub filled_in_at_start: bool,
     /// Each run has names of its own, also in a language whose interpreter would keep them.
     pub resets: bool,
     /// Which element it is, of which all samplers in whose scope it stands have a copy.
@@ -118,6 +120,7 @@ impl<T> Script<T> {
             parameters: f(&self.parameters),
             file: f(&self.file),
             first_text_stays: self.first_text_stays,
+            filled_in_at_start: self.filled_in_at_start,
             resets: self.resets,
             id: self.id,
             at: self.at,

@@ -69,7 +69,7 @@ pub use resolve::{Origin, files_of, resolve};
 pub use resolved::{
     HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedLevel, ResolvedPlan, ResolvedStarts,
 };
-pub use scope::{Fault, GlobalVariables, Scope, Variables};
+pub use scope::{Fault, GlobalVariables, SamplerName, Scope, Variables};
 pub use scripting::{ScriptFailure, ScriptRun};
 pub use session::{CachedSample, SessionProperties};
 pub use settable::{Changes, Settable};

@@ -15,13 +15,13 @@ use std::borrow::Cow;
 use weir_charset::Charset;
 use weir_plan::HttpRequest;
 
-use self::address::write_url;
-use self::body::{Body, Content};
-use self::fields::{Fields, render_arguments};
+use self::address::{Asked, write_url};
+use self::body::{Body, Content, is_raw};
+use self::fields::{Fields, render_arguments, render_named};
 use self::head::write_head;
 use self::plan_fields::PlanFields;
 use crate::resolved::ResolvedPlan;
-use crate::upload::{self, NamedFile, Upload};
+use crate::upload::{self, Upload};
 use crate::url::{self, Parts};
 use crate::{GlobalVariables, ProxyServer, Scheme, Scope, Target, Text, Unsendable, Variables};
 
@@ -157,33 +157,66 @@ pub fn write_request(
 ) -> Result<(), Unsendable> {
     sent.clear();
     sent.table = request.dns.filter(|_| target.is_none());
-    let method = request.method.as_rendered(scope);
-    let fields = std::mem::take(&mut sent.fields);
-    let texts = render_arguments(&request.arguments, scope, fields);
-    let files = upload::render_files(&request.files, scope);
-    let encoding = request.encoding.as_rendered(scope);
-    let fields = Fields {
-        arguments: &request.arguments,
-        texts: &texts,
-        encoding: &encoding,
+    let mut fields = LateFields {
+        request,
+        texts: std::mem::take(&mut sent.fields),
+        encoding: Cow::default(),
     };
-    let written = write_with(request, target, scope, sent, &method, fields, &files);
-    sent.fields = texts;
+    let written = write_with(target, scope, sent, &mut fields);
+    sent.fields = fields.texts;
     written
 }
 
+/// The arguments of a request, rendered where they are needed.
+struct LateFields<'a> {
+    request: &'a HttpRequest<Text>,
+    texts: Vec<(String, String)>,
+    encoding: Cow<'a, str>,
+}
+
+impl LateFields<'_> {
+    /// For a query, in which fields without a name are left out before anybody looks at their
+    /// value.
+    fn render_query(&mut self, scope: &mut Scope) -> Fields<'_> {
+        self.encoding = self.request.encoding.as_rendered(scope);
+        render_named(&self.request.arguments, scope, &mut self.texts);
+        self.get()
+    }
+
+    fn render(&mut self, scope: &mut Scope) -> Fields<'_> {
+        self.encoding = self.request.encoding.as_rendered(scope);
+        render_arguments(&self.request.arguments, scope, &mut self.texts);
+        self.get()
+    }
+
+    /// As they were rendered last.
+    fn get(&self) -> Fields<'_> {
+        Fields {
+            arguments: &self.request.arguments,
+            texts: &self.texts,
+            encoding: &self.encoding,
+        }
+    }
+}
+
+/// Texts are rendered in the order in which JMeter looks at them, and as often: the URL with the
+/// arguments where they stand in it, the name, the header fields, the arguments for the body.
 fn write_with(
-    request: &HttpRequest<Text>,
     target: Option<&Target>,
     scope: &mut Scope,
     sent: &mut SentRequest,
-    method: &str,
-    fields: Fields<'_>,
-    files: &[NamedFile],
+    fields: &mut LateFields<'_>,
 ) -> Result<(), Unsendable> {
-    write_url(request, target, scope, method, fields, &mut sent.url)?;
-    sent.method.push_str(method);
-    if !is_token(method) {
+    let request = fields.request;
+    let query = &mut sent.scratch;
+    query.clear();
+    let written = write_url(target, scope, fields, query, &mut sent.url);
+    if !sent.url.is_empty() {
+        scope.look_at_sampler_name();
+    }
+    let Asked { method, has_query } = written?;
+    sent.method.push_str(&method);
+    if !is_token(&method) {
         let says = format!("Unexpected method: '{method}'");
         return Err(Unsendable::illegal_argument(says));
     }
@@ -191,10 +224,17 @@ fn write_with(
     url::check(&sent.url)?;
     sent.plan.render(request, scope);
     sent.is_head = method == "HEAD";
-    let body = Body::of(request, method, fields, files);
+    let fields = match &*method {
+        "HEAD" | "OPTIONS" | "TRACE" => fields.get(),
+        // Without a body of its own, nobody looks again.
+        "GET" if has_query && !is_raw(request, fields.get()) => fields.get(),
+        _ => fields.render(scope),
+    };
+    let files = upload::render_files(&request.files, scope);
+    let body = Body::of(request, &method, fields, &files);
     sent.repeats_body = matches!(body, Body::Raw | Body::File(_));
-    sent.content = body.write(request, fields, files, scope, sent)?;
-    write_head(sent, method).inspect_err(|_| sent.uploads.clear())?;
+    sent.content = body.write(request, fields, &files, scope, sent)?;
+    write_head(sent, &method).inspect_err(|_| sent.uploads.clear())?;
     if request.auto_redirects {
         // Results show what the library has asked for.
         sent.url = sent.asked_url();

@@ -221,12 +221,9 @@ impl Resolver {
                 self.problem(template.at, says, instead);
             }
             let value = text.rendered(scope);
-            if let Some(fault) = scope.fault.take() {
+            if let Some(why) = scope.take_problem() {
                 let variable = &variable.name.text;
-                let says = format!(
-                    "the user-defined variable \"{variable}\" fails: {}",
-                    fault.says
-                );
+                let says = format!("the user-defined variable \"{variable}\" fails: {why}");
                 self.compiler.problems.push(Problem::new(template.at, says));
             }
             value
@@ -353,8 +350,8 @@ impl Resolver {
         let random = Xoshiro256PlusPlus::seed_from_u64(self.origin.seed);
         let mut scope = self.before_users(random);
         let value = text.rendered(&mut scope);
-        if let Some(fault) = scope.fault.take() {
-            let says = format!("the {what} \"{}\" fails: {}", template.text, fault.says);
+        if let Some(why) = scope.take_problem() {
+            let says = format!("the {what} \"{}\" fails: {why}", template.text);
             self.compiler.problems.push(Problem::new(template.at, says));
         }
         value

@@ -4,16 +4,18 @@
 //! The types are those of `weir-plan` over [`Text`]: what can be known before the first user starts
 //! is known and has been checked, and what may differ from sample to sample is left to render.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_plan::{
     ArrivalStep, AuthManager, AutoStop, CacheManager, Controller, CookieManager, DnsCache,
     GroupKind, HttpRequest, IterationElement, Listener, Node, OnSampleError, Position, Sampler,
-    SamplerKind, Script, UserLife, WhenFull,
+    SamplerKind, Script, UserLife, WhenFull, scripts_of,
 };
 
-use crate::{FileUse, GlobalVariables, Problem, SessionProperties, Text};
+use crate::{FileUse, GlobalVariables, Problem, Scope, SessionProperties, Text, Variables};
 
 /// A whole plan, ready to run.
 #[derive(Debug, Clone)]
@@ -199,5 +201,48 @@ fn gather_controllers<'a, T>(nodes: &'a [Node<T>], controllers: &mut Vec<&'a Con
             controllers.push(controller);
             gather_controllers(&controller.children, controllers);
         }
+    }
+}
+
+impl ResolvedPlan {
+    /// Does what happens before there is a user: the fields of most scripts are filled in once.
+    /// What functions in them count, read or set, is one further then, as in JMeter.
+    ///
+    /// Call it once, when the test starts.
+    pub fn begin(&mut self, random: Xoshiro256PlusPlus, epoch_ms: i64) {
+        // All samplers in whose scope a script stands have a copy of it.
+        let mut scripts: BTreeMap<Position, &Script<Text>> = BTreeMap::new();
+        let mut note = |script| note_changing(script, &mut scripts);
+        self.script_listeners.iter().for_each(&mut note);
+        for group in &self.groups {
+            scripts_of(&group.nodes, &mut note);
+        }
+        if scripts.is_empty() {
+            return;
+        }
+        let mut scope = Scope {
+            random,
+            epoch_ms,
+            ..Scope::nobody(Variables::new(self.variables.clone()))
+        };
+        for script in scripts.into_values() {
+            for field in [&script.text, &script.parameters, &script.file] {
+                // What fails here fails again when the script runs.
+                field.rendered(&mut scope);
+                scope.take_problem();
+            }
+        }
+        let set = scope.variables.own();
+        let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let set: Vec<_> = set.collect();
+        self.variables.extend(set);
+    }
+}
+
+/// Notes a script whose fields are not the same for all.
+fn note_changing<'a>(script: &'a Script<Text>, into: &mut BTreeMap<Position, &'a Script<Text>>) {
+    let mut fields = [&script.text, &script.parameters, &script.file].into_iter();
+    if script.filled_in_at_start && fields.any(|field| field.constant().is_none()) {
+        into.insert(script.at, script);
     }
 }

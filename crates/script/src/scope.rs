@@ -13,7 +13,7 @@ use weir_snippet::Sample;
 use crate::date;
 use crate::live::{Live, LogSink};
 use crate::scripting::Remembered;
-use crate::{PreviousResponse, Properties};
+use crate::{PreviousResponse, Properties, Text};
 
 /// What all users start from; cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -210,6 +210,21 @@ pub(crate) struct Memory {
     pub(crate) depth: u32,
 }
 
+/// The name of a sampler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SamplerName {
+    /// One for all users and samples.
+    Known(Arc<str>),
+    /// As it is written.
+    Written(Arc<Text>),
+}
+
+impl Default for SamplerName {
+    fn default() -> Self {
+        Self::Known(Arc::default())
+    }
+}
+
 /// One user, as far as texts can tell.
 #[derive(Debug, Clone)]
 pub struct Scope {
@@ -224,7 +239,7 @@ pub struct Scope {
     /// The name of the user, as results show it; the engine sets it.
     pub thread_name: Arc<str>,
     /// The name of the current sampler; the engine keeps it up to date.
-    pub sampler: Arc<str>,
+    pub sampler: SamplerName,
     /// The user's own randomness, for functions and timers.
     pub random: Xoshiro256PlusPlus,
     /// Milliseconds since 1970 at which the current sample starts; the engine keeps it up to date.
@@ -234,6 +249,8 @@ pub struct Scope {
     /// Set when a function fails in a way that ends the user in JMeter. Rendering goes on without
     /// its answer; the engine takes the fault and ends the user.
     pub fault: Option<Box<Fault>>,
+    /// What Weir could not do since it was looked at last.
+    pub beyond: Option<Box<String>>,
     // Few users need one, and there are many users.
     pub(crate) memory: Option<Box<Memory>>,
 }
@@ -252,11 +269,12 @@ impl Scope {
             iteration: 0,
             group,
             thread_name: "".into(),
-            sampler: "".into(),
+            sampler: SamplerName::default(),
             random,
             epoch_ms: 0,
             previous: None,
             fault: None,
+            beyond: None,
             memory: None,
         }
     }
@@ -271,6 +289,29 @@ impl Scope {
         )
     }
 
+    /// The name of the current sampler, made anew each time that somebody looks at it (JMeter).
+    pub fn sampler_name(&mut self) -> Arc<str> {
+        // A name that asks for itself is not known yet.
+        match std::mem::take(&mut self.sampler) {
+            SamplerName::Known(name) => {
+                self.sampler = SamplerName::Known(Arc::clone(&name));
+                name
+            }
+            SamplerName::Written(text) => {
+                let name = text.rendered(self).into();
+                self.sampler = SamplerName::Written(text);
+                name
+            }
+        }
+    }
+
+    /// Looks at the name of the current sampler for what functions in it do.
+    pub(crate) fn look_at_sampler_name(&mut self) {
+        if matches!(self.sampler, SamplerName::Written(_)) {
+            self.sampler_name();
+        }
+    }
+
     /// Keeps a sample for scripts that come after it.
     pub fn remember(&mut self, sample: Sample) {
         self.memory().scripts.previous = Some(sample);
@@ -279,6 +320,19 @@ impl Scope {
     /// The sample before, if it was kept.
     pub fn sample_before(&self) -> Option<&Sample> {
         self.memory.as_ref()?.scripts.previous.as_ref()
+    }
+
+    /// Why something that is made before there is a user cannot be made.
+    pub(crate) fn take_problem(&mut self) -> Option<String> {
+        let beyond = self.beyond.take().map(|says| *says);
+        self.fault.take().map(|fault| fault.says).or(beyond)
+    }
+
+    /// Notes the first thing that Weir cannot do and JMeter may: a sample has to say so.
+    pub(crate) fn cannot(&mut self, says: impl Into<String>) {
+        if self.beyond.is_none() {
+            self.beyond = Some(Box::new(says.into()));
+        }
     }
 
     pub(crate) fn fail(&mut self, says: impl Into<String>) {

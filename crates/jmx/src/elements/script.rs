@@ -30,6 +30,7 @@ pub(crate) fn read(element: &Element<'_>) -> Script {
         parameters: first(&["parameters", &format!("{class}.parameters")]),
         file: first(&["filename", &format!("{class}.filename")]),
         first_text_stays: class.starts_with("JSR223") && is_compiled_once(element),
+        filled_in_at_start: is_filled_in_at_start(class),
         resets: element.is("resetInterpreter") || element.is(&format!("{class}.resetInterpreter")),
         id: element.id(),
         at: element.at(),
@@ -42,6 +43,13 @@ pub(crate) fn timer(element: &Element<'_>) -> Timer {
         id: element.id(),
         kind: TimerKind::Script(Box::new(read(element))),
     }
+}
+
+/// Whether it is one of the beans whose fields JMeter fills in when it tells all that the test
+/// starts: what functions in them count is one further when the first user comes.
+fn is_filled_in_at_start(class: &str) -> bool {
+    let is_bean = class != "BeanShellSampler" && class != "BeanShellAssertion";
+    class.starts_with("JSR223") || (class.starts_with("BeanShell") && is_bean)
 }
 
 /// A key for the cache of compiled scripts that is not "false".

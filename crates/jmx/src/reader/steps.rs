@@ -2,7 +2,7 @@
 
 use weir_plan::{
     Controller, ControllerKind, CookiePolicy, HttpRequest, IterationElement, Node, Sampler,
-    SamplerKind,
+    SamplerKind, Template,
 };
 
 use super::{CONTROLLERS_MAX, Reader, Tree, kind};
@@ -409,10 +409,22 @@ fn has_parallel(branch: &Branch<'_>) -> bool {
     branch.element.is_enabled() && (is_parallel || branch.below.iter().any(has_parallel))
 }
 
+/// The sampler's name; an HTTP request without one has that of the nearest defaults (JMeter, which
+/// hands it on like every other field that is empty).
+fn name_of(element: &Element<'_>, kind: &SamplerKind, scope: &Scope<'_, '_>) -> Template {
+    let own = element.name_template();
+    if !own.text.is_empty() || !matches!(kind, SamplerKind::Http(_)) {
+        return own;
+    }
+    let defaults = scope.nearest_first(|level| &level.defaults);
+    let mut names = defaults.iter().map(Element::name_template);
+    names.find(|name| !name.text.is_empty()).unwrap_or(own)
+}
+
 /// A sampler with all that is in scope for it.
 fn sampler_of(element: &Element<'_>, kind: SamplerKind, scope: &Scope<'_, '_>) -> Sampler {
     Sampler {
-        label: element.name_template(),
+        label: name_of(element, &kind, scope),
         kind,
         before: scope.before(),
         timers: scope.timers(),

@@ -81,7 +81,12 @@ impl User {
             let next = walk.next(outside);
             (next, outside.is_over)
         });
-        if is_over || self.scope.fault.take().is_some() {
+        if let Some(fault) = self.scope.fault.take() {
+            let says = format!("{} ends: {}", self.thread_name(), fault.says);
+            self.scope.variables.globals().log("ERROR", &says);
+            return false;
+        }
+        if is_over {
             return false;
         }
         let after = match next {

@@ -84,10 +84,12 @@ impl User {
                     }
                 }
                 PostProcessor::Debug(debug) => self.show_debug(step, debug, row),
-                PostProcessor::Script(script) => self.run_after(script, row, seen, &mut outcomes),
+                PostProcessor::Script(script) => {
+                    self.run_after(step, script, row, seen, &mut outcomes);
+                }
             }
         }
-        self.judge(&step.source.assertions, row, seen, outcomes);
+        self.judge(Some(step), &step.source.assertions, row, seen, outcomes);
         if step.is_remembered {
             self.scope.remember(sample_of(row, seen, &[]));
         }
@@ -102,7 +104,7 @@ impl User {
         assertions: &[Assertion<Text>],
         row: &mut SampleRow,
     ) {
-        self.judge(assertions, row, &mut Seen::default(), Vec::new());
+        self.judge(None, assertions, row, &mut Seen::default(), Vec::new());
     }
 
     fn extract(
@@ -135,6 +137,7 @@ impl User {
 
     fn judge(
         &mut self,
+        step: Option<&Step>,
         assertions: &[Assertion<Text>],
         row: &mut SampleRow,
         seen: &mut Seen<'_>,
@@ -154,7 +157,7 @@ impl User {
             rest = others;
             if let [Assertion::Script(script), others @ ..] = rest {
                 // Those that follow see what the script has made of the sample.
-                self.judge_by_script(script, row, seen, &mut verdict);
+                self.judge_by_script(step, script, row, seen, &mut verdict);
                 rest = others;
             }
         }

@@ -25,7 +25,13 @@ impl User {
         step: &Step,
         source: &HttpRequest<Text>,
     ) -> Option<Sampled> {
-        let mut ready = match self.make_ready(work, step, source) {
+        let written = self.write(work, step, source);
+        if let Some(written) = &written
+            && self.must_find_server(step)
+        {
+            self.find_server_of(work, written).await;
+        }
+        let mut ready = match self.make_ready(work, step, written) {
             Ok(ready) => ready,
             Err(sampled) => return Some(sampled),
         };

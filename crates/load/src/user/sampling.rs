@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weir_plan::{HttpRequest, SamplerKind};
 use weir_record::{DataType, SampleRow};
-use weir_script::{PreviousResponse, SentRequest, Text, write_request};
+use weir_script::{PreviousResponse, SentRequest, Text, Unsendable, write_request};
 
 use crate::clock::Moment;
 use crate::details::{note_exchange, note_redirect};
@@ -36,6 +36,22 @@ pub(crate) struct Sample<'a> {
     pub(crate) url: &'a Arc<str>,
 }
 
+/// What JMeter has as the body of a sample that got no answer: the exception, as Java prints it.
+/// The lines of its stack trace are left out, since they say where JMeter's code failed.
+fn body_of_failure(row: &SampleRow) -> Kept {
+    let class = row.response_code.strip_prefix("Non HTTP response code: ");
+    let says = row
+        .response_message
+        .strip_prefix("Non HTTP response message: ");
+    let body = match (class, says) {
+        (Some(class), Some(says)) => format!("{class}: {says}\n"),
+        _ => String::new(),
+    };
+    let mut kept = Kept::default();
+    kept.body = body.into_bytes();
+    kept
+}
+
 /// A request that is ready to be sent.
 #[derive(Debug)]
 pub(crate) struct Ready {
@@ -46,6 +62,13 @@ pub(crate) struct Ready {
     pub(crate) server: usize,
     /// The request, unless it was prepared before the test.
     pub(crate) own: Option<Box<SentRequest>>,
+}
+
+/// A request as it was written, and why it cannot be sent, if it cannot.
+#[derive(Debug)]
+pub(crate) struct Written {
+    sent: Box<SentRequest>,
+    done: Result<(), Unsendable>,
 }
 
 impl Ready {
@@ -87,11 +110,7 @@ impl User {
         Some(match &step.source.kind {
             SamplerKind::Http(_) if self.has_changed_request() => {
                 let changed = self.changed_request()?;
-                self.find_server(work, &changed).await;
                 return self.send_any(work, step, &changed).await;
-            }
-            SamplerKind::Http(source) if step.finds_server => {
-                return Box::pin(self.send_found(work, step, source)).await;
             }
             SamplerKind::Http(source) => return self.send_any(work, step, source).await,
             SamplerKind::JavaTest(test) => self.java_test(step, test).await,
@@ -110,19 +129,6 @@ impl User {
                 row: None,
             },
         })
-    }
-
-    /// Sends a request whose server is known only now, if it may be asked.
-    async fn send_found(
-        &mut self,
-        work: &Work,
-        step: &Step,
-        source: &HttpRequest<Text>,
-    ) -> Option<Sampled> {
-        // What was looked at is what is sent: a function gives another text each time.
-        let fixed = source.map(&mut |text| Text::literal(&text.rendered(&mut self.scope)));
-        self.find_server(work, &fixed).await;
-        self.send_any(work, step, &fixed).await
     }
 
     /// Sends a request that managers look at, or that may lead where a link does.
@@ -155,7 +161,13 @@ impl User {
         step: &Step,
         source: &HttpRequest<Text>,
     ) -> Sampled {
-        let mut ready = match self.make_ready(work, step, source) {
+        let written = self.write(work, step, source);
+        if let Some(written) = &written
+            && self.must_find_server(step)
+        {
+            Box::pin(self.find_server_of(work, written)).await;
+        }
+        let mut ready = match self.make_ready(work, step, written) {
             Ok(ready) => ready,
             Err(sampled) => return sampled,
         };
@@ -183,23 +195,53 @@ impl User {
         sampled
     }
 
-    /// Builds the request of a sample, or counts a sample that cannot be sent.
-    pub(crate) fn make_ready(
+    /// Builds the request of a sample, unless it was prepared before the test.
+    pub(crate) fn write(
         &mut self,
         work: &Work,
         step: &Step,
         source: &HttpRequest<Text>,
-    ) -> Result<Ready, Sampled> {
-        let (class, label) = match (self.label_by_script(), step.label) {
-            (Some(label), _) => self.core.class_of(label),
-            (None, Some(class)) => (class, Arc::clone(&work.labels[class])),
-            (None, None) => self.render_label(step),
-        };
+    ) -> Option<Written> {
         self.renew_connections(work);
         self.core.sample_begins();
-        if let Some(prepared) = &step.prepared
-            && step.is_planned(source)
-        {
+        if step.prepared.is_some() && step.is_planned(source) {
+            return None;
+        }
+        let mut sent = self.core.take_request();
+        let target = work.target.as_ref();
+        let done = write_request(source, target, &mut self.scope, &mut sent);
+        Some(Written { sent, done })
+    }
+
+    /// Whether the server of a request may be another one each time.
+    pub(crate) fn must_find_server(&self, step: &Step) -> bool {
+        step.finds_server || self.has_changed_request()
+    }
+
+    /// Looks for the server of a request that can be sent.
+    pub(crate) async fn find_server_of(&mut self, work: &Work, written: &Written) {
+        if written.done.is_ok() {
+            self.find_server(work, &written.sent).await;
+        }
+    }
+
+    /// Says where a request goes and what its sample is called, or counts a sample that cannot be
+    /// sent.
+    pub(crate) fn make_ready(
+        &mut self,
+        work: &Work,
+        step: &Step,
+        written: Option<Written>,
+    ) -> Result<Ready, Sampled> {
+        if let Some(says) = self.scope.beyond.take() {
+            self.hinder_for_text(*says);
+            return Err(self.fail_begun(step));
+        }
+        // The name is what JMeter looks at last.
+        let (class, label) = self.label(work, step);
+        let Some(Written { sent, done }) = written else {
+            let prepared = step.prepared.as_ref();
+            let prepared = prepared.expect("a request is written or prepared");
             return Ok(Ready {
                 class,
                 label,
@@ -207,16 +249,13 @@ impl User {
                 server: prepared.server,
                 own: None,
             });
-        }
-        let mut sent = self.core.take_request();
-        let target = work.target.as_ref();
-        let written = write_request(source, target, &mut self.scope, &mut sent);
+        };
         let url: Arc<str> = if self.core.wants_rows() || step.is_looked_at || step.is_remembered {
             sent.url.as_str().into()
         } else {
             Arc::default()
         };
-        let failure = match (written, work.server(&sent)) {
+        let failure = match (done, work.server(&sent)) {
             (Ok(()), Some(server)) => {
                 return Ok(Ready {
                     class,
@@ -286,10 +325,16 @@ impl User {
         sampled
     }
 
-    fn render_label(&mut self, step: &Step) -> (usize, Arc<str>) {
-        let label = step.source.label.rendered(&mut self.scope);
-        self.scope.sampler = label.as_str().into();
-        self.core.class_of(&label)
+    /// What a sample is counted and shown as.
+    fn label(&mut self, work: &Work, step: &Step) -> (usize, Arc<str>) {
+        match (self.label_by_script(), step.label) {
+            (Some(label), _) => self.core.class_of(label),
+            (None, Some(class)) => (class, Arc::clone(&work.labels[class])),
+            (None, None) => {
+                let name = self.scope.sampler_name();
+                self.core.class_of(&name)
+            }
+        }
     }
 
     /// Counts a sample of one exchange.
@@ -339,12 +384,15 @@ impl User {
         self.sign_all(&mut row);
         let code = Arc::clone(&row.response_code);
         let mut rewritten = None;
+        let is_seen = step.is_remembered || step.looks_into();
+        let failed = (is_seen && answered.kept.is_none()).then(|| body_of_failure(&row));
+        let kept = answered.kept.as_deref().or(failed.as_ref());
         if step.is_remembered {
-            self.remember_response(&row, answered.kept.as_deref());
+            self.remember_response(&row, kept);
         }
         if step.looks_into() {
             let empty = Kept::default();
-            let mut seen = Seen::http(sent, answered.kept.as_deref().unwrap_or(&empty));
+            let mut seen = Seen::http(sent, kept.unwrap_or(&empty));
             self.look_into(step, &mut row, &mut seen);
             rewritten = seen.rewritten();
         }

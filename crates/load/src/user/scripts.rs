@@ -3,6 +3,7 @@
 //! A script that fails as it would in JMeter does what it does there: before and after a sampler
 //! it is a line in the log. One that needs what Weir does not know fails its sample.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,15 +12,16 @@ use weir_record::SampleRow;
 use weir_response::{AssertionOutcome, Verdict};
 use weir_script::{
     ArgumentView, Ends, SamplerView, ScriptFailure, ScriptPlace, ScriptRun, ScriptSample,
-    ScriptValue, Text, write_request,
+    ScriptValue, SentRequest, Text,
 };
 
+use crate::details::note_variables;
 use crate::http::outcome::Failure;
 use crate::user::User;
 use crate::user::made_up::Made;
 use crate::user::sampling::Sampled;
 use crate::user::seen::Seen;
-use crate::user::seen_by_scripts::{apply_to_row, changed, facts_of, sample_of};
+use crate::user::seen_by_scripts::{Looks, apply_to_row, changed, facts_of, sample_of};
 use crate::work::{SAMPLER, Step, Work, sees_sampler};
 
 /// Whether the script is of a `BeanShell` element, which has more names.
@@ -72,7 +74,8 @@ impl User {
         if let Err(failure) = run.prepare(script, &mut self.scope) {
             return (None, Err(failure));
         }
-        let shown = run.says(&[SAMPLER]).then(|| self.view_of(step));
+        let looks = Looks::of(|words| run.says(words));
+        let shown = run.says(&[SAMPLER]).then(|| self.view_of(step, looks));
         run.bindings.sampler.clone_from(&shown);
         let done = self.run_script(script, run);
         (shown, done)
@@ -93,12 +96,18 @@ impl User {
         left.hindrance.get_or_insert(format!("{name}: {says}"));
     }
 
+    /// Keeps the step from being done, because Weir cannot make one of the texts that it needs.
+    pub(crate) fn hinder_for_text(&mut self, says: String) {
+        let left = self.data.scripts.get_or_insert_default();
+        left.hindrance.get_or_insert(says);
+    }
+
     /// Runs what stands before a sampler.
     pub(crate) fn run_before(&mut self, step: &Step, script: &Script<Text>) {
         let mut run = self.script_run(ScriptPlace::Before);
         let (shown, done) = self.run_script_before(step, script, &mut run);
         if let (Some(shown), Some(view)) = (shown, run.bindings.sampler.take()) {
-            self.take_over(step, &shown, &view, |words| run.says(words));
+            self.take_over(step, &shown, &view);
         }
         self.keep_previous(run.bindings.previous);
         let name = &run.bindings.label;
@@ -126,23 +135,16 @@ impl User {
         0
     }
 
-    /// What a script made of the request that it was shown, and what it looked at: that stays as it
-    /// was then, as a function gives another text each time. The rest is filled in when it is sent.
-    fn take_over(
-        &mut self,
-        step: &Step,
-        shown: &SamplerView,
-        view: &SamplerView,
-        says: impl Fn(&[&str]) -> bool,
-    ) {
+    /// Keeps what a script made of the request that it was shown.
+    fn take_over(&mut self, step: &Step, shown: &SamplerView, view: &SamplerView) {
         let left = self.data.scripts.get_or_insert_default();
         if shown.name != view.name {
             left.label = Some(view.name.clone());
         }
         if let SamplerKind::Http(request) = &step.source.kind {
             let request = left.request.as_deref().unwrap_or(request);
-            if let Some(request) = changed(request, shown, view, says) {
-                left.request = Some(Box::new(request));
+            if let Some(request) = changed(request, shown, view) {
+                left.request = Some(Rc::new(request));
             }
         }
     }
@@ -154,39 +156,20 @@ impl User {
         }
     }
 
-    /// Keeps the request as it is going to be sent for scripts after it.
-    pub(crate) fn show_request(&mut self, step: &Step) {
-        let view = self.view_of(step);
-        self.take_over(step, &view, &view, |_| true);
-        self.data.scripts.get_or_insert_default().view = Some(Box::new(view));
-    }
-
-    /// The request that scripts after it see.
-    fn shown_request(&self) -> Option<SamplerView> {
-        let left = self.data.scripts.as_deref()?;
-        left.view.as_deref().cloned()
-    }
-
     /// Forgets what scripts know of the step before.
     pub(crate) fn forget_step(&mut self) {
         if let Some(left) = self.data.scripts.as_deref_mut() {
             left.request = None;
-            left.view = None;
             left.label = None;
             left.refusal = None;
         }
     }
 
-    /// Looks for the server of a request that scripts have made another one of.
-    pub(crate) async fn find_server(&mut self, work: &Work, request: &HttpRequest<Text>) {
-        let mut sent = self.core.take_request();
-        let target = work.target.as_ref();
-        if write_request(request, target, &mut self.scope, &mut sent).is_ok()
-            && let Err(refusal) = work.servers.reach(&sent).await
-        {
+    /// Looks for the server of a request that is known only now.
+    pub(crate) async fn find_server(&mut self, work: &Work, sent: &SentRequest) {
+        if let Err(refusal) = work.servers.reach(sent).await {
             self.data.scripts.get_or_insert_default().refusal = Some(refusal);
         }
-        self.core.put_request(sent);
     }
 
     /// Why the server of a request is not among those that are known.
@@ -225,8 +208,8 @@ impl User {
     }
 
     /// The request as scripts made it.
-    pub(crate) fn changed_request(&mut self) -> Option<Box<HttpRequest<Text>>> {
-        self.data.scripts.as_mut()?.request.take()
+    pub(crate) fn changed_request(&self) -> Option<Rc<HttpRequest<Text>>> {
+        self.data.scripts.as_ref()?.request.clone()
     }
 
     /// What scripts want to end.
@@ -240,14 +223,12 @@ impl User {
         left.is_some_and(|left| std::mem::take(&mut left.ignores))
     }
 
-    /// The step's request as scripts see it.
-    fn view_of(&mut self, step: &Step) -> SamplerView {
-        if let Some(view) = self.shown_request() {
-            return view;
-        }
+    /// The step's request as scripts see it, as far as somebody looks at it: the rest is empty.
+    fn view_of(&mut self, step: &Step, looks: Looks) -> SamplerView {
         let name = match self.label_by_script() {
             Some(label) => label.to_owned(),
-            None => step.source.label.rendered(&mut self.scope),
+            None if looks.name => self.scope.sampler_name().as_ref().to_owned(),
+            None => String::new(),
         };
         let SamplerKind::Http(request) = &step.source.kind else {
             return SamplerView {
@@ -260,30 +241,37 @@ impl User {
         let made = left.and_then(|left| left.request.as_deref());
         let request = made.unwrap_or(request);
         let scope = &mut self.scope;
+        let mut text = |text: &Text, is_looked_at: bool| {
+            if is_looked_at {
+                text.rendered(scope)
+            } else {
+                String::new()
+            }
+        };
         SamplerView {
             class: class_of(&step.source.kind),
             name,
-            domain: request.host.rendered(scope),
-            port: request.port.rendered(scope),
-            protocol: match request.protocol.rendered(scope) {
+            domain: text(&request.host, looks.host),
+            port: text(&request.port, looks.port),
+            protocol: match text(&request.protocol, looks.protocol) {
                 protocol if protocol.is_empty() => "http".to_owned(),
                 protocol => protocol,
             },
-            path: request.path.rendered(scope),
-            method: request.method.rendered(scope),
+            path: text(&request.path, looks.path),
+            method: text(&request.method, looks.method),
             arguments: request
                 .arguments
                 .iter()
                 .map(|argument| ArgumentView {
-                    name: argument.name.rendered(scope),
-                    value: argument.value.rendered(scope),
+                    name: text(&argument.name, looks.arguments),
+                    value: text(&argument.value, looks.arguments),
                     encode: argument.always_encode,
                 })
                 .collect(),
             headers: request
                 .headers
                 .iter()
-                .map(|(name, value)| (name.rendered(scope), value.rendered(scope)))
+                .map(|(name, value)| (text(name, looks.headers), text(value, looks.headers)))
                 .collect(),
             raw_body: request.raw_body,
             follow_redirects: request.follow_redirects,
@@ -301,9 +289,22 @@ impl User {
         }
     }
 
+    /// Shows the sampler to a script that may look at it.
+    fn show_sampler(&mut self, step: &Step, script: &Script<Text>, run: &mut ScriptRun) {
+        // One that cannot be prepared says so when it runs.
+        if sees_sampler(script)
+            && run.prepare(script, &mut self.scope).is_ok()
+            && run.says(&[SAMPLER])
+        {
+            let looks = Looks::of(|words| run.says(words));
+            run.bindings.sampler = Some(self.view_of(step, looks));
+        }
+    }
+
     /// Runs what stands after a sampler.
     pub(crate) fn run_after(
         &mut self,
+        step: &Step,
         script: &Script<Text>,
         row: &mut SampleRow,
         seen: &mut Seen<'_>,
@@ -311,9 +312,7 @@ impl User {
     ) {
         let mut run = self.script_run(ScriptPlace::After);
         run.bindings.previous = Some(sample_of(row, seen, &[]));
-        if sees_sampler(script) {
-            run.bindings.sampler = self.shown_request();
-        }
+        self.show_sampler(step, script, &mut run);
         if is_beanshell(script) {
             let body = seen.view(row).text().to_owned();
             run.names.set("data", ScriptValue::text(body));
@@ -345,6 +344,7 @@ impl User {
     /// What a script says as an assertion; changes the sample as the script did.
     pub(crate) fn judge_by_script(
         &mut self,
+        step: Option<&Step>,
         script: &Script<Text>,
         row: &mut SampleRow,
         seen: &mut Seen<'_>,
@@ -353,8 +353,8 @@ impl User {
         let mut run = self.script_run(ScriptPlace::Assertion);
         let mut sample = sample_of(row, seen, &verdict.outcomes);
         sample.success = verdict.successful;
-        if sees_sampler(script) {
-            run.bindings.sampler = self.shown_request();
+        if let Some(step) = step {
+            self.show_sampler(step, script, &mut run);
         }
         if is_beanshell(script) {
             bind_sample(&mut run, &sample);
@@ -401,7 +401,12 @@ impl User {
     /// Tells listeners that are scripts of a sample, which they may change for those who hear of it
     /// later.
     pub(crate) fn tell_scripts(&mut self, listeners: &[usize], row: &mut SampleRow) {
+        if listeners.is_empty() {
+            return;
+        }
         let work = Arc::clone(&self.core.work);
+        // Everybody hears of the variables as they were before anybody heard.
+        note_variables(row, &work.shown_variables, &self.scope);
         for place in listeners {
             self.tell_script(&work.plan.script_listeners[*place], row);
         }
@@ -444,7 +449,7 @@ impl User {
         let started = self.core.clock.now();
         self.core.sample_begins();
         let mut run = self.script_run(ScriptPlace::Sampler);
-        let view = self.view_of(step);
+        let view = self.view_of(step, Looks::ALL);
         run.bindings.own = Some(ScriptSample {
             label: view.name.as_str().into(),
             code: "200".into(),

@@ -264,10 +264,12 @@ fn request_texts(sent: &SentRequest) -> (String, String) {
         Some(line) => format!("Cookie Data:\n{}", value_of(line)),
         None => "[no cookies]".to_owned(),
     };
-    let data = format!(
-        "{method} {}\n\n{method} data:\n{body}\n\n{cookies}\n",
-        sent.url
-    );
+    let data = match method {
+        // They have no body to show.
+        "HEAD" | "OPTIONS" | "TRACE" => String::new(),
+        _ => format!("{method} data:\n{body}\n\n"),
+    };
+    let data = format!("{method} {}\n\n{data}{cookies}\n", sent.url);
     (headers, data)
 }
 

@@ -9,52 +9,84 @@ use weir_script::{Judgement, SamplerView, ScriptSample, Text};
 
 use crate::user::seen::Seen;
 
-/// What a script's text has that looks at a part of the sampler: getters, Groovy's short form of
-/// them, names of properties (`HTTPSampler.path`).
-const ALL: [&str; 4] = ["toString", "ropertyIterator", "clone(", "traverse("];
-const URL: [&str; 4] = ["etUrl", "etURL", ".url", ".URL"];
-const HOST: [&str; 2] = ["etDomain", ".domain"];
-const PORT: [&str; 2] = ["etPort", ".port"];
-const PROTOCOL: [&str; 2] = ["etProtocol", ".protocol"];
-const PATH: [&str; 2] = ["etPath", ".path"];
-const METHOD: [&str; 2] = ["etMethod", ".method"];
-const ARGUMENTS: [&str; 3] = ["rguments", "rgument(", "ueryString"];
-const HEADERS: [&str; 1] = ["eaderManager"];
+/// Which parts of a sampler a script may look at: only those are made for it, because functions in
+/// the others would count once more.
+#[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the script"
+)]
+pub(crate) struct Looks {
+    pub(crate) name: bool,
+    pub(crate) host: bool,
+    pub(crate) port: bool,
+    pub(crate) protocol: bool,
+    pub(crate) path: bool,
+    pub(crate) method: bool,
+    pub(crate) arguments: bool,
+    pub(crate) headers: bool,
+}
 
-/// The request with what a script made of it, and what it may have looked at, which stays as it
-/// was shown; nothing when that is nothing. `says` tells whether the script has a word in it.
+impl Looks {
+    /// At everything.
+    pub(crate) const ALL: Self = Self {
+        name: true,
+        host: true,
+        port: true,
+        protocol: true,
+        path: true,
+        method: true,
+        arguments: true,
+        headers: true,
+    };
+
+    /// What the words of a script tell: getters, Groovy's short form of them, names of properties
+    /// (`HTTPSampler.path`). `says` tells whether the script has one of these words in it.
+    pub(crate) fn of(says: impl Fn(&[&str]) -> bool) -> Self {
+        if says(&["toString", "ropertyIterator", "clone(", "traverse("]) {
+            return Self::ALL;
+        }
+        // The URL is made of everything but the header fields.
+        let url = says(&["etUrl", "etURL", ".url", ".URL"]);
+        Self {
+            name: says(&["etName", ".name"]),
+            host: url || says(&["etDomain", ".domain"]),
+            port: url || says(&["etPort", ".port"]),
+            protocol: url || says(&["etProtocol", ".protocol"]),
+            path: url || says(&["etPath", ".path"]),
+            method: url || says(&["etMethod", ".method"]),
+            // Who only adds an argument looks at none.
+            arguments: url || says(&["rguments", "etArgument(", "moveArgument", "ueryString"]),
+            headers: says(&["eaderManager"]),
+        }
+    }
+}
+
+/// The request with what a script made of it; nothing when that is nothing. JMeter makes a text
+/// anew whenever somebody looks at it: what the script only looked at is made again when it is
+/// sent.
 pub(crate) fn changed(
     request: &HttpRequest<Text>,
     shown: &SamplerView,
     view: &SamplerView,
-    says: impl Fn(&[&str]) -> bool,
 ) -> Option<HttpRequest<Text>> {
-    let all = says(&ALL);
-    // The URL is made of everything but the header fields.
-    let has_url = says(&URL);
-    let stays = |words: &[&str]| all || (has_url && words != HEADERS) || says(words);
     let mut made = request.clone();
     let parts = [
-        (&mut made.host, &shown.domain, &view.domain, &HOST[..]),
-        (&mut made.port, &shown.port, &view.port, &PORT),
-        (
-            &mut made.protocol,
-            &shown.protocol,
-            &view.protocol,
-            &PROTOCOL,
-        ),
-        (&mut made.path, &shown.path, &view.path, &PATH),
-        (&mut made.method, &shown.method, &view.method, &METHOD),
+        (&mut made.host, &shown.domain, &view.domain),
+        (&mut made.port, &shown.port, &view.port),
+        (&mut made.protocol, &shown.protocol, &view.protocol),
+        (&mut made.path, &shown.path, &view.path),
+        (&mut made.method, &shown.method, &view.method),
     ];
-    for (part, shown, now, words) in parts {
-        if shown != now || stays(words) {
+    for (part, shown, now) in parts {
+        if shown != now {
             *part = Text::literal(now);
         }
     }
-    if shown.arguments != view.arguments || stays(&ARGUMENTS) {
-        made.arguments = arguments(request, shown, view, stays(&ARGUMENTS));
+    if shown.arguments != view.arguments {
+        made.arguments = arguments(request, shown, view);
     }
-    if shown.headers != view.headers || stays(&HEADERS) {
+    if shown.headers != view.headers {
         let headers = view.headers.iter();
         made.headers = headers
             .map(|(name, value)| (Text::literal(name), Text::literal(value)))
@@ -66,21 +98,17 @@ pub(crate) fn changed(
     (made != *request).then_some(made)
 }
 
-/// The arguments; of as many as before, those that are the same stay to be filled in.
+/// The arguments; those that the script has left as they were stay to be filled in.
 fn arguments(
     request: &HttpRequest<Text>,
     shown: &SamplerView,
     view: &SamplerView,
-    all_stay: bool,
 ) -> Vec<Argument<Text>> {
-    let is_as_many = shown.arguments.len() == view.arguments.len();
     let arguments = view.arguments.iter().enumerate();
     let arguments = arguments.map(|(at, argument)| {
         let known = request.arguments.get(at);
         if let Some(known) = known
-            && !all_stay
-            && is_as_many
-            && shown.arguments[at] == *argument
+            && shown.arguments.get(at) == Some(argument)
         {
             return known.clone();
         }

@@ -1,6 +1,5 @@
 //! One sampler with everything before and after it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use weir_plan::{PreProcessor, SamplerKind, TimerKind};
@@ -26,8 +25,9 @@ impl User {
         transaction: Option<u32>,
     ) -> After {
         #[cfg(test)]
-        self.panic_on_purpose(step);
+        self.panic_on_purpose();
         self.forget_step();
+        self.scope.sampler = step.name.clone();
         for processor in &step.source.before {
             match processor {
                 PreProcessor::UserParameters(parameters) => {
@@ -40,9 +40,6 @@ impl User {
         }
         self.earshot = Some(step.audience);
         self.set_script_earshot(step);
-        if let Some(class) = step.label {
-            self.scope.sampler = Arc::clone(&work.labels[class]);
-        }
         if self.data.scripts.is_some() {
             Box::pin(self.sleep_for_scripts()).await;
         }
@@ -54,9 +51,6 @@ impl User {
         if let Some(ends) = self.ends_before_sample() {
             return self.end_for_script(ends);
         }
-        if step.shows_request {
-            self.show_request(step);
-        }
         if let SamplerKind::FlowControl(flow) = &step.source.kind {
             return Box::pin(self.flow_control(group, flow)).await;
         }
@@ -66,6 +60,9 @@ impl User {
         }
         if !step.is_parallel() && !work.budget.take() {
             return After::END;
+        }
+        if let Some(says) = self.scope.beyond.take() {
+            self.hinder_for_text(*says);
         }
         let sampled = if self.is_hindered() {
             Some(self.fail_step(step))
@@ -180,17 +177,22 @@ impl User {
 
     /// The step is not done, because a script before it cannot be run.
     fn fail_step(&mut self, step: &Step) -> Sampled {
-        let started = self.core.clock.now();
         self.core.sample_begins();
-        let label = step.source.label.rendered(&mut self.scope);
+        self.fail_begun(step)
+    }
+
+    /// A sample that has begun is not taken, because Weir cannot make what it needs.
+    pub(crate) fn fail_begun(&mut self, step: &Step) -> Sampled {
+        let started = self.core.clock.now();
+        let label = self.scope.sampler_name();
         let says = self.hindrance().unwrap_or_default();
-        self.finish_made(step, started, Made::failed(label, says))
+        self.finish_made(step, started, Made::failed(label.as_ref().into(), says))
     }
 
     #[cfg(test)]
-    fn panic_on_purpose(&mut self, step: &Step) {
+    fn panic_on_purpose(&mut self) {
         use crate::crash::tests::PANICS;
-        let label = step.source.label.rendered(&mut self.scope);
+        let label = self.scope.sampler_name();
         assert_ne!(&*label, PANICS, "{PANICS}");
     }
 }

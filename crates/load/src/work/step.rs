@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_plan::{
-    Assertion, HttpRequest, PostProcessor, PreProcessor, Sampler, SamplerKind, Script,
-};
-use weir_script::{ScriptRun, SentRequest, Text, finds_server, prepare_request};
+use weir_plan::{HttpRequest, PreProcessor, Sampler, SamplerKind, Script};
+use weir_script::{SamplerName, ScriptRun, SentRequest, Text, finds_server, prepare_request};
 
 use super::Work;
 use crate::audience::{Audience, Wanted};
@@ -23,6 +21,8 @@ use crate::tree::Place;
 )]
 pub(crate) struct Step {
     pub(crate) source: Sampler<Text>,
+    /// What its samples are called.
+    pub(crate) name: SamplerName,
     /// Place of the label among [`Work::labels`], when it is always the same.
     pub(crate) label: Option<usize>,
     /// The request, when it is always the same.
@@ -46,8 +46,6 @@ pub(crate) struct Step {
     pub(crate) follows_link: bool,
     /// Its server is known only when it is asked (see [`finds_server`]).
     pub(crate) finds_server: bool,
-    /// Scripts after it may look at its request.
-    pub(crate) shows_request: bool,
     /// Listeners that are scripts and hear of its samples, by their places in the plan.
     pub(crate) script_listeners: Arc<[usize]>,
     /// Its request has a manager of cookies, answers or logins.
@@ -135,6 +133,10 @@ impl Work {
                 self.labels.len() - 1
             })
         });
+        let name = match label {
+            Some(class) => SamplerName::Known(Arc::clone(&self.labels[class])),
+            None => SamplerName::Written(Arc::new(source.label.clone())),
+        };
         let mut before = source.before.iter();
         let follows_link = before.any(|processor| matches!(processor, PreProcessor::Link));
         let request = match &source.kind {
@@ -159,6 +161,7 @@ impl Work {
             is_paced: pacing::paces(&source.timers),
             is_managed,
             source,
+            name,
             label,
             prepared,
             waits,
@@ -170,29 +173,14 @@ impl Work {
             is_remembered: self.plan.reads_previous,
             follows_link,
             finds_server,
-            shows_request: false,
             script_listeners: Arc::default(),
             branches: Vec::new(),
         };
         step.script_listeners = step.source.script_listeners.as_slice().into();
         step.is_looked_at |= !step.script_listeners.is_empty();
-        step.shows_request = shows_request(&step.source);
         step.is_looked_at |= step.looks_into();
         step
     }
-}
-
-/// Whether scripts after a sampler may look at its request.
-fn shows_request(sampler: &Sampler<Text>) -> bool {
-    let after = sampler.after.iter().filter_map(|after| match after {
-        PostProcessor::Script(script) => Some(script),
-        _ => None,
-    });
-    let asserting = sampler.assertions.iter().filter_map(|of| match of {
-        Assertion::Script(script) => Some(script),
-        _ => None,
-    });
-    after.chain(asserting).any(|script| sees_sampler(script))
 }
 
 /// What a script's text has that looks at the sampler: `sampler`, `ctx.getCurrentSampler()`.

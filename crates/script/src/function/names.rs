@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
     Function::new("__samplerName", (0, 1), Answer::OfUser, |_, scope, out| {
-        out.push_str(&scope.sampler);
+        out.push_str(&scope.sampler_name());
     })
     .stores(0, Name::Trimmed),
     Function::new("__TestPlanName", (0, 0), Answer::Same, |_, scope, out| {

@@ -130,9 +130,10 @@ fn variable(call: &Call, scope: &mut Scope, out: &mut String) {
         };
         if count > 0 {
             let each = (1..=count.min(VALUES_MAX)).map(|n| format!("{name}_{n}"));
-            values.extend(each.filter_map(|name| variables.get(&name)));
+            // One that is missing is among them, as Java writes it.
+            values.extend(each.map(|name| variables.get(&name).unwrap_or("null")));
         } else {
-            values.extend(variables.get(name));
+            values.extend(variables.get(name).filter(|value| !value.is_empty()));
         }
     }
     if !values.is_empty() {

@@ -99,7 +99,7 @@ fn answer(call: &Call, language: Language, scope: &mut Scope, out: &mut String) 
             Ok(script) => (script, call.occurrence().id()),
             Err(error) => {
                 let name = call.function.name;
-                scope.fail(format!("Weir cannot read the script of {name}: {error}"));
+                scope.cannot(format!("Weir cannot read the script of {name}: {error}"));
                 return;
             }
         }
@@ -118,7 +118,7 @@ fn answer(call: &Call, language: Language, scope: &mut Scope, out: &mut String) 
             );
             scope.live().log("WARN", &says);
         }
-        Err(beyond) => scope.fail(format!("{beyond} (in {})", call.function.name)),
+        Err(beyond) => scope.cannot(format!("{beyond} (in {})", call.function.name)),
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) enum Content {
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The values are the body as they are: on demand, or when no argument has a name.
-fn is_raw(request: &HttpRequest<Text>, fields: Fields<'_>) -> bool {
+pub(super) fn is_raw(request: &HttpRequest<Text>, fields: Fields<'_>) -> bool {
     let texts = fields.texts;
     let nameless = texts.iter().all(|(name, _)| name.is_empty());
     request.raw_body || (!texts.is_empty() && nameless)

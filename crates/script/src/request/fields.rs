@@ -40,16 +40,35 @@ impl<'a> Fields<'a> {
 pub(super) fn render_arguments(
     arguments: &[Argument<Text>],
     scope: &mut Scope,
-    mut fields: Vec<(String, String)>,
-) -> Vec<(String, String)> {
+    fields: &mut Vec<(String, String)>,
+) {
+    render_if(arguments, scope, fields, |_| true);
+}
+
+/// Renders values only where the name is not empty.
+pub(super) fn render_named(
+    arguments: &[Argument<Text>],
+    scope: &mut Scope,
+    fields: &mut Vec<(String, String)>,
+) {
+    render_if(arguments, scope, fields, |name| !name.is_empty());
+}
+
+fn render_if(
+    arguments: &[Argument<Text>],
+    scope: &mut Scope,
+    fields: &mut Vec<(String, String)>,
+    has_value: impl Fn(&str) -> bool,
+) {
     fields.resize_with(arguments.len(), Default::default);
-    for (argument, (name, value)) in arguments.iter().zip(&mut fields) {
+    for (argument, (name, value)) in arguments.iter().zip(fields) {
         name.clear();
         value.clear();
         argument.name.render(scope, name);
-        argument.value.render(scope, value);
+        if has_value(name) {
+            argument.value.render(scope, value);
+        }
     }
-    fields
 }
 
 /// Names are UTF-8 whatever the character set, and what cannot be encoded is left out.

@@ -18,7 +18,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use weir_plan::{Position, Template};
 use weir_script::{
-    Changes, GlobalVariables, PreviousResponse, Problem, Properties, Scope, Text, Variables,
+    Changes, GlobalVariables, PreviousResponse, Problem, Properties, SamplerName, Scope, Text,
+    Variables,
 };
 
 /// Where we give another answer on purpose: what the text has in it, and why.
@@ -157,7 +158,7 @@ fn run(case: &Value, compiled: Compiled, plan: &Path) -> (Vec<String>, Scope) {
             user.variables.set(&name, &value);
         }
     }
-    user.sampler = "S".into();
+    user.sampler = SamplerName::Known("S".into());
     // 2026-11-21T05:20:00Z, the day of the recording.
     user.epoch_ms = 1_795_238_400_000;
     user.previous = case["body"].as_str().map(|body| {

@@ -319,9 +319,21 @@ fn view<'m>(machine: &'m mut Machine<'_>) -> Result<&'m mut SamplerView, Stop> {
     view.ok_or_else(|| Stop::null_pointer("there is no sampler"))
 }
 
-/// What a sampler's getter gives.
+/// The sampler, if it is an HTTP request: others have not what those have.
+fn http<'m>(machine: &'m mut Machine<'_>) -> Result<&'m mut SamplerView, Stop> {
+    let view = view(machine)?;
+    if view.class.is_empty() || view.class.ends_with("HTTPSamplerProxy") {
+        return Ok(view);
+    }
+    Err(Stop::thrown(
+        "groovy.lang.MissingMethodException",
+        format!("No such method of {}", view.class),
+    ))
+}
+
+/// What a getter of an HTTP request gives.
 fn read(machine: &mut Machine<'_>, of: fn(&SamplerView) -> String) -> Answer {
-    let text = of(view(machine)?);
+    let text = of(http(machine)?);
     machine.text(text)
 }
 
@@ -332,8 +344,7 @@ fn change(
 ) -> Answer {
     let text = to.to_text();
     machine.takes_bytes(text.len())?;
-    let view = view(machine)?;
-    *of(view) = text;
+    *of(http(machine)?) = text;
     Ok(Value::Void)
 }
 
@@ -344,10 +355,14 @@ pub(super) static SAMPLER: Class = Class {
 
 const OF_SAMPLERS: &[Routine] = &[
     routine("getName", 0, |machine, _, _| {
-        read(machine, |of| of.name.clone())
+        let name = view(machine)?.name.clone();
+        machine.text(name)
     }),
     routine("setName", 1, |machine, _, to| {
-        change(machine, &to[0], |of| &mut of.name)
+        let name = to[0].to_text();
+        machine.takes_bytes(name.len())?;
+        view(machine)?.name = name;
+        Ok(Value::Void)
     }),
     routine("getDomain", 0, |machine, _, _| {
         read(machine, |of| of.domain.clone())
@@ -374,27 +389,27 @@ const OF_SAMPLERS: &[Routine] = &[
         change(machine, &to[0], |of| &mut of.protocol)
     }),
     routine("getPort", 0, |machine, _, _| {
-        let port = view(machine)?.port.trim().parse();
+        let port = http(machine)?.port.trim().parse();
         Ok(Value::Int(port.unwrap_or(0)))
     }),
     routine("setPort", 1, |machine, _, to| {
         change(machine, &to[0], |of| &mut of.port)
     }),
     routine("getFollowRedirects", 0, |machine, _, _| {
-        Ok(Value::Bool(view(machine)?.follow_redirects))
+        Ok(Value::Bool(http(machine)?.follow_redirects))
     }),
     routine("setFollowRedirects", 1, |machine, _, to| {
         let follows = to[0].to_text() == "true";
-        let view = view(machine)?;
+        let view = http(machine)?;
         view.follow_redirects = follows;
         Ok(Value::Void)
     }),
     routine("getAutoRedirects", 0, |machine, _, _| {
-        Ok(Value::Bool(view(machine)?.auto_redirects))
+        Ok(Value::Bool(http(machine)?.auto_redirects))
     }),
     routine("setAutoRedirects", 1, |machine, _, to| {
         let follows = to[0].to_text() == "true";
-        let view = view(machine)?;
+        let view = http(machine)?;
         view.auto_redirects = follows;
         Ok(Value::Void)
     }),
@@ -402,7 +417,8 @@ const OF_SAMPLERS: &[Routine] = &[
         let class = view(machine)?.class;
         Ok(Value::thing(Thing::ClassName(class.into())))
     }),
-    routine("getArguments", 0, |_, _, _| {
+    routine("getArguments", 0, |machine, _, _| {
+        http(machine)?;
         Ok(super::names::single(&ARGUMENTS))
     }),
     between("addArgument", 2, 3, |machine, _, arguments| {
@@ -418,16 +434,17 @@ const OF_SAMPLERS: &[Routine] = &[
         let name = text_of(&arguments[0])?;
         let is_body = name.is_empty();
         add_argument(machine, arguments, false)?;
-        view(machine)?.raw_body |= is_body;
+        http(machine)?.raw_body |= is_body;
         Ok(Value::Void)
     }),
     routine("setPostBodyRaw", 1, |machine, _, arguments| {
         let is_raw = arguments[0].to_text() == "true";
-        let view = view(machine)?;
+        let view = http(machine)?;
         view.raw_body = is_raw;
         Ok(Value::Void)
     }),
-    routine("getHeaderManager", 0, |_, _, _| {
+    routine("getHeaderManager", 0, |machine, _, _| {
+        http(machine)?;
         Ok(super::names::single(&HEADERS))
     }),
 ];
@@ -436,7 +453,7 @@ fn add_argument(machine: &mut Machine<'_>, arguments: &[Value], encode: bool) ->
     let name = arguments[0].to_text();
     let value = arguments[1].to_text();
     machine.takes_bytes(name.len() + value.len())?;
-    let view = view(machine)?;
+    let view = http(machine)?;
     view.arguments.push(ArgumentView {
         name,
         value,

@@ -8,6 +8,7 @@ mod adjustments;
 mod check_and_run;
 mod cli;
 mod compare;
+mod compare_jmeter;
 mod corpus;
 mod data_files;
 mod documented;

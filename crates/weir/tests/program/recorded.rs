@@ -15,10 +15,10 @@
     reason = "tests state what must hold"
 )]
 
-mod files;
-mod jmeter;
-mod native;
-mod server;
+pub(crate) mod files;
+pub(crate) mod jmeter;
+pub(crate) mod native;
+pub(crate) mod server;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -309,6 +309,13 @@ fn waits() {
 #[test]
 fn scripts_as_samplers() {
     check("scripts-samplers", &[]);
+}
+
+/// In which order JMeter looks at the texts of a sampler, how often, and what scripts and the start
+/// of the test add to that.
+#[test]
+fn texts_are_made_where_somebody_looks() {
+    check("looks", &[]);
 }
 
 #[test]

@@ -13,11 +13,30 @@ pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("WEIR_RECORD_WITH_JMETER").map(PathBuf::from)
 }
 
-/// Runs a plan in JMeter and keeps its result file and what it asked of the server.
-pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
-    let server = CaseServer::start();
+/// The JMeter that plans are compared with: that of `JMETER_HOME`, or Weir's own, which is
+/// assembled if it is not there yet.
+pub(crate) fn provided() -> PathBuf {
+    let environment = weir_jmeter::Environment {
+        jmeter_home: std::env::var_os("JMETER_HOME").map(PathBuf::from),
+        cache: std::env::home_dir().unwrap().join(".cache/weir"),
+        ..weir_jmeter::Environment::default()
+    };
+    let found = weir_jmeter::Home::find(&environment).unwrap();
+    let home = found.unwrap_or_else(|| {
+        let interrupted = std::sync::atomic::AtomicBool::new(false);
+        weir_jmeter::assemble(&environment.cache, &interrupted, &mut |_| ()).unwrap()
+    });
+    home.root().to_owned()
+}
+
+/// Runs a plan in JMeter in a folder of its own.
+fn run(
+    home: &Path,
+    plan: &Path,
+    properties: &[(&str, &str)],
+    server: &CaseServer,
+) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let results = folder.path().join("results");
     let mut jmeter = Command::new("java");
     jmeter
         .args([
@@ -31,7 +50,7 @@ pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
         .args(["-n", "-t"])
         .arg(plan)
         .arg("-l")
-        .arg(&results)
+        .arg(folder.path().join("results"))
         .arg("-j")
         .arg(folder.path().join("log"))
         .arg(format!("-Jport={}", server.port))
@@ -41,6 +60,45 @@ pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
     }
     let done = jmeter.output().unwrap();
     assert!(done.status.success(), "{done:?}");
+    folder
+}
+
+/// What JMeter made of a plan.
+pub(crate) struct Ran {
+    /// Its result file.
+    pub(crate) results: String,
+    /// The users whose thread ended with an error of JMeter's own.
+    pub(crate) crashed: Vec<String>,
+}
+
+/// Runs a plan in JMeter.
+pub(crate) fn in_jmeter(
+    home: &Path,
+    plan: &Path,
+    properties: &[(&str, &str)],
+    server: &CaseServer,
+) -> Ran {
+    let folder = run(home, plan, properties, server);
+    // JMeter makes no file where no sample was taken.
+    let text = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let crashed = |line: &str| {
+        let (_, thread) = line.split_once("Uncaught exception in thread Thread[")?;
+        Some(thread.split(',').next()?.to_owned())
+    };
+    Ran {
+        results: text("results"),
+        crashed: text("log").lines().filter_map(crashed).collect(),
+    }
+}
+
+/// Runs a plan in JMeter and keeps its result file and what it asked of the server.
+pub(crate) fn record(home: &Path, plan: &Path, properties: &[(&str, &str)]) {
+    let server = CaseServer::start();
+    let folder = run(home, plan, properties, &server);
+    let results = folder.path().join("results");
     let text = std::fs::read_to_string(&results).unwrap();
     let text = without_folder(&text).replace(&format!(":{}", server.port), ":0");
     std::fs::write(plan.with_extension("xml"), text).unwrap();

@@ -50,6 +50,11 @@ impl CaseServer {
         Self { port, ended, log }
     }
 
+    /// What has been asked, which is forgotten.
+    pub(crate) fn take_requests(&self) -> Requests {
+        std::mem::take(&mut *self.log.lock().unwrap())
+    }
+
     /// What has been asked.
     pub(crate) fn requests(&self) -> Requests {
         self.log.lock().unwrap().clone()
