@@ -278,6 +278,11 @@ impl<'s> Lexer<'s> {
             } else {
                 None
             };
+            // Groovy compiles no text in quotes with a dollar that stands alone.
+            let is_quoted = end.starts_with('"') && self.language == Language::Groovy;
+            if has_references && c == '$' && code.is_none() && is_quoted {
+                return Err(self.error("a text has a $ without a name after it; write \\$"));
+            }
             match code {
                 None => text.push(c),
                 Some(code) => {

@@ -11,8 +11,8 @@ use weir_plan::{HttpRequest, SamplerKind, Script};
 use weir_record::SampleRow;
 use weir_response::{AssertionOutcome, Verdict};
 use weir_script::{
-    ArgumentView, Ends, SamplerView, ScriptFailure, ScriptPlace, ScriptRun, ScriptSample,
-    ScriptValue, SentRequest, Text,
+    ArgumentView, Ends, SamplerName, SamplerView, ScriptFailure, ScriptPlace, ScriptRun,
+    ScriptSample, ScriptValue, SentRequest, Text,
 };
 
 use crate::details::note_variables;
@@ -140,6 +140,7 @@ impl User {
         let left = self.data.scripts.get_or_insert_default();
         if shown.name != view.name {
             left.label = Some(view.name.clone());
+            self.scope.sampler = SamplerName::Known(view.name.as_str().into());
         }
         if let SamplerKind::Http(request) = &step.source.kind {
             let request = left.request.as_deref().unwrap_or(request);

@@ -27,8 +27,8 @@ fn run(script: &str) -> Result<String, String> {
     let random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut user = Scope::new(variables, 1, "G".into(), random);
     let answer = text.rendered(&mut user);
-    match user.fault {
-        Some(fault) => Err(fault.says),
+    match user.beyond {
+        Some(says) => Err(*says),
         None => Ok(answer),
     }
 }

@@ -679,7 +679,7 @@ fn assertion(chance: &mut Chance) -> Node {
                     .to_owned(),
             ];
             if chance.percent(30) {
-                wanted.push(chance.value());
+                wanted.push(format!("${{{}}}", chance.variable()));
             }
             let field = chance.one(&[
                 "Assertion.response_data",
