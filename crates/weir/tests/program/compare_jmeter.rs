@@ -315,7 +315,11 @@ fn lasting(row: &str) -> String {
 /// Whether Weir said in a row that it cannot run a script: with the values that it has then, its
 /// text is another one. That is no silence.
 fn says_it_cannot(seen: &Seen) -> bool {
-    let signs = ["Weir cannot", "needs what is not known"];
+    let signs = [
+        "Weir cannot",
+        "Weir does not know",
+        "needs what is not known",
+    ];
     let mut rows = seen.rows.iter();
     rows.any(|row| signs.iter().any(|sign| row.contains(sign)))
 }

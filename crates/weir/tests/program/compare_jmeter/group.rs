@@ -76,7 +76,8 @@ fn controller(chance: &mut Chance, depth: u32) -> Node {
             let loops = if chance.percent(80) {
                 chance.between(0, 3).to_string()
             } else {
-                chance.value()
+                // Below zero is for ever.
+                chance.one(&["${v2}", "${__V(v2)}", "x", ""]).to_owned()
             };
             let properties = vec![
                 flag("LoopController.continue_forever", chance.percent(50)),

@@ -4,9 +4,13 @@
 //! files instead of comparing with them. Only JMeter 5.6.3 may be recorded.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::server::{CaseServer, Requests};
+
+/// How long JMeter may take for a plan.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The home of the JMeter that is to be recorded, if one is.
 pub(crate) fn home() -> Option<PathBuf> {
@@ -58,8 +62,23 @@ fn run(
     for (name, value) in properties {
         jmeter.arg(format!("-J{name}={value}"));
     }
-    let done = jmeter.output().unwrap();
-    assert!(done.status.success(), "{done:?}");
+    let mut jmeter = jmeter
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + PATIENCE;
+    let ended = loop {
+        match jmeter.try_wait().unwrap() {
+            Some(ended) => break ended,
+            None if Instant::now() > until => {
+                jmeter.kill().unwrap();
+                break jmeter.wait().unwrap();
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert!(ended.success(), "JMeter: {ended}: {}", plan.display());
     folder
 }
 
