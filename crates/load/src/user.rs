@@ -6,6 +6,7 @@ mod after;
 mod debug;
 mod fetch;
 mod follow_link;
+mod found_parameters;
 mod leg;
 mod life;
 mod look_into;

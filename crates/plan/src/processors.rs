@@ -12,8 +12,21 @@ pub enum PreProcessor<T = Template> {
     Link,
     /// Variables that differ by user; only those that change before each sample.
     UserParameters(UserParameters<T>),
+    /// Gives the request's parameters the values that an extractor found for their names.
+    FoundParameters(Box<FoundParameters<T>>),
     /// A script.
     Script(Box<Script<T>>),
+}
+
+/// A `RegEx User Parameters`: which groups of an extractor's matches are names and values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundParameters<T = Template> {
+    /// The extractor's variable.
+    pub variable: T,
+    /// The group that is the name.
+    pub name_group: T,
+    /// The group that is the value.
+    pub value_group: T,
 }
 
 /// Runs after a sampler that produced a result.
@@ -91,6 +104,13 @@ impl<T> PreProcessor<T> {
         match self {
             Self::Link => PreProcessor::Link,
             Self::UserParameters(parameters) => PreProcessor::UserParameters(parameters.map(f)),
+            Self::FoundParameters(found) => {
+                PreProcessor::FoundParameters(Box::new(FoundParameters {
+                    variable: f(&found.variable),
+                    name_group: f(&found.name_group),
+                    value_group: f(&found.value_group),
+                }))
+            }
             Self::Script(script) => PreProcessor::Script(Box::new(script.map(f))),
         }
     }

@@ -117,7 +117,7 @@ fn any_reads(nodes: &[Node]) -> bool {
                 || before.any(|before| match before {
                     PreProcessor::Link => true,
                     PreProcessor::Script(script) => reads(script),
-                    PreProcessor::UserParameters(_) => false,
+                    PreProcessor::UserParameters(_) | PreProcessor::FoundParameters(_) => false,
                 })
                 || matches!(&sampler.kind, SamplerKind::Script(script) if reads(script))
         }

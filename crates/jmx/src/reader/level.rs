@@ -104,8 +104,15 @@ impl Reader<'_> {
                 let script = Box::new(script::read(element));
                 level.before.push(PreProcessor::Script(script));
             }
-        } else if self.admit(element).is_some() && element.class() == "AnchorModifier" {
-            level.before.push(PreProcessor::Link);
+        } else if self.admit(element).is_some() {
+            match element.class() {
+                "AnchorModifier" => level.before.push(PreProcessor::Link),
+                "RegExUserParameters" => {
+                    let found = Box::new(data::found_parameters(element));
+                    level.before.push(PreProcessor::FoundParameters(found));
+                }
+                _ => {}
+            }
         }
     }
 

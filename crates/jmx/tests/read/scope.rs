@@ -44,6 +44,7 @@ fn beside_group(below_group: &str, below_plan: &str) -> String {
 fn names_before(sampler: &Sampler) -> Vec<&str> {
     let before = sampler.before.iter().map(|before| match before {
         PreProcessor::Link => "link",
+        PreProcessor::FoundParameters(found) => &*found.variable.text,
         PreProcessor::UserParameters(parameters) => &*parameters.names[0].text,
         PreProcessor::Script(script) => &*script.name.text,
     });

@@ -33,6 +33,7 @@ impl User {
                 PreProcessor::UserParameters(parameters) => {
                     set_parameters(parameters, &mut self.scope);
                 }
+                PreProcessor::FoundParameters(found) => self.give_parameters(step, found),
                 PreProcessor::Script(script) => self.run_before(step, script),
                 // The request itself follows it.
                 PreProcessor::Link => {}

@@ -318,6 +318,12 @@ fn texts_are_made_where_somebody_looks() {
     check("looks", &[]);
 }
 
+/// `RegEx User Parameters`: what an extractor found for a name becomes the parameter's value.
+#[test]
+fn parameters_that_were_found() {
+    check("found-parameters", &[]);
+}
+
 #[test]
 fn scripts_before_samplers() {
     check("scripts-before", &[]);
