@@ -1,14 +1,19 @@
 //! The machine on which a server runs: its files and processes, only read.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+use std::time::SystemTime;
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2, readlinkat};
 
 use weir_jvm::Vm;
 use weir_ssh::{Connection, Output, quoted};
@@ -30,12 +35,16 @@ const LARGEST_FAR_JAR: usize = 96 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Machine {
     place: Place,
+    /// The files whose content was asked for.
+    read: RefCell<BTreeSet<PathBuf>>,
 }
 
 #[derive(Debug)]
 enum Place {
     /// This machine, with what stands in front of all paths.
     Here(PathBuf),
+    /// This machine, with the files that a process sees below its own root.
+    Inside(PathBuf),
     /// Another one.
     Far {
         connection: Connection,
@@ -51,32 +60,77 @@ impl<T: Read + Seek> Archive for T {}
 impl Machine {
     /// This machine.
     pub fn here() -> Self {
+        Self::at(Place::Here(PathBuf::from("/")))
+    }
+
+    fn at(place: Place) -> Self {
         Self {
-            place: Place::Here(PathBuf::from("/")),
+            place,
+            read: RefCell::default(),
         }
     }
 
     /// Another machine.
     pub fn far(connection: Connection) -> Self {
-        Self {
-            place: Place::Far {
-                connection,
-                jar: RefCell::new(None),
-            },
-        }
+        Self::at(Place::Far {
+            connection,
+            jar: RefCell::new(None),
+        })
     }
 
     /// A tree of files as if it were a machine's.
     #[cfg(test)]
     pub(crate) fn of_tree(root: &Path) -> Self {
-        Self {
-            place: Place::Here(root.to_owned()),
+        Self::at(Place::Here(root.to_owned()))
+    }
+
+    /// The machine with the files that a process sees, where those are others than Weir sees under
+    /// the same names, as in a container.
+    ///
+    /// # Errors
+    /// They are others, and cannot be read from here.
+    pub(crate) fn seen_by(&self, facts: &ProcessFacts) -> Result<Option<Self>, String> {
+        match &self.place {
+            Place::Here(root) if root == Path::new("/") && !has_our_files(facts.pid) => {
+                let root = PathBuf::from(format!("/proc/{}/root", facts.pid));
+                Ok(Some(Self::at(Place::Inside(root))))
+            }
+            Place::Far { connection, .. } => {
+                let same = connection.run(&has_files_of_shell(facts.pid));
+                if same.is_ok_and(|output| output.succeeded()) {
+                    Ok(None)
+                } else {
+                    Err(OTHER_ROOT.to_owned())
+                }
+            }
+            Place::Here(_) | Place::Inside(_) => Ok(None),
         }
+    }
+
+    /// The files that were read and have changed since a moment; of another machine, none.
+    pub(crate) fn changed_since(&self, moment: SystemTime) -> Vec<PathBuf> {
+        let changed = |path: &PathBuf| {
+            let facts = match &self.place {
+                Place::Here(root) => fs::metadata(below(root, path)).ok(),
+                Place::Inside(root) => entered(root, path, OFlags::PATH)
+                    .and_then(|file| file.metadata())
+                    .ok(),
+                Place::Far { .. } => None,
+            };
+            let modified = facts.and_then(|facts| facts.modified().ok());
+            modified.is_some_and(|modified| modified > moment)
+        };
+        self.read
+            .borrow()
+            .iter()
+            .filter(|path| changed(path))
+            .cloned()
+            .collect()
     }
 
     /// Whether it is this one, whose loopback addresses can be asked.
     pub(crate) fn is_here(&self) -> bool {
-        matches!(self.place, Place::Here(_))
+        !matches!(self.place, Place::Far { .. })
     }
 
     /// The content of a file.
@@ -84,16 +138,19 @@ impl Machine {
     /// # Errors
     /// It cannot be read.
     pub(crate) fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
-        match &self.place {
-            Place::Here(root) => {
-                let mut bytes = Vec::new();
-                open(&below(root, path))?
-                    .take(LARGEST_BYTES)
-                    .read_to_end(&mut bytes)?;
-                Ok(bytes)
+        let file = match &self.place {
+            Place::Here(root) => open(&below(root, path))?,
+            Place::Inside(root) => open_inside(root, path)?,
+            Place::Far { connection, .. } => {
+                return fetch(connection, path, LARGEST_BYTES as usize);
             }
-            Place::Far { connection, .. } => fetch(connection, path, LARGEST_BYTES as usize),
+        };
+        if !path.starts_with("/proc") {
+            self.read.borrow_mut().insert(path.to_owned());
         }
+        let mut bytes = Vec::new();
+        file.take(LARGEST_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// The text of a file, if it can be read.
@@ -106,6 +163,11 @@ impl Machine {
     pub(crate) fn link(&self, path: &Path) -> Option<PathBuf> {
         match &self.place {
             Place::Here(root) => fs::read_link(below(root, path)).ok(),
+            Place::Inside(root) => {
+                let folder = entered(root, path.parent()?, OFlags::PATH).ok()?;
+                let target = readlinkat(&folder, path.file_name()?, Vec::new()).ok()?;
+                Some(PathBuf::from(OsString::from_vec(target.into_bytes())))
+            }
             Place::Far { connection, .. } => {
                 let target = connection.link(path.to_str()?).ok()??;
                 Some(PathBuf::from(target))
@@ -117,6 +179,10 @@ impl Machine {
     pub(crate) fn is_file(&self, path: &Path) -> bool {
         match &self.place {
             Place::Here(root) => below(root, path).is_file(),
+            Place::Inside(root) => {
+                let file = entered(root, path, OFlags::PATH).and_then(|file| file.metadata());
+                file.is_ok_and(|facts| facts.is_file())
+            }
             Place::Far { connection, .. } => {
                 says(connection, &["test", "-f"], path).is_some_and(|output| output.succeeded())
             }
@@ -134,18 +200,12 @@ impl Machine {
     /// There is one, and it cannot be read.
     pub(crate) fn listing(&self, path: &Path) -> io::Result<Vec<String>> {
         let mut names: Vec<String> = match &self.place {
-            Place::Here(root) => {
-                let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-                let entries = match fs::read_dir(below(root, path)) {
-                    Ok(entries) => entries,
-                    Err(error) if absent.contains(&error.kind()) => return Ok(Vec::new()),
-                    Err(error) => return Err(error),
-                };
-                let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
-                let names = names.collect::<io::Result<Vec<_>>>()?.into_iter();
-                names
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .collect()
+            Place::Here(root) => names_in(fs::read_dir(below(root, path)))?,
+            Place::Inside(root) => {
+                let folder = entered(root, path, OFlags::PATH | OFlags::DIRECTORY);
+                names_in(folder.and_then(|folder| {
+                    fs::read_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+                }))?
             }
             Place::Far { connection, .. } => {
                 let refused =
@@ -187,6 +247,7 @@ impl Machine {
     fn jar(&self, path: &Path) -> Option<ZipArchive<Box<dyn Archive>>> {
         let file: Box<dyn Archive> = match &self.place {
             Place::Here(root) => Box::new(open(&below(root, path)).ok()?),
+            Place::Inside(root) => Box::new(open_inside(root, path).ok()?),
             Place::Far { connection, jar } => {
                 let kept = jar.borrow().clone().filter(|(kept, _)| kept == path);
                 let bytes = match kept {
@@ -209,7 +270,7 @@ impl Machine {
         let (program, runner) = self.own_program(facts)?;
         let libraries = self.libraries(facts, runner);
         match &self.place {
-            Place::Here(_) => {
+            Place::Here(_) | Place::Inside(_) => {
                 let output = Command::new(&program)
                     .arg(word)
                     .envs(libraries.map(|path| ("LD_LIBRARY_PATH", path)))
@@ -242,6 +303,7 @@ impl Machine {
                 let runner = Runner::own();
                 Ok((runner.trusted(&below(root, &facts.program))?, runner))
             }
+            Place::Inside(_) => Err(OTHER_ROOT.to_owned()),
             Place::Far { connection, .. } => far_program(connection, facts),
         }
     }
@@ -250,6 +312,7 @@ impl Machine {
     pub(crate) fn why_not_change(&self, path: &Path) -> Option<String> {
         match &self.place {
             Place::Here(root) => Runner::own().trusted(&below(root, path)).err(),
+            Place::Inside(_) => Some(OTHER_ROOT.to_owned()),
             Place::Far { connection, .. } => {
                 let judged = far_steps(connection, path, "true")
                     .and_then(|(_, steps, runner)| runner.judge(&steps));
@@ -279,7 +342,7 @@ impl Machine {
     /// it: of root, it goes on as that user, who may have put a link in place of a file.
     pub(crate) fn as_user_of(&self, facts: &ProcessFacts, command: &str) -> String {
         let runner = match &self.place {
-            Place::Here(_) => Some(Runner::own()),
+            Place::Here(_) | Place::Inside(_) => Some(Runner::own()),
             Place::Far { connection, .. } => {
                 let told = connection.run("id -u").ok();
                 let user = told.and_then(|told| told.text().trim().parse().ok());
@@ -315,6 +378,57 @@ impl Machine {
             Ok(None) => Some("the process is no Java virtual machine".to_owned()),
             Err(error) => Some(error.to_string()),
         }
+    }
+}
+
+/// The names of the entries; none where there is no such directory.
+fn names_in(entries: io::Result<fs::ReadDir>) -> io::Result<Vec<String>> {
+    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(error) if absent.contains(&error.kind()) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    let names = names.collect::<io::Result<Vec<_>>>()?.into_iter();
+    Ok(names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect())
+}
+
+/// A path below another root, with all links as they lead there: none leads out of it.
+fn entered(root: &Path, path: &Path, flags: OFlags) -> io::Result<File> {
+    let root = File::open(root)?;
+    let within = path.strip_prefix("/").unwrap_or(path);
+    let within = if within.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        within
+    };
+    let links = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let flags = flags | OFlags::CLOEXEC;
+    Ok(File::from(openat2(
+        root,
+        within,
+        flags,
+        Mode::empty(),
+        links,
+    )?))
+}
+
+/// Opens a regular file below another root, for which the rules of [`open`] hold.
+fn open_inside(root: &Path, path: &Path) -> io::Result<File> {
+    let is_regular = |file: &File| file.metadata().is_ok_and(|facts| facts.is_file());
+    let refused = || io::Error::other(format!("`{}` is no regular file", path.display()));
+    if !is_regular(&entered(root, path, OFlags::PATH)?) {
+        return Err(refused());
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = entered(root, path, flags)?;
+    if is_regular(&file) {
+        Ok(file)
+    } else {
+        Err(refused())
     }
 }
 

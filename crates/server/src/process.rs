@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use crate::machine::Machine;
 
@@ -26,6 +27,8 @@ pub struct ProcessFacts {
     pub user: u32,
     /// The group of its user.
     pub group: u32,
+    /// When it was started, to the second; `None`: not known.
+    pub started: Option<SystemTime>,
 }
 
 impl ProcessFacts {
@@ -51,6 +54,7 @@ impl ProcessFacts {
             environment: environment.collect(),
             user: real_id(&status, "Uid:")?,
             group: real_id(&status, "Gid:")?,
+            started: started(&place, machine),
         })
     }
 
@@ -74,6 +78,20 @@ impl ProcessFacts {
         let cut: String = line.chars().take(SHORT).collect();
         format!("{cut}…")
     }
+}
+
+/// When a process was started, as `proc_pid_stat(5)` and `proc_stat(5)` have it.
+fn started(place: &Path, machine: &Machine) -> Option<SystemTime> {
+    let text = |path: &Path| Some(String::from_utf8_lossy(&machine.bytes(path).ok()?).into_owned());
+    let own = text(&place.join("stat"))?;
+    // The name of the program may have spaces and brackets in it; the state is the third field.
+    let (_, after_name) = own.rsplit_once(')')?;
+    let ticks: u64 = after_name.split_whitespace().nth(19)?.parse().ok()?;
+    let all = text(Path::new("/proc/stat"))?;
+    let boot = all.lines().find_map(|line| line.strip_prefix("btime "))?;
+    let since_boot = ticks / rustix::param::clock_ticks_per_second().max(1);
+    let seconds = boot.trim().parse::<u64>().ok()? + since_boot;
+    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 /// The real user or group in `/proc/PID/status`, as `proc_pid_status(5)` has it.
@@ -104,6 +122,8 @@ mod tests {
         assert_eq!(facts.program, std::env::current_exe().unwrap());
         assert_eq!(facts.user, rustix::process::geteuid().as_raw());
         assert!(facts.environment.contains_key("PATH"));
+        let age = facts.started.unwrap().elapsed().unwrap_or_default();
+        assert!(age < Duration::from_secs(600), "{age:?}");
         assert!(!facts.in_short().is_empty());
     }
 }

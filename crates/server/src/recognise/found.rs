@@ -35,6 +35,28 @@ pub enum FoundKind {
 }
 
 impl Found {
+    /// Says that a file says something else than when the server started.
+    pub(super) fn note_changed(&mut self, file: &str) {
+        let is_of_file = |origin: &str| {
+            origin
+                .split_once(file)
+                .is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with([':', ',', ' ', ';']))
+        };
+        let mut is_used = false;
+        for limit in &mut self.limits {
+            if is_of_file(&limit.origin) {
+                limit.origin.push_str("; changed since the server started");
+                is_used = true;
+            }
+        }
+        if is_used {
+            self.notes.push(format!(
+                "{file} was changed after the server started: what it says is in force only if the server has read it \
+                 again since"
+            ));
+        }
+    }
+
     /// What it is, for people: its kind and name, the name alone where that says the kind.
     pub fn title(&self) -> String {
         let kind = self.kind.title();

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
+use super::running;
 use super::xml_place::Lookup;
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
@@ -89,7 +90,14 @@ pub(super) fn recognise(
         || application.has("spring-boot-actuator")
     {
         match machine.is_here().then(|| metrics(&settings, port)) {
-            Some(Some(page)) => found.metrics = Some(page),
+            Some(Some((page, url))) => {
+                found.metrics = Some(page);
+                if let Some(text) = get(&url) {
+                    let running = running::on_page(&text, port);
+                    let who = "the running server, on its page of metrics";
+                    running::take_over(&mut found, &running, who, false);
+                }
+            }
             None => found.notes.push(
                 "the application has the actuator, which is not asked over ssh: name its page, if it shows one \
                  (metrics = \"/actuator/prometheus\")"
@@ -311,8 +319,8 @@ fn value(text: &str) -> FoundValue {
     FoundValue::of(text)
 }
 
-/// The page of metrics, if the actuator shows it.
-fn metrics(settings: &SpringEnvironment, port: u16) -> Option<String> {
+/// The page of metrics as studies name it, and its URL, if the actuator shows it.
+fn metrics(settings: &SpringEnvironment, port: u16) -> Option<(String, String)> {
     let text = |name: &str, default: &str| {
         let placed = settings.find(name);
         placed.map_or_else(|| default.to_owned(), |placed| placed.value)
@@ -327,27 +335,22 @@ fn metrics(settings: &SpringEnvironment, port: u16) -> Option<String> {
     };
     let path = format!("{}{base}", context.trim_end_matches('/'));
     let url = format!("http://127.0.0.1:{}{path}", own_port.unwrap_or(port));
-    let links = ask(&url)?;
+    let links: Value = serde_json::from_str(&get(&url)?).ok()?;
     links.pointer("/_links/prometheus/href")?;
-    Some(match own_port {
-        Some(_) => format!("{url}/prometheus"),
+    let whole = format!("{url}/prometheus");
+    let page = match own_port {
+        Some(_) => whole.clone(),
         None => format!("{path}/prometheus"),
-    })
+    };
+    Some((page, whole))
 }
 
-fn ask(url: &str) -> Option<Value> {
+fn get(url: &str) -> Option<String> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(ANSWER))
         .build()
         .into();
-    let text = agent
-        .get(url)
-        .call()
-        .ok()?
-        .body_mut()
-        .read_to_string()
-        .ok()?;
-    serde_json::from_str(&text).ok()
+    agent.get(url).call().ok()?.body_mut().read_to_string().ok()
 }
 
 #[cfg(test)]

@@ -258,6 +258,7 @@ fn compare(installation: &HttpdInstallation, seed: u64) -> Compared {
         environment,
         user: rustix::process::geteuid().as_raw(),
         group: rustix::process::getegid().as_raw(),
+        started: None,
     };
     let found = recognise(&facts, 80, &Machine::here());
     let mut compared = Compared::Same;

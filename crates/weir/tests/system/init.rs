@@ -4,7 +4,8 @@
 //! Runs in the *system* profile only (`WEIR_SYSTEM_TESTS=1`). It needs a JDK and Maven.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -35,7 +36,7 @@ struct UsersTomcat {
 }
 
 impl UsersTomcat {
-    fn start(home: &Path, base: &Path) -> Self {
+    fn start(home: &Path, base: &Path, options: &[String]) -> Self {
         for folder in ["conf", "logs", "temp", "work", "webapps/ROOT"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
@@ -49,6 +50,7 @@ impl UsersTomcat {
         let jars = ["bootstrap.jar", "tomcat-juli.jar"].map(|jar| home.join("bin").join(jar));
         let child = Command::new("java")
             .arg("-Xmx128m")
+            .args(options)
             .arg(format!("-Dcatalina.home={}", home.display()))
             .arg(format!("-Dcatalina.base={}", base.display()))
             .arg("-cp")
@@ -104,7 +106,7 @@ fn a_users_tomcat_is_recognised_set_and_left_as_it_was() {
     }
     let place = Place::new();
     let base = place.path("base");
-    let server = UsersTomcat::start(&tomcat(&place), &base);
+    let server = UsersTomcat::start(&tomcat(&place), &base, &[]);
     let conf = base.join("conf/server.xml");
     let place_of = |line: u32| format!("({}:{line})", conf.display());
     place.weir(&["init", &server.url()]).ends(0).prints(&[
@@ -169,4 +171,71 @@ fn a_users_tomcat_is_recognised_set_and_left_as_it_was() {
         fs::read_to_string(&conf).unwrap(),
         SERVER.replace("PORT", &server.port.to_string())
     );
+}
+
+/// Asks an agent of Jolokia for something that changes the server.
+fn post(url: &str, body: &str) -> String {
+    let (address, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = body.len();
+    let head = format!(
+        "POST /{path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n"
+    );
+    stream.write_all((head + body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn the_running_limit_counts_and_a_changed_file_is_named() {
+    if skipped("the_running_limit_counts_and_a_changed_file_is_named") {
+        return;
+    }
+    let place = Place::new();
+    let base = place.path("base");
+    let home = tomcat(&place);
+    let cache = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache"));
+    let of_jolokia = |name: &String| name.starts_with("jolokia");
+    let jolokia = cache.join(names_in(cache).into_iter().find(of_jolokia).unwrap());
+    let is_agent = |name: &String| name.ends_with("javaagent.jar");
+    let jar = jolokia.join(names_in(&jolokia).into_iter().find(is_agent).unwrap());
+    let agent = format!("-javaagent:{}=host=127.0.0.1,port=0", jar.display());
+    let server = UsersTomcat::start(&home, &base, &[agent]);
+    let conf = base.join("conf/server.xml");
+    let out = base.join("logs/out");
+    let url = wait_for("an agent that listens", STUDY, || {
+        let out = fs::read_to_string(&out).unwrap();
+        let (_, url) = out.split_once(" started with URL ")?;
+        Some(url.split_whitespace().next()?.to_owned())
+    });
+    place
+        .weir(&["init", &server.url()])
+        .ends(0)
+        .prints(&[&format!(
+            "threads 30 live (JMX) maxThreads ({}:5)",
+            conf.display()
+        )]);
+
+    // Somebody sets another limit while it runs, and writes a third one into the file.
+    let set = format!(
+        r#"{{"type":"write","mbean":"Catalina:name=\"http-nio-127.0.0.1-{}\",type=ThreadPool","attribute":"maxThreads","value":17}}"#,
+        server.port
+    );
+    let answer = post(&url, &set);
+    assert!(answer.contains("\"status\":200"), "{answer}");
+    std::thread::sleep(Duration::from_secs(4));
+    let text = fs::read_to_string(&conf).unwrap();
+    fs::write(
+        &conf,
+        text.replace("maxThreads=\"30\"", "maxThreads=\"40\""),
+    )
+    .unwrap();
+    fs::remove_file(place.path("study.toml")).unwrap();
+    place.weir(&["init", &server.url()]).ends(0).prints(&[
+        "threads 17 live (JMX) maxThreads (the running server, over JMX; 40:",
+        "threads is 17 in the running server and 40 where it is configured",
+        &format!("{} was changed after the server started", conf.display()),
+    ]);
 }
