@@ -18,15 +18,7 @@ const FIRST: &str = "WEIR_COMPARE_JMETER_FIRST";
 /// Compares for some seconds, from the plan with this number on.
 pub(crate) fn run(workspace: &Workspace, seconds: u64, first: u64) -> Result<(), TaskError> {
     provide(&[JAVA, MAVEN])?;
-    let tally = compare(workspace, seconds, first)?;
-    // A name that has changed must not pass for a good result.
-    if tally.passed + tally.failed == 0 {
-        return Err(TaskError::Form {
-            what: "the comparison with JMeter".to_owned(),
-            why: "no test of that name was found".to_owned(),
-        });
-    }
-    match tally.failed {
+    match compare(workspace, seconds, first)?.failed {
         0 => Ok(()),
         failed => Err(TaskError::Tests(failed)),
     }
@@ -44,9 +36,17 @@ pub(crate) fn compare(workspace: &Workspace, seconds: u64, first: u64) -> Result
         "--nocapture",
     ];
     let mut cargo = cargo(&workspace.root, &arguments);
-    run_tests(
+    let tally = run_tests(
         cargo
             .env(SECONDS, seconds.to_string())
             .env(FIRST, first.to_string()),
-    )
+    )?;
+    // A name that has changed must not pass for a good result.
+    if tally.passed + tally.failed == 0 {
+        return Err(TaskError::Form {
+            what: "the comparison with JMeter".to_owned(),
+            why: "no test of that name was found".to_owned(),
+        });
+    }
+    Ok(tally)
 }

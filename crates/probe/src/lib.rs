@@ -69,6 +69,7 @@ pub use source::{
     MbeanRead, MbeanValue, Metric, MetricRow, NameTable, Origins, PostgresqlClient, Rule, Source,
     mbeans, permissions,
 };
+pub use source::{PageSample, page_samples};
 pub use target::cpus_of_process;
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, WatchedGate, WatchedMachine, Watcher};

@@ -30,7 +30,7 @@ use perf_data::PerfDataSource;
 use postgresql::PostgresqlSource;
 use prometheus::PrometheusPage;
 
-pub(crate) use exposition::{Sample as PageSample, samples as page_samples};
+pub use exposition::{Sample as PageSample, samples as page_samples};
 pub use jolokia::{MbeanRead, MbeanValue, permissions};
 pub use names::{Metric, MetricRow, NameTable};
 pub use postgresql::PostgresqlClient;

@@ -17,7 +17,7 @@ use weir_plan::HttpRequest;
 
 use self::address::{Asked, write_url};
 use self::body::{Body, Content, is_raw};
-use self::fields::{Fields, render_arguments, render_named};
+use self::fields::{Fields, render_arguments};
 use self::head::write_head;
 use self::plan_fields::PlanFields;
 use crate::resolved::ResolvedPlan;
@@ -178,14 +178,16 @@ impl LateFields<'_> {
     /// For a query, in which fields without a name are left out before anybody looks at their
     /// value.
     fn render_query(&mut self, scope: &mut Scope) -> Fields<'_> {
-        self.encoding = self.request.encoding.as_rendered(scope);
-        render_named(&self.request.arguments, scope, &mut self.texts);
-        self.get()
+        self.render_if(scope, |name| !name.is_empty())
     }
 
     fn render(&mut self, scope: &mut Scope) -> Fields<'_> {
+        self.render_if(scope, |_| true)
+    }
+
+    fn render_if(&mut self, scope: &mut Scope, has_value: impl Fn(&str) -> bool) -> Fields<'_> {
         self.encoding = self.request.encoding.as_rendered(scope);
-        render_arguments(&self.request.arguments, scope, &mut self.texts);
+        render_arguments(&self.request.arguments, scope, &mut self.texts, has_value);
         self.get()
     }
 

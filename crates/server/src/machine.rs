@@ -110,13 +110,8 @@ impl Machine {
     /// The files that were read and have changed since a moment; of another machine, none.
     pub(crate) fn changed_since(&self, moment: SystemTime) -> Vec<PathBuf> {
         let changed = |path: &PathBuf| {
-            let facts = match &self.place {
-                Place::Here(root) => fs::metadata(below(root, path)).ok(),
-                Place::Inside(root) => entered(root, path, OFlags::PATH)
-                    .and_then(|file| file.metadata())
-                    .ok(),
-                Place::Far { .. } => None,
-            };
+            let file = self.enter(path, OFlags::PATH).and_then(Result::ok);
+            let facts = file.and_then(|file| file.metadata().ok());
             let modified = facts.and_then(|facts| facts.modified().ok());
             modified.is_some_and(|modified| modified > moment)
         };
@@ -133,18 +128,40 @@ impl Machine {
         !matches!(self.place, Place::Far { .. })
     }
 
+    /// Opens what stands at a path of this machine; nothing of another one.
+    fn enter(&self, path: &Path, flags: OFlags) -> Option<io::Result<File>> {
+        match &self.place {
+            Place::Here(root) => Some(opened(&below(root, path), flags)),
+            Place::Inside(root) => Some(entered(root, path, flags)),
+            Place::Far { .. } => None,
+        }
+    }
+
+    /// Opens a regular file of this machine; nothing of another one. Its name may come from another
+    /// user's process: whoever opened a pipe would wait for ever, and a device may do anything when
+    /// it is opened.
+    fn open(&self, path: &Path) -> Option<io::Result<File>> {
+        let is_regular = |file: &File| file.metadata().is_ok_and(|facts| facts.is_file());
+        let refused = || io::Error::other(format!("`{}` is no regular file", path.display()));
+        if !self
+            .enter(path, OFlags::PATH)?
+            .is_ok_and(|file| is_regular(&file))
+        {
+            return Some(Err(refused()));
+        }
+        let file = self.enter(path, OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        Some(file.and_then(|file| is_regular(&file).then_some(file).ok_or_else(refused)))
+    }
+
     /// The content of a file.
     ///
     /// # Errors
     /// It cannot be read.
     pub(crate) fn bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let file = match &self.place {
-            Place::Here(root) => open(&below(root, path))?,
-            Place::Inside(root) => open_inside(root, path)?,
-            Place::Far { connection, .. } => {
-                return fetch(connection, path, LARGEST_BYTES as usize);
-            }
-        };
+        if let Place::Far { connection, .. } = &self.place {
+            return fetch(connection, path, LARGEST_BYTES as usize);
+        }
+        let file = self.open(path).expect("the machine is this one")?;
         if !path.starts_with("/proc") {
             self.read.borrow_mut().insert(path.to_owned());
         }
@@ -178,10 +195,10 @@ impl Machine {
     /// Whether there is a file.
     pub(crate) fn is_file(&self, path: &Path) -> bool {
         match &self.place {
-            Place::Here(root) => below(root, path).is_file(),
-            Place::Inside(root) => {
-                let file = entered(root, path, OFlags::PATH).and_then(|file| file.metadata());
-                file.is_ok_and(|facts| facts.is_file())
+            Place::Here(_) | Place::Inside(_) => {
+                let file = self.enter(path, OFlags::PATH).and_then(Result::ok);
+                let facts = file.and_then(|file| file.metadata().ok());
+                facts.is_some_and(|facts| facts.is_file())
             }
             Place::Far { connection, .. } => {
                 says(connection, &["test", "-f"], path).is_some_and(|output| output.succeeded())
@@ -246,8 +263,7 @@ impl Machine {
 
     fn jar(&self, path: &Path) -> Option<ZipArchive<Box<dyn Archive>>> {
         let file: Box<dyn Archive> = match &self.place {
-            Place::Here(root) => Box::new(open(&below(root, path)).ok()?),
-            Place::Inside(root) => Box::new(open_inside(root, path).ok()?),
+            Place::Here(_) | Place::Inside(_) => Box::new(self.open(path)?.ok()?),
             Place::Far { connection, jar } => {
                 let kept = jar.borrow().clone().filter(|(kept, _)| kept == path);
                 let bytes = match kept {
@@ -416,40 +432,10 @@ fn entered(root: &Path, path: &Path, flags: OFlags) -> io::Result<File> {
     )?))
 }
 
-/// Opens a regular file below another root, for which the rules of [`open`] hold.
-fn open_inside(root: &Path, path: &Path) -> io::Result<File> {
-    let is_regular = |file: &File| file.metadata().is_ok_and(|facts| facts.is_file());
-    let refused = || io::Error::other(format!("`{}` is no regular file", path.display()));
-    if !is_regular(&entered(root, path, OFlags::PATH)?) {
-        return Err(refused());
-    }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = entered(root, path, flags)?;
-    if is_regular(&file) {
-        Ok(file)
-    } else {
-        Err(refused())
-    }
-}
-
-/// Opens a regular file, here. Its name may come from another user's process: whoever opened a pipe
-/// would wait for ever, and a device may do anything when it is opened.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let is_regular = |facts: &fs::Metadata| facts.is_file();
-    let refused = || io::Error::other(format!("`{}` is no regular file", path.display()));
-    if !fs::metadata(path).as_ref().is_ok_and(is_regular) {
-        return Err(refused());
-    }
-    let file = File::options()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)?;
-    if file.metadata().as_ref().is_ok_and(is_regular) {
-        Ok(file)
-    } else {
-        Err(refused())
-    }
+/// Opens what stands at a path, to read it.
+fn opened(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = flags.bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(path)
 }
 
 /// Whether a process sees the files that Weir sees under the same names.

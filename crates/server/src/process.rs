@@ -80,14 +80,32 @@ impl ProcessFacts {
     }
 }
 
+/// What `/proc/PID/stat` says, as `proc_pid_stat(5)` has it.
+pub(crate) struct Stat {
+    pub(crate) is_zombie: bool,
+    pub(crate) group: u32,
+    /// When it was started, in ticks since the machine was.
+    pub(crate) start: u64,
+}
+
+impl Stat {
+    /// The name in brackets may hold anything, brackets and blanks too; the numbers come after it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (_, rest) = text.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // The state is field 3, the group 5, the start 22.
+        Some(Self {
+            is_zombie: matches!(*fields.first()?, "Z" | "X"),
+            group: fields.get(2)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
 /// When a process was started, as `proc_pid_stat(5)` and `proc_stat(5)` have it.
 fn started(place: &Path, machine: &Machine) -> Option<SystemTime> {
-    let text = |path: &Path| Some(String::from_utf8_lossy(&machine.bytes(path).ok()?).into_owned());
-    let own = text(&place.join("stat"))?;
-    // The name of the program may have spaces and brackets in it; the state is the third field.
-    let (_, after_name) = own.rsplit_once(')')?;
-    let ticks: u64 = after_name.split_whitespace().nth(19)?.parse().ok()?;
-    let all = text(Path::new("/proc/stat"))?;
+    let ticks = Stat::parse(&machine.text(&place.join("stat"))?)?.start;
+    let all = machine.text(Path::new("/proc/stat"))?;
     let boot = all.lines().find_map(|line| line.strip_prefix("btime "))?;
     let since_boot = ticks / rustix::param::clock_ticks_per_second().max(1);
     let seconds = boot.trim().parse::<u64>().ok()? + since_boot;

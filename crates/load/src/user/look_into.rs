@@ -90,6 +90,10 @@ impl User {
             }
         }
         self.judge(Some(step), &step.source.assertions, row, seen, outcomes);
+        if let Some(says) = self.scope.beyond.take() {
+            row.success = false;
+            row.failure_message = says.as_str().into();
+        }
         if step.is_remembered {
             self.scope.remember(sample_of(row, seen, &[]));
         }

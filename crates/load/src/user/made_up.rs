@@ -108,7 +108,7 @@ impl User {
             Some(digits) => u64::from_str_radix(digits, 16).unwrap_or(0),
             None => number(mask),
         };
-        let name = scope.sampler_name().as_ref().to_owned();
+        let name = scope.sampler_name().to_string();
         let own = test.label.rendered(scope);
         let mut made = Made {
             label: if own.is_empty() { name } else { own },
@@ -139,7 +139,7 @@ impl User {
         self.core.sample_begins();
         let shown = Shown::of(&self.scope, variables, properties);
         let made = Made {
-            label: self.scope.sampler_name().as_ref().to_owned(),
+            label: self.scope.sampler_name().to_string(),
             code: "200".to_owned(),
             message: "OK".to_owned(),
             success: true,
@@ -160,7 +160,7 @@ impl User {
         let number = |text: String| text.trim().parse::<u64>().unwrap_or(0);
         let elapsed_ms = number(dummy.response_time_ms.rendered(scope));
         let made = Made {
-            label: scope.sampler_name().as_ref().to_owned(),
+            label: scope.sampler_name().to_string(),
             code: dummy.response_code.rendered(scope),
             message: dummy.response_message.rendered(scope),
             success: dummy

@@ -25,12 +25,7 @@ impl User {
         step: &Step,
         source: &HttpRequest<Text>,
     ) -> Option<Sampled> {
-        let written = self.write(work, step, source);
-        if let Some(written) = &written
-            && self.must_find_server(step)
-        {
-            self.find_server_of(work, written).await;
-        }
+        let written = self.write(work, step, source).await;
         let mut ready = match self.make_ready(work, step, written) {
             Ok(ready) => ready,
             Err(sampled) => return Some(sampled),

@@ -64,7 +64,7 @@ impl User {
         parallel: &Parallel<Text>,
     ) -> Option<Sampled> {
         let started = self.core.clock.now();
-        let label = self.scope.sampler_name().as_ref().to_owned();
+        let label = self.scope.sampler_name().to_string();
         let mut items = "Parallel items:\n".to_owned();
         for item in &parallel.items {
             items.push_str(&item.rendered(&mut self.scope));

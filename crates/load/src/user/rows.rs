@@ -9,6 +9,10 @@ use crate::clock::{Clock, Moment};
 use crate::http::outcome::{Failure, Place};
 use crate::http::request::Exchange;
 
+/// What stands before the exception's class and its words where there was no answer.
+const NO_CODE: &str = "Non HTTP response code: ";
+const NO_MESSAGE: &str = "Non HTTP response message: ";
+
 /// A sample's outcome in the words of its row.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -66,11 +70,22 @@ impl Outcome {
     pub(crate) fn failed(failure: &Failure, place: Place<'_>) -> Self {
         Self {
             success: false,
-            code: format!("Non HTTP response code: {}", failure.class()).into(),
-            message: format!("Non HTTP response message: {}", failure.message(place)).into(),
+            code: format!("{NO_CODE}{}", failure.class()).into(),
+            message: format!("{NO_MESSAGE}{}", failure.message(place)).into(),
             data_type: DataType::Text,
         }
     }
+}
+
+/// What JMeter has as the body of a sample that got no answer: the exception, as Java prints it.
+/// The lines of its stack trace are left out, since they say where JMeter's code failed.
+pub(crate) fn body_of_failure(row: &SampleRow) -> Vec<u8> {
+    let class = row.response_code.strip_prefix(NO_CODE);
+    let says = row.response_message.strip_prefix(NO_MESSAGE);
+    let body = class
+        .zip(says)
+        .map(|(class, says)| format!("{class}: {says}\n"));
+    body.unwrap_or_default().into_bytes()
 }
 
 /// The row of a request that was not sent, because its answer is known and fresh.

@@ -15,7 +15,7 @@ use crate::http::response::Kept;
 use crate::user::User;
 use crate::user::fetch::{Common, Embedding, Hands};
 use crate::user::leg::{Way, lacks_location};
-use crate::user::rows::{Outcome, name_all, row_of};
+use crate::user::rows::{Outcome, body_of_failure, name_all, row_of};
 use crate::user::seen::Seen;
 use crate::work::{Step, Work};
 
@@ -34,22 +34,6 @@ pub(crate) struct Sample<'a> {
     pub(crate) class: usize,
     pub(crate) label: &'a Arc<str>,
     pub(crate) url: &'a Arc<str>,
-}
-
-/// What JMeter has as the body of a sample that got no answer: the exception, as Java prints it.
-/// The lines of its stack trace are left out, since they say where JMeter's code failed.
-fn body_of_failure(row: &SampleRow) -> Kept {
-    let class = row.response_code.strip_prefix("Non HTTP response code: ");
-    let says = row
-        .response_message
-        .strip_prefix("Non HTTP response message: ");
-    let body = match (class, says) {
-        (Some(class), Some(says)) => format!("{class}: {says}\n"),
-        _ => String::new(),
-    };
-    let mut kept = Kept::default();
-    kept.body = body.into_bytes();
-    kept
 }
 
 /// A request that is ready to be sent.
@@ -161,12 +145,7 @@ impl User {
         step: &Step,
         source: &HttpRequest<Text>,
     ) -> Sampled {
-        let written = self.write(work, step, source);
-        if let Some(written) = &written
-            && self.must_find_server(step)
-        {
-            Box::pin(self.find_server_of(work, written)).await;
-        }
+        let written = self.write(work, step, source).await;
         let mut ready = match self.make_ready(work, step, written) {
             Ok(ready) => ready,
             Err(sampled) => return sampled,
@@ -195,8 +174,9 @@ impl User {
         sampled
     }
 
-    /// Builds the request of a sample, unless it was prepared before the test.
-    pub(crate) fn write(
+    /// Builds the request of a sample, unless it was prepared before the test, and looks for its
+    /// server where that may be another one each time.
+    pub(crate) async fn write(
         &mut self,
         work: &Work,
         step: &Step,
@@ -210,19 +190,11 @@ impl User {
         let mut sent = self.core.take_request();
         let target = work.target.as_ref();
         let done = write_request(source, target, &mut self.scope, &mut sent);
-        Some(Written { sent, done })
-    }
-
-    /// Whether the server of a request may be another one each time.
-    pub(crate) fn must_find_server(&self, step: &Step) -> bool {
-        step.finds_server || self.has_changed_request()
-    }
-
-    /// Looks for the server of a request that can be sent.
-    pub(crate) async fn find_server_of(&mut self, work: &Work, written: &Written) {
-        if written.done.is_ok() {
-            self.find_server(work, &written.sent).await;
+        if done.is_ok() && (step.finds_server || self.has_changed_request()) {
+            // Boxed: most requests never do this.
+            Box::pin(self.find_server(work, &sent)).await;
         }
+        Some(Written { sent, done })
     }
 
     /// Says where a request goes and what its sample is called, or counts a sample that cannot be
@@ -385,7 +357,8 @@ impl User {
         let code = Arc::clone(&row.response_code);
         let mut rewritten = None;
         let is_seen = step.is_remembered || step.looks_into();
-        let failed = (is_seen && answered.kept.is_none()).then(|| body_of_failure(&row));
+        let failed =
+            (is_seen && answered.kept.is_none()).then(|| Kept::of_body(body_of_failure(&row)));
         let kept = answered.kept.as_deref().or(failed.as_ref());
         if step.is_remembered {
             self.remember_response(&row, kept);

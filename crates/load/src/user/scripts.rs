@@ -74,8 +74,7 @@ impl User {
         if let Err(failure) = run.prepare(script, &mut self.scope) {
             return (None, Err(failure));
         }
-        let looks = Looks::of(|words| run.says(words));
-        let shown = run.says(&[SAMPLER]).then(|| self.view_of(step, looks));
+        let shown = self.view_for(step, run);
         run.bindings.sampler.clone_from(&shown);
         let done = self.run_script(script, run);
         (shown, done)
@@ -92,8 +91,7 @@ impl User {
 
     /// Keeps the step from being done, because Weir cannot run one of its scripts.
     fn hinder(&mut self, name: &str, says: &str) {
-        let left = self.data.scripts.get_or_insert_default();
-        left.hindrance.get_or_insert(format!("{name}: {says}"));
+        self.hinder_for_text(format!("{name}: {says}"));
     }
 
     /// Keeps the step from being done, because Weir cannot make one of the texts that it needs.
@@ -228,7 +226,7 @@ impl User {
     fn view_of(&mut self, step: &Step, looks: Looks) -> SamplerView {
         let name = match self.label_by_script() {
             Some(label) => label.to_owned(),
-            None if looks.name => self.scope.sampler_name().as_ref().to_owned(),
+            None if looks.name => self.scope.sampler_name().to_string(),
             None => String::new(),
         };
         let SamplerKind::Http(request) = &step.source.kind else {
@@ -292,14 +290,20 @@ impl User {
 
     /// Shows the sampler to a script that may look at it.
     fn show_sampler(&mut self, step: &Step, script: &Script<Text>, run: &mut ScriptRun) {
-        // One that cannot be prepared says so when it runs.
-        if sees_sampler(script)
-            && run.prepare(script, &mut self.scope).is_ok()
-            && run.says(&[SAMPLER])
-        {
-            let looks = Looks::of(|words| run.says(words));
-            run.bindings.sampler = Some(self.view_of(step, looks));
+        if !sees_sampler(script) {
+            return;
         }
+        self.set_time();
+        // One that cannot be prepared says so when it runs.
+        if run.prepare(script, &mut self.scope).is_ok() {
+            run.bindings.sampler = self.view_for(step, run);
+        }
+    }
+
+    /// The sampler for a script that is prepared, if its text asks for it.
+    fn view_for(&mut self, step: &Step, run: &ScriptRun) -> Option<SamplerView> {
+        let is_asked_for = run.says(&[SAMPLER]);
+        is_asked_for.then(|| self.view_of(step, Looks::of(|words| run.says(words))))
     }
 
     /// Runs what stands after a sampler.

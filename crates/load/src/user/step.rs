@@ -185,9 +185,9 @@ impl User {
     /// A sample that has begun is not taken, because Weir cannot make what it needs.
     pub(crate) fn fail_begun(&mut self, step: &Step) -> Sampled {
         let started = self.core.clock.now();
-        let label = self.scope.sampler_name();
+        let label = self.scope.sampler_name().to_string();
         let says = self.hindrance().unwrap_or_default();
-        self.finish_made(step, started, Made::failed(label.as_ref().into(), says))
+        self.finish_made(step, started, Made::failed(label, says))
     }
 
     #[cfg(test)]

@@ -5,17 +5,19 @@
 
 use std::borrow::Cow;
 
-/// One sample.
+/// One sample of a page of metrics.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sample<'p> {
-    pub(crate) name: &'p str,
+pub struct Sample<'p> {
+    /// The name of the metric.
+    pub name: &'p str,
     labels: &'p str,
-    pub(crate) value: f64,
+    /// What it was.
+    pub value: f64,
 }
 
 impl<'p> Sample<'p> {
     /// The value of a label.
-    pub(crate) fn label(&self, wanted: &str) -> Option<Cow<'p, str>> {
+    pub fn label(&self, wanted: &str) -> Option<Cow<'p, str>> {
         let mut labels = self.labels;
         while let Some((name, value, rest)) = first_label(labels) {
             if name == wanted {
@@ -27,8 +29,8 @@ impl<'p> Sample<'p> {
     }
 }
 
-/// The samples of a page in order.
-pub(crate) fn samples(page: &str) -> impl Iterator<Item = Sample<'_>> {
+/// The samples of a page of metrics, in order; what is none is passed over.
+pub fn samples(page: &str) -> impl Iterator<Item = Sample<'_>> {
     page.lines().map(str::trim).filter_map(sample)
 }
 

@@ -37,24 +37,8 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Renders names, and the values of those that have one by their name.
 pub(super) fn render_arguments(
-    arguments: &[Argument<Text>],
-    scope: &mut Scope,
-    fields: &mut Vec<(String, String)>,
-) {
-    render_if(arguments, scope, fields, |_| true);
-}
-
-/// Renders values only where the name is not empty.
-pub(super) fn render_named(
-    arguments: &[Argument<Text>],
-    scope: &mut Scope,
-    fields: &mut Vec<(String, String)>,
-) {
-    render_if(arguments, scope, fields, |name| !name.is_empty());
-}
-
-fn render_if(
     arguments: &[Argument<Text>],
     scope: &mut Scope,
     fields: &mut Vec<(String, String)>,

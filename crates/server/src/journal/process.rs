@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::{Deserialize, Serialize};
 
+use crate::process::Stat;
+
 /// How long a process may take to end after SIGTERM.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked at.
@@ -31,13 +33,6 @@ pub(super) struct ProcessIdentity {
 
 /// The variable in the environment of what Weir starts.
 pub(super) const MARK: &str = "WEIR_JOURNAL";
-
-/// What `/proc/PID/stat` says.
-struct Stat {
-    is_zombie: bool,
-    group: u32,
-    start: u64,
-}
 
 impl ProcessIdentity {
     /// The process that has this id now.
@@ -143,19 +138,7 @@ fn processes() -> impl Iterator<Item = u32> {
 }
 
 fn stat(pid: u32) -> Option<Stat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-/// The name in brackets may hold anything, brackets and blanks too; the numbers come after it.
-fn parse_stat(text: &str) -> Option<Stat> {
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // The state is field 3, the group 5, the start 22.
-    Some(Stat {
-        is_zombie: matches!(*fields.first()?, "Z" | "X"),
-        group: fields.get(2)?.parse().ok()?,
-        start: fields.get(19)?.parse().ok()?,
-    })
+    Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn program(pid: u32) -> Option<PathBuf> {
@@ -187,9 +170,9 @@ mod tests {
     #[test]
     fn names_with_brackets_do_not_hide_the_numbers() {
         let text = "7 (a) b) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2";
-        let stat = parse_stat(text).unwrap();
+        let stat = Stat::parse(text).unwrap();
         assert_eq!((stat.group, stat.start, stat.is_zombie), (7, 98765, false));
-        assert!(parse_stat("7 (a").is_none());
+        assert!(Stat::parse("7 (a").is_none());
     }
 
     #[test]

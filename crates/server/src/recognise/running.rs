@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_jvm::{Agent, Vm};
+use weir_probe::page_samples;
 
 use super::found::{Found, FoundLimit, FoundValue, SetWay};
 use crate::tomcat::live::Live;
@@ -36,33 +37,22 @@ pub(super) fn ask_agent(pid: u32, port: u16, found: &mut Found) {
 /// What a page of metrics in Prometheus's format says of the limits, by stage.
 pub(super) fn on_page(page: &str, port: u16) -> BTreeMap<String, f64> {
     let mut limits = BTreeMap::new();
-    for line in page.lines() {
-        let Some((series, value)) = line.rsplit_once(' ') else {
-            continue;
-        };
-        let (name, labels) = series.split_once('{').unwrap_or((series, ""));
-        let Ok(value) = value.parse::<f64>() else {
-            continue;
-        };
-        if name == POOL_METRIC
-            && let Some(pool) = label(labels, "pool")
+    for sample in page_samples(page) {
+        if sample.name == POOL_METRIC
+            && let Some(pool) = sample.label("pool")
         {
-            limits.insert(crate::tomcat::stage_of(pool), value);
+            limits.insert(crate::tomcat::stage_of(&pool), sample.value);
         }
-        let is_of_port = label(labels, "name")
+        let is_of_port = sample
+            .label("name")
             .is_none_or(|connector| connector.trim_matches('"').ends_with(&format!("-{port}")));
-        if let Some((_, stage)) = METRICS.iter().find(|(metric, _)| *metric == name)
+        if let Some((_, stage)) = METRICS.iter().find(|(metric, _)| *metric == sample.name)
             && is_of_port
         {
-            limits.insert((*stage).to_owned(), value);
+            limits.insert((*stage).to_owned(), sample.value);
         }
     }
     limits
-}
-
-fn label<'a>(labels: &'a str, wanted: &str) -> Option<&'a str> {
-    let (_, rest) = labels.split_once(&format!("{wanted}=\""))?;
-    rest.split('"').next()
 }
 
 /// Puts what the running server says in place of what its files say, and names what differs.

@@ -26,6 +26,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weir_reach::Reach;
 use weir_script::{Origin, resolve};
 
+use crate::recorded::EVERYTHING;
 use crate::recorded::files::{ByUser, without_alive, xml};
 use crate::recorded::jmeter::in_jmeter;
 use crate::recorded::native::Native;
@@ -45,17 +46,8 @@ const VARIANTS: usize = 60;
 const ROUNDS: usize = 25;
 /// So many different groups are made smaller; the rest is counted.
 const SHRUNK_MAX: usize = 12;
-/// What else is kept of every sample.
-const PROPERTIES: [(&str, &str); 8] = [
-    ("jmeter.save.saveservice.output_format", "xml"),
-    ("jmeter.save.saveservice.response_data", "true"),
-    ("jmeter.save.saveservice.samplerData", "true"),
-    ("jmeter.save.saveservice.requestHeaders", "true"),
-    ("jmeter.save.saveservice.responseHeaders", "true"),
-    ("jmeter.save.saveservice.encoding", "true"),
-    ("jmeter.save.saveservice.sample_count", "true"),
-    ("sample_variables", "v1,v2,v3,v4,v5,v6"),
-];
+/// The variables that rows show.
+const SHOWN: (&str, &str) = ("sample_variables", "v1,v2,v3,v4,v5,v6");
 
 /// A file that each group has for itself, since its users share the place in it.
 const NAMES: &str = "one,two\n1,2\n3,4\n";
@@ -77,11 +69,8 @@ impl Seen {
             let at = (0..longer).find(|at| here.get(*at) != theirs.get(*at))?;
             let side = |side: &[String]| side.get(at).cloned().unwrap_or("(none)".to_owned());
             let (here, theirs) = (side(here), side(theirs));
-            let lines = here.lines().zip(theirs.lines());
-            let (own, jmeter) = lines
-                .into_iter()
-                .find(|(a, b)| a != b)
-                .unwrap_or((&here, &theirs));
+            let mut lines = here.lines().zip(theirs.lines());
+            let (own, jmeter) = lines.find(|(a, b)| a != b).unwrap_or((&here, &theirs));
             Some(format!(
                 "{what} {}:\n  here:   {own}\n  JMeter: {jmeter}",
                 at + 1
@@ -89,6 +78,28 @@ impl Seen {
         };
         first("request", &self.requests, &jmeter.requests)
             .or_else(|| first("row", &self.rows, &jmeter.rows))
+    }
+}
+
+/// How a group went here beside JMeter.
+enum Outcome {
+    Same,
+    /// With the values of the moment a script was none that Weir can read, and Weir said so.
+    Refused,
+    /// The first difference.
+    Differs(String),
+}
+
+impl Outcome {
+    fn of(group: &str, [here, theirs]: &[BTreeMap<String, Seen>; 2]) -> Self {
+        let none = Seen::default();
+        let own = here.get(group).unwrap_or(&none);
+        if says_it_cannot(own) {
+            return Self::Refused;
+        }
+        let jmeter = theirs.get(group).unwrap_or(&none);
+        own.first_difference(jmeter)
+            .map_or(Self::Same, Self::Differs)
     }
 }
 
@@ -151,7 +162,7 @@ impl Bench {
             let reason = text.split_once(": ").map(|(_, why)| why.to_owned());
             return Some(reason.unwrap_or(text));
         }
-        let properties = PROPERTIES.into_iter().chain([("port", "1")]).collect();
+        let properties = properties("1").into_iter().collect();
         let origin = Origin {
             seed: 1,
             epoch_ms: 0,
@@ -165,12 +176,11 @@ impl Bench {
         let plan = self.write("plan.jmx", groups);
         // One server, because its port stands in what assertions look at.
         let server = CaseServer::start();
+        let port = server.port.to_string();
         let here = catch_unwind(AssertUnwindSafe(|| {
-            let port = server.port.to_string();
-            let properties: Vec<_> = PROPERTIES.into_iter().chain([("port", &*port)]).collect();
             let native = Native {
                 plan: &plan,
-                properties: &properties,
+                properties: &properties(&port),
                 port: None,
                 stop_after: None,
             };
@@ -179,7 +189,7 @@ impl Bench {
             by_group(rows, &server.take_requests())
         }))
         .map_err(|_| "Weir did not run the plan to its end".to_owned())?;
-        let ran = in_jmeter(&self.jmeter, &plan, &PROPERTIES, &server);
+        let ran = in_jmeter(&self.jmeter, &plan, &properties(&port), &server);
         let rows = without_alive(xml(&ran.results, server.port));
         let mut theirs = by_group(rows, &server.take_requests());
         if theirs.is_empty() {
@@ -197,13 +207,12 @@ impl Bench {
 
     /// The groups that differ, by their place.
     fn differing(&self, groups: &[Node]) -> Result<Vec<(usize, String)>, String> {
-        let [here, theirs] = self.run(groups)?;
-        let none = Seen::default();
+        let both = self.run(groups)?;
         let differences = groups.iter().enumerate().filter_map(|(at, group)| {
-            let name = group_name(group);
-            let seen = |all: &BTreeMap<String, Seen>| all.get(&name).unwrap_or(&none).clone();
-            let own = Some(seen(&here)).filter(|own| !says_it_cannot(own))?;
-            Some((at, own.first_difference(&seen(&theirs))?))
+            match Outcome::of(&group_name(group), &both) {
+                Outcome::Differs(difference) => Some((at, difference)),
+                Outcome::Same | Outcome::Refused => None,
+            }
         });
         Ok(differences.collect())
     }
@@ -233,6 +242,12 @@ impl Bench {
         }
         smallest
     }
+}
+
+/// What is kept of every sample, and where the server is.
+fn properties(port: &str) -> Vec<(&str, &str)> {
+    let all = EVERYTHING.into_iter();
+    all.chain([SHOWN, ("port", port)]).collect()
 }
 
 /// What stands around the groups of a plan.
@@ -438,22 +453,23 @@ fn one_plan(bench: &Bench, number: u64, kept: &Path, tally: &mut Tally) {
             return;
         }
     };
-    let [here, theirs] = both;
-    let none = Seen::default();
     for group in &groups {
         let name = group_name(group);
-        let own = here.get(&name).unwrap_or(&none);
-        let jmeter = theirs.get(&name).unwrap_or(&none);
-        tally.crashed += usize::from(!theirs.contains_key(&name));
-        tally.requests += jmeter.requests.len();
-        tally.rows += jmeter.rows.len();
-        if says_it_cannot(own) {
-            let why = "a script that is known only while it runs".to_owned();
-            *tally.refused.entry(why).or_default() += 1;
-            continue;
+        match both[1].get(&name) {
+            Some(jmeter) => {
+                tally.requests += jmeter.requests.len();
+                tally.rows += jmeter.rows.len();
+            }
+            None => tally.crashed += 1,
         }
-        let Some(difference) = own.first_difference(jmeter) else {
-            continue;
+        let difference = match Outcome::of(&name, &both) {
+            Outcome::Same => continue,
+            Outcome::Refused => {
+                let why = "a script that is known only while it runs".to_owned();
+                *tally.refused.entry(why).or_default() += 1;
+                continue;
+            }
+            Outcome::Differs(difference) => difference,
         };
         tally.differing += 1;
         if tally.differing > SHRUNK_MAX {

@@ -53,7 +53,7 @@ fn run(plan: &Path, properties: &[(&str, &str)]) -> (Left, CaseServer) {
 }
 
 /// What all that a result file can say is switched on with.
-const EVERYTHING: [(&str, &str); 8] = [
+pub(crate) const EVERYTHING: [(&str, &str); 7] = [
     ("jmeter.save.saveservice.output_format", "xml"),
     ("jmeter.save.saveservice.response_data", "true"),
     ("jmeter.save.saveservice.samplerData", "true"),
@@ -61,8 +61,9 @@ const EVERYTHING: [(&str, &str); 8] = [
     ("jmeter.save.saveservice.responseHeaders", "true"),
     ("jmeter.save.saveservice.encoding", "true"),
     ("jmeter.save.saveservice.sample_count", "true"),
-    ("sample_variables", "v,w"),
 ];
+/// The variables that our plans show.
+const SHOWN: (&str, &str) = ("sample_variables", "v,w");
 
 /// Compares one of our plans with what JMeter makes of it, or records that; the files of its
 /// listeners too.
@@ -76,13 +77,17 @@ fn check(name: &str, listeners: &[&str]) {
 fn check_lasting(name: &str, listeners: &[&str], lasting: fn(ByUser) -> ByUser) {
     let plan = case(&format!("{name}.jmx"));
     if let Some(home) = jmeter::home() {
-        jmeter::record(&home, &plan, &EVERYTHING);
+        let properties: Vec<_> = EVERYTHING.into_iter().chain([SHOWN]).collect();
+        jmeter::record(&home, &plan, &properties);
         eprintln!("recorded {name}");
         return;
     }
     let server = CaseServer::start();
     let port = server.port.to_string();
-    let properties: Vec<_> = EVERYTHING.into_iter().chain([("port", &*port)]).collect();
+    let properties: Vec<_> = EVERYTHING
+        .into_iter()
+        .chain([SHOWN, ("port", &*port)])
+        .collect();
     let left = Native {
         plan: &plan,
         properties: &properties,

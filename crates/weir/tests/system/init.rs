@@ -88,15 +88,22 @@ fn tomcat(place: &Place) -> PathBuf {
         .start(&["target", "install", "tomcat-11", "jolokia"])
         .done(STUDY)
         .ends(0);
+    let home = in_folder(&cached("tomcat-11"), |name| {
+        name.starts_with("apache-tomcat")
+    });
+    home.unwrap_or_else(|| cached("tomcat-11"))
+}
+
+/// What was installed under a name that begins like this.
+fn cached(begin: &str) -> PathBuf {
     let cache = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache"));
-    let name = names_in(cache)
-        .into_iter()
-        .find(|name| name.starts_with("tomcat-11"));
-    let home = cache.join(name.unwrap());
-    let inner = names_in(&home)
-        .into_iter()
-        .find(|name| name.starts_with("apache-tomcat"));
-    inner.map_or(home.clone(), |inner| home.join(inner))
+    in_folder(cache, |name| name.starts_with(begin)).unwrap()
+}
+
+/// The first in a folder that is wanted.
+fn in_folder(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let name = names_in(folder).into_iter().find(|name| is_wanted(name))?;
+    Some(folder.join(name))
 }
 
 #[test]
@@ -196,11 +203,7 @@ fn the_running_limit_counts_and_a_changed_file_is_named() {
     let place = Place::new();
     let base = place.path("base");
     let home = tomcat(&place);
-    let cache = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache"));
-    let of_jolokia = |name: &String| name.starts_with("jolokia");
-    let jolokia = cache.join(names_in(cache).into_iter().find(of_jolokia).unwrap());
-    let is_agent = |name: &String| name.ends_with("javaagent.jar");
-    let jar = jolokia.join(names_in(&jolokia).into_iter().find(is_agent).unwrap());
+    let jar = in_folder(&cached("jolokia"), |name| name.ends_with("javaagent.jar")).unwrap();
     let agent = format!("-javaagent:{}=host=127.0.0.1,port=0", jar.display());
     let server = UsersTomcat::start(&home, &base, &[agent]);
     let conf = base.join("conf/server.xml");

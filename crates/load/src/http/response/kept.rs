@@ -22,6 +22,14 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// A body without a head.
+    pub(crate) fn of_body(body: Vec<u8>) -> Self {
+        Self {
+            body,
+            ..Self::default()
+        }
+    }
+
     /// The head as text: each byte is a character, as in JMeter.
     #[allow(
         dead_code,

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::server::{CaseServer, Requests};
 
+/// Where all tests have what they fetch.
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache");
 /// How long JMeter may take for a plan.
 const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -17,12 +19,12 @@ pub(crate) fn home() -> Option<PathBuf> {
     std::env::var_os("WEIR_RECORD_WITH_JMETER").map(PathBuf::from)
 }
 
-/// The JMeter that plans are compared with: that of `JMETER_HOME`, or Weir's own, which is
-/// assembled if it is not there yet.
+/// The JMeter that plans are compared with: that of `JMETER_HOME`, or the one of the tests, which
+/// is assembled if it is not there yet.
 pub(crate) fn provided() -> PathBuf {
     let environment = weir_jmeter::Environment {
         jmeter_home: std::env::var_os("JMETER_HOME").map(PathBuf::from),
-        cache: std::env::home_dir().unwrap().join(".cache/weir"),
+        cache: CACHE.into(),
         ..weir_jmeter::Environment::default()
     };
     let found = weir_jmeter::Home::find(&environment).unwrap();
