@@ -63,9 +63,11 @@ pub(crate) fn note_text(
     }
 }
 
-/// Notes the values of these variables in a sample and all its parts: those at its end.
+/// Notes the values of these variables in a sample and all its parts, unless they are noted: those
+/// at its end, as they were before anybody heard of it.
 pub(crate) fn note_variables(row: &mut SampleRow, names: &[String], scope: &Scope) {
-    if names.is_empty() {
+    let noted = row.details.as_ref();
+    if names.is_empty() || noted.is_some_and(|details| !details.variables.is_empty()) {
         return;
     }
     let value = |name: &String| scope.variables.get(name).map(str::to_owned);

@@ -230,8 +230,25 @@ impl Whole {
         Some(Told { at, row, is_again })
     }
 
+    /// The last sample in it so far.
+    pub(crate) fn last_part(&mut self) -> Option<&mut SampleRow> {
+        last_part(&mut self.row)
+    }
+
     /// Its sample, once it has ended.
     pub(crate) fn take_row(&mut self) -> SampleRow {
         std::mem::take(&mut self.row)
     }
+}
+
+/// The last sample inside a transaction, and inside those in it.
+pub(crate) fn last_part(whole: &mut SampleRow) -> Option<&mut SampleRow> {
+    let mut parts = whole.children.iter_mut().rev();
+    parts.find_map(|part| {
+        if part.is_transaction {
+            last_part(part)
+        } else {
+            Some(part)
+        }
+    })
 }

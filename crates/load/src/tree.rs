@@ -3,8 +3,11 @@
 //! Controllers are numbered in pre-order, the group's own loop is number 0. What a user remembers
 //! of a controller stands under the same number in the user's own list.
 
-use weir_plan::{Controller, ControllerKind, ElementId, IterationElement, Node, Sampler};
-use weir_script::{ResolvedGroup, Text};
+use weir_plan::{
+    Assertion, Controller, ControllerKind, ElementId, IterationElement, Node, SampleScope, Sampler,
+    Script,
+};
+use weir_script::{ResolvedGroup, ScriptRun, Text};
 
 use crate::audience::Audience;
 
@@ -60,6 +63,8 @@ pub(crate) struct Around {
     /// Who hears of the innermost that is a sample with its children inside: they do not hear of
     /// the children. They are the last ones of the child's own.
     pub(crate) whole: Option<Hearing>,
+    /// An assertion of one that is a sample looks at its children, too.
+    pub(crate) judges_parts: bool,
 }
 
 /// How many hear of a transaction.
@@ -92,8 +97,23 @@ impl Around {
             } else {
                 self.whole
             },
+            judges_parts: self.judges_parts
+                || transaction.is_parent && transaction.assertions.iter().any(looks_at_parts),
         }
     }
+}
+
+/// Whether an assertion of a sample looks at what the sample is made of.
+fn looks_at_parts(assertion: &Assertion<Text>) -> bool {
+    match assertion {
+        Assertion::Script(script) => sees_parts(script),
+        other => matches!(other.scope(), SampleScope::Children | SampleScope::All),
+    }
+}
+
+/// Whether a script may look at what a sample is made of: `getSubResults`, `subResults`.
+pub(crate) fn sees_parts(script: &Script<Text>) -> bool {
+    ScriptRun::mentions(script, "ubResult")
 }
 
 impl Tree {

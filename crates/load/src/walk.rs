@@ -110,6 +110,16 @@ impl Walk {
         }
     }
 
+    /// The last sample that became a part of a transaction that is open.
+    pub(crate) fn last_part(&mut self) -> Option<&mut SampleRow> {
+        let states = self.states.iter_mut().rev();
+        let mut open = states.filter_map(|state| match &mut state.own {
+            Own::Whole(whole) => whole.as_deref_mut(),
+            _ => None,
+        });
+        open.find_map(Whole::last_part)
+    }
+
     /// Whether a critical section that the user is in holds the lock of this name. JMeter lets the
     /// same user take it again.
     pub(crate) fn holds_lock(&self, wanted: &str) -> bool {

@@ -61,6 +61,22 @@ impl<T> Assertion<T> {
         }
     }
 
+    /// Which samples it looks at. Those without a choice look at the sample itself.
+    pub fn scope(&self) -> &SampleScope<T> {
+        match self {
+            Self::Response(element) => &element.scope,
+            Self::Duration(element) => &element.scope,
+            Self::Size(element) => &element.scope,
+            Self::XPath(element) => &element.scope,
+            Self::XPath2(element) => &element.scope,
+            Self::JsonPath(_)
+            | Self::JmesPath(_)
+            | Self::Xml(_)
+            | Self::Md5Hex(_)
+            | Self::Script(_) => &SampleScope::Main,
+        }
+    }
+
     /// The element's name.
     pub fn name(&self) -> &T {
         match self {

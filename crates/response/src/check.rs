@@ -30,27 +30,12 @@ pub fn check(
         variables,
         patterns,
     };
-    let scope = scope(assertion);
+    let scope = assertion.scope();
     if !matches!(scope, SampleScope::Children) {
         checking.one(sample, verdict);
     }
     if matches!(scope, SampleScope::Children | SampleScope::All) {
         checking.children(sample, verdict, LEVELS_BELOW);
-    }
-}
-
-fn scope(assertion: &Assertion<String>) -> &SampleScope<String> {
-    match assertion {
-        Assertion::Response(element) => &element.scope,
-        Assertion::Duration(element) => &element.scope,
-        Assertion::Size(element) => &element.scope,
-        Assertion::XPath(element) => &element.scope,
-        Assertion::XPath2(element) => &element.scope,
-        Assertion::JsonPath(_)
-        | Assertion::JmesPath(_)
-        | Assertion::Xml(_)
-        | Assertion::Md5Hex(_)
-        | Assertion::Script(_) => &SampleScope::Main,
     }
 }
 

@@ -182,7 +182,7 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Argument(_) => &jmeter::ARGUMENT,
         Thing::Url(_) => &url::URL,
         Thing::Judgement(_) => &jmeter::JUDGEMENT,
-        Thing::Previous | Thing::Own | Thing::Part(_) => &sample::RESULT,
+        Thing::Previous | Thing::Own | Thing::Part { .. } => &sample::RESULT,
         Thing::Single(class) => class,
     }
 }

@@ -103,8 +103,11 @@ pub(crate) enum Thing {
     Previous,
     /// The sample that a sampler makes.
     Own,
-    /// A part of the sample, by its place.
-    Part(usize),
+    /// A part of one of these two: the places that lead to it, of the sample's part first.
+    Part {
+        of_own: bool,
+        places: Rc<[usize]>,
+    },
     /// What exists once for a script and has no state of its own.
     Single(&'static Class),
 }
@@ -463,7 +466,7 @@ impl Thing {
             Self::Pattern(pattern) => out.push_str(pattern.source()),
             Self::Url(url) => out.push_str(url.whole()),
             // A sample is shown by its label; who writes it has none at hand.
-            Self::Previous | Self::Own | Self::Part(_) => {
+            Self::Previous | Self::Own | Self::Part { .. } => {
                 out.push_str("org.apache.jmeter.samplers.SampleResult");
             }
             Self::Single(class) => out.push_str(class.name),

@@ -97,7 +97,7 @@ impl User {
         if step.is_remembered {
             self.scope.remember(sample_of(row, seen, &[]));
         }
-        if !step.wanted.details {
+        if !step.wanted.details && !step.is_seen_as_part {
             forget(&mut row.children);
         }
     }

@@ -233,9 +233,11 @@ impl User {
             take_parts(&mut row, parts);
         }
         let mut rewritten = None;
+        let mut as_part = None;
         if step.looks_into() {
             let mut seen = Seen::text(made.request.clone(), made.body.as_bytes());
             self.look_into(step, &mut row, &mut seen);
+            as_part = step.is_seen_as_part.then(|| seen.part());
             rewritten = seen.rewritten();
             if let Some(body) = rewritten.as_ref().and_then(|new| new.body()) {
                 row.received_bytes = body.len() as u64;
@@ -256,6 +258,9 @@ impl User {
             if let Some(rewritten) = rewritten {
                 rewritten.note(&mut row, step.wanted);
             }
+        }
+        if let Some(part) = as_part {
+            part.note(&mut row);
         }
         if is_whole {
             // Its parts are counted.

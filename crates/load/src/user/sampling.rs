@@ -356,6 +356,7 @@ impl User {
         self.sign_all(&mut row);
         let code = Arc::clone(&row.response_code);
         let mut rewritten = None;
+        let mut as_part = None;
         let is_seen = step.is_remembered || step.looks_into();
         let failed =
             (is_seen && answered.kept.is_none()).then(|| Kept::of_body(body_of_failure(&row)));
@@ -367,6 +368,7 @@ impl User {
             let empty = Kept::default();
             let mut seen = Seen::http(sent, kept.unwrap_or(&empty));
             self.look_into(step, &mut row, &mut seen);
+            as_part = step.is_seen_as_part.then(|| seen.part());
             rewritten = seen.rewritten();
         }
         if step.wanted.details {
@@ -375,6 +377,9 @@ impl User {
             if let Some(rewritten) = rewritten {
                 rewritten.note(&mut row, step.wanted);
             }
+        }
+        if let Some(part) = as_part {
+            part.note(&mut row);
         }
         if let Some(kept) = answered.kept {
             self.client.give_back(kept);

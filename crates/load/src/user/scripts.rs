@@ -17,11 +17,12 @@ use weir_script::{
 
 use crate::details::note_variables;
 use crate::http::outcome::Failure;
+use crate::transaction::last_part;
 use crate::user::User;
 use crate::user::made_up::Made;
 use crate::user::sampling::Sampled;
 use crate::user::seen::Seen;
-use crate::user::seen_by_scripts::{Looks, apply_to_row, changed, facts_of, sample_of};
+use crate::user::seen_by_scripts::{Looks, apply_to_row, changed, sample_of};
 use crate::work::{SAMPLER, Step, Work, sees_sampler};
 
 /// Whether the script is of a `BeanShell` element, which has more names.
@@ -375,6 +376,7 @@ impl User {
         let done = self.run_script(script, &mut run);
         let outcome = judgement(&mut run, done, is_beanshell(script));
         let judged = if is_whole {
+            self.change_last_part(row, run.bindings.previous);
             run.bindings.own
         } else {
             run.bindings.previous
@@ -388,9 +390,9 @@ impl User {
 
     /// The scripts that hear of samples from now on.
     pub(crate) fn set_script_earshot(&mut self, step: &Step) {
-        if self.data.scripts.is_some() || !step.script_listeners.is_empty() {
+        if self.data.scripts.is_some() || !step.scripts_in_earshot.is_empty() {
             let left = self.data.scripts.get_or_insert_default();
-            left.earshot = Arc::clone(&step.script_listeners);
+            left.earshot = Arc::clone(&step.scripts_in_earshot);
         }
     }
 
@@ -410,7 +412,6 @@ impl User {
             return;
         }
         let work = Arc::clone(&self.core.work);
-        // Everybody hears of the variables as they were before anybody heard.
         note_variables(row, &work.shown_variables, &self.scope);
         for place in listeners {
             self.tell_script(&work.plan.script_listeners[*place], row);
@@ -422,10 +423,11 @@ impl User {
         // Of a transaction the sample before is its last one.
         let is_whole = row.is_transaction;
         if is_whole {
-            run.bindings.own = Some(facts_of(row));
+            run.bindings.own = Some(sample_of(row, &Seen::default(), &[]));
         }
         let done = self.run_script(script, &mut run);
         let heard = if is_whole {
+            self.change_last_part(row, run.bindings.previous);
             run.bindings.own
         } else {
             run.bindings.previous
@@ -447,6 +449,19 @@ impl User {
                 row.failure_message = format!("{name}: {says}").into();
             }
         }
+    }
+
+    /// Takes over what a script that looks at a transaction has made of the sample before, which is
+    /// the last one inside, or inside the transaction around it.
+    fn change_last_part(&mut self, row: &mut SampleRow, previous: Option<ScriptSample>) {
+        let Some(previous) = previous.filter(ScriptSample::is_changed) else {
+            return;
+        };
+        let part = last_part(row).or_else(|| self.walk.last_part());
+        if let Some(part) = part.filter(|part| part.timestamp_ms == previous.start_ms) {
+            apply_to_row(&previous, part);
+        }
+        self.scope.remember(previous);
     }
 
     /// A sampler that is a script: its value is the response.

@@ -78,6 +78,33 @@ impl Rewritten {
     }
 }
 
+/// What is kept of a sample for those who look at the transaction around it.
+#[derive(Debug)]
+pub(crate) struct Part(Box<SampleDetails>);
+
+impl Part {
+    /// Adds it to what is noted of the sample for files.
+    pub(crate) fn note(self, row: &mut SampleRow) {
+        let Some(details) = &mut row.details else {
+            row.details = Some(self.0);
+            return;
+        };
+        let part = *self.0;
+        details.response_data = part.response_data;
+        details.sampler_data = part.sampler_data.or(details.sampler_data.take());
+        let texts = [
+            (&mut details.response_headers, part.response_headers),
+            (&mut details.request_headers, part.request_headers),
+            (&mut details.encoding, part.encoding),
+        ];
+        for (noted, own) in texts {
+            if noted.is_empty() {
+                *noted = own;
+            }
+        }
+    }
+}
+
 impl<'a> Seen<'a> {
     /// A sample that is not HTTP.
     pub(crate) fn text(request_data: String, body: &'a [u8]) -> Self {
@@ -159,6 +186,18 @@ impl<'a> Seen<'a> {
         }))
     }
 
+    /// What those who look at the transaction around the sample see of it.
+    pub(crate) fn part(&self) -> Part {
+        Part(Box::new(SampleDetails {
+            response_data: Some(self.body.to_vec()),
+            sampler_data: (!self.request_data.is_empty()).then(|| self.request_data.clone()),
+            response_headers: self.response_headers.clone(),
+            request_headers: self.request_headers.clone(),
+            encoding: self.charset.clone().unwrap_or_default(),
+            ..SampleDetails::default()
+        }))
+    }
+
     pub(crate) fn view<'s>(&'s self, row: &'s SampleRow) -> SampleView<'s> {
         let children: Vec<_> = row.children.iter().map(part_view).collect();
         let header_bytes = header_bytes(&children).unwrap_or(self.header_bytes);
@@ -220,7 +259,7 @@ fn header_bytes(parts: &[SampleView<'_>]) -> Option<u64> {
 }
 
 /// A part of a sample as extractors and assertions see it.
-fn part_view(row: &SampleRow) -> SampleView<'_> {
+pub(crate) fn part_view(row: &SampleRow) -> SampleView<'_> {
     let mut view = SampleView {
         url: (!row.url.is_empty()).then_some(&*row.url),
         response_code: &row.response_code,

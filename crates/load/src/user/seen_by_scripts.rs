@@ -7,7 +7,7 @@ use weir_record::{DataType, SampleRow};
 use weir_response::AssertionOutcome;
 use weir_script::{Judgement, SamplerView, ScriptSample, Text};
 
-use crate::user::seen::Seen;
+use crate::user::seen::{Seen, part_view};
 
 /// Which parts of a sampler a script may look at: only those are made for it, because functions in
 /// the others would count once more.
@@ -169,16 +169,19 @@ fn method_and_query(request_data: &str) -> (&str, &str) {
 
 /// A part of a row as scripts see it.
 fn part_of(row: &SampleRow) -> ScriptSample {
-    let Some(details) = &row.details else {
-        return facts_of(row);
+    let known = ScriptSample {
+        parts: row.children.iter().map(part_of).collect(),
+        ..facts_of(row)
     };
-    let body = details.response_data.as_deref().unwrap_or_default();
+    let Some(details) = &row.details else {
+        return known;
+    };
     ScriptSample {
-        body: String::from_utf8_lossy(body).into(),
+        body: part_view(row).text().into(),
         response_headers: details.response_headers.as_str().into(),
         request_headers: details.request_headers.as_str().into(),
         request_data: details.sampler_data.as_deref().unwrap_or_default().into(),
-        ..facts_of(row)
+        ..known
     }
 }
 

@@ -15,14 +15,7 @@ use crate::work::{Group, Step};
 impl User {
     /// Tells these of a sample.
     pub(crate) fn tell(&self, mut row: SampleRow, audience: Audience) {
-        // Where listeners that are scripts heard of it first, they are noted.
-        if row
-            .details
-            .as_ref()
-            .is_none_or(|details| details.variables.is_empty())
-        {
-            note_variables(&mut row, &self.core.work.shown_variables, &self.scope);
-        }
+        note_variables(&mut row, &self.core.work.shown_variables, &self.scope);
         let Some(row) = self.hand_to_kin(row) else {
             return;
         };

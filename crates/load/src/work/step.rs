@@ -11,7 +11,7 @@ use crate::audience::{Audience, Wanted};
 use crate::http::request::BODY_MAX;
 use crate::pacing;
 use crate::session::is_managed;
-use crate::tree::Place;
+use crate::tree::{Around, Place, sees_parts};
 
 /// One sample of a group.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(crate) struct Step {
     pub(crate) hears_part: Option<Audience>,
     /// What result files show of its samples beside their rows.
     pub(crate) wanted: Wanted,
+    /// Who judges or hears of the transaction around it may look into its samples.
+    pub(crate) is_seen_as_part: bool,
     /// Something may look at its response when the next sample begins.
     pub(crate) is_remembered: bool,
     /// It follows a link of the response before.
@@ -48,6 +50,8 @@ pub(crate) struct Step {
     pub(crate) finds_server: bool,
     /// Listeners that are scripts and hear of its samples, by their places in the plan.
     pub(crate) script_listeners: Arc<[usize]>,
+    /// Those in whose scope it stands, also where they hear of the transaction around it instead.
+    pub(crate) scripts_in_earshot: Arc<[usize]>,
     /// Its request has a manager of cookies, answers or logins.
     pub(crate) is_managed: bool,
     /// What it runs at once, as places among [`Work::groups`].
@@ -68,7 +72,10 @@ impl Step {
 
     /// Whether somebody looks into its responses.
     pub(crate) fn looks_into(&self) -> bool {
-        self.is_remembered || !self.source.after.is_empty() || !self.source.assertions.is_empty()
+        self.is_remembered
+            || self.is_seen_as_part
+            || !self.source.after.is_empty()
+            || !self.source.assertions.is_empty()
     }
 
     /// How much of the bodies of its responses is kept; `None`: not even their heads.
@@ -115,6 +122,7 @@ pub(crate) struct Prepared {
 impl Work {
     /// Prepares a sampler.
     pub(super) fn step(&mut self, mut source: Sampler<Text>, place: Place) -> Step {
+        let scripts_in_earshot = source.script_listeners.as_slice().into();
         let hears_part = place.around.whole.and_then(|whole| {
             // Whoever hears of the transaction hears of its parts with it.
             let only_part = |all: usize, whole: usize| all.saturating_sub(whole);
@@ -170,16 +178,26 @@ impl Work {
             audience,
             hears_part,
             wanted: Wanted::default(),
+            is_seen_as_part: self.is_seen_as_part(place.around),
             is_remembered: self.plan.reads_previous,
             follows_link,
             finds_server,
             script_listeners: Arc::default(),
+            scripts_in_earshot,
             branches: Vec::new(),
         };
         step.script_listeners = step.source.script_listeners.as_slice().into();
         step.is_looked_at |= !step.script_listeners.is_empty();
         step.is_looked_at |= step.looks_into();
         step
+    }
+}
+
+impl Work {
+    /// Whether a sample inside these transactions is looked into once more with them.
+    fn is_seen_as_part(&self, around: Around) -> bool {
+        let hears = around.whole.is_some_and(|whole| whole.script_listeners > 0);
+        around.judges_parts || hears && self.plan.script_listeners.iter().any(sees_parts)
     }
 }
 

@@ -19,9 +19,15 @@ fn sample<'m>(machine: &'m mut Machine<'_>, of: &Value) -> Result<&'m mut Sample
     let bindings = &mut *machine.bindings;
     let sample = match of.as_thing() {
         Some(Thing::Own) => bindings.own.as_mut(),
-        Some(Thing::Part(at)) => {
-            let whole = bindings.previous.as_mut();
-            whole.and_then(|whole| whole.parts.get_mut(*at))
+        Some(Thing::Part { of_own, places }) => {
+            let whole = if *of_own {
+                bindings.own.as_mut()
+            } else {
+                bindings.previous.as_mut()
+            };
+            places
+                .iter()
+                .fold(whole, |whole, at| whole?.parts.get_mut(*at))
         }
         _ => bindings.previous.as_mut(),
     };
@@ -188,13 +194,16 @@ const READ: &[Routine] = &[
         Ok(Value::array("AssertionResult", results.collect()))
     }),
     routine("getSubResults", 0, |machine, of, _| {
-        let count = match of.as_thing() {
-            Some(Thing::Previous) => sample(machine, of)?.parts.len(),
-            // Parts of parts cannot be reached.
-            _ => 0,
-        };
+        let count = sample(machine, of)?.parts.len();
         machine.takes_bytes(count * size_of::<Value>())?;
-        let parts = (0..count).map(|at| Value::thing(Thing::Part(at)));
+        let (of_own, above): (bool, &[usize]) = match of.as_thing() {
+            Some(Thing::Part { of_own, places }) => (*of_own, places),
+            other => (matches!(other, Some(Thing::Own)), &[]),
+        };
+        let parts = (0..count).map(|at| {
+            let places = above.iter().copied().chain([at]).collect();
+            Value::thing(Thing::Part { of_own, places })
+        });
         Ok(Value::array("SampleResult", parts.collect()))
     }),
 ];

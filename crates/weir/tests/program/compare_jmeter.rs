@@ -324,7 +324,23 @@ fn lasting(row: &str) -> String {
     let row = without_boundary(&without_numbers_of_scripts(row));
     let lines = row.lines().map(str::trim_end);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    lines.join("\n")
+    let row = lines.join("\n");
+    if row.contains(" rc=\"Non HTTP") {
+        without_sizes(&row)
+    } else {
+        row
+    }
+}
+
+/// A row without sizes: JMeter counts the stack trace that it shows instead of a response, also in
+/// the sums of transactions.
+fn without_sizes(row: &str) -> String {
+    let mut parts = row.split(" by=\"");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |whole, part| {
+        let (_, rest) = part.split_once('"').unwrap_or_default();
+        whole + rest
+    })
 }
 
 /// Whether Weir said in a row that it cannot run a script: with the values that it has then, its

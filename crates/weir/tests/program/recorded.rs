@@ -26,6 +26,7 @@ use std::time::Duration;
 use files::{ByUser, csv, same, without_alive, xml};
 use native::{Left, Native};
 use server::CaseServer;
+use weir_record::JtlReader;
 
 /// The port that a recording shows.
 const RECORDED_PORT: u16 = 18_231;
@@ -64,6 +65,14 @@ pub(crate) const EVERYTHING: [(&str, &str); 7] = [
 ];
 /// The variables that our plans show.
 const SHOWN: (&str, &str) = ("sample_variables", "v,w");
+
+/// A file that shows of samples and their parts only what every row has.
+const LITTLE: [(&str, &str); 4] = [
+    ("jmeter.save.saveservice.output_format", "xml"),
+    ("jmeter.save.saveservice.assertion_results", "none"),
+    ("jmeter.save.saveservice.encoding", "false"),
+    ("jmeter.save.saveservice.filename", "false"),
+];
 
 /// Compares one of our plans with what JMeter makes of it, or records that; the files of its
 /// listeners too.
@@ -113,6 +122,53 @@ fn check_lasting(name: &str, listeners: &[&str], lasting: fn(ByUser) -> ByUser) 
     for file in listeners {
         assert_eq!(left.file(file), recorded(file), "{name}: {file}");
     }
+    judged_alike_in_small_files(name, &plan, &left.results(), server.port);
+}
+
+/// What a file shows of a sample changes nothing of how the sample is judged: the plan runs once
+/// more with a file of rows alone.
+#[track_caller]
+fn judged_alike_in_small_files(name: &str, plan: &Path, large: &str, large_port: u16) {
+    let server = CaseServer::start();
+    let port = server.port.to_string();
+    let left = Native {
+        plan,
+        properties: &LITTLE
+            .into_iter()
+            .chain([("port", &*port)])
+            .collect::<Vec<_>>(),
+        port: None,
+        stop_after: None,
+    }
+    .run();
+    let large = verdicts(large, large_port);
+    let small = verdicts(&left.results(), server.port);
+    // Groups that run for a time take another number of samples.
+    for (user, small) in &small {
+        let large = large.get(user).map(Vec::as_slice).unwrap_or_default();
+        let both = small.len().min(large.len());
+        assert_eq!(small[..both], large[..both], "{name}: {user}");
+    }
+    assert_eq!(small.len(), large.len(), "{name}: users");
+}
+
+/// What the rows of each user say of success.
+fn verdicts(results: &str, port: u16) -> ByUser {
+    let mut users = ByUser::new();
+    let results = results.replace(&format!("127.0.0.1:{port}"), "HOST");
+    for sample in JtlReader::new(results.as_bytes()).unwrap() {
+        let sample = sample.unwrap();
+        let says = sample.depth_first().map(|sample| {
+            let (label, code) = (&sample.label, &sample.response_code);
+            format!(
+                "{label} {code} {} {}",
+                sample.response_message, sample.success
+            )
+        });
+        let rows = users.entry(sample.thread_name.to_string()).or_default();
+        rows.extend(says);
+    }
+    users
 }
 
 /// One group of the plan runs for a second: how many samples that takes, and who is alive at the
@@ -327,6 +383,11 @@ fn texts_are_made_where_somebody_looks() {
 #[test]
 fn parameters_that_were_found() {
     check("found-parameters", &[]);
+}
+
+#[test]
+fn parts_of_transactions_are_looked_into() {
+    check("parts-of-transactions", &[]);
 }
 
 #[test]

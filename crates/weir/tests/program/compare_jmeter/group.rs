@@ -445,7 +445,7 @@ fn configuration(chance: &mut Chance) -> Node {
 }
 
 fn before(chance: &mut Chance) -> Node {
-    match chance.between(0, 4) {
+    match chance.between(0, 5) {
         0 => {
             let names = [chance.variable().to_owned(), chance.variable().to_owned()];
             let row = |chance: &mut Chance, at: &str| {
@@ -482,6 +482,26 @@ fn before(chance: &mut Chance) -> Node {
             let statements = [chance.statement_before(), chance.statement()].join("\n");
             let (name, parameters) = (chance.name("bpre"), chance.parameters());
             bean_shell("BeanShellPreProcessor", &name, &parameters, &statements)
+        }
+        5 => {
+            let properties = [
+                text("RegExUserParameters.regex_ref_name", chance.variable()),
+                text(
+                    "RegExUserParameters.param_names_gr_nr",
+                    chance.one(&["1", "2", "0"]),
+                ),
+                text(
+                    "RegExUserParameters.param_values_gr_nr",
+                    chance.one(&["1", "2"]),
+                ),
+            ];
+            let name = chance.name("rup");
+            Node::new(
+                "RegExUserParameters",
+                "RegExUserParametersGui",
+                &name,
+                &properties,
+            )
         }
         _ => {
             let delay = chance.one(&["return 0", "vars.put(\"v3\", \"timed${v3}\"); return 0"]);
