@@ -81,6 +81,7 @@ impl Walk {
 
     /// Puts every controller at its beginning.
     pub(crate) fn begin(&mut self, outside: &mut Outside<'_>) {
+        look_at_transaction_names(0, outside);
         for at in 0..self.states.len() as u32 {
             self.initialize(at, outside);
         }
@@ -260,5 +261,20 @@ impl Walk {
             | ControllerKind::RandomOrder
             | ControllerKind::Parallel(_) => self.generic_next(at, outside),
         }
+    }
+}
+
+/// Before a user's first sample JMeter looks once at the names of all its transactions, inner ones
+/// first; functions in them count.
+fn look_at_transaction_names(at: u32, outside: &mut Outside<'_>) {
+    let controller = &outside.tree.controllers[at as usize];
+    for child in &controller.children {
+        if let Child::Controller(child) = child {
+            look_at_transaction_names(*child, outside);
+        }
+    }
+    let is_transaction = matches!(controller.kind, ControllerKind::Transaction(_));
+    if is_transaction && controller.name.constant().is_none() {
+        controller.name.rendered(outside.scope);
     }
 }

@@ -246,7 +246,8 @@ fn write_with(
 
 /// Writes a request that follows from another of the same sample: a redirect, a page's resource.
 ///
-/// The plan's header fields are those of the first request.
+/// The plan's header fields are made anew from `fields`, as JMeter does it, or are those of the
+/// first request.
 ///
 /// # Errors
 /// What JMeter would not send either; it is the outcome of this request.
@@ -255,6 +256,7 @@ pub fn write_follow_up(
     method: &str,
     url: &str,
     carries: Carries,
+    fields: Option<(&HttpRequest<Text>, &mut Scope)>,
     sent: &mut SentRequest,
 ) -> Result<(), Unsendable> {
     sent.clear();
@@ -263,6 +265,10 @@ pub fn write_follow_up(
     sent.is_head = method == "HEAD";
     sent.table = first.table;
     sent.plan.clone_from(&first.plan);
+    if let Some((request, scope)) = fields {
+        scope.look_at_sampler_name();
+        sent.plan.render_fields(request, scope);
+    }
     let with_body = match carries {
         Carries::Nothing => false,
         Carries::RawBody => first.repeats_body,

@@ -7,11 +7,12 @@
 mod embed;
 mod follow;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use weir_record::{DataType, SampleRow};
-use weir_script::{Carries, SentRequest, write_follow_up};
+use weir_script::{Carries, Scope, SentRequest, write_follow_up};
 
 use crate::clock::Moment;
 use crate::core::Core;
@@ -33,8 +34,10 @@ const FRAMES_MAX: u32 = 5;
 pub(crate) struct Common<'a> {
     pub(crate) core: &'a Rc<Core>,
     pub(crate) way: Way<'a>,
-    /// The sampler's own request, which has the header fields of all.
+    /// The sampler's own request.
     pub(crate) first: &'a SentRequest,
+    /// What the header fields of each request are made of anew; `None`: they are always the same.
+    pub(crate) scope: Option<RefCell<&'a mut Scope>>,
     /// The sampler's label.
     pub(crate) label: &'a Arc<str>,
     pub(crate) embedding: Option<Embedding>,
@@ -100,8 +103,18 @@ impl Common<'_> {
     /// Asks for a URL, and goes on from there; nothing if its answer is known, fresh and no sample.
     async fn fetch(&self, hands: &mut Hands<'_>, asked: Asked<'_>) -> Option<Fetched> {
         let mut sent = self.core.take_request();
-        let (first, carries) = (self.first, asked.carries);
-        let written = write_follow_up(first, asked.method, asked.url, carries, &mut sent);
+        let Asked {
+            url,
+            method,
+            carries,
+            ..
+        } = asked;
+        let mut scope = self.scope.as_ref().map(RefCell::borrow_mut);
+        let fields = scope
+            .as_deref_mut()
+            .map(|scope| (self.way.source, &mut **scope));
+        let written = write_follow_up(self.first, method, url, carries, fields, &mut sent);
+        drop(scope);
         let reached = match written {
             Ok(()) => self.way.work.servers.reach(&sent).await,
             Err(unsendable) => Err(Failure::Unsendable(unsendable.into())),

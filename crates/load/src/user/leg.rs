@@ -95,7 +95,7 @@ impl Way<'_> {
         while let Some((carries, method)) = automatic(&exchange, sent.method()) {
             let led = self.led(sent, &exchange, &mut seen);
             let written = led.and_then(|url| {
-                write_follow_up(sent, method, &url, carries, &mut next)
+                write_follow_up(sent, method, &url, carries, None, &mut next)
                     .map_err(|unsendable| Failure::Unsendable(unsendable.into()))
             });
             let reached = match written {

@@ -1,5 +1,6 @@
 //! A sample: what its sampler does, what becomes of it, and the row that tells of it.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -267,12 +268,14 @@ impl User {
         let started = exchange.started;
         let core = Rc::clone(&self.core);
         let embedded = way.source.embedded.as_ref();
+        let embedding = embedded.map(|resources| Embedding::of(resources, &mut self.scope));
         let common = Common {
             core: &core,
             way,
             first: ready.sent(step),
+            scope: has_fields_to_make(way.source).then(|| RefCell::new(&mut self.scope)),
             label: sample.label,
-            embedding: embedded.map(|resources| Embedding::of(resources, &mut self.scope)),
+            embedding,
             keeps_parts: step.looks_into() || step.wanted.details,
         };
         let mut hands = Hands {
@@ -494,4 +497,10 @@ pub(crate) fn goes_on(exchange: &Exchange, sent: &SentRequest, source: &HttpRequ
     let leads = head.status.number / 100 == 3
         && (source.auto_redirects || source.follow_redirects && head.is_redirect(sent.method()));
     is_page || leads || lacks_location(exchange, sent)
+}
+
+/// Whether header fields of a request may be others at the next request of its sample.
+fn has_fields_to_make(request: &HttpRequest<Text>) -> bool {
+    let mut fields = request.headers.iter();
+    fields.any(|(name, value)| name.constant().is_none() || value.constant().is_none())
 }

@@ -38,8 +38,11 @@ impl Walk {
     }
 
     pub(super) fn ends_loop(&mut self, at: u32, count: &Text, outside: &mut Outside<'_>) -> bool {
-        let count = integer(count, outside.scope).unwrap_or(0);
+        let known = self.state(at).count;
+        let count = known.unwrap_or_else(|| integer(count, outside.scope).unwrap_or(0));
         let state = self.state(at);
+        // JMeter asks once, and again and again only whether an endless loop still is one.
+        state.count = (count != -1).then_some(count);
         state.is_broken || (count > -1 && state.passes >= count)
     }
 

@@ -147,6 +147,7 @@ impl Walk {
         };
         let state = self.state(at);
         state.passes = start;
+        state.count = None;
         if let Own::Runtime(started) = &mut state.own {
             *started = None;
         }

@@ -16,6 +16,8 @@ pub(super) struct State {
     pub(super) current: u32,
     /// Passes that have ended since the controller was entered.
     pub(super) passes: i64,
+    /// How many a loop has, once it was asked for.
+    pub(super) count: Option<i64>,
     /// No child of this pass has been asked for.
     pub(super) is_first: bool,
     /// Has nothing more for the rest of the user's life.
@@ -91,6 +93,7 @@ impl State {
         Self {
             current: 0,
             passes: 0,
+            count: None,
             is_first: true,
             is_done: false,
             is_broken: false,

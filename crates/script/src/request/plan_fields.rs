@@ -7,7 +7,7 @@ use weir_plan::{HttpRequest, Proxy};
 use super::head::{host_field, push_field};
 use crate::{Scope, Text};
 
-/// The plan's own header fields, rendered once for a sample and all that follows from it.
+/// The plan's own header fields, rendered for one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PlanFields {
     pub(super) keep_alive: bool,
@@ -25,12 +25,17 @@ pub(super) struct PlanFields {
 impl PlanFields {
     pub(super) fn render(&mut self, request: &HttpRequest<Text>, scope: &mut Scope) {
         self.keep_alive = request.keep_alive;
+        let proxy = request.proxy.as_ref();
+        self.proxy = proxy.map(|proxy| proxy.map(&mut |text| text.rendered(scope)));
+        self.render_fields(request, scope);
+    }
+
+    /// Renders the fields alone.
+    pub(super) fn render_fields(&mut self, request: &HttpRequest<Text>, scope: &mut Scope) {
         self.bytes.clear();
         self.host = None;
         self.content_type = None;
         self.user_agent = false;
-        let proxy = request.proxy.as_ref();
-        self.proxy = proxy.map(|proxy| proxy.map(&mut |text| text.rendered(scope)));
         for (name, value) in &request.headers {
             let name = name.as_rendered(scope);
             let value = value.as_rendered(scope);

@@ -177,18 +177,8 @@ impl Bench {
         // One server, because its port stands in what assertions look at.
         let server = CaseServer::start();
         let port = server.port.to_string();
-        let here = catch_unwind(AssertUnwindSafe(|| {
-            let native = Native {
-                plan: &plan,
-                properties: &properties(&port),
-                port: None,
-                stop_after: None,
-            };
-            let left = native.run();
-            let rows = without_alive(xml(&left.results(), server.port));
-            by_group(rows, &server.take_requests())
-        }))
-        .map_err(|_| "Weir did not run the plan to its end".to_owned())?;
+        let here = in_weir(&plan, &server)
+            .ok_or_else(|| "Weir did not run the plan to its end".to_owned())?;
         let ran = in_jmeter(&self.jmeter, &plan, &properties(&port), &server);
         let rows = without_alive(xml(&ran.results, server.port));
         let mut theirs = by_group(rows, &server.take_requests());
@@ -203,6 +193,19 @@ impl Bench {
             theirs.remove(name);
         }
         Ok([here, theirs])
+    }
+
+    /// The groups that Weir does not run to their end.
+    fn unending(&self, groups: &[Node]) -> Vec<Node> {
+        let ends = |group: &Node| {
+            let plan = self.write("one.jmx", std::slice::from_ref(group));
+            in_weir(&plan, &CaseServer::start()).is_some()
+        };
+        groups
+            .iter()
+            .filter(|group| !ends(group))
+            .cloned()
+            .collect()
     }
 
     /// The groups that differ, by their place.
@@ -242,6 +245,23 @@ impl Bench {
         }
         smallest
     }
+}
+
+/// What Weir makes of a plan; nothing if it does not come to its end.
+fn in_weir(plan: &Path, server: &CaseServer) -> Option<BTreeMap<String, Seen>> {
+    let port = server.port.to_string();
+    let run = || {
+        let native = Native {
+            plan,
+            properties: &properties(&port),
+            port: None,
+            stop_after: None,
+        };
+        let left = native.run();
+        let rows = without_alive(xml(&left.results(), server.port));
+        by_group(rows, &server.take_requests())
+    };
+    catch_unwind(AssertUnwindSafe(run)).ok()
 }
 
 /// What is kept of every sample, and where the server is.
@@ -325,7 +345,8 @@ fn lasting(row: &str) -> String {
     let lines = row.lines().map(str::trim_end);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     let row = lines.join("\n");
-    if row.contains(" rc=\"Non HTTP") {
+    let failed_whole = row.contains(" dt=\"\"") && row.contains(" rc=\"\"");
+    if row.contains(" rc=\"Non HTTP") || failed_whole {
         without_sizes(&row)
     } else {
         row
@@ -462,7 +483,13 @@ fn one_plan(bench: &Bench, number: u64, kept: &Path, tally: &mut Tally) {
         Ok(both) => both,
         Err(why) => {
             let path = kept.join(format!("plan-{number}.jmx"));
-            std::fs::copy(bench.folder.join("plan.jmx"), &path).unwrap();
+            let unending = bench.unending(&groups);
+            let shown = if unending.is_empty() {
+                &groups
+            } else {
+                &unending
+            };
+            std::fs::copy(bench.write("plan.jmx", shown), &path).unwrap();
             tally
                 .problems
                 .push(format!("plan {number}: {why}: {}", path.display()));

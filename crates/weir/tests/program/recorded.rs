@@ -386,6 +386,16 @@ fn parameters_that_were_found() {
 }
 
 #[test]
+fn counts_of_loops_are_asked_for_once() {
+    check("loop-counts", &[]);
+}
+
+#[test]
+fn fields_of_headers_are_made_for_each_request() {
+    check("fields-made-anew", &[]);
+}
+
+#[test]
 fn parts_of_transactions_are_looked_into() {
     check("parts-of-transactions", &[]);
 }

@@ -102,14 +102,12 @@ fn controller(chance: &mut Chance, depth: u32) -> Node {
             ("IfController", "IfControllerPanel", properties)
         }
         3 => {
+            // The condition itself comes to an end: samplers may all fail before they are run.
             let condition = format!(
-                "${{__groovy((vars.get(\"{name}\") ?: \"\").length() % 4 < {},)}}",
+                "${{__groovy((vars.put(\"{name}\"\\, (vars.get(\"{name}\") ?: \"\") + \"i\") ?: \
+                 vars.get(\"{name}\").length()) % 4 < {},)}}",
                 chance.between(1, 3)
             );
-            let grow = format!("vars.put(\"{name}\", (vars.get(\"{name}\") ?: \"\") + \"i\")");
-            let mut grows = script("JSR223Sampler", &chance.name("grow"), "groovy", "", &grow);
-            grows.stays = true;
-            children.insert(0, grows);
             let properties = vec![text("WhileController.condition", &condition)];
             ("WhileController", "WhileControllerGui", properties)
         }

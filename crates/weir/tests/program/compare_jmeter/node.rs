@@ -6,8 +6,6 @@ pub(super) struct Node {
     /// The element's own tag with its properties.
     pub(super) element: String,
     pub(super) children: Vec<Node>,
-    /// The element around it would not come to an end without it.
-    pub(super) stays: bool,
 }
 
 impl Node {
@@ -16,7 +14,6 @@ impl Node {
         Self {
             element,
             children: Vec::new(),
-            stays: false,
         }
     }
 
@@ -54,10 +51,8 @@ impl Node {
                 copy.children.splice(at..=at, nodes);
                 copy
             };
-            if !child.stays {
-                all.push(instead(Vec::new()));
-            }
-            if !child.children.is_empty() && !child.children.iter().any(|inner| inner.stays) {
+            all.push(instead(Vec::new()));
+            if !child.children.is_empty() {
                 all.push(instead(child.children.clone()));
             }
             all.extend(child.smaller().into_iter().map(|less| instead(vec![less])));
