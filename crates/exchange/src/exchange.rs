@@ -71,7 +71,7 @@ pub enum ExchangeError {
     /// The answer did not come until the deadline.
     #[error("get an answer in time")]
     TooLate,
-    /// It answered with another status than 200.
+    /// It answered with another status than 200 and 204.
     #[error("get an answer: the status is {code} ({says})")]
     Status {
         /// The status.
@@ -207,7 +207,7 @@ impl Exchange {
             self.connection = None;
         }
         match head.status {
-            200 => Ok(body),
+            200 | 204 => Ok(body),
             code => Err(ExchangeError::Status {
                 code,
                 says: start_of(&body),

@@ -37,7 +37,10 @@ pub(crate) fn head(received: &[u8]) -> Result<Option<Head>, ExchangeError> {
         std::str::from_utf8(found.value).ok().map(str::trim)
     };
     let says = |name, word: &str| field(name).is_some_and(|value| value.eq_ignore_ascii_case(word));
-    let body = if says("transfer-encoding", "chunked") {
+    let status = response.code.ok_or(ExchangeError::NotHttp)?;
+    let body = if matches!(status, 204 | 304) {
+        Body::Length(0)
+    } else if says("transfer-encoding", "chunked") {
         Body::Chunked
     } else if let Some(length) = field("content-length") {
         Body::Length(length.parse().map_err(|_| ExchangeError::NotHttp)?)
@@ -49,7 +52,7 @@ pub(crate) fn head(received: &[u8]) -> Result<Option<Head>, ExchangeError> {
         _ => says("connection", "keep-alive"),
     };
     Ok(Some(Head {
-        status: response.code.ok_or(ExchangeError::NotHttp)?,
+        status,
         length,
         body,
         keep: keep && body != Body::UntilClosed,

@@ -257,7 +257,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("ResultCollector", Listener, Natively),
     ("kg.apc.jmeter.vizualizers.CorrectedResultCollector", Listener, Unheard(NOT_WRITTEN)),
     ("Summariser", Listener, InVain("Weir always writes a summary")),
-    ("BackendListener", Listener, Unheard(NOTHING_SENT)),
+    ("BackendListener", Listener, Natively),
     ("MailerResultCollector", Listener, Unheard("no mail is sent")),
     ("ResultSaver", Listener, Unheard("no responses are saved")),
     ("JSR223Listener", Listener, Natively),

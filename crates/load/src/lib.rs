@@ -39,6 +39,7 @@
 mod across_users;
 mod audience;
 mod auto_stop;
+mod backend;
 mod budget;
 mod census;
 mod clock;
@@ -80,6 +81,7 @@ mod walk;
 mod work;
 
 pub use across_users::UnreadFile;
+pub use backend::SentFigures;
 pub use census::UserCounts;
 pub use error::LoadError;
 pub use groups::open::ArrivalCounts;

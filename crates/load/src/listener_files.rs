@@ -1,4 +1,5 @@
-//! The files that listeners in the plan write.
+//! What listeners in the plan do with samples: the files that they write, and what is sent for
+//! them ([`Backend`]).
 //!
 //! As in JMeter: names are relative to the working directory; listeners with the same name write
 //! into one file, each in its own way, but each sample only once, whoever of them hears of it
@@ -15,12 +16,16 @@ use weir_record::{JtlError, JtlFormat, JtlWriter, SampleRow, SaveConfiguration, 
 use weir_script::{Scope, Text};
 
 use crate::audience::Wanted;
+use crate::backend::{Backend, SentFigures};
+use crate::census::UserCounts;
 use crate::error::LoadError;
+use crate::http::servers::Servers;
 
 /// The listeners of a test with their files.
 #[derive(Default)]
 pub(crate) struct ListenerFiles {
     listeners: Vec<ListenerFile>,
+    backends: Vec<Backend>,
     files: Vec<OpenFile>,
     /// Files into which the sample at hand has been written.
     marked: Vec<usize>,
@@ -29,6 +34,8 @@ pub(crate) struct ListenerFiles {
 struct ListenerFile {
     /// Place among the files; `None`: it writes none.
     file: Option<usize>,
+    /// Place among those that send.
+    backend: Option<usize>,
     only: Option<Logged>,
     configuration: SaveConfiguration,
 }
@@ -52,6 +59,7 @@ impl ListenerFiles {
         all: &SaveConfiguration,
         result_file: Option<&Path>,
         scope: &mut Scope,
+        servers: &Servers,
     ) -> Result<Self, LoadError> {
         let result_file = result_file.and_then(|path| absolute(path).ok());
         let reach = scope.variables.globals().reach().clone();
@@ -68,8 +76,18 @@ impl ListenerFiles {
                 }
                 _ => None,
             };
+            let backend = match &listener.sends {
+                Some(backend) => {
+                    let name = listener.name.rendered(scope);
+                    made.backends
+                        .push(Backend::start(name, backend, scope, servers)?);
+                    Some(made.backends.len() - 1)
+                }
+                None => None,
+            };
             made.listeners.push(ListenerFile {
                 file,
+                backend,
                 only: listener.only,
                 configuration,
             });
@@ -106,12 +124,20 @@ impl ListenerFiles {
     }
 
     /// Tells these listeners of a sample.
-    pub(crate) fn tell(&mut self, listeners: &[usize], row: &SampleRow) -> Result<(), Unwritten> {
+    pub(crate) fn tell(
+        &mut self,
+        listeners: &[usize],
+        row: &SampleRow,
+        users: UserCounts,
+    ) -> Result<(), Unwritten> {
         self.marked.clear();
         for listener in listeners {
             let Some(listener) = self.listeners.get(*listener) else {
                 continue;
             };
+            if let Some(place) = listener.backend {
+                self.backends[place].tell(row, users);
+            }
             let Some(place) = listener.file.filter(|place| !self.marked.contains(place)) else {
                 continue;
             };
@@ -139,6 +165,11 @@ impl ListenerFiles {
             })?;
         }
         Ok(())
+    }
+
+    /// Sends what is left to be sent, and tells what became of it.
+    pub(crate) fn finish_sending(&mut self) -> Vec<SentFigures> {
+        self.backends.drain(..).map(Backend::finish).collect()
     }
 
     /// Ends all files.
@@ -180,12 +211,14 @@ impl OpenFile {
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
+    use weir_script::HttpVersion;
 
     fn listener(file: &Path, only: Option<Logged>, save: &[&str]) -> Listener<Text> {
         let save = save
             .iter()
             .map(|name| ((*name).to_owned(), "true".to_owned()));
         Listener {
+            sends: None,
             id: weir_plan::ElementId::default(),
             name: Text::literal("l"),
             file: Text::literal(file.to_str().unwrap()),
@@ -225,10 +258,24 @@ mod tests {
             rand_xoshiro::rand_core::SeedableRng::seed_from_u64(0),
         );
         let all = SaveConfiguration::default();
-        let opened = ListenerFiles::open(&listeners, &all, Some(&test), &mut nobody);
+        let opened = ListenerFiles::open(
+            &listeners,
+            &all,
+            Some(&test),
+            &mut nobody,
+            &Servers::new(
+                Vec::new(),
+                crate::http::servers::Reach::default(),
+                HttpVersion::One,
+            ),
+        );
         let mut files = opened.unwrap();
-        files.tell(&[0, 1, 2, 3], &row("a", true)).unwrap();
-        files.tell(&[1, 0, 2], &row("b", false)).unwrap();
+        files
+            .tell(&[0, 1, 2, 3], &row("a", true), UserCounts::default())
+            .unwrap();
+        files
+            .tell(&[1, 0, 2], &row("b", false), UserCounts::default())
+            .unwrap();
         files.finish().unwrap();
         let text = |path: &Path| std::fs::read_to_string(path).unwrap();
         assert_eq!(text(&both), "label\na\nfalse\n");

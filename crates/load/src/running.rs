@@ -10,6 +10,7 @@ use weir_reach::Refusal;
 use weir_record::LoadSecond;
 
 use crate::across_users::UnreadFile;
+use crate::backend::SentFigures;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
 use crate::core::Report;
@@ -70,6 +71,8 @@ pub struct LoadSummary {
     pub arrivals: Option<ArrivalCounts>,
     /// Rows written for samples.
     pub rows: u64,
+    /// What Backend Listeners of the plan sent.
+    pub sent: Vec<SentFigures>,
     /// How long runtimes stood still because rows could not be written fast enough.
     pub waited_for_rows: Duration,
     /// Whether the load ended within the time that [`RunningLoad::join`] was given; if not, the
@@ -179,6 +182,7 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         lateness_us: tally.lateness_us,
         arrivals: None,
         rows: written.rows,
+        sent: written.sent,
         waited_for_rows: tally.waited_for_rows,
         in_time,
         refused: Vec::new(),

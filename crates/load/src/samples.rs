@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use weir_record::{JtlError, JtlWriter, SampleRow, SaveConfiguration, open_jtl};
 
 use crate::audience::{Audience, Audiences, Wanted};
+use crate::backend::SentFigures;
 use crate::census::{Census, UserCounts};
 use crate::control::{Control, Stage};
 use crate::error::LoadError;
@@ -138,6 +139,8 @@ pub(crate) struct Written {
     pub(crate) rows: u64,
     /// Why there are not more.
     pub(crate) problem: Option<String>,
+    /// What Backend Listeners sent.
+    pub(crate) sent: Vec<SentFigures>,
 }
 
 /// A sample on its way to those who hear of it.
@@ -184,6 +187,7 @@ impl RowWriter {
             while batches.recv().is_ok() {}
         }
         written.rows = rows.written;
+        written.sent = rows.listeners.finish_sending();
         written
     }
 }
@@ -233,7 +237,8 @@ impl Rows {
     fn tell(&mut self, told: &Told, census: &Census) -> Result<(), Unwritten> {
         let hearers = self.audiences.hearers(told.audience);
         if !hearers.listeners.is_empty() {
-            self.listeners.tell(&hearers.listeners, &told.row)?;
+            let users = census.counts();
+            self.listeners.tell(&hearers.listeners, &told.row, users)?;
         }
         if !hearers.test {
             return Ok(());

@@ -107,7 +107,13 @@ fn open_writer(sink: SampleSink, work: &mut Work) -> Result<RowWriter, LoadError
         Some(all) => {
             let mut nobody = work.nobody();
             let listeners = &work.plan.listeners;
-            ListenerFiles::open(listeners, all, sink.result_file(), &mut nobody)?
+            ListenerFiles::open(
+                listeners,
+                all,
+                sink.result_file(),
+                &mut nobody,
+                &work.servers,
+            )?
         }
         None => ListenerFiles::default(),
     };
@@ -209,7 +215,7 @@ fn start_writer(
     Ok((batches, thread))
 }
 
-fn spawn<T: Send + 'static>(
+pub(crate) fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, LoadError> {

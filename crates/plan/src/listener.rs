@@ -3,19 +3,40 @@
 
 use crate::{ElementId, Template};
 
-/// A listener with a file name.
+/// A listener that writes a file, or sends figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listener<T = Template> {
     /// Identity.
     pub id: ElementId,
     /// Its name.
     pub name: T,
-    /// The file; relative to the plan's folder.
+    /// The file, relative to the plan's folder; empty: it writes none.
     pub file: T,
+    /// Where it sends figures instead.
+    pub sends: Option<Backend<T>>,
     /// Only samples that failed, only those that succeeded, or all.
     pub only: Option<Logged>,
     /// Names and values of the `saveConfig` in the plan.
     pub save: Vec<(String, String)>,
+}
+
+/// A Backend Listener for `InfluxDB`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backend<T = Template> {
+    /// Its arguments, by their names.
+    pub arguments: Vec<(String, T)>,
+}
+
+impl<T> Backend<T> {
+    /// Replaces every text.
+    pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Backend<U> {
+        let arguments = self.arguments.iter();
+        Backend {
+            arguments: arguments
+                .map(|(name, value)| (name.clone(), f(value)))
+                .collect(),
+        }
+    }
 }
 
 /// Which samples a listener writes.
@@ -75,6 +96,7 @@ impl<T> Listener<T> {
             id: self.id,
             name: f(&self.name),
             file: f(&self.file),
+            sends: self.sends.as_ref().map(|backend| backend.map(f)),
             only: self.only,
             save: self.save.clone(),
         }

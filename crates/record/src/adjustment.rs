@@ -37,6 +37,8 @@ pub enum AdjustmentKind {
     Skipped,
     /// The load stood still, in milliseconds, because rows could not be written fast enough.
     RowsWaited,
+    /// Figures of a Backend Listener did not arrive where they were sent.
+    FiguresLost,
     /// Samples whose labels are too many are counted under one.
     OtherLabels,
     /// Rows of JMeter came too late for their second.

@@ -5,7 +5,9 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_jmeter::{JmeterSummary, Launch, Launched, RunningJmeter};
-use weir_load::{ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad, UnreadFile};
+use weir_load::{
+    ArrivalCounts, LoadError, LoadSettings, LoadSummary, RunningLoad, SentFigures, UnreadFile,
+};
 use weir_reach::Refusal;
 use weir_record::{
     Adjustment, AdjustmentKind, InvalidReason, LoadSecond, Reading, TrialError, failed_to,
@@ -266,7 +268,32 @@ fn of_native(summary: &LoadSummary) -> Vec<Adjustment> {
             "the load stood still for {waited_ms} ms in all, because rows could not be written fast enough"
         )
     });
-    resent.into_iter().chain(cut).chain(waited).collect()
+    let unsent = summary.sent.iter().filter_map(lost_figures);
+    let own = resent.into_iter().chain(cut).chain(waited);
+    own.chain(unsent).collect()
+}
+
+/// What a Backend Listener could not send.
+fn lost_figures(sent: &SentFigures) -> Option<Adjustment> {
+    let SentFigures {
+        name,
+        to,
+        writes,
+        lost_writes,
+        lost_samples,
+        why,
+    } = sent;
+    let count = lost_writes + lost_samples;
+    Adjustment::counted(AdjustmentKind::FiguresLost, count, || {
+        let why = why
+            .as_deref()
+            .map_or(String::new(), |why| format!(" ({why})"));
+        format!(
+            "the Backend Listener \"{name}\" lost {lost_writes} of its {writes} write(s) to {to}{why} and \
+             {lost_samples} sample(s) that came faster than they could be added up. The figures here \
+             have all of them"
+        )
+    })
 }
 
 /// At most this percentage of a JMeter's rows may come too late for their second: what Weir allows

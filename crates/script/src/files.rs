@@ -64,7 +64,11 @@ pub(crate) fn of_plan(plan: &LoadPlan, compiler: &mut Compiler) -> Vec<FileUse> 
         gathering.iteration_elements(&group.on_iteration);
         gathering.nodes(&group.nodes);
     }
-    for listener in &plan.listeners {
+    let writing = plan
+        .listeners
+        .iter()
+        .filter(|listener| listener.sends.is_none());
+    for listener in writing {
         gathering.named("a listener", &listener.file, FileDeed::Writes);
     }
     plan.for_each_script(&mut |script| {

@@ -1,9 +1,10 @@
 //! Listeners: `ResultCollector`, which is all of JMeter's graphical ones and its writer of result
-//! files, and jp@gc `AutoStop`.
+//! files, `BackendListener`, and jp@gc `AutoStop`.
 
-use weir_plan::{AutoStop, AutoStopLimit, Listener, Logged};
+use weir_plan::{AutoStop, AutoStopLimit, Backend, Listener, Logged, Template};
 
 use crate::element::Element;
+use crate::elements::arguments;
 
 /// The file that a listener writes; without one it does nothing outside JMeter's windows.
 pub(crate) fn read(element: &Element<'_>) -> Option<Listener> {
@@ -22,8 +23,46 @@ pub(crate) fn read(element: &Element<'_>) -> Option<Listener> {
         id: element.id(),
         name: element.name_template(),
         file,
+        sends: None,
         only,
         save: element.object("saveConfig"),
+    })
+}
+
+/// A Backend Listener whose figures Weir sends; the error says what there is for the others.
+pub(crate) fn backend(element: &Element<'_>) -> Result<Listener, &'static str> {
+    let class = element.text_or_empty("classname").text;
+    if !class.ends_with(".InfluxdbBackendListenerClient") {
+        return Err("nothing is sent to it: Weir sends to InfluxDB alone");
+    }
+    let list = element.element("arguments");
+    let entries = list.map(|list| arguments::variables(&list));
+    let arguments: Vec<(String, Template)> = entries
+        .unwrap_or_default()
+        .into_iter()
+        .map(|argument| (argument.name.text, argument.value))
+        .collect();
+    let value = |wanted: &str| {
+        let found = arguments.iter().find(|(name, _)| name == wanted);
+        found.map_or("", |(_, value)| value.text.trim())
+    };
+    let sender = value("influxdbMetricsSender");
+    let is_known = ["HttpMetricsSender", "UdpMetricsSender"]
+        .iter()
+        .any(|known| sender.ends_with(known));
+    if !is_known && !sender.contains("${") {
+        return Err("nothing is sent to it: its influxdbMetricsSender is none of JMeter's");
+    }
+    if value("influxdbUrl").starts_with("https:") {
+        return Err("nothing is sent to it: Weir sends over http:// alone");
+    }
+    Ok(Listener {
+        id: element.id(),
+        name: element.name_template(),
+        file: element.text_or("filename", ""),
+        sends: Some(Backend { arguments }),
+        only: None,
+        save: Vec::new(),
     })
 }
 

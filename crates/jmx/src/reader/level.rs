@@ -1,8 +1,8 @@
 //! What the samplers below a level inherit from it.
 
 use weir_plan::{
-    Assertion, DebugParts, DebugPostProcessor, OnSampleError, PostProcessor, PreProcessor,
-    ResultAction,
+    Assertion, DebugParts, DebugPostProcessor, Listener, OnSampleError, PostProcessor,
+    PreProcessor, ResultAction,
 };
 
 use super::Reader;
@@ -188,6 +188,13 @@ impl Reader<'_> {
         if script::is_script(element.class()) {
             return self.script_listener(element, level);
         }
+        if element.class() == "BackendListener" {
+            match listener::backend(element) {
+                Ok(read) => self.place_listener(element, read, level),
+                Err(says) => self.findings.warning(element, says),
+            }
+            return;
+        }
         let writes_results = matches!(
             element.class(),
             "ResultCollector" | "kg.apc.jmeter.vizualizers.CorrectedResultCollector"
@@ -203,6 +210,10 @@ impl Reader<'_> {
         if self.admit(element).is_none() {
             return;
         }
+        self.place_listener(element, read, level);
+    }
+
+    fn place_listener(&mut self, element: &Element<'_>, read: Listener, level: &mut Level<'_>) {
         let listeners = &mut self.plan.listeners;
         let place = *self
             .places

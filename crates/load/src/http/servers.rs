@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Index;
 use std::sync::{Arc, OnceLock};
 
@@ -132,6 +132,24 @@ impl Servers {
             "{} is one of more than {FOUND_MAX} servers that the plan does not name",
             server.host
         )))
+    }
+}
+
+impl Servers {
+    /// Whether figures of the test may be sent to this host, which is near or allowed.
+    ///
+    /// # Errors
+    /// It is not: what to do, for people.
+    pub(crate) fn may_be_told(&self, host: &str, addresses: &[SocketAddr]) -> Result<(), String> {
+        let reach = &self.reach;
+        let mut far = addresses
+            .iter()
+            .map(SocketAddr::ip)
+            .filter(|ip| !is_near(*ip));
+        match far.find(|ip| !reach.allows(host) && !reach.allows_address(*ip)) {
+            Some(ip) => Err(not_allowed(host, ip)),
+            None => Ok(()),
+        }
     }
 }
 

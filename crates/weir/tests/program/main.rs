@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "tests state what must hold")]
 
 mod adjustments;
+mod backend_listener;
 mod check_and_run;
 mod cli;
 mod compare;

@@ -53,7 +53,7 @@ impl Native<'_> {
         let inside = |name: &str| -> PathBuf { folder.path().join(name) };
         for listener in &mut reading.plan.listeners {
             let name = &mut listener.file.text;
-            if !name.contains("${") {
+            if !name.is_empty() && !name.contains("${") {
                 inside(name).to_str().unwrap().clone_into(name);
             }
         }

@@ -1,0 +1,208 @@
+//! Backend Listeners: figures of the running test, sent to a time-series database.
+//!
+//! JMeter's `InfluxdbBackendListenerClient`: [`influx`] has what is written, in the words that
+//! dashboards made for JMeter look for. Adding up and sending have a thread each, so that a
+//! database that is slow or gone costs the load nothing; what it does not get is counted.
+
+mod influx;
+mod outbox;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use weir_plan::Backend as Element;
+use weir_record::SampleRow;
+use weir_script::{Scope, Text};
+
+use crate::census::UserCounts;
+use crate::error::LoadError;
+use crate::http::servers::Servers;
+use crate::start::spawn;
+use influx::{Influx, Window};
+use outbox::{Outbox, Way};
+
+/// Samples that wait to be added up: JMeter's default (`QUEUE_SIZE`).
+const WAITING_MAX: usize = 5_000;
+/// How often figures are sent: JMeter's default (`backend_influxdb.send_interval`).
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// What a backend hears of a sample.
+#[derive(Debug)]
+struct Heard {
+    label: Arc<str>,
+    success: bool,
+    elapsed_ms: u64,
+    code: Arc<str>,
+    message: Arc<str>,
+    failure_message: Arc<str>,
+    sent_bytes: u64,
+    received_bytes: u64,
+    /// Requests that it is made of, as JMeter counts them.
+    hits: u64,
+    /// A transaction beside its samples, which have counted already.
+    is_repeated: bool,
+    /// Users that ran when it ended.
+    active: u32,
+    /// Users when it is told of.
+    users: UserCounts,
+}
+
+impl Heard {
+    fn of(row: &SampleRow, users: UserCounts) -> Self {
+        Self {
+            label: Arc::clone(&row.label),
+            success: row.success,
+            elapsed_ms: row.elapsed_ms,
+            code: Arc::clone(&row.response_code),
+            message: Arc::clone(&row.response_message),
+            failure_message: Arc::clone(&row.failure_message),
+            sent_bytes: row.sent_bytes,
+            received_bytes: row.received_bytes,
+            hits: hits(row),
+            is_repeated: row.is_transaction && row.children.is_empty(),
+            active: row.all_threads,
+            users,
+        }
+    }
+}
+
+/// A transaction with its samples inside is none itself.
+fn hits(row: &SampleRow) -> u64 {
+    let own = !row.is_transaction || row.children.is_empty();
+    u64::from(own) + row.children.iter().map(hits).sum::<u64>()
+}
+
+/// What became of the figures of a Backend Listener.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SentFigures {
+    /// The listener's name.
+    pub name: String,
+    /// Where they went.
+    pub to: String,
+    /// Writes that were due.
+    pub writes: u64,
+    /// Writes among them that did not arrive.
+    pub lost_writes: u64,
+    /// Samples that are in no write, because they came faster than they could be added up.
+    pub lost_samples: u64,
+    /// Why the first write did not arrive.
+    pub why: Option<String>,
+}
+
+/// A Backend Listener at work.
+#[derive(Debug)]
+pub(crate) struct Backend {
+    samples: SyncSender<Heard>,
+    lost_samples: u64,
+    adding: JoinHandle<SentFigures>,
+}
+
+impl Backend {
+    /// Begins to send what an element of the plan asks for.
+    pub(crate) fn start(
+        name: String,
+        element: &Element<Text>,
+        scope: &mut Scope,
+        servers: &Servers,
+    ) -> Result<Self, LoadError> {
+        let arguments = element.arguments.iter();
+        let arguments: Vec<(String, String)> = arguments
+            .map(|(name, value)| (name.clone(), value.rendered(scope)))
+            .collect();
+        let property = |name: &str| scope.variables.globals().property(name);
+        let number = |name: &str| property(name)?.trim().parse::<u64>().ok();
+        let seconds = number("backend_influxdb.send_interval").filter(|seconds| *seconds > 0);
+        let interval = seconds.map_or(INTERVAL, Duration::from_secs);
+        let is_timed = property("backend_metrics_window_mode")
+            .is_some_and(|mode| mode.eq_ignore_ascii_case("timed"));
+        let window = Window::of(
+            is_timed,
+            number("backend_metrics_window"),
+            number("backend_metrics_large_window"),
+        );
+        let to = argument(&arguments, "influxdbUrl")
+            .unwrap_or_default()
+            .to_owned();
+        let (influx, way) = match (
+            Influx::new(&arguments, window),
+            Way::of(&arguments, servers),
+        ) {
+            (Ok(influx), Ok(way)) => (Some(influx), way),
+            (Err(says), _) | (_, Err(says)) => (None, Way::Nowhere(says)),
+        };
+        let outbox = Outbox::open(way, to)?;
+        let (samples, received) = sync_channel(WAITING_MAX);
+        let adding = spawn("weir-load-send", move || {
+            let sent = match influx {
+                Some(influx) => add_up(influx, &received, interval, outbox),
+                None => let_pass(&received, outbox),
+            };
+            SentFigures { name, ..sent }
+        })?;
+        Ok(Self {
+            samples,
+            lost_samples: 0,
+            adding,
+        })
+    }
+
+    /// Tells it of a sample; never waits.
+    pub(crate) fn tell(&mut self, row: &SampleRow, users: UserCounts) {
+        if let Err(TrySendError::Full(_)) = self.samples.try_send(Heard::of(row, users)) {
+            self.lost_samples += 1;
+        }
+    }
+
+    /// Sends what is left.
+    pub(crate) fn finish(self) -> SentFigures {
+        drop(self.samples);
+        // Whoever adds up panics only by a fault of ours, which its thread has said.
+        let sent = self.adding.join().unwrap_or_default();
+        SentFigures {
+            lost_samples: self.lost_samples,
+            ..sent
+        }
+    }
+}
+
+/// The value of an argument of the element, unless it is empty.
+fn argument<'a>(arguments: &'a [(String, String)], wanted: &str) -> Option<&'a str> {
+    let mut found = arguments.iter().filter(|(name, _)| name == wanted);
+    found
+        .next()
+        .map(|(_, value)| value.trim())
+        .filter(|value| !value.is_empty())
+}
+
+/// Hears of samples whose figures cannot be sent.
+fn let_pass(received: &Receiver<Heard>, mut outbox: Outbox) -> SentFigures {
+    while received.recv().is_ok() {}
+    outbox.put(String::new());
+    outbox.close()
+}
+
+fn add_up(
+    mut influx: Influx,
+    received: &Receiver<Heard>,
+    interval: Duration,
+    mut outbox: Outbox,
+) -> SentFigures {
+    outbox.put(influx.event("started"));
+    let mut due = Instant::now() + interval;
+    loop {
+        match received.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Ok(heard) => influx.add(&heard),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if Instant::now() >= due {
+            outbox.put(influx.figures());
+            due += interval;
+        }
+    }
+    influx.end();
+    outbox.put(influx.event("ended") + &influx.figures());
+    outbox.close()
+}

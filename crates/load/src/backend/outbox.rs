@@ -1,0 +1,177 @@
+//! Where figures go: an `InfluxDB`, over HTTP or UDP, from a thread of its own.
+
+use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::time::{Duration, Instant};
+
+use http::Uri;
+use weir_exchange::Exchange;
+use weir_record::failed_to;
+
+use super::{SentFigures, argument};
+use crate::error::LoadError;
+use crate::http::servers::Servers;
+use crate::start::spawn;
+
+/// How long a write may take: JMeter's defaults for the connection and the answer
+/// (`backend_influxdb.connection_timeout`, `backend_influxdb.socket_timeout`).
+const TIMEOUT: Duration = Duration::from_secs(4);
+/// Writes that wait for the one before them.
+const WRITES_MAX: usize = 8;
+/// How long the end of the test waits for the last writes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a write gets there.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// A write over HTTP.
+    Http {
+        exchange: Box<Exchange>,
+        /// The head of each request up to the length of its body.
+        head: String,
+    },
+    /// A datagram.
+    Udp { socket: UdpSocket, to: SocketAddr },
+    /// None, and why.
+    Nowhere(String),
+}
+
+impl Way {
+    /// The way that the arguments of the element name; the error says what is wrong.
+    pub(super) fn of(arguments: &[(String, String)], servers: &Servers) -> Result<Self, String> {
+        let to = argument(arguments, "influxdbUrl").ok_or("it has no influxdbUrl")?;
+        let class = argument(arguments, "influxdbMetricsSender").unwrap_or_default();
+        if class.ends_with("UdpMetricsSender") {
+            let host = to.rsplit_once(':').map_or(to, |(host, _)| host);
+            let addresses = addresses(to)?;
+            servers.may_be_told(host, &addresses)?;
+            let socket = UdpSocket::bind("0.0.0.0:0");
+            return Ok(Self::Udp {
+                socket: socket.map_err(|error| format!("no socket to send from: {error}"))?,
+                to: addresses[0],
+            });
+        }
+        if !to.starts_with("http://") {
+            return Err("only http:// is supported".to_owned());
+        }
+        let uri: Uri = to
+            .parse()
+            .map_err(|error| format!("influxdbUrl: {error}"))?;
+        let host = uri.host().unwrap_or_default();
+        let port = uri.port_u16().unwrap_or(80);
+        let addresses = addresses(&format!("{host}:{port}"))?;
+        servers.may_be_told(host, &addresses)?;
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let proof = argument(arguments, "influxdbToken");
+        let proof = proof.map_or(String::new(), |token| {
+            format!("Authorization: Token {token}\r\n")
+        });
+        Ok(Self::Http {
+            exchange: Box::new(Exchange::new(addresses[0])),
+            head: format!(
+                "POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUser-Agent: weir\r\n{proof}Content-Type: \
+                 text/plain; charset=UTF-8\r\nContent-Length: "
+            ),
+        })
+    }
+
+    fn send(&mut self, text: &str) -> Result<(), String> {
+        match self {
+            Self::Http { exchange, head } => {
+                let request = format!("{head}{}\r\n\r\n{text}", text.len());
+                let deadline = Instant::now() + TIMEOUT;
+                exchange.ask(request.into_bytes(), deadline);
+                let answer = exchange.answer(deadline);
+                answer.map(|_| ()).map_err(|error| failed_to(&error))
+            }
+            Self::Udp { socket, to } => {
+                let sent = socket.send_to(text.as_bytes(), *to);
+                sent.map(|_| ()).map_err(|error| error.to_string())
+            }
+            Self::Nowhere(why) => Err(why.clone()),
+        }
+    }
+}
+
+/// Writes on their way.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    texts: SyncSender<String>,
+    outcomes: Receiver<Result<(), String>>,
+    to: String,
+    writes: u64,
+}
+
+impl Outbox {
+    /// Opens the way; `to` is what users call it.
+    pub(super) fn open(way: Way, to: String) -> Result<Self, LoadError> {
+        let (texts, to_send) = sync_channel::<String>(WRITES_MAX);
+        let (told, outcomes) = channel();
+        let mut way = way;
+        spawn("weir-load-post", move || {
+            for text in to_send {
+                // Whoever waited for the last writes may have gone.
+                if told.send(way.send(&text)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self {
+            texts,
+            outcomes,
+            to,
+            writes: 0,
+        })
+    }
+
+    /// Sends a text after those before it.
+    pub(super) fn put(&mut self, text: String) {
+        self.writes += 1;
+        // One that finds no room is lost: it has no outcome.
+        drop(self.texts.try_send(text));
+    }
+
+    /// Waits a while for the last writes, and tells what became of all.
+    pub(super) fn close(self) -> SentFigures {
+        let Self {
+            texts,
+            outcomes,
+            to,
+            writes,
+        } = self;
+        drop(texts);
+        let until = Instant::now() + PATIENCE;
+        let (mut arrived, mut why) = (0, None);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match outcomes.recv_timeout(left) {
+                Ok(Ok(())) => arrived += 1,
+                Ok(Err(says)) => {
+                    why.get_or_insert(says);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    why.get_or_insert("it does not answer".to_owned());
+                    break;
+                }
+            }
+        }
+        SentFigures {
+            to,
+            writes,
+            lost_writes: writes - arrived,
+            why,
+            ..SentFigures::default()
+        }
+    }
+}
+
+/// The addresses of a host and port: one at least.
+fn addresses(of: &str) -> Result<Vec<SocketAddr>, String> {
+    let found = of.to_socket_addrs();
+    let found: Vec<SocketAddr> = found.map_err(|error| format!("{of}: {error}"))?.collect();
+    if found.is_empty() {
+        return Err(format!("{of} has no address"));
+    }
+    Ok(found)
+}
