@@ -447,6 +447,11 @@ impl Call {
         let Some(Variable { index, name: kind }) = self.function.variable else {
             return;
         };
+        // A script that failed has set nothing.
+        let memory = scope.memory.as_mut();
+        if memory.is_some_and(|memory| std::mem::take(&mut memory.scripts.has_failed)) {
+            return;
+        }
         if self.has(index) && scope.fault.is_none() {
             let name = self.argument(index, scope);
             let name = match kind {

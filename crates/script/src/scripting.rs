@@ -51,6 +51,8 @@ pub(crate) struct Remembered {
     states: Vec<(Keeper, State)>,
     /// The first text of scripts that are compiled once, by their elements.
     texts: Vec<(ElementId, Arc<str>)>,
+    /// A function's script has just failed: it has no answer.
+    pub(crate) has_failed: bool,
 }
 
 /// Why a script of a plan gave no answer.

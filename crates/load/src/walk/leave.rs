@@ -88,6 +88,10 @@ impl Walk {
             _ => {}
         }
         self.begin_anew(at, outside);
+        if let ControllerKind::While { condition } = &outside.tree.controllers[at as usize].kind {
+            // JMeter asks, and does not care what the answer is.
+            self.ends_while(at, condition, true, outside);
+        }
         if matches!(
             outside.tree.controllers[at as usize].kind,
             ControllerKind::Loop { .. }

@@ -117,6 +117,7 @@ fn answer(call: &Call, language: Language, scope: &mut Scope, out: &mut String) 
                 call.function.name
             );
             scope.live().log("WARN", &says);
+            scope.memory().scripts.has_failed = true;
         }
         Err(beyond) => scope.cannot(format!("{beyond} (in {})", call.function.name)),
     }

@@ -391,6 +391,11 @@ fn counts_of_loops_are_asked_for_once() {
 }
 
 #[test]
+fn conditions_and_functions_that_fail() {
+    check("failing", &[]);
+}
+
+#[test]
 fn fields_of_headers_are_made_for_each_request() {
     check("fields-made-anew", &[]);
 }
