@@ -7,7 +7,8 @@
 //! Why not an existing client: blocking clients have no such two steps, and an asynchronous one
 //! would bring a runtime to a thread that needs to wake once a second.
 //!
-//! Invariants: plain HTTP to loopback and private addresses only ([`MetricsUrl`], [`is_near`]); an
+//! Invariants: plain HTTP to loopback and private addresses only ([`MetricsUrl`], [`is_near`]), but
+//! for hosts that the user has allowed by name, which whoever makes an [`Exchange`] checks; an
 //! answer that comes too late is never taken for that of the next question; bodies are bounded;
 //! credentials are sent and never shown.
 

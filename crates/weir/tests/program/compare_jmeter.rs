@@ -430,7 +430,9 @@ fn plans_made_by_chance_run_here_as_in_jmeter() {
         folder: place.path().to_owned(),
         jmeter: home,
     };
-    let kept = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compare-jmeter");
+    let kept = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join("compare-jmeter")
+        .join(format!("from-{first}"));
     drop(std::fs::remove_dir_all(&kept));
     std::fs::create_dir_all(&kept).unwrap();
     let mut tally = Tally::default();
