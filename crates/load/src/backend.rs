@@ -122,9 +122,7 @@ impl Backend {
             number("backend_metrics_window"),
             number("backend_metrics_large_window"),
         );
-        let to = argument(&arguments, "influxdbUrl")
-            .unwrap_or_default()
-            .to_owned();
+        let to = shown(argument(&arguments, "influxdbUrl").unwrap_or_default());
         let (influx, way) = match (
             Influx::new(&arguments, window),
             Way::of(&arguments, servers),
@@ -176,6 +174,15 @@ fn argument<'a>(arguments: &'a [(String, String)], wanted: &str) -> Option<&'a s
         .filter(|value| !value.is_empty())
 }
 
+/// A URL as users see it: name and password may stand in front of the host, and in the query.
+fn shown(url: &str) -> String {
+    let url = url.split('?').next().unwrap_or_default();
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, place))) => format!("{scheme}://{place}"),
+        _ => url.to_owned(),
+    }
+}
+
 /// Hears of samples whose figures cannot be sent.
 fn let_pass(received: &Receiver<Heard>, mut outbox: Outbox) -> SentFigures {
     while received.recv().is_ok() {}
@@ -205,4 +212,25 @@ fn add_up(
     influx.end();
     outbox.put(influx.event("ended") + &influx.figures());
     outbox.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_a_url_has_no_password() {
+        let cases = [
+            (
+                "http://h:8086/write?db=j&u=me&p=secret",
+                "http://h:8086/write",
+            ),
+            ("http://me:secret@h/write", "http://h/write"),
+            ("h:8089", "h:8089"),
+            ("", ""),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(shown(url), expected);
+        }
+    }
 }

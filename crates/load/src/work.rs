@@ -55,6 +55,8 @@ pub(crate) struct Work {
     pub(crate) watchers: Vec<Watcher>,
     /// Who hears of samples.
     pub(crate) audiences: Audiences,
+    /// What any result file shows of samples.
+    pub(crate) wanted: Wanted,
     /// Variables whose values result files show with each sample.
     pub(crate) shown_variables: Vec<String>,
 }
@@ -193,6 +195,7 @@ impl Work {
             shared: Shared::default(),
             watchers: plan.auto_stops.iter().cloned().map(Watcher::new).collect(),
             audiences: Audiences::default(),
+            wanted: Wanted::default(),
             shown_variables: Vec::new(),
             plan,
         };
@@ -455,6 +458,7 @@ impl Work {
             let own = own.filter_map(|place| listeners.get(*place));
             step.wanted = own.fold(test, |sum, wanted| sum.or(*wanted));
         }
+        self.wanted = listeners.iter().fold(test, |sum, wanted| sum.or(*wanted));
         self.shown_variables = variables;
     }
 

@@ -21,8 +21,7 @@ const WRITES_MAX: usize = 8;
 /// How long the end of the test waits for the last writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How a write gets there.
-#[derive(Debug)]
+/// How a write gets there; never shown, because it may carry credentials.
 pub(super) enum Way {
     /// A write over HTTP.
     Http {

@@ -7,6 +7,7 @@ use weir_record::{AssertionResult, SampleDetails, SampleRow};
 use weir_response::{AssertionOutcome, SampleLost, SampleView, Verdict, check, extract};
 use weir_script::{Text, Variables};
 
+use crate::audience::Wanted;
 use crate::user::User;
 use crate::user::seen::Seen;
 use crate::user::seen_by_scripts::sample_of;
@@ -39,9 +40,18 @@ fn settle(row: &mut SampleRow, verdict: Verdict) {
         .extend(results);
 }
 
-/// Lets go of what was kept of parts for extractors and assertions.
-fn forget(parts: &mut [SampleRow]) {
+/// Lets go of what was kept of parts for those who look into them, and is shown nowhere.
+pub(crate) fn forget(parts: &mut [SampleRow], wanted: Wanted) {
     for part in parts {
+        forget(&mut part.children, wanted);
+        if wanted.details {
+            if let Some(details) = &mut part.details
+                && !wanted.body_of(part.success)
+            {
+                details.response_data = None;
+            }
+            continue;
+        }
         let said = part.details.take().map(|details| details.assertions);
         part.details = said.filter(|said| !said.is_empty()).map(|assertions| {
             Box::new(SampleDetails {
@@ -49,7 +59,6 @@ fn forget(parts: &mut [SampleRow]) {
                 ..SampleDetails::default()
             })
         });
-        forget(&mut part.children);
     }
 }
 
@@ -97,8 +106,8 @@ impl User {
         if step.is_remembered {
             self.scope.remember(sample_of(row, seen, &[]));
         }
-        if !step.wanted.details && !step.is_seen_as_part {
-            forget(&mut row.children);
+        if !step.is_seen_as_part {
+            forget(&mut row.children, step.wanted);
         }
     }
 

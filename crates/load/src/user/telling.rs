@@ -10,6 +10,7 @@ use crate::details::note_variables;
 use crate::transaction::Told;
 use crate::tree::TreeController;
 use crate::user::User;
+use crate::user::look_into::forget;
 use crate::work::{Group, Step};
 
 impl User {
@@ -27,11 +28,17 @@ impl User {
         if transaction.is_none() {
             return self.tell(row, step.audience);
         }
-        if self.kin.as_ref().is_some_and(|kin| kin.is_whole()) {
-            // JMeter: it is a part of the whole, and once more of the transaction.
-            self.tell(row.clone(), step.audience);
-        } else if let Some(audience) = step.hears_part {
-            self.tell(row.clone(), audience);
+        let is_in_whole = self.kin.as_ref().is_some_and(|kin| kin.is_whole());
+        // JMeter: it is a part of the whole, and once more of the transaction.
+        let hears = if is_in_whole {
+            Some(step.audience)
+        } else {
+            step.hears_part
+        };
+        if let Some(audience) = hears {
+            let mut part = row.clone();
+            forget(std::slice::from_mut(&mut part), step.wanted);
+            self.tell(part, audience);
         }
         if let Some(whole) = transaction.and_then(|at| self.walk.whole(at)) {
             whole.add(row);
@@ -106,6 +113,7 @@ impl User {
         self.tell_scripts_of(controller, &mut told.row);
         self.walk
             .sample_occurred(&group.tree, told.at, None, &told.row);
+        forget(&mut told.row.children, self.core.work.wanted);
         if !told.is_again {
             self.tell(told.row, controller.audience);
         }
