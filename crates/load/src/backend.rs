@@ -30,7 +30,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 /// What a backend hears of a sample.
 #[derive(Debug)]
-struct Heard {
+pub(crate) struct Heard {
     label: Arc<str>,
     success: bool,
     elapsed_ms: u64,
@@ -91,12 +91,30 @@ pub struct SentFigures {
     pub why: Option<String>,
 }
 
+impl SentFigures {
+    /// Nothing could be sent.
+    fn none(name: String, to: String, why: String) -> Self {
+        Self {
+            name,
+            to,
+            writes: 1,
+            lost_writes: 1,
+            lost_samples: 0,
+            why: Some(why),
+        }
+    }
+}
+
 /// A Backend Listener at work.
 #[derive(Debug)]
-pub(crate) struct Backend {
-    samples: SyncSender<Heard>,
-    lost_samples: u64,
-    adding: JoinHandle<SentFigures>,
+pub(crate) enum Backend {
+    Sends {
+        samples: SyncSender<Heard>,
+        lost_samples: u64,
+        adding: JoinHandle<SentFigures>,
+    },
+    /// It cannot send anything.
+    Silent(SentFigures),
 }
 
 impl Backend {
@@ -107,10 +125,7 @@ impl Backend {
         scope: &mut Scope,
         servers: &Servers,
     ) -> Result<Self, LoadError> {
-        let arguments = element.arguments.iter();
-        let arguments: Vec<(String, String)> = arguments
-            .map(|(name, value)| (name.clone(), value.rendered(scope)))
-            .collect();
+        let element = element.map(&mut |text| text.rendered(scope));
         let property = |name: &str| scope.variables.globals().property(name);
         let number = |name: &str| property(name)?.trim().parse::<u64>().ok();
         let seconds = number("backend_influxdb.send_interval").filter(|seconds| *seconds > 0);
@@ -122,24 +137,20 @@ impl Backend {
             number("backend_metrics_window"),
             number("backend_metrics_large_window"),
         );
-        let to = shown(argument(&arguments, "influxdbUrl").unwrap_or_default());
-        let (influx, way) = match (
-            Influx::new(&arguments, window),
-            Way::of(&arguments, servers),
-        ) {
-            (Ok(influx), Ok(way)) => (Some(influx), way),
-            (Err(says), _) | (_, Err(says)) => (None, Way::Nowhere(says)),
+        let to = shown(argument(&element, "influxdbUrl").unwrap_or_default());
+        let influx = Influx::new(&element, window);
+        let ready = influx.and_then(|influx| Ok((influx, Way::of(&element, servers)?)));
+        let (influx, way) = match ready {
+            Ok(ready) => ready,
+            Err(says) => return Ok(Self::Silent(SentFigures::none(name, to, says))),
         };
         let outbox = Outbox::open(way, to)?;
         let (samples, received) = sync_channel(WAITING_MAX);
         let adding = spawn("weir-load-send", move || {
-            let sent = match influx {
-                Some(influx) => add_up(influx, &received, interval, outbox),
-                None => let_pass(&received, outbox),
-            };
+            let sent = add_up(influx, &received, interval, outbox);
             SentFigures { name, ..sent }
         })?;
-        Ok(Self {
+        Ok(Self::Sends {
             samples,
             lost_samples: 0,
             adding,
@@ -148,30 +159,42 @@ impl Backend {
 
     /// Tells it of a sample; never waits.
     pub(crate) fn tell(&mut self, row: &SampleRow, users: UserCounts) {
-        if let Err(TrySendError::Full(_)) = self.samples.try_send(Heard::of(row, users)) {
-            self.lost_samples += 1;
+        if let Self::Sends {
+            samples,
+            lost_samples,
+            ..
+        } = self
+            && let Err(TrySendError::Full(_)) = samples.try_send(Heard::of(row, users))
+        {
+            *lost_samples += 1;
         }
     }
 
     /// Sends what is left.
     pub(crate) fn finish(self) -> SentFigures {
-        drop(self.samples);
-        // Whoever adds up panics only by a fault of ours, which its thread has said.
-        let sent = self.adding.join().unwrap_or_default();
-        SentFigures {
-            lost_samples: self.lost_samples,
-            ..sent
+        match self {
+            Self::Sends {
+                samples,
+                lost_samples,
+                adding,
+            } => {
+                drop(samples);
+                // Whoever adds up panics only by a fault of ours, which its thread has said.
+                let sent = adding.join().unwrap_or_default();
+                SentFigures {
+                    lost_samples,
+                    ..sent
+                }
+            }
+            Self::Silent(none) => none,
         }
     }
 }
 
 /// The value of an argument of the element, unless it is empty.
-fn argument<'a>(arguments: &'a [(String, String)], wanted: &str) -> Option<&'a str> {
-    let mut found = arguments.iter().filter(|(name, _)| name == wanted);
-    found
-        .next()
-        .map(|(_, value)| value.trim())
-        .filter(|value| !value.is_empty())
+fn argument<'a>(element: &'a Element<String>, wanted: &str) -> Option<&'a str> {
+    let value = element.argument(wanted).map(|value| value.trim());
+    value.filter(|value| !value.is_empty())
 }
 
 /// A URL as users see it: name and password may stand in front of the host, and in the query.
@@ -181,13 +204,6 @@ fn shown(url: &str) -> String {
         (Some((scheme, _)), Some((_, place))) => format!("{scheme}://{place}"),
         _ => url.to_owned(),
     }
-}
-
-/// Hears of samples whose figures cannot be sent.
-fn let_pass(received: &Receiver<Heard>, mut outbox: Outbox) -> SentFigures {
-    while received.recv().is_ok() {}
-    outbox.put(String::new());
-    outbox.close()
 }
 
 fn add_up(

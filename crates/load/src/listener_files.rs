@@ -32,12 +32,18 @@ pub(crate) struct ListenerFiles {
 }
 
 struct ListenerFile {
-    /// Place among the files; `None`: it writes none.
-    file: Option<usize>,
-    /// Place among those that send.
-    backend: Option<usize>,
+    does: Deed,
     only: Option<Logged>,
     configuration: SaveConfiguration,
+}
+
+/// What a listener does with a sample.
+enum Deed {
+    Nothing,
+    /// Writes it into the file at this place.
+    Writes(usize),
+    /// Tells the backend at this place.
+    Sends(usize),
 }
 
 struct OpenFile {
@@ -70,24 +76,20 @@ impl ListenerFiles {
             let configuration = SaveConfiguration::of_listener(saved, all);
             let name = listener.file.rendered(scope);
             let path = absolute(&name).ok().filter(|_| !name.is_empty());
-            let file = match path {
-                Some(path) if result_file.as_ref() != Some(&path) => {
-                    Some(made.file(path, &configuration, &reach)?)
-                }
-                _ => None,
-            };
-            let backend = match &listener.sends {
-                Some(backend) => {
+            let does = match (&listener.sends, path) {
+                (Some(backend), _) => {
                     let name = listener.name.rendered(scope);
-                    made.backends
-                        .push(Backend::start(name, backend, scope, servers)?);
-                    Some(made.backends.len() - 1)
+                    let backend = Backend::start(name, backend, scope, servers)?;
+                    made.backends.push(backend);
+                    Deed::Sends(made.backends.len() - 1)
                 }
-                None => None,
+                (None, Some(path)) if result_file.as_ref() != Some(&path) => {
+                    Deed::Writes(made.file(path, &configuration, &reach)?)
+                }
+                (None, _) => Deed::Nothing,
             };
             made.listeners.push(ListenerFile {
-                file,
-                backend,
+                does,
                 only: listener.only,
                 configuration,
             });
@@ -116,9 +118,9 @@ impl ListenerFiles {
 
     /// What each listener's file shows of samples.
     pub(crate) fn wanted(&self) -> Vec<Wanted> {
-        let wanted = self.listeners.iter().map(|listener| match listener.file {
-            Some(_) => Wanted::by(&listener.configuration),
-            None => Wanted::default(),
+        let wanted = self.listeners.iter().map(|listener| match listener.does {
+            Deed::Writes(_) => Wanted::by(&listener.configuration),
+            Deed::Nothing | Deed::Sends(_) => Wanted::default(),
         });
         wanted.collect()
     }
@@ -135,11 +137,13 @@ impl ListenerFiles {
             let Some(listener) = self.listeners.get(*listener) else {
                 continue;
             };
-            if let Some(place) = listener.backend {
-                self.backends[place].tell(row, users);
-            }
-            let Some(place) = listener.file.filter(|place| !self.marked.contains(place)) else {
-                continue;
+            let place = match listener.does {
+                Deed::Writes(place) if !self.marked.contains(&place) => place,
+                Deed::Sends(place) => {
+                    self.backends[place].tell(row, users);
+                    continue;
+                }
+                Deed::Nothing | Deed::Writes(_) => continue,
             };
             let is_wanted = match listener.only {
                 None => true,

@@ -28,6 +28,13 @@ pub struct Backend<T = Template> {
 }
 
 impl<T> Backend<T> {
+    /// The value of an argument.
+    pub fn argument(&self, wanted: &str) -> Option<&T> {
+        let mut arguments = self.arguments.iter();
+        let found = arguments.find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value)
+    }
+
     /// Replaces every text.
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Backend<U> {
         let arguments = self.arguments.iter();

@@ -37,14 +37,15 @@ pub(crate) fn backend(element: &Element<'_>) -> Result<Listener, &'static str> {
     }
     let list = element.element("arguments");
     let entries = list.map(|list| arguments::variables(&list));
-    let arguments: Vec<(String, Template)> = entries
-        .unwrap_or_default()
-        .into_iter()
-        .map(|argument| (argument.name.text, argument.value))
-        .collect();
+    let arguments = entries.unwrap_or_default().into_iter();
+    let backend = Backend {
+        arguments: arguments
+            .map(|argument| (argument.name.text, argument.value))
+            .collect(),
+    };
     let value = |wanted: &str| {
-        let found = arguments.iter().find(|(name, _)| name == wanted);
-        found.map_or("", |(_, value)| value.text.trim())
+        let value: Option<&Template> = backend.argument(wanted);
+        value.map_or("", |value| value.text.trim())
     };
     let sender = value("influxdbMetricsSender");
     let is_known = ["HttpMetricsSender", "UdpMetricsSender"]
@@ -60,7 +61,7 @@ pub(crate) fn backend(element: &Element<'_>) -> Result<Listener, &'static str> {
         id: element.id(),
         name: element.name_template(),
         file: element.text_or("filename", ""),
-        sends: Some(Backend { arguments }),
+        sends: Some(backend),
         only: None,
         save: Vec::new(),
     })

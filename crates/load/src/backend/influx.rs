@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use fancy_regex::Regex;
+use weir_plan::Backend as Element;
 use weir_record::{LABELS_MAX, OTHER_LABELS};
 
 use super::{Heard, argument};
@@ -45,34 +46,40 @@ impl Values {
         self.0.push_back(value);
     }
 
+    /// Mean, least and greatest; nothing if there is none.
+    fn summary(&self) -> Option<[f64; 3]> {
+        let values = || self.0.iter().copied();
+        let mean = values().sum::<f64>() / self.0.len() as f64;
+        Some([mean, values().reduce(f64::min)?, values().reduce(f64::max)?])
+    }
+
     /// Mean, least and greatest, as fields.
     fn fields(&self, out: &mut String) {
-        if self.0.is_empty() {
-            return;
-        }
-        let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mean = self.0.iter().sum::<f64>() / self.0.len() as f64;
-        for (name, value) in [("avg", mean), ("min", least), ("max", most)] {
+        let values = self.summary().into_iter().flatten();
+        for (name, value) in ["avg", "min", "max"].into_iter().zip(values) {
             let _ = write!(out, ",{name}={value:?}");
         }
     }
 
-    /// A percentile as Apache Commons Math estimates it: at `p (n + 1)` of the ordered values,
-    /// between two of them along a line.
-    fn percentile(&self, percent: f64) -> Option<f64> {
+    fn ordered(&self) -> Vec<f64> {
         let mut ordered: Vec<f64> = self.0.iter().copied().collect();
         ordered.sort_by(f64::total_cmp);
-        let place = percent / 100.0 * (ordered.len() as f64 + 1.0);
-        let (first, last) = (ordered.first()?, ordered.last()?);
-        if place < 1.0 {
-            return Some(*first);
-        }
-        let below = place.floor();
-        let lower = ordered.get(below as usize - 1)?;
-        let upper = ordered.get(below as usize);
-        Some(upper.map_or(*last, |upper| lower + (place - below) * (upper - lower)))
+        ordered
     }
+}
+
+/// A percentile of ordered values as Apache Commons Math estimates it: at `p (n + 1)`, between two
+/// of them along a line.
+fn percentile(ordered: &[f64], percent: f64) -> Option<f64> {
+    let place = percent / 100.0 * (ordered.len() as f64 + 1.0);
+    let (first, last) = (ordered.first()?, ordered.last()?);
+    if place < 1.0 {
+        return Some(*first);
+    }
+    let below = place.floor();
+    let lower = ordered.get(below as usize - 1).unwrap_or(last);
+    let upper = ordered.get(below as usize);
+    Some(upper.map_or(*last, |upper| lower + (place - below) * (upper - lower)))
 }
 
 /// What was heard of the samples of one name, or of all.
@@ -162,9 +169,9 @@ pub(super) struct Influx {
 
 impl Influx {
     /// By the arguments of the element; the error says what is wrong with them.
-    pub(super) fn new(arguments: &[(String, String)], window: Window) -> Result<Self, String> {
+    pub(super) fn new(element: &Element<String>, window: Window) -> Result<Self, String> {
         let argument =
-            |wanted: &str, default: &str| argument(arguments, wanted).unwrap_or(default).to_owned();
+            |wanted: &str, default: &str| argument(element, wanted).unwrap_or(default).to_owned();
         let pattern = argument("samplersRegex", ".*");
         let names = Regex::new(&pattern)
             .map_err(|error| format!("samplersRegex \"{pattern}\" cannot be read: {error}"))?;
@@ -181,7 +188,7 @@ impl Influx {
                 .filter(|percent| (0.0..=100.0).contains(percent));
             percentiles.push(number.ok_or_else(|| format!("percentiles: \"{text}\" is none"))?);
         }
-        let own = arguments.iter().filter_map(|(name, value)| {
+        let own = element.arguments.iter().filter_map(|(name, value)| {
             let name = name.strip_prefix("TAG_")?;
             Some(format!(",{}={}", escaped(name), escaped(value)))
         });
@@ -258,10 +265,7 @@ impl Influx {
         for (name, metric) in &self.by_name {
             lines.named(name, metric);
         }
-        let users = &self.users;
-        let mean = users.0.iter().sum::<f64>() / users.0.len().max(1) as f64;
-        let least = users.0.iter().copied().reduce(f64::min).unwrap_or(0.0);
-        let most = users.0.iter().copied().reduce(f64::max).unwrap_or(0.0);
+        let [mean, least, most] = self.users.summary().unwrap_or_default();
         lines.push(
             "internal",
             &format!(
@@ -297,8 +301,9 @@ impl Lines<'_> {
     }
 
     fn percentiles(&self, of: &Values, fields: &mut String) {
+        let ordered = of.ordered();
         for percent in self.percentiles {
-            if let Some(value) = of.percentile(*percent) {
+            if let Some(value) = percentile(&ordered, *percent) {
                 let _ = write!(fields, ",pct{percent:?}={value:?}");
             }
         }
@@ -378,11 +383,11 @@ mod tests {
             1.0, 15.0, 43.0, 43.0, 43.0, 45.0, 45.0, 46.0, 47.0, 47.0, 84.0, 87.0, 1201.0, 1686.0,
         ];
         let all = values(&of, window);
-        assert_eq!(all.percentile(90.0), Some(1443.5));
-        assert_eq!(all.percentile(95.0), Some(1686.0));
-        assert_eq!(all.percentile(1.0), Some(1.0));
-        assert_eq!(values(&[7.0], window).percentile(50.0), Some(7.0));
-        assert_eq!(values(&[], window).percentile(50.0), None);
+        assert_eq!(percentile(&all.ordered(), 90.0), Some(1443.5));
+        assert_eq!(percentile(&all.ordered(), 95.0), Some(1686.0));
+        assert_eq!(percentile(&all.ordered(), 1.0), Some(1.0));
+        assert_eq!(percentile(&[7.0], 50.0), Some(7.0));
+        assert_eq!(percentile(&[], 50.0), None);
     }
 
     #[test]
@@ -401,8 +406,10 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         let new = |name: &str, value: &str| {
-            let arguments = [(name.to_owned(), value.to_owned())];
-            Influx::new(&arguments, Window::of(false, None, None)).err()
+            let element = Element {
+                arguments: vec![(name.to_owned(), value.to_owned())],
+            };
+            Influx::new(&element, Window::of(false, None, None)).err()
         };
         assert!(new("samplersRegex", "(").is_some_and(|says| says.contains("samplersRegex")));
         assert!(new("percentiles", "90;x").is_some_and(|says| says.contains("\"x\"")));

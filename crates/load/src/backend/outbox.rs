@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use http::Uri;
 use weir_exchange::Exchange;
+use weir_plan::Backend as Element;
 use weir_record::failed_to;
 
 use super::{SentFigures, argument};
@@ -31,20 +32,23 @@ pub(super) enum Way {
     },
     /// A datagram.
     Udp { socket: UdpSocket, to: SocketAddr },
-    /// None, and why.
-    Nowhere(String),
 }
 
 impl Way {
     /// The way that the arguments of the element name; the error says what is wrong.
-    pub(super) fn of(arguments: &[(String, String)], servers: &Servers) -> Result<Self, String> {
-        let to = argument(arguments, "influxdbUrl").ok_or("it has no influxdbUrl")?;
-        let class = argument(arguments, "influxdbMetricsSender").unwrap_or_default();
+    pub(super) fn of(element: &Element<String>, servers: &Servers) -> Result<Self, String> {
+        let to = argument(element, "influxdbUrl").ok_or("it has no influxdbUrl")?;
+        let class = argument(element, "influxdbMetricsSender").unwrap_or_default();
         if class.ends_with("UdpMetricsSender") {
             let host = to.rsplit_once(':').map_or(to, |(host, _)| host);
             let addresses = addresses(to)?;
             servers.may_be_told(host, &addresses)?;
-            let socket = UdpSocket::bind("0.0.0.0:0");
+            let any = if addresses[0].is_ipv6() {
+                "[::]:0"
+            } else {
+                "0.0.0.0:0"
+            };
+            let socket = UdpSocket::bind(any);
             return Ok(Self::Udp {
                 socket: socket.map_err(|error| format!("no socket to send from: {error}"))?,
                 to: addresses[0],
@@ -61,7 +65,7 @@ impl Way {
         let addresses = addresses(&format!("{host}:{port}"))?;
         servers.may_be_told(host, &addresses)?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let proof = argument(arguments, "influxdbToken");
+        let proof = argument(element, "influxdbToken");
         let proof = proof.map_or(String::new(), |token| {
             format!("Authorization: Token {token}\r\n")
         });
@@ -87,7 +91,6 @@ impl Way {
                 let sent = socket.send_to(text.as_bytes(), *to);
                 sent.map(|_| ()).map_err(|error| error.to_string())
             }
-            Self::Nowhere(why) => Err(why.clone()),
         }
     }
 }

@@ -133,23 +133,13 @@ impl Servers {
             server.host
         )))
     }
-}
 
-impl Servers {
     /// Whether figures of the test may be sent to this host, which is near or allowed.
     ///
     /// # Errors
     /// It is not: what to do, for people.
     pub(crate) fn may_be_told(&self, host: &str, addresses: &[SocketAddr]) -> Result<(), String> {
-        let reach = &self.reach;
-        let mut far = addresses
-            .iter()
-            .map(SocketAddr::ip)
-            .filter(|ip| !is_near(*ip));
-        match far.find(|ip| !reach.allows(host) && !reach.allows_address(*ip)) {
-            Some(ip) => Err(not_allowed(host, ip)),
-            None => Ok(()),
-        }
+        self.reach.judge(host, addresses.iter().map(SocketAddr::ip))
     }
 }
 
@@ -161,18 +151,18 @@ impl Reach {
     /// # Errors
     /// One of its addresses is not near, and nobody has allowed it: what to do, for people.
     pub(crate) fn admit(&self, server: &mut Server) -> Result<(), String> {
-        let name = server.peer().0;
-        let far = server.addresses.iter().copied();
-        let mut far = far.filter(|ip| !is_near(*ip) && !self.allows_address(*ip));
-        let Some(ip) = far.next() else {
-            server.reaches_far = server.addresses.iter().any(|ip| !is_near(*ip));
-            return Ok(());
-        };
-        if self.allows(name) {
-            server.reaches_far = true;
-            return Ok(());
+        self.judge(server.peer().0, server.addresses.iter().copied())?;
+        server.reaches_far = server.addresses.iter().any(|ip| !is_near(*ip));
+        Ok(())
+    }
+
+    /// Whether all addresses of this name are near, or the name or the others are allowed.
+    fn judge(&self, name: &str, addresses: impl Iterator<Item = IpAddr>) -> Result<(), String> {
+        let mut far = addresses.filter(|ip| !is_near(*ip) && !self.allows_address(*ip));
+        match far.next().filter(|_| !self.allows(name)) {
+            Some(ip) => Err(not_allowed(name, ip)),
+            None => Ok(()),
         }
-        Err(not_allowed(name, ip))
     }
 
     /// The way to a server that was found: a proxy does not change whom the load is for, and gets

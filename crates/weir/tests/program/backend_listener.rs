@@ -206,3 +206,54 @@ fn a_listener_that_is_told_nothing_is_named_before_the_run() {
         assert!(said.contains("plan.jmx:"), "{said}");
     }
 }
+
+#[test]
+fn datagrams_and_tokens_are_sent_too() {
+    let server = CaseServer::start();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .set_read_timeout(Some(std::time::Duration::from_secs(20)))
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.jmx");
+    let token = "<elementProp name=\"influxdbToken\" elementType=\"Argument\"><stringProp \
+                 name=\"Argument.name\">influxdbToken</stringProp><stringProp \
+                 name=\"Argument.value\">abc==</stringProp></elementProp><elementProp \
+                 name=\"influxdbUrl\"";
+    // The last element is the one of a group.
+    let text = std::fs::read_to_string(case("jmx")).unwrap();
+    let (others, last) = text.rsplit_once("<BackendListener ").unwrap();
+    let last = last
+        .replace(".HttpMetricsSender", ".UdpMetricsSender")
+        .replace(
+            "http://127.0.0.1:${__P(port)}/204?db=group",
+            &socket.local_addr().unwrap().to_string(),
+        );
+    let others = others.replace("<elementProp name=\"influxdbUrl\"", token);
+    std::fs::write(&plan, format!("{others}<BackendListener {last}")).unwrap();
+    let port = server.port.to_string();
+    let native = Native {
+        plan: &plan,
+        properties: &[AT_THE_END, ("port", &*port)],
+        port: None,
+        stop_after: None,
+    };
+    native.run();
+    let mut datagram = [0; 9_000];
+    let mut received = String::new();
+    for _ in 0..2 {
+        let length = socket.recv(&mut datagram).unwrap();
+        received += std::str::from_utf8(&datagram[..length]).unwrap();
+    }
+    assert!(received.contains("transaction=ok,statut=ok"), "{received}");
+    assert!(received.contains(" ended\""), "{received}");
+    let requests = server.requests();
+    let writes = requests.values().flatten();
+    let writes: Vec<_> = writes
+        .filter(|request| request.contains("/204?db="))
+        .collect();
+    assert!(writes.len() >= 6, "two writes of three listeners");
+    for write in writes {
+        assert!(write.contains("Authorization: Token abc=="), "{write}");
+    }
+}
