@@ -249,6 +249,9 @@ impl<'p> Reader<'p> {
             return;
         };
         let group = thread_group::read(element, kind, steps, &mut self.findings);
+        if let Some(says) = thread_group::ends_users_after(&group) {
+            self.findings.warning(element, &says);
+        }
         self.plan.groups.push(group);
     }
 

@@ -4,7 +4,12 @@
 //! parent if that is a sampler. What a level has is read once; a sampler then gathers what it
 //! needs from the chain of levels above it.
 
-use weir_plan::{Assertion, PostProcessor, PreProcessor, ResultAction, Template, Timer};
+use std::collections::HashMap;
+
+use weir_plan::{
+    Assertion, ElementId, FailureHandler, PostProcessor, PreProcessor, ResultAction, Template,
+    Timer,
+};
 
 use crate::element::Element;
 
@@ -21,13 +26,16 @@ pub(crate) struct Level<'a> {
     pub(crate) before: Vec<PreProcessor>,
     pub(crate) after: Vec<PostProcessor>,
     pub(crate) assertions: Vec<Assertion<Template>>,
-    pub(crate) on_failure: Vec<ResultAction>,
+    /// Each with how many listeners of the level that are scripts stand before it.
+    pub(crate) on_failure: Vec<(ResultAction, usize)>,
     /// Places in the plan's list.
     pub(crate) listeners: Vec<usize>,
     /// Places in the plan's list.
     pub(crate) auto_stops: Vec<usize>,
     /// Places in the plan's list.
     pub(crate) script_listeners: Vec<usize>,
+    /// The controllers of the level, each with how many of these stand before it.
+    pub(crate) controllers: HashMap<ElementId, usize>,
     /// How many bytes of the file all of them take.
     pub(crate) bytes: usize,
 }
@@ -123,10 +131,29 @@ impl<'s, 'a> Scope<'s, 'a> {
     }
 
     /// What failures do, innermost level first.
-    pub(crate) fn on_failure(&self) -> Vec<ResultAction> {
-        self.levels()
-            .flat_map(|level| level.on_failure.iter().copied())
-            .collect()
+    pub(crate) fn on_failure(&self) -> Vec<FailureHandler> {
+        let mut left = self.script_listeners().len();
+        let mut handlers = Vec::new();
+        for level in self.levels() {
+            handlers.extend(
+                level
+                    .on_failure
+                    .iter()
+                    .map(|(action, before)| FailureHandler {
+                        action: *action,
+                        scripts_after: left - before,
+                    }),
+            );
+            left -= level.script_listeners.len();
+        }
+        handlers
+    }
+
+    /// How many listeners that are scripts hear of samples after a controller of this level does.
+    pub(crate) fn scripts_after(&self, controller: ElementId) -> usize {
+        // What a Module Controller stands for is alone on its level.
+        let before = self.level.controllers.get(&controller);
+        self.script_listeners().len() - before.copied().unwrap_or(0)
     }
 
     /// Places in the plan's list, innermost level first.

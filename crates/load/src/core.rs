@@ -14,7 +14,7 @@ use crate::audience::Audience;
 use crate::census::Census;
 use crate::clock::{Clock, Moment};
 use crate::control::{Control, Stage};
-use crate::counts::{CoreSecond, Counts, Gauges};
+use crate::counts::{CoreSecond, Count, Counts, Gauges};
 use crate::crash::Watched;
 use crate::error::LoadError;
 use crate::http::io_context::IoContext;
@@ -268,18 +268,29 @@ impl Core {
         self.in_flight.set(self.in_flight.get() - 1);
     }
 
-    /// A sample has ended at a moment after this response time.
+    /// A sample has ended; bytes are those received and sent.
     pub(crate) fn sample_ended(
         &self,
-        class: usize,
-        ended: Moment,
-        response_us: u64,
+        count: Count,
         failed_with: Option<&Arc<str>>,
+        bytes: (u64, u64),
     ) {
         self.in_flight.set(self.in_flight.get() - 1);
-        self.roll_to(ended.second());
+        self.roll_to(count.ended.second());
         let mut counts = self.counts.borrow_mut();
-        counts.sample(class, response_us, failed_with);
+        counts.sample(count.class, count.response_us, failed_with);
+        drop(counts);
+        self.tally(|tally| {
+            tally.samples += 1;
+            tally.failed += u64::from(failed_with.is_some());
+            tally.received_bytes += bytes.0;
+            tally.sent_bytes += bytes.1;
+        });
+    }
+
+    /// Whether samples of this label are counted in this class.
+    pub(crate) fn is_of_class(&self, label: &Arc<str>, class: usize) -> bool {
+        self.counts.borrow().is_of_class(label, class)
     }
 
     /// Counts that a sample which ends at a moment was answered with a redirect, or by way of one.

@@ -8,6 +8,17 @@ use weir_record::{
     ClassSecond, LABELS_MAX, LoadSecond, OTHER_LABELS, OpenSecond, response_histogram,
 };
 
+use crate::clock::Moment;
+
+/// How a sample is counted, beside its row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Count {
+    /// The class of the label that it began with.
+    pub(crate) class: usize,
+    pub(crate) ended: Moment,
+    pub(crate) response_us: u64,
+}
+
 /// Samples of one label.
 #[derive(Debug)]
 pub(crate) struct ClassCounts {
@@ -111,6 +122,12 @@ impl Counts {
             }
             None => (self.class_of(OTHER_LABELS).0, label.into()),
         }
+    }
+
+    /// Whether the class is that of the label.
+    pub(crate) fn is_of_class(&self, label: &Arc<str>, class: usize) -> bool {
+        let own = &self.classes[class].label;
+        Arc::ptr_eq(own, label) || **own == **label
     }
 
     /// Counts a sample that ended.

@@ -66,6 +66,12 @@ impl Outside<'_> {
     }
 }
 
+/// A controller and those around it, from the inside to the outside, but not `up_to`.
+fn levels(tree: &Tree, from: u32, up_to: Option<u32>) -> impl Iterator<Item = u32> + use<'_> {
+    let around = |at: &u32| (*at != 0).then(|| tree.controllers[*at as usize].parent);
+    std::iter::successors(Some(from), around).take_while(move |at| Some(*at) != up_to)
+}
+
 /// Controllers that ask each other without a sampler before the user pauses. JMeter's stack
 /// overflows somewhat later.
 const DEPTH_MAX: u32 = 200;
@@ -155,21 +161,39 @@ impl Walk {
         up_to: Option<u32>,
         sample: &SampleRow,
     ) {
-        let mut at = from;
-        while Some(at) != up_to {
-            for child in &tree.controllers[at as usize].children {
+        for level in levels(tree, from, up_to) {
+            for child in &tree.controllers[level as usize].children {
                 if let Child::Controller(child) = child {
-                    self.hears(tree, *child, sample);
+                    self.counts(tree, *child, sample);
                 }
             }
-            if at == 0 {
-                return;
-            }
-            at = tree.controllers[at as usize].parent;
         }
     }
 
-    fn hears(&mut self, tree: &Tree, at: u32, sample: &SampleRow) {
+    /// The transactions that [`Self::sample_occurred`] tells, in its order, each with how many
+    /// listeners that are scripts hear of a sample after it.
+    pub(crate) fn counting<'w>(
+        &'w self,
+        tree: &'w Tree,
+        from: u32,
+        up_to: Option<u32>,
+    ) -> impl Iterator<Item = (u32, usize)> + use<'w> {
+        let levels = levels(tree, from, up_to);
+        let children = levels.flat_map(|level| &tree.controllers[level as usize].children);
+        children.filter_map(|child| {
+            let Child::Controller(at) = *child else {
+                return None;
+            };
+            let is_open = matches!(self.states[at as usize].own, Own::Added(Some(_)));
+            match &tree.controllers[at as usize].kind {
+                ControllerKind::Transaction(kind) if is_open => Some((at, kind.scripts_after)),
+                _ => None,
+            }
+        })
+    }
+
+    /// A transaction that is a sample beside its children counts one of them, if it is open.
+    pub(crate) fn counts(&mut self, tree: &Tree, at: u32, sample: &SampleRow) {
         let kind = &tree.controllers[at as usize].kind;
         if let (ControllerKind::Transaction(kind), Own::Added(Some(open))) =
             (kind, &mut self.state(at).own)

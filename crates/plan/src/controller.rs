@@ -2,7 +2,7 @@
 
 use crate::assertions::Assertion;
 use crate::config::IterationElement;
-use crate::processors::ResultAction;
+use crate::processors::FailureHandler;
 use crate::sampler::Sampler;
 use crate::{ElementId, Position, Template, Variable};
 
@@ -142,11 +142,14 @@ pub struct Transaction<T = Template> {
     /// level first, unlike a sampler's.
     pub assertions: Vec<Assertion<T>>,
     /// What its failure does.
-    pub on_failure: Vec<ResultAction>,
+    pub on_failure: Vec<FailureHandler>,
     /// Places of its listeners in [`crate::LoadPlan::listeners`].
     pub listeners: Vec<usize>,
     /// Places of those that are scripts in [`crate::LoadPlan::script_listeners`], innermost first.
     pub script_listeners: Vec<usize>,
+    /// If it is one more sample: so many listeners that are scripts hear of a sample after the
+    /// transaction has counted it, and what they change does not count.
+    pub scripts_after: usize,
 }
 
 impl<T> From<Sampler<T>> for Node<T> {
@@ -253,6 +256,7 @@ impl<T> ControllerKind<T> {
                 on_failure: transaction.on_failure.clone(),
                 listeners: transaction.listeners.clone(),
                 script_listeners: transaction.script_listeners.clone(),
+                scripts_after: transaction.scripts_after,
             }),
             Self::CriticalSection { lock } => ControllerKind::CriticalSection { lock: f(lock) },
             Self::Parameterized { variables } => ControllerKind::Parameterized {

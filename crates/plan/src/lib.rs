@@ -48,8 +48,8 @@ pub use load::{
 pub use on_sample_error::OnSampleError;
 pub use open_model::{OpenModelError, open_model_steps};
 pub use processors::{
-    DebugParts, DebugPostProcessor, FoundParameters, PostProcessor, PreProcessor, ResultAction,
-    Script,
+    DebugParts, DebugPostProcessor, FailureHandler, FoundParameters, PostProcessor, PreProcessor,
+    ResultAction, Script,
 };
 pub use rate::{RateError, RatePiece, RateProfile};
 pub use sample_part::{SampleField, SampleScope, XmlReading};

@@ -60,9 +60,19 @@ pub struct DebugParts {
     pub properties: bool,
 }
 
-/// What a Result Status Action Handler does when the sample failed.
+/// A Result Status Action Handler.
 ///
 /// It is told like a listener: after the assertions, of the samples that listeners are told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailureHandler {
+    /// What it does when the sample failed.
+    pub action: ResultAction,
+    /// So many listeners that are scripts hear of the sample after it: what they change is nothing
+    /// to it.
+    pub scripts_after: usize,
+}
+
+/// What a Result Status Action Handler does when the sample failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultAction {
     /// As a thread group's setting.

@@ -2,7 +2,7 @@
 
 use crate::assertions::Assertion;
 use crate::http::HttpRequest;
-use crate::processors::{PostProcessor, PreProcessor, ResultAction, Script};
+use crate::processors::{FailureHandler, PostProcessor, PreProcessor, Script};
 use crate::timer::Timer;
 use crate::variable::Variable;
 use crate::{Position, Template};
@@ -29,7 +29,7 @@ pub struct Sampler<T = Template> {
     /// Judge the sample.
     pub assertions: Vec<Assertion<T>>,
     /// What its failure does.
-    pub on_failure: Vec<ResultAction>,
+    pub on_failure: Vec<FailureHandler>,
     /// Places of its listeners in [`crate::LoadPlan::listeners`].
     pub listeners: Vec<usize>,
     /// Places in [`crate::LoadPlan::auto_stops`].

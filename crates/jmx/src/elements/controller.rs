@@ -62,6 +62,7 @@ pub(crate) fn read(element: &Element<'_>) -> Option<ControllerKind> {
             on_failure: Vec::new(),
             listeners: Vec::new(),
             script_listeners: Vec::new(),
+            scripts_after: 0,
         }),
         "CriticalSectionController" => ControllerKind::CriticalSection {
             lock: text("CriticalSectionController.lockName"),

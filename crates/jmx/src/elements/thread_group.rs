@@ -1,7 +1,8 @@
 //! Thread groups: users, their start, their loops and their end.
 
 use weir_plan::{
-    GroupKind, IterationElement, Iterations, Node, OnSampleError, Schedule, Starts, ThreadGroup,
+    Controller, ControllerKind, GroupKind, IterationElement, Iterations, Node, OnSampleError,
+    Schedule, Starts, ThreadGroup, Transaction,
 };
 
 use crate::element::Element;
@@ -61,6 +62,40 @@ pub(crate) fn read(
         nodes: steps.nodes,
         at: element.at(),
     }
+}
+
+/// What a group does that its user cannot want: JMeter 5.6.3 has an error when it looks for the
+/// sampler that a transaction failed with, after which to start the next iteration.
+pub(crate) fn ends_users_after(group: &ThreadGroup) -> Option<String> {
+    if group.on_error != OnSampleError::StartNextLoop {
+        return None;
+    }
+    let transaction = judged_whole(&group.nodes)?;
+    Some(format!(
+        "it starts the next iteration after a failure; but when an assertion or a listener fails the transaction \
+         \"{}\" in line {} although its last sample was a success, the user ends, as in JMeter 5.6.3",
+        transaction.name.text, transaction.at.line
+    ))
+}
+
+/// The first transaction that is a sample with its children inside and may fail by itself.
+fn judged_whole(nodes: &[Node]) -> Option<&Controller> {
+    nodes.iter().find_map(|node| {
+        let Node::Controller(controller) = node else {
+            return None;
+        };
+        match &controller.kind {
+            ControllerKind::Transaction(own) if own.is_parent && may_fail(own) => {
+                Some(&**controller)
+            }
+            _ => judged_whole(&controller.children),
+        }
+    })
+}
+
+/// Whether something beside its children may fail it, or a child of which that is learnt later.
+fn may_fail(transaction: &Transaction) -> bool {
+    !transaction.assertions.is_empty() || !transaction.script_listeners.is_empty()
 }
 
 /// Whether an iteration goes on as the user of the one before it.

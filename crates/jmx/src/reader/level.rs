@@ -54,6 +54,11 @@ impl Reader<'_> {
                 Kind::After => self.after(element, &mut level),
                 Kind::Assertion => self.assertion(element, &mut level),
                 Kind::Listener => self.listener(element, &mut level),
+                Kind::Controller => {
+                    let scripts = level.script_listeners.len();
+                    level.controllers.insert(element.id(), scripts);
+                    continue;
+                }
                 _ => continue,
             }
             // Samplers hold a copy of all but these, of which they hold the place.
@@ -136,7 +141,10 @@ impl Reader<'_> {
             return;
         }
         match class {
-            "ResultAction" => level.on_failure.push(result_action(element)),
+            "ResultAction" => {
+                let scripts = level.script_listeners.len();
+                level.on_failure.push((result_action(element), scripts));
+            }
             "DebugPostProcessor" => {
                 let debug = DebugPostProcessor {
                     name: element.name_template(),

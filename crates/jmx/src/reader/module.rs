@@ -5,7 +5,7 @@ use crate::element::Branch;
 use crate::elements::thread_group::Steps;
 use crate::finding::Refusal;
 use crate::native::Kind;
-use crate::scope::Scope;
+use crate::scope::{Level, Scope};
 
 impl Reader<'_> {
     /// The controller that the module stands for; what is below the module itself JMeter drops.
@@ -41,7 +41,10 @@ impl Reader<'_> {
             Some(_) => None,
         };
         match (problem, target) {
-            (None, Some(target)) => steps.nodes.extend(self.controller(tree, target, scope)),
+            (None, Some(target)) => {
+                let inside = scope.inner(Level::default());
+                steps.nodes.extend(self.controller(tree, target, &inside));
+            }
             (problem, _) => {
                 let problem = problem.unwrap_or_default();
                 let refusal = Refusal {

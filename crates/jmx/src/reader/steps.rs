@@ -212,6 +212,7 @@ impl Reader<'_> {
             transaction.on_failure = inner.on_failure();
             transaction.listeners = inner.listeners();
             transaction.script_listeners = inner.script_listeners();
+            transaction.scripts_after = scope.scripts_after(element.id());
         }
         (kind, steps)
     }

@@ -93,18 +93,36 @@ impl User {
         After::END
     }
 
-    /// What a failed sample leads to: what the handlers say one after the other, then the group.
-    pub(super) fn after_failure(&self, step: &Step, on_error: OnSampleError) -> After {
-        let handlers = step.source.on_failure.iter().map(|action| match action {
-            ResultAction::As(on_error) => self.after_error(*on_error),
-            ResultAction::StartNextLoop => After::leaving(Leaves::LoopIteration),
-            ResultAction::BreakLoop => After::leaving(Leaves::Loop),
-        });
-        let of_handlers = handlers.fold(After::STEP, After::and);
-        of_handlers.and(self.after_error(on_error))
+    /// What the handlers of a sample that failed say, one after the other.
+    pub(super) fn after_handlers(&self, step: &Step) -> After {
+        let handlers = step.source.on_failure.iter();
+        let handlers = handlers.map(|handler| self.after_handler(handler.action));
+        handlers.fold(After::STEP, After::and)
     }
 
-    fn after_error(&self, on_error: OnSampleError) -> After {
+    pub(super) fn after_handler(&self, action: ResultAction) -> After {
+        match action {
+            ResultAction::As(on_error) => self.after_failure(on_error),
+            ResultAction::StartNextLoop => After::leaving(Leaves::LoopIteration),
+            ResultAction::BreakLoop => After::leaving(Leaves::Loop),
+        }
+    }
+
+    /// What the group does after a sample that was a failure before listeners that are scripts
+    /// heard of it, or is one after them: only to the next iteration it goes by the former, as
+    /// JMeter's `JMeterThread.last_sample_ok` does.
+    pub(super) fn after_error(&self, on_error: OnSampleError, was_ok: bool, is_ok: bool) -> After {
+        let counts = match on_error {
+            OnSampleError::StartNextLoop => was_ok,
+            _ => is_ok,
+        };
+        if counts {
+            return After::STEP;
+        }
+        self.after_failure(on_error)
+    }
+
+    fn after_failure(&self, on_error: OnSampleError) -> After {
         match on_error {
             OnSampleError::Continue => After::STEP,
             OnSampleError::StartNextLoop => After::leaving(Leaves::GroupIteration),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weir_plan::ControllerKind;
+use weir_plan::{ControllerKind, OnSampleError};
 
 use crate::clock::Moment;
 use crate::next::Next;
@@ -82,8 +82,7 @@ impl User {
             (next, outside.is_over)
         });
         if let Some(fault) = self.scope.fault.take() {
-            let says = format!("{} ends: {}", self.thread_name(), fault.says);
-            self.scope.variables.globals().log("ERROR", &says);
+            self.log_end(&fault.says);
             return false;
         }
         if is_over {
@@ -113,6 +112,11 @@ impl User {
         !after.ends
     }
 
+    fn log_end(&self, why: &str) {
+        let says = format!("{} ends: {why}", self.thread_name());
+        self.scope.variables.globals().log("ERROR", &says);
+    }
+
     /// Does what comes next in a transaction that is a sample of its own.
     async fn transaction(&mut self, work: &Work, group: &Group, outermost: u32) -> After {
         let mut chain = vec![outermost];
@@ -132,6 +136,12 @@ impl User {
                 }
                 _ => {
                     self.end_transaction(group, &chain);
+                    if group.on_error == OnSampleError::StartNextLoop && !self.last_ok {
+                        // JMeter 5.6.3, measured: it looks for the sampler to leave, and there is
+                        // none.
+                        self.log_end("its group starts the next iteration after a failure, and a transaction failed as a whole");
+                        return After::END;
+                    }
                     return After::STEP;
                 }
             }

@@ -8,6 +8,7 @@ use weir_record::{DataType, SampleRow};
 use weir_script::{PreviousResponse, ScriptSample, Text};
 
 use crate::clock::Moment;
+use crate::counts::Count;
 use crate::details::note_text;
 use crate::user::User;
 use crate::user::debug::Shown;
@@ -264,25 +265,14 @@ impl User {
         }
         if is_whole {
             // Its parts are counted.
-            return Sampled {
-                success: row.success,
-                row: Some(Box::new(row)),
-            };
+            return Sampled::looked_at(row, None);
         }
-        let response_us = self.response_us(started, ended);
-        let code = Arc::clone(&row.response_code);
-        let failed_with = (!row.success).then_some(&code);
-        self.core
-            .sample_ended(class, ended, response_us, failed_with);
-        self.core.tally(|tally| {
-            tally.samples += 1;
-            tally.failed += u64::from(!row.success);
-            tally.received_bytes += row.received_bytes;
-            tally.sent_bytes += row.sent_bytes;
-        });
-        Sampled {
-            success: row.success,
-            row: Some(Box::new(row)),
-        }
+        let measured_us = self.response_us(started, ended);
+        let count = Count {
+            class,
+            ended,
+            response_us: made.elapsed_ms.map_or(measured_us, |ms| ms * 1_000),
+        };
+        Sampled::looked_at(row, Some(count))
     }
 }

@@ -9,6 +9,7 @@ use weir_record::{DataType, SampleRow};
 use weir_script::{PreviousResponse, SentRequest, Text, Unsendable, write_request};
 
 use crate::clock::Moment;
+use crate::counts::Count;
 use crate::details::{note_exchange, note_redirect};
 use crate::http::outcome::{Failure, Place};
 use crate::http::request::{BODY_MAX, Exchange};
@@ -26,7 +27,31 @@ pub(crate) struct Sampled {
     pub(crate) success: bool,
     /// The sample, if somebody in the plan looks at it. Boxed, because every user's task would
     /// have room for it.
-    pub(crate) row: Option<Box<SampleRow>>,
+    pub(crate) looked_at: Option<Box<LookedAt>>,
+}
+
+impl Sampled {
+    /// A sample for somebody to look at.
+    pub(crate) fn looked_at(row: SampleRow, count: Option<Count>) -> Self {
+        Self {
+            success: row.success,
+            looked_at: Some(Box::new(LookedAt { row, count })),
+        }
+    }
+
+    /// Whether it would be counted after those who look at it.
+    pub(crate) fn is_counted_later(&self) -> bool {
+        let looked_at = self.looked_at.as_ref();
+        looked_at.is_some_and(|sample| sample.count.is_some())
+    }
+}
+
+/// A sample that somebody in the plan looks at: scripts may change it until it is counted.
+#[derive(Debug)]
+pub(crate) struct LookedAt {
+    pub(crate) row: SampleRow,
+    /// How it is counted; nothing, if its parts are.
+    pub(crate) count: Option<Count>,
 }
 
 /// What a sample is counted and shown as.
@@ -111,7 +136,7 @@ impl User {
             // They give no sample.
             SamplerKind::FlowControl(_) | SamplerKind::SetVariables(_) => Sampled {
                 success: true,
-                row: None,
+                looked_at: None,
             },
         })
     }
@@ -334,16 +359,13 @@ impl User {
             };
             return self.conclude(row, answered, step, sent, sample);
         }
-        let counted = Counted {
-            started: exchange.started,
-            ended: exchange.ended,
-            received: exchange.received,
-            sent: exchange.sent,
-        };
-        self.count(counted, outcome.success, &outcome.code, sample.class);
+        let count = self.count_of(exchange.started, exchange.ended, sample.class);
+        let failed_with = (!outcome.success).then_some(&outcome.code);
+        let bytes = (exchange.received, exchange.sent);
+        self.core.sample_ended(count, failed_with, bytes);
         Sampled {
             success: outcome.success,
-            row: None,
+            looked_at: None,
         }
     }
 
@@ -357,7 +379,6 @@ impl User {
         sample: Sample<'_>,
     ) -> Sampled {
         self.sign_all(&mut row);
-        let code = Arc::clone(&row.response_code);
         let mut rewritten = None;
         let mut as_part = None;
         let is_seen = step.is_remembered || step.looks_into();
@@ -387,21 +408,17 @@ impl User {
         if let Some(kept) = answered.kept {
             self.client.give_back(kept);
         }
+        let count = self.count_of(answered.started, answered.ended, sample.class);
+        if step.is_looked_at {
+            return Sampled::looked_at(row, Some(count));
+        }
         let success = row.success;
-        let counted = Counted {
-            started: answered.started,
-            ended: answered.ended,
-            received: row.received_bytes,
-            sent: row.sent_bytes,
-        };
-        let row = if step.is_looked_at {
-            Some(Box::new(row))
-        } else {
-            self.tell(row, step.audience);
-            None
-        };
-        self.count(counted, success, &code, sample.class);
-        Sampled { success, row }
+        self.count(count, &row);
+        self.tell(row, step.audience);
+        Sampled {
+            success,
+            looked_at: None,
+        }
     }
 
     /// Writes whose it is into a sample and its parts, as JMeter does: parts of parts do not tell
@@ -442,17 +459,22 @@ impl User {
         ended.micros_since(intended)
     }
 
-    fn count(&mut self, counted: Counted, success: bool, code: &Arc<str>, class: usize) {
-        let response_us = self.response_us(counted.started, counted.ended);
-        let failed_with = (!success).then_some(code);
-        self.core
-            .sample_ended(class, counted.ended, response_us, failed_with);
-        self.core.tally(|tally| {
-            tally.samples += 1;
-            tally.failed += u64::from(!success);
-            tally.received_bytes += counted.received;
-            tally.sent_bytes += counted.sent;
-        });
+    fn count_of(&mut self, started: Moment, ended: Moment, class: usize) -> Count {
+        Count {
+            class,
+            ended,
+            response_us: self.response_us(started, ended),
+        }
+    }
+
+    /// Counts a sample as those who looked at it have left it.
+    pub(crate) fn count(&self, mut count: Count, row: &SampleRow) {
+        if !self.core.is_of_class(&row.label, count.class) {
+            (count.class, _) = self.core.class_of(&row.label);
+        }
+        let failed_with = (!row.success).then_some(&row.response_code);
+        let bytes = (row.received_bytes, row.sent_bytes);
+        self.core.sample_ended(count, failed_with, bytes);
     }
 }
 
@@ -463,15 +485,6 @@ pub(crate) struct Answered {
     pub(crate) ended: Moment,
     /// Of the last response.
     pub(crate) kept: Option<Box<Kept>>,
-}
-
-/// What is counted of a sample.
-#[derive(Debug, Clone, Copy)]
-struct Counted {
-    started: Moment,
-    ended: Moment,
-    received: u64,
-    sent: u64,
 }
 
 /// How the requests of a step go out.

@@ -12,7 +12,7 @@ use crate::set_variables::set_variables;
 use crate::user::User;
 use crate::user::after::After;
 use crate::user::made_up::Made;
-use crate::user::sampling::Sampled;
+use crate::user::sampling::{LookedAt, Sampled};
 use crate::work::{Group, Step, Work};
 
 impl User {
@@ -81,6 +81,10 @@ impl User {
             let ends = self.led.take();
             return ends.map_or(After::STEP, |ends| self.end_for_script(ends));
         };
+        let is_ignored = self.ignores_sample();
+        if (self.sample_is_lost || is_ignored) && sampled.is_counted_later() {
+            self.core.sample_left_out();
+        }
         if std::mem::take(&mut self.sample_is_lost) {
             tokio::task::yield_now().await;
             let ends = self.ends_for_script();
@@ -88,26 +92,33 @@ impl User {
         }
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
-        let is_ignored = self.ignores_sample();
-        if let Some(mut row) = sampled.row.filter(|_| !is_ignored) {
-            if !step.script_listeners.is_empty() {
-                self.tell_scripts(&step.script_listeners, &mut row);
+        let mut success = sampled.success;
+        let mut after = After::STEP;
+        match sampled.looked_at {
+            Some(_) if is_ignored => {}
+            Some(sample) => {
+                let LookedAt { mut row, count } = *sample;
+                after = self.tell_those_who_act(group, step, &mut row, transaction);
+                success = row.success;
+                if let Some(count) = count {
+                    self.count(count, &row);
+                }
+                self.watch(work, step, &row);
+                self.tell_of(step, row, transaction);
             }
-            self.watch(work, step, &row);
-            self.walk
-                .sample_occurred(&group.tree, step.parent, transaction, &row);
-            self.tell_of(step, *row, transaction);
+            None if success => {}
+            None => after = self.after_handlers(step),
         }
         self.meet();
         if let Some(ends) = self.led.take().or_else(|| self.ends_for_script()) {
             return self.end_for_script(ends);
         }
-        if sampled.success {
-            return After::STEP;
+        if success && sampled.success {
+            return after;
         }
         // A sample that fails before it waits for anything must not keep others from running.
         tokio::task::yield_now().await;
-        self.after_failure(step, group.on_error)
+        after.and(self.after_error(group.on_error, sampled.success, success))
     }
 
     /// Waits for the sum of the step's timers; false if the user ends instead of sampling.

@@ -1,19 +1,74 @@
 //! Who is told of samples and transactions, and when.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
-use weir_plan::ControllerKind;
+use weir_plan::{ControllerKind, ResultAction};
 use weir_record::SampleRow;
 
 use crate::audience::Audience;
 use crate::details::note_variables;
 use crate::transaction::Told;
-use crate::tree::TreeController;
 use crate::user::User;
+use crate::user::after::After;
 use crate::user::look_into::forget;
 use crate::work::{Group, Step};
 
+/// Who acts on a sample, beside scripts.
+enum Actor {
+    /// A transaction beside its children counts it.
+    Transaction(u32),
+    /// A handler of failures.
+    Handler(ResultAction),
+}
+
 impl User {
+    /// Tells those who act on a sample: scripts, which may change it for those after them,
+    /// transactions beside their children, which count it, and handlers of failures, which say
+    /// where to go. JMeter asks all in one order: the innermost level first, one level in the
+    /// order of the file.
+    pub(super) fn tell_those_who_act(
+        &mut self,
+        group: &Group,
+        step: &Step,
+        row: &mut SampleRow,
+        transaction: Option<u32>,
+    ) -> After {
+        let scripts = &step.script_listeners;
+        if scripts.is_empty() {
+            self.walk
+                .sample_occurred(&group.tree, step.parent, transaction, row);
+            return if row.success {
+                After::STEP
+            } else {
+                self.after_handlers(step)
+            };
+        }
+        let in_earshot = step.scripts_in_earshot.len();
+        let handlers = step.source.on_failure.iter();
+        let mut actors: Vec<_> = self
+            .walk
+            .counting(&group.tree, step.parent, transaction)
+            .map(|(at, scripts_after)| (scripts_after, Actor::Transaction(at)))
+            .chain(handlers.map(|h| (h.scripts_after, Actor::Handler(h.action))))
+            .collect();
+        actors.sort_by_key(|(scripts_after, _)| Reverse(*scripts_after));
+        let mut told = 0;
+        let mut after = After::STEP;
+        for (scripts_after, actor) in actors {
+            let before = in_earshot.saturating_sub(scripts_after).min(scripts.len());
+            self.tell_scripts(&scripts[told..before], row);
+            told = before;
+            match actor {
+                Actor::Transaction(at) => self.walk.counts(&group.tree, at, row),
+                Actor::Handler(_) if row.success => {}
+                Actor::Handler(action) => after = after.and(self.after_handler(action)),
+            }
+        }
+        self.tell_scripts(&scripts[told..], row);
+        after
+    }
+
     /// Tells these of a sample.
     pub(crate) fn tell(&self, mut row: SampleRow, audience: Audience) {
         note_variables(&mut row, &self.core.work.shown_variables, &self.scope);
@@ -84,12 +139,6 @@ impl User {
         }
     }
 
-    fn tell_scripts_of(&mut self, controller: &TreeController, row: &mut SampleRow) {
-        if let ControllerKind::Transaction(kind) = &controller.kind {
-            self.tell_scripts(&kind.script_listeners, row);
-        }
-    }
-
     /// Tells of a transaction around a loop that was left, though it goes on.
     pub(crate) fn tell_early(&mut self, group: &Group, at: u32) {
         if let Some(told) = self.walk.whole(at).and_then(|whole| whole.tell_early(at)) {
@@ -110,9 +159,19 @@ impl User {
     /// Tells of a transaction that is a sample.
     fn announce(&mut self, group: &Group, mut told: Told) {
         let controller = &group.tree.controllers[told.at as usize];
-        self.tell_scripts_of(controller, &mut told.row);
-        self.walk
-            .sample_occurred(&group.tree, told.at, None, &told.row);
+        let scripts = match &controller.kind {
+            ControllerKind::Transaction(kind) => kind.script_listeners.as_slice(),
+            _ => &[],
+        };
+        let mut before = 0;
+        let counting: Vec<_> = self.walk.counting(&group.tree, told.at, None).collect();
+        for (at, scripts_after) in counting {
+            let next = scripts.len().saturating_sub(scripts_after);
+            self.tell_scripts(&scripts[before..next], &mut told.row);
+            before = next;
+            self.walk.counts(&group.tree, at, &told.row);
+        }
+        self.tell_scripts(&scripts[before..], &mut told.row);
         forget(&mut told.row.children, self.core.work.wanted);
         if !told.is_again {
             self.tell(told.row, controller.audience);

@@ -6,6 +6,7 @@
 
 mod adjustments;
 mod backend_listener;
+mod changed_samples;
 mod check_and_run;
 mod cli;
 mod compare;

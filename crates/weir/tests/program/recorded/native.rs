@@ -24,6 +24,8 @@ pub(crate) struct Native<'a> {
 /// What a run has left: the test's own result file and those of the plan's listeners.
 pub(crate) struct Left {
     folder: tempfile::TempDir,
+    /// Samples that the run counted, and those of them that failed.
+    pub(crate) counted: (u64, u64),
 }
 
 impl Left {
@@ -97,6 +99,9 @@ impl Native<'_> {
         let summary = load.join(PATIENCE);
         assert!(summary.in_time, "{} ends", self.plan.display());
         assert_eq!(summary.problem, None);
-        Left { folder }
+        Left {
+            folder,
+            counted: (summary.samples, summary.failed),
+        }
     }
 }
