@@ -59,6 +59,7 @@ mod java_random;
 mod kin;
 mod left_by_scripts;
 mod listener_files;
+mod listening;
 mod next;
 mod open_files;
 mod pacing;

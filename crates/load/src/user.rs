@@ -17,8 +17,8 @@ mod parallel;
 mod rows;
 mod sampling;
 mod scripts;
-mod seen;
-mod seen_by_scripts;
+pub(crate) mod seen;
+pub(crate) mod seen_by_scripts;
 mod step;
 mod telling;
 

@@ -16,6 +16,8 @@ mod state;
 mod transactions;
 mod values;
 
+use std::sync::Arc;
+
 use weir_plan::ControllerKind;
 use weir_record::SampleRow;
 use weir_script::Scope;
@@ -24,10 +26,12 @@ use crate::across_users::{Permit, Shared};
 use crate::clock::Clock;
 use crate::details::note_variables;
 use crate::iterations::Data;
+use crate::listening::Listening;
 use crate::next::Next;
 use crate::set_variables::set_variables;
 use crate::transaction::{Told, Whole};
 use crate::tree::{Child, Tree};
+use crate::work::Work;
 use state::{Lock, Own, State};
 use values::holds;
 
@@ -48,8 +52,7 @@ pub(crate) struct Outside<'a> {
     pub(crate) last_ok: bool,
     /// Transactions beside their children that have come to their end on the way.
     pub(crate) closed: &'a mut Vec<SampleRow>,
-    /// Variables that results show.
-    pub(crate) shown_variables: &'a [String],
+    pub(crate) work: &'a Work,
     /// The outermost transaction that is a sample with its children inside, if it was left.
     pub(crate) given_up: Option<Told>,
     /// A data set has come to the end of its file: the user ends.
@@ -59,9 +62,21 @@ pub(crate) struct Outside<'a> {
 }
 
 impl Outside<'_> {
-    /// A transaction has ended: variables that change further on do not change in its sample.
-    fn close(&mut self, mut row: SampleRow) {
-        note_variables(&mut row, self.shown_variables, self.scope);
+    /// A transaction has ended. Listeners that are scripts and in earshot of the last sampler hear
+    /// of it before anything else happens; variables that change further on do not change in its
+    /// sample.
+    fn close(&mut self, mut row: SampleRow, last: Option<&mut SampleRow>) {
+        if let Some(left) = &self.data.scripts {
+            let earshot = Arc::clone(&left.earshot);
+            let mut listening = Listening {
+                work: self.work,
+                clock: self.clock,
+                scope: self.scope,
+                data: self.data,
+            };
+            listening.tell(&earshot, &mut row, last);
+        }
+        note_variables(&mut row, &self.work.shown_variables, self.scope);
         self.closed.push(row);
     }
 }

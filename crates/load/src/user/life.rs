@@ -163,7 +163,7 @@ impl User {
             clock: self.core.clock,
             last_ok: self.last_ok,
             closed: &mut closed,
-            shown_variables: &self.core.work.shown_variables,
+            work: &self.core.work,
             given_up: None,
             is_over: false,
             depth: 0,

@@ -15,9 +15,10 @@ use weir_script::{
     ScriptSample, ScriptValue, SentRequest, Text,
 };
 
-use crate::details::note_variables;
 use crate::http::outcome::Failure;
-use crate::transaction::last_part;
+use crate::listening::{
+    Listening, change_last_part, log_failure, run_script, script_run, set_time,
+};
 use crate::user::User;
 use crate::user::made_up::Made;
 use crate::user::sampling::Sampled;
@@ -32,34 +33,25 @@ fn is_beanshell(script: &Script<Text>) -> bool {
 
 impl User {
     fn script_run(&self, place: ScriptPlace) -> ScriptRun {
-        let mut run = ScriptRun::new(place, &self.thread_name());
-        run.bindings.previous = self.scope.sample_before().cloned();
-        run
+        script_run(place, &self.scope)
     }
 
-    /// Runs a script at the time it is.
     fn run_script(
         &mut self,
         script: &Script<Text>,
         run: &mut ScriptRun,
     ) -> Result<ScriptValue, ScriptFailure> {
-        self.set_time();
-        let done = run.run(script, &mut self.scope);
-        let left = self.data.scripts.get_or_insert_default();
-        left.sleep_ms = left.sleep_ms.saturating_add(run.bindings.sleep_ms);
-        left.ends = left.ends.max(run.bindings.ends);
-        // Errors in assertions are what JMeter takes assertions for.
-        if let Err(ScriptFailure::Fatal(_)) = &done
-            && run.bindings.place != ScriptPlace::Assertion
-        {
-            left.ends = left.ends.max(Some(Ends::User));
-        }
-        done
+        run_script(
+            script,
+            run,
+            self.core.clock,
+            &mut self.scope,
+            &mut self.data,
+        )
     }
 
     fn set_time(&mut self) {
-        let now = self.core.clock.now();
-        self.scope.epoch_ms = self.core.clock.epoch_ms(now).cast_signed();
+        set_time(&mut self.scope, self.core.clock);
     }
 
     /// Runs a script that stands before a sampler, or is its delay. JMeter fills in the script's
@@ -81,13 +73,8 @@ impl User {
         (shown, done)
     }
 
-    fn log_script(&self, level: &str, text: &str) {
-        self.scope.variables.globals().log(level, text);
-    }
-
-    /// Says in the log what became of a script that failed as it may in JMeter.
     fn log_failure(&self, name: &str, says: &str) {
-        self.log_script("ERROR", &format!("Problem in the script of {name}: {says}"));
+        log_failure(&self.scope, name, says);
     }
 
     /// Keeps the step from being done, because Weir cannot run one of its scripts.
@@ -396,15 +383,6 @@ impl User {
         }
     }
 
-    /// Tells scripts of a transaction that has come to its end beside its children: those in
-    /// earshot of the last sampler.
-    pub(crate) fn tell_scripts_in_earshot(&mut self, row: &mut SampleRow) {
-        let earshot = self.data.scripts.as_ref().map(|left| &left.earshot);
-        if let Some(earshot) = earshot.map(Arc::clone) {
-            self.tell_scripts(&earshot, row);
-        }
-    }
-
     /// Tells listeners that are scripts of a sample, which they may change for those who hear of it
     /// later.
     pub(crate) fn tell_scripts(&mut self, listeners: &[usize], row: &mut SampleRow) {
@@ -412,56 +390,18 @@ impl User {
             return;
         }
         let work = Arc::clone(&self.core.work);
-        note_variables(row, &work.shown_variables, &self.scope);
-        for place in listeners {
-            self.tell_script(&work.plan.script_listeners[*place], row);
-        }
-    }
-
-    fn tell_script(&mut self, script: &Script<Text>, row: &mut SampleRow) {
-        let mut run = self.script_run(ScriptPlace::Listener);
-        // Of a transaction the sample before is its last one.
-        let is_whole = row.is_transaction;
-        if is_whole {
-            run.bindings.own = Some(sample_of(row, &Seen::default(), &[]));
-        }
-        let done = self.run_script(script, &mut run);
-        let heard = if is_whole {
-            self.change_last_part(row, run.bindings.previous);
-            run.bindings.own
-        } else {
-            run.bindings.previous
+        let last = row.is_transaction.then(|| self.walk.last_part()).flatten();
+        let mut listening = Listening {
+            work: &work,
+            clock: self.core.clock,
+            scope: &mut self.scope,
+            data: &mut self.data,
         };
-        if let Some(heard) = heard.filter(ScriptSample::is_changed) {
-            apply_to_row(&heard, row);
-            if !is_whole {
-                self.scope.remember(heard);
-            }
-        }
-        let name = run.bindings.label;
-        match done {
-            Ok(_) => {}
-            Err(ScriptFailure::Thrown(says) | ScriptFailure::Fatal(says)) => {
-                self.log_failure(&name, &says);
-            }
-            Err(ScriptFailure::Beyond(says)) => {
-                row.success = false;
-                row.failure_message = format!("{name}: {says}").into();
-            }
-        }
+        listening.tell(listeners, row, last);
     }
 
-    /// Takes over what a script that looks at a transaction has made of the sample before, which is
-    /// the last one inside, or inside the transaction around it.
     fn change_last_part(&mut self, row: &mut SampleRow, previous: Option<ScriptSample>) {
-        let Some(previous) = previous.filter(ScriptSample::is_changed) else {
-            return;
-        };
-        let part = last_part(row).or_else(|| self.walk.last_part());
-        if let Some(part) = part.filter(|part| part.timestamp_ms == previous.start_ms) {
-            apply_to_row(&previous, part);
-        }
-        self.scope.remember(previous);
+        change_last_part(&mut self.scope, row, previous, self.walk.last_part());
     }
 
     /// A sampler that is a script: its value is the response.

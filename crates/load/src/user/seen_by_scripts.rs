@@ -117,9 +117,10 @@ fn arguments(
             value: Text::literal(&argument.value),
             always_encode: argument.encode,
             use_equals: known.is_none_or(|known| known.use_equals),
-            content_type: known
-                .map(|known| known.content_type.clone())
-                .unwrap_or_default(),
+            content_type: known.map_or_else(
+                || Text::literal("text/plain"),
+                |known| known.content_type.clone(),
+            ),
         }
     });
     arguments.collect()

@@ -102,11 +102,10 @@ impl User {
 
     /// Tells of a transaction beside its children that has come to its end while the user walked.
     /// Those in earshot of the last sampler hear of it: without one, nobody (JMeter).
-    pub(crate) fn tell_of_closed(&mut self, mut row: SampleRow) {
+    pub(crate) fn tell_of_closed(&mut self, row: SampleRow) {
         if self.kin.as_ref().is_some_and(|kin| kin.is_whole()) {
             return;
         }
-        self.tell_scripts_in_earshot(&mut row);
         if let Some(audience) = self.earshot {
             self.core.row(row, audience);
         }

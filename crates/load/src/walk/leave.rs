@@ -75,7 +75,7 @@ impl Walk {
                 let own = std::mem::replace(&mut self.state(at).own, Own::Nothing);
                 self.state(at).own = match own {
                     Own::Added(Some(open)) => {
-                        outside.close(open.cut_short(outside.clock, ok));
+                        outside.close(open.cut_short(outside.clock, ok), self.last_part());
                         Own::Added(None)
                     }
                     Own::Whole(Some(whole)) => {

@@ -34,7 +34,7 @@ impl Walk {
             if let (Some(open), ControllerKind::Transaction(kind)) = (open.take(), &controller.kind)
             {
                 let closed = open.end(outside.clock, kind.include_timers);
-                outside.close(closed);
+                outside.close(closed, self.last_part());
             }
         } else if let Some(open) = open {
             open.answers();

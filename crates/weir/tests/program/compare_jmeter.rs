@@ -27,7 +27,7 @@ use weir_reach::Reach;
 use weir_script::{Origin, resolve};
 
 use crate::recorded::EVERYTHING;
-use crate::recorded::files::{ByUser, without_alive, xml};
+use crate::recorded::files::{ByUser, without_alive, without_boundary, xml};
 use crate::recorded::jmeter::in_jmeter;
 use crate::recorded::native::Native;
 use crate::recorded::server::{CaseServer, Requests};
@@ -341,7 +341,7 @@ fn by_group(rows: ByUser, requests: &Requests) -> BTreeMap<String, Seen> {
 
 /// A row without what is made by chance, and without lines that say nothing.
 fn lasting(row: &str) -> String {
-    let row = without_boundary(&without_numbers_of_scripts(row));
+    let row = without_numbers_of_scripts(row);
     let lines = row.lines().map(str::trim_end);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     let row = lines.join("\n");
@@ -382,21 +382,6 @@ fn without_numbers_of_scripts(row: &str) -> String {
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |whole, part| {
         whole + "class: Script" + part.trim_start_matches(|c: char| c.is_ascii_digit())
-    })
-}
-
-/// A request or row without the boundary of its parts, which is made by chance, and the lengths
-/// that come from it.
-fn without_boundary(text: &str) -> String {
-    let Some((_, rest)) = text.split_once("boundary=") else {
-        return text.to_owned();
-    };
-    let boundary = rest.split([';', ' ', '\n']).next().unwrap_or_default();
-    let same = text.replace(boundary, "BOUNDARY");
-    let mut parts = same.split("Content-Length: ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |whole, part| {
-        whole + "Content-Length: " + part.trim_start_matches(|c: char| c.is_ascii_digit())
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) mod server;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use files::{ByUser, csv, same, without_alive, xml};
+use files::{ByUser, csv, same, without_alive, without_boundary, xml};
 use native::{Left, Native};
 use server::CaseServer;
 use weir_record::{JtlReader, SampleRow};
@@ -120,9 +120,14 @@ fn check_lasting(name: &str, listeners: &[&str], lasting: fn(ByUser) -> ByUser) 
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let asked_here = jmeter::listed(&server.requests());
     for (own, recorded) in lines(&asked_here).iter().zip(&lines(&asked)) {
+        let (own, recorded) = (without_boundary(own), without_boundary(recorded));
         assert_eq!(own, recorded, "{name}: requests");
     }
-    assert_eq!(asked_here.len(), asked.len(), "{name}: requests");
+    assert_eq!(
+        asked_here.lines().count(),
+        asked.lines().count(),
+        "{name}: requests"
+    );
     for file in listeners {
         assert_eq!(left.file(file), recorded(file), "{name}: {file}");
     }

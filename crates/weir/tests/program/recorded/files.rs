@@ -49,7 +49,7 @@ pub(crate) fn xml(text: &str, port: u16) -> ByUser {
             let user = attribute(&sample[0], "tn").unwrap_or_default().to_owned();
             let rows = users.entry(user).or_default();
             let whole = std::mem::take(&mut sample);
-            rows.push(without_stack_traces(&whole).join("\n"));
+            rows.push(without_boundary(&without_stack_traces(&whole).join("\n")));
         }
         if begins || !sample.is_empty() {
             sample.push(lasting(line, port));
@@ -144,4 +144,19 @@ pub(crate) fn same(here: &ByUser, jmeter: &ByUser, what: &str) {
     }
     let users = |all: &ByUser| all.keys().cloned().collect::<Vec<_>>();
     assert_eq!(users(here), users(jmeter), "{what}: users");
+}
+
+/// A request or row without the boundary of its parts, which is made by chance, and the lengths
+/// that come from it.
+pub(crate) fn without_boundary(text: &str) -> String {
+    let Some((_, rest)) = text.split_once("boundary=") else {
+        return text.to_owned();
+    };
+    let boundary = rest.split([';', ' ', '\n']).next().unwrap_or_default();
+    let same = text.replace(boundary, "BOUNDARY");
+    let mut parts = same.split("Content-Length: ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |whole, part| {
+        whole + "Content-Length: " + part.trim_start_matches(|c: char| c.is_ascii_digit())
+    })
 }
