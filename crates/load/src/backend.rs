@@ -1,18 +1,21 @@
 //! Backend Listeners: figures of the running test, sent to a time-series database.
 //!
-//! JMeter's `InfluxdbBackendListenerClient`: [`influx`] has what is written, in the words that
-//! dashboards made for JMeter look for. Adding up and sending have a thread each, so that a
+//! JMeter's `InfluxdbBackendListenerClient` and `GraphiteBackendListenerClient`: [`influx`] and
+//! [`graphite`] have what is written, in the words that dashboards made for JMeter look for, of
+//! what [`sums`] adds up. Adding up and sending have a thread each, so that a
 //! database that is slow or gone costs the load nothing; what it does not get is counted.
 
+mod graphite;
 mod influx;
 mod outbox;
+mod sums;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use weir_plan::Backend as Element;
+use weir_plan::{Backend as Element, Database};
 use weir_record::SampleRow;
 use weir_script::{Scope, Text};
 
@@ -20,13 +23,13 @@ use crate::census::UserCounts;
 use crate::error::LoadError;
 use crate::http::servers::Servers;
 use crate::start::spawn;
-use influx::{Influx, Window};
+use graphite::Graphite;
+use influx::Influx;
 use outbox::{Outbox, Way};
+use sums::{Sums, Window};
 
 /// Samples that wait to be added up: JMeter's default (`QUEUE_SIZE`).
 const WAITING_MAX: usize = 5_000;
-/// How often figures are sent: JMeter's default (`backend_influxdb.send_interval`).
-const INTERVAL: Duration = Duration::from_secs(5);
 
 /// What a backend hears of a sample.
 #[derive(Debug)]
@@ -72,6 +75,53 @@ impl Heard {
 fn hits(row: &SampleRow) -> u64 {
     let own = !row.is_transaction || row.children.is_empty();
     u64::from(own) + row.children.iter().map(hits).sum::<u64>()
+}
+
+/// The words that figures are sent in.
+#[derive(Debug)]
+enum Words {
+    Influx(Influx),
+    Graphite(Graphite),
+}
+
+impl Words {
+    fn of(element: &Element<String>, window: Window) -> Result<Self, String> {
+        Ok(match element.to {
+            Database::Influx => Self::Influx(Influx::new(element, window)?),
+            Database::Graphite => Self::Graphite(Graphite::new(element, window)?),
+        })
+    }
+
+    fn sums(&mut self) -> &mut Sums {
+        match self {
+            Self::Influx(influx) => &mut influx.sums,
+            Self::Graphite(graphite) => &mut graphite.sums,
+        }
+    }
+
+    /// What is sent when the test starts.
+    fn at_start(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Influx(influx) => Some(influx.event("started").into_bytes()),
+            Self::Graphite(_) => None,
+        }
+    }
+
+    /// The figures of an interval, which ends.
+    fn figures(&mut self) -> Vec<u8> {
+        match self {
+            Self::Influx(influx) => influx.figures().into_bytes(),
+            Self::Graphite(graphite) => graphite.figures(),
+        }
+    }
+
+    /// The figures of the last interval.
+    fn at_end(&mut self) -> Vec<u8> {
+        match self {
+            Self::Influx(influx) => (influx.event("ended") + &influx.figures()).into_bytes(),
+            Self::Graphite(graphite) => graphite.figures(),
+        }
+    }
 }
 
 /// What became of the figures of a Backend Listener.
@@ -128,8 +178,12 @@ impl Backend {
         let element = element.map(&mut |text| text.rendered(scope));
         let property = |name: &str| scope.variables.globals().property(name);
         let number = |name: &str| property(name)?.trim().parse::<u64>().ok();
-        let seconds = number("backend_influxdb.send_interval").filter(|seconds| *seconds > 0);
-        let interval = seconds.map_or(INTERVAL, Duration::from_secs);
+        let (property_of_interval, default) = match element.to {
+            Database::Influx => ("backend_influxdb.send_interval", 5),
+            Database::Graphite => ("backend_graphite.send_interval", 1),
+        };
+        let seconds = number(property_of_interval).filter(|seconds| *seconds > 0);
+        let interval = Duration::from_secs(seconds.unwrap_or(default));
         let is_timed = property("backend_metrics_window_mode")
             .is_some_and(|mode| mode.eq_ignore_ascii_case("timed"));
         let window = Window::of(
@@ -137,17 +191,17 @@ impl Backend {
             number("backend_metrics_window"),
             number("backend_metrics_large_window"),
         );
-        let to = shown(argument(&element, "influxdbUrl").unwrap_or_default());
-        let influx = Influx::new(&element, window);
-        let ready = influx.and_then(|influx| Ok((influx, Way::of(&element, servers)?)));
-        let (influx, way) = match ready {
+        let to = shown(&place(&element));
+        let words = Words::of(&element, window);
+        let ready = words.and_then(|words| Ok((words, Way::of(&element, servers)?)));
+        let (words, way) = match ready {
             Ok(ready) => ready,
             Err(says) => return Ok(Self::Silent(SentFigures::none(name, to, says))),
         };
         let outbox = Outbox::open(way, to)?;
         let (samples, received) = sync_channel(WAITING_MAX);
         let adding = spawn("weir-load-send", move || {
-            let sent = add_up(influx, &received, interval, outbox);
+            let sent = add_up(words, &received, interval, outbox);
             SentFigures { name, ..sent }
         })?;
         Ok(Self::Sends {
@@ -197,6 +251,20 @@ fn argument<'a>(element: &'a Element<String>, wanted: &str) -> Option<&'a str> {
     value.filter(|value| !value.is_empty())
 }
 
+/// Where the element says that its database is: a URL, or a host and port.
+fn place(element: &Element<String>) -> String {
+    match element.to {
+        Database::Influx => argument(element, "influxdbUrl")
+            .unwrap_or_default()
+            .to_owned(),
+        Database::Graphite => {
+            let host = argument(element, "graphiteHost").unwrap_or_default();
+            let port = argument(element, "graphitePort").unwrap_or("2003");
+            format!("{host}:{port}")
+        }
+    }
+}
+
 /// A URL as users see it: name and password may stand in front of the host, and in the query.
 fn shown(url: &str) -> String {
     let url = url.split('?').next().unwrap_or_default();
@@ -207,26 +275,28 @@ fn shown(url: &str) -> String {
 }
 
 fn add_up(
-    mut influx: Influx,
+    mut words: Words,
     received: &Receiver<Heard>,
     interval: Duration,
     mut outbox: Outbox,
 ) -> SentFigures {
-    outbox.put(influx.event("started"));
+    if let Some(said) = words.at_start() {
+        outbox.put(said);
+    }
     let mut due = Instant::now() + interval;
     loop {
         match received.recv_timeout(due.saturating_duration_since(Instant::now())) {
-            Ok(heard) => influx.add(&heard),
+            Ok(heard) => words.sums().add(&heard),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if Instant::now() >= due {
-            outbox.put(influx.figures());
+            outbox.put(words.figures());
             due += interval;
         }
     }
-    influx.end();
-    outbox.put(influx.event("ended") + &influx.figures());
+    words.sums().end();
+    outbox.put(words.at_end());
     outbox.close()
 }
 

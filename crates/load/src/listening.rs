@@ -1,7 +1,7 @@
 //! Listeners that are scripts, and how any script of a user runs.
 
 use weir_plan::Script;
-use weir_record::SampleRow;
+use weir_record::{AssertionResult, SampleRow};
 use weir_script::{
     Ends, Scope, ScriptFailure, ScriptPlace, ScriptRun, ScriptSample, ScriptValue, Text,
 };
@@ -79,6 +79,13 @@ impl Listening<'_> {
             Err(ScriptFailure::Beyond(says)) => {
                 row.success = false;
                 row.failure_message = format!("{name}: {says}").into();
+                let details = row.details.get_or_insert_default();
+                details.assertions.push(AssertionResult {
+                    name,
+                    failure: false,
+                    error: true,
+                    message: Some(says),
+                });
             }
         }
     }

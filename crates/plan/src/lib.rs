@@ -41,7 +41,7 @@ pub use extractors::{
     JsonPathExtractor, RegexExtractor, XPath2Extractor, XPathExtractor,
 };
 pub use http::{Argument, EmbeddedResources, FileUpload, HttpRequest, Proxy};
-pub use listener::{AutoStop, AutoStopLimit, Backend, Listener, Logged};
+pub use listener::{AutoStop, AutoStopLimit, Backend, Database, Listener, Logged};
 pub use load::{
     ElementId, GroupKind, Iterations, LoadPlan, NamedFile, Schedule, ThreadGroup, scripts_of,
 };

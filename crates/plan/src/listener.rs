@@ -20,9 +20,20 @@ pub struct Listener<T = Template> {
     pub save: Vec<(String, String)>,
 }
 
-/// A Backend Listener for `InfluxDB`.
+/// What figures are sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    /// `InfluxDB`.
+    Influx,
+    /// Graphite.
+    Graphite,
+}
+
+/// A Backend Listener.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backend<T = Template> {
+    /// What it sends to.
+    pub to: Database,
     /// Its arguments, by their names.
     pub arguments: Vec<(String, T)>,
 }
@@ -39,6 +50,7 @@ impl<T> Backend<T> {
     pub fn map<U>(&self, f: &mut impl FnMut(&T) -> U) -> Backend<U> {
         let arguments = self.arguments.iter();
         Backend {
+            to: self.to,
             arguments: arguments
                 .map(|(name, value)| (name.clone(), f(value)))
                 .collect(),

@@ -1,7 +1,7 @@
 //! Listeners: `ResultCollector`, which is all of JMeter's graphical ones and its writer of result
 //! files, `BackendListener`, and jp@gc `AutoStop`.
 
-use weir_plan::{AutoStop, AutoStopLimit, Backend, Listener, Logged, Template};
+use weir_plan::{AutoStop, AutoStopLimit, Backend, Database, Listener, Logged, Template};
 
 use crate::element::Element;
 use crate::elements::arguments;
@@ -32,13 +32,18 @@ pub(crate) fn read(element: &Element<'_>) -> Option<Listener> {
 /// A Backend Listener whose figures Weir sends; the error says what there is for the others.
 pub(crate) fn backend(element: &Element<'_>) -> Result<Listener, &'static str> {
     let class = element.text_or_empty("classname").text;
-    if !class.ends_with(".InfluxdbBackendListenerClient") {
-        return Err("nothing is sent to it: Weir sends to InfluxDB alone");
-    }
+    let to = if class.ends_with(".InfluxdbBackendListenerClient") {
+        Database::Influx
+    } else if class.ends_with(".GraphiteBackendListenerClient") {
+        Database::Graphite
+    } else {
+        return Err("nothing is sent to it: Weir sends to InfluxDB and Graphite alone");
+    };
     let list = element.element("arguments");
     let entries = list.map(|list| arguments::variables(&list));
     let arguments = entries.unwrap_or_default().into_iter();
     let backend = Backend {
+        to,
         arguments: arguments
             .map(|argument| (argument.name.text, argument.value))
             .collect(),
@@ -47,12 +52,19 @@ pub(crate) fn backend(element: &Element<'_>) -> Result<Listener, &'static str> {
         let value: Option<&Template> = backend.argument(wanted);
         value.map_or("", |value| value.text.trim())
     };
-    let sender = value("influxdbMetricsSender");
-    let is_known = ["HttpMetricsSender", "UdpMetricsSender"]
-        .iter()
-        .any(|known| sender.ends_with(known));
+    let (sender, known) = match to {
+        Database::Influx => (
+            value("influxdbMetricsSender"),
+            [".HttpMetricsSender", ".UdpMetricsSender"],
+        ),
+        Database::Graphite => (
+            value("graphiteMetricsSender"),
+            [".TextGraphiteMetricsSender", ".PickleGraphiteMetricsSender"],
+        ),
+    };
+    let is_known = known.iter().any(|known| sender.ends_with(known));
     if !is_known && !sender.contains("${") {
-        return Err("nothing is sent to it: its influxdbMetricsSender is none of JMeter's");
+        return Err("nothing is sent to it: its metrics sender is none of JMeter's");
     }
     if value("influxdbUrl").starts_with("https:") {
         return Err("nothing is sent to it: Weir sends over http:// alone");

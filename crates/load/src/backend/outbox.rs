@@ -1,15 +1,16 @@
-//! Where figures go: an `InfluxDB`, over HTTP or UDP, from a thread of its own.
+//! Where figures go: a database, over HTTP, UDP or TCP, from a thread of its own.
 
-use std::net::{SocketAddr, ToSocketAddrs as _, UdpSocket};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _, UdpSocket};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 use http::Uri;
 use weir_exchange::Exchange;
-use weir_plan::Backend as Element;
+use weir_plan::{Backend as Element, Database};
 use weir_record::failed_to;
 
-use super::{SentFigures, argument};
+use super::{SentFigures, argument, place};
 use crate::error::LoadError;
 use crate::http::servers::Servers;
 use crate::start::spawn;
@@ -32,11 +33,25 @@ pub(super) enum Way {
     },
     /// A datagram.
     Udp { socket: UdpSocket, to: SocketAddr },
+    /// A connection that is kept.
+    Tcp {
+        to: SocketAddr,
+        stream: Option<TcpStream>,
+    },
 }
 
 impl Way {
     /// The way that the arguments of the element name; the error says what is wrong.
     pub(super) fn of(element: &Element<String>, servers: &Servers) -> Result<Self, String> {
+        if element.to == Database::Graphite {
+            let host = argument(element, "graphiteHost").ok_or("it has no graphiteHost")?;
+            let addresses = addresses(&place(element))?;
+            servers.may_be_told(host, &addresses)?;
+            return Ok(Self::Tcp {
+                to: addresses[0],
+                stream: None,
+            });
+        }
         let to = argument(element, "influxdbUrl").ok_or("it has no influxdbUrl")?;
         let class = argument(element, "influxdbMetricsSender").unwrap_or_default();
         if class.ends_with("UdpMetricsSender") {
@@ -78,18 +93,29 @@ impl Way {
         })
     }
 
-    fn send(&mut self, text: &str) -> Result<(), String> {
+    fn send(&mut self, text: &[u8]) -> Result<(), String> {
         match self {
             Self::Http { exchange, head } => {
-                let request = format!("{head}{}\r\n\r\n{text}", text.len());
+                let mut request = format!("{head}{}\r\n\r\n", text.len()).into_bytes();
+                request.extend_from_slice(text);
                 let deadline = Instant::now() + TIMEOUT;
-                exchange.ask(request.into_bytes(), deadline);
+                exchange.ask(request, deadline);
                 let answer = exchange.answer(deadline);
                 answer.map(|_| ()).map_err(|error| failed_to(&error))
             }
             Self::Udp { socket, to } => {
-                let sent = socket.send_to(text.as_bytes(), *to);
+                let sent = socket.send_to(text, *to);
                 sent.map(|_| ()).map_err(|error| error.to_string())
+            }
+            Self::Tcp { to, stream } => {
+                let kept = stream.take().filter(is_open);
+                let sent = match kept {
+                    Some(kept) => Ok(kept),
+                    None => connect(*to),
+                };
+                let sent = sent.and_then(|mut open| open.write_all(text).map(|()| open));
+                *stream = Some(sent.map_err(|error| error.to_string())?);
+                Ok(())
             }
         }
     }
@@ -98,7 +124,7 @@ impl Way {
 /// Writes on their way.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    texts: SyncSender<String>,
+    texts: SyncSender<Vec<u8>>,
     outcomes: Receiver<Result<(), String>>,
     to: String,
     writes: u64,
@@ -107,7 +133,7 @@ pub(super) struct Outbox {
 impl Outbox {
     /// Opens the way; `to` is what users call it.
     pub(super) fn open(way: Way, to: String) -> Result<Self, LoadError> {
-        let (texts, to_send) = sync_channel::<String>(WRITES_MAX);
+        let (texts, to_send) = sync_channel::<Vec<u8>>(WRITES_MAX);
         let (told, outcomes) = channel();
         let mut way = way;
         spawn("weir-load-post", move || {
@@ -127,7 +153,7 @@ impl Outbox {
     }
 
     /// Sends a text after those before it.
-    pub(super) fn put(&mut self, text: String) {
+    pub(super) fn put(&mut self, text: Vec<u8>) {
         self.writes += 1;
         // One that finds no room is lost: it has no outcome.
         drop(self.texts.try_send(text));
@@ -166,6 +192,22 @@ impl Outbox {
             ..SentFigures::default()
         }
     }
+}
+
+fn connect(to: SocketAddr) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&to, TIMEOUT)?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    Ok(stream)
+}
+
+/// Whether the other side has not closed a connection on which it never says anything.
+fn is_open(stream: &TcpStream) -> bool {
+    let looked = stream.set_nonblocking(true).and_then(|()| {
+        let mut stream = stream;
+        stream.read(&mut [0])
+    });
+    let is_silent = looked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+    is_silent && stream.set_nonblocking(false).is_ok()
 }
 
 /// The addresses of a host and port: one at least.

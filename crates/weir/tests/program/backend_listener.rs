@@ -194,8 +194,8 @@ fn a_listener_that_is_told_nothing_is_named_before_the_run() {
         ("http://127", "https://127", "Weir sends over http:// alone"),
         (
             ".InfluxdbBackendListenerClient",
-            ".GraphiteBackendListenerClient",
-            "InfluxDB alone",
+            ".OwnBackendListenerClient",
+            "InfluxDB and Graphite alone",
         ),
         (".HttpMetricsSender", ".OwnSender", "none of JMeter's"),
     ];

@@ -16,6 +16,7 @@ mod data_files;
 mod documented;
 mod engine_auto;
 mod explain;
+mod graphite_listener;
 mod hostile;
 mod hostile_pages;
 mod init;
