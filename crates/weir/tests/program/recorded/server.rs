@@ -76,12 +76,10 @@ struct Request {
 
 impl Request {
     fn read(reader: &mut BufReader<TcpStream>) -> Option<Self> {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+        let line = read_line(reader).filter(|line| !line.is_empty())?;
         let mut fields = Vec::new();
         loop {
-            let mut field = String::new();
-            reader.read_line(&mut field).ok()?;
+            let field = read_line(reader)?;
             let Some((name, value)) = field.trim_end().split_once(':') else {
                 break;
             };
@@ -233,6 +231,13 @@ fn answer(request: &Request, out: &mut TcpStream) -> Option<bool> {
         _ => ("404 Not Found", String::new(), plain, b"nf"),
     };
     respond(out, request, status, &fields, kind, body)
+}
+
+/// A line, of which not all bytes have to be letters.
+fn read_line(reader: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut line = Vec::new();
+    reader.read_until(b'\n', &mut line).ok()?;
+    Some(String::from_utf8_lossy(&line).into_owned())
 }
 
 fn head(status: &str, fields: &str) -> String {
