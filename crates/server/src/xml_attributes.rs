@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use roxmltree::{Document, Node};
+use roxmltree::{Attribute, Document, Node};
 
 /// The text with these attributes set in the first element that `is_meant` says yes to. An
 /// attribute that is there gets a new value in its place, others are added behind the element's
@@ -57,9 +57,20 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, String> {
     Document::parse_with_options(text, options).map_err(|error| error.to_string())
 }
 
+/// The attribute of an element that counts for a setting. Tomcat calls the setter of the name, and
+/// so takes its first letter large or small; the last one counts.
+pub(crate) fn spelled<'e, 'i>(element: &Node<'e, 'i>, name: &str) -> Option<Attribute<'e, 'i>> {
+    let (first, rest) = name.split_at_checked(1)?;
+    let is_it = |attribute: &Attribute<'_, '_>| {
+        let own = attribute.name().split_at_checked(1);
+        own.is_some_and(|(own, after)| own.eq_ignore_ascii_case(first) && after == rest)
+    };
+    element.attributes().filter(is_it).last()
+}
+
 fn edit(text: &str, element: &Node<'_, '_>, name: &str, value: &str) -> (Range<usize>, String) {
     let value = escaped(value);
-    if let Some(attribute) = element.attribute_node(name) {
+    if let Some(attribute) = spelled(element, name) {
         return (attribute.range_value(), value);
     }
     let start = element.range().start + 1;
@@ -98,6 +109,16 @@ mod tests {
         let document = Document::parse(&edited).unwrap();
         let first = document.descendants().find(connector).unwrap();
         assert_eq!(first.attribute("note"), Some("a \"b\" & 'c'"));
+    }
+
+    #[test]
+    fn the_spelling_that_counts_is_the_one_that_changes() {
+        let file = FILE.replace(
+            "maxThreads=\"150\"",
+            "maxThreads=\"150\" MaxThreads=\"9\" maxthreads=\"8\"",
+        );
+        let edited = with_attributes(&file, connector, &[("maxThreads", "40".to_owned())]);
+        assert_eq!(edited.unwrap(), file.replace("\"9\"", "\"40\""));
     }
 
     #[test]

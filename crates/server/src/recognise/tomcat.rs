@@ -11,11 +11,11 @@ use roxmltree::{Document, Node};
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
 use super::resources;
-use super::xml_place::{Placed, attribute, place};
+use super::xml_place::{Placed, attribute, place, placed};
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
 use crate::tomcat::is_http_connector;
-use crate::xml_attributes::parse;
+use crate::xml_attributes::{parse, spelled};
 pub(super) use properties::TomcatProperties;
 
 const MAIN: &str = "org.apache.catalina.startup.Bootstrap";
@@ -33,12 +33,15 @@ const MAY_BE_WITHOUT: [&str; 3] = [
 /// What stands before the place where a limit would be written that is written nowhere.
 pub(super) const DEFAULT_AT: &str = "default; ";
 
+/// How many threads are kept ready, as studies name it.
+const MIN_SPARE: &str = "native.minSpareThreads";
+
 /// A limit of the connector: as studies name it, the attribute, the default.
 const LIMITS: [(&str, &str, u64); 6] = [
     ("backlog", "acceptCount", 100),
     ("connections", "maxConnections", 8192),
     ("threads", "maxThreads", 200),
-    ("native.minSpareThreads", "minSpareThreads", 10),
+    (MIN_SPARE, "minSpareThreads", 10),
     ("native.connectionTimeout", "connectionTimeout", 60_000),
     ("native.maxKeepAliveRequests", "maxKeepAliveRequests", 100),
 ];
@@ -110,9 +113,8 @@ struct ServerXml<'a> {
 impl<'a> ServerXml<'a> {
     fn limits(&self, port: u16, found: &mut Found) -> Result<(), String> {
         let connector = self.connector(port)?;
-        let named = self
-            .attribute(&connector, "executor")
-            .map(|placed| placed.value);
+        let named = attribute(&connector, "executor", self.file);
+        let named = named.map(|placed| self.filled(placed).value);
         let executor = named
             .as_deref()
             .and_then(|name| self.executor(&connector, name));
@@ -123,26 +125,31 @@ impl<'a> ServerXml<'a> {
         for (stage, attribute, default) in LIMITS {
             let of_executor = executor.filter(|_| is_of_threads(stage));
             let element = of_executor.unwrap_or(connector);
-            let placed = self.attribute(&element, attribute);
+            let placed = self.limit(&element, attribute);
             let is_unused = virtual_threads && is_of_threads(stage);
             let origin = placed.as_ref().map_or_else(
                 || format!("{DEFAULT_AT}{}", place(&element, self.file)),
                 |placed| placed.origin.clone(),
             );
-            let value = match &placed {
+            let mut value = match &placed {
                 _ if is_unused => FoundValue::Unlimited,
-                Some(placed)
-                    if placed.value.trim() == "-1" && MAY_BE_WITHOUT.contains(&attribute) =>
-                {
+                Some(placed) if placed.value == "-1" && MAY_BE_WITHOUT.contains(&attribute) => {
                     FoundValue::Unlimited
                 }
-                Some(placed) => FoundValue::of(&placed.value),
+                // It passes over such a queue.
+                Some(placed) if stage == "backlog" && matches!(&*placed.value, "0" | "-1") => {
+                    FoundValue::Number(default)
+                }
+                Some(placed) => number(&placed.value),
                 // An executor keeps more threads ready than a connector does.
                 None if of_executor.is_some() && attribute == "minSpareThreads" => {
                     FoundValue::Number(25)
                 }
                 None => FoundValue::Number(default),
             };
+            if stage == MIN_SPARE && of_executor.is_none() && !is_unused {
+                value = at_most(value, &self.threads_of(&connector));
+            }
             let set = if is_unused {
                 SetWay::Not(format!("{attribute} has no effect on virtual threads"))
             } else {
@@ -234,11 +241,51 @@ impl<'a> ServerXml<'a> {
 
     /// An attribute with what stands for its `${…}`.
     fn attribute(&self, element: &Node<'_, '_>, name: &str) -> Option<Placed> {
-        let placed = attribute(element, name, self.file)?;
-        Some(Placed {
+        let placed = placed(spelled(element, name)?, element, self.file);
+        Some(self.filled(placed))
+    }
+
+    /// The attribute that a limit is written in.
+    fn limit(&self, element: &Node<'_, '_>, name: &str) -> Option<Placed> {
+        let names: &[&str] = match name {
+            "connectionTimeout" => &["connectionTimeout", "socket.soTimeout"],
+            _ => &[name],
+        };
+        let attributes = names.iter().filter_map(|name| spelled(element, name));
+        let last = attributes.max_by_key(|attribute| attribute.range().start)?;
+        Some(self.filled(placed(last, element, self.file)))
+    }
+
+    /// How many threads a connector may have of its own.
+    fn threads_of(&self, connector: &Node<'_, '_>) -> FoundValue {
+        let threads = self.limit(connector, "maxThreads");
+        threads.map_or(FoundValue::Number(200), |placed| number(&placed.value))
+    }
+
+    fn filled(&self, placed: Placed) -> Placed {
+        Placed {
             value: self.properties.filled(&placed.value),
             ..placed
-        })
+        }
+    }
+}
+
+/// A number as Java reads it, without spaces around it; what is none is not set.
+fn number(text: &str) -> FoundValue {
+    match text.parse() {
+        Ok(number) => FoundValue::Number(number),
+        Err(_) => FoundValue::Written(text.to_owned()),
+    }
+}
+
+/// A connector keeps no more threads ready than it may have.
+fn at_most(spare: FoundValue, threads: &FoundValue) -> FoundValue {
+    match (&spare, threads) {
+        (FoundValue::Number(spare), FoundValue::Number(threads)) => {
+            FoundValue::Number(*spare.min(threads))
+        }
+        (FoundValue::Number(_), _) => FoundValue::NotKnown,
+        _ => spare,
     }
 }
 
@@ -261,7 +308,7 @@ fn numbers(name: &str) -> Option<[u64; 3]> {
 }
 
 fn is_of_threads(stage: &str) -> bool {
-    matches!(stage, "threads" | "native.minSpareThreads")
+    matches!(stage, "threads" | MIN_SPARE)
 }
 
 fn is_virtual(executor: Node<'_, '_>) -> bool {
@@ -313,6 +360,9 @@ mod tests {
     <Connector port="8083" useVirtualThreads="true" maxThreads="200" maxConnections="-1"/>
     <Connector port="8084" executor="late" maxThreads="9"/>
     <Executor name="late" maxThreads="11"/>
+    <Connector port="8091" maxThreads="9" MaxThreads="7" connectionTimeout="5"
+               socket.soTimeout="6" acceptCount="0" maxKeepAliveRequests=" 90 "/>
+    <Connector port="8092" maxThreads="lots" minSpareThreads="4" soTimeout="6"/>
     <Connector port="8085" address="127.0.0.1"/>
     <Connector port="8085" address="127.0.0.2"/>
   </Service>
@@ -383,6 +433,19 @@ mod tests {
             matches!(&limit(&found, "backlog").set, SetWay::Not(why) if why.contains("server.xml:7"))
         );
         assert_eq!(found.notes, Vec::<String>::new());
+    }
+
+    /// Tomcat 10.1 and 11 said so over JMX.
+    #[test]
+    fn odd_spellings_and_values_are_read_as_tomcat_reads_them() {
+        let values = |port| -> Vec<String> {
+            let found = found(LINE, port);
+            let limits = found.limits.iter();
+            limits.map(|limit| limit.value.to_string()).collect()
+        };
+        assert_eq!(values(8091), ["100", "8192", "7", "7", "6", " 90 "]);
+        let known = ["100", "8192", "lots", "not known", "60000", "100"];
+        assert_eq!(values(8092), known);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use roxmltree::Node;
+use roxmltree::{Attribute, Node};
 
 /// An attribute with the place where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,12 +23,16 @@ pub(super) enum Lookup {
 
 /// The attribute of an element.
 pub(super) fn attribute(element: &Node<'_, '_>, name: &str, file: &Path) -> Option<Placed> {
-    let attribute = element.attribute_node(name)?;
+    Some(placed(element.attribute_node(name)?, element, file))
+}
+
+/// The value and place of an attribute of an element.
+pub(super) fn placed(attribute: Attribute<'_, '_>, element: &Node<'_, '_>, file: &Path) -> Placed {
     let line = element.document().text_pos_at(attribute.range().start).row;
-    Some(Placed {
+    Placed {
         value: attribute.value().to_owned(),
         origin: format!("{}:{line}", file.display()),
-    })
+    }
 }
 
 /// Whether a file is one, by its name.

@@ -15,28 +15,13 @@ use std::process::Command;
 
 use weir_server::{FoundValue, HttpdInstallation, Machine, ProcessFacts, recognise};
 
+use crate::choices::Choices;
 use crate::httpd::installation;
 
 /// Compositions that are compared.
 const COMPOSITIONS: u64 = 200;
 /// Number of the main file; those before it can be included.
 const LAST: usize = 4;
-
-/// Numbers that look random and are the same each time (xorshift).
-struct Choices(u64);
-
-impl Choices {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
-    }
-}
 
 const CONDITIONS: [&str; 24] = [
     "IfModule mpm_prefork_module",
@@ -208,7 +193,7 @@ enum Compared {
 fn compare(installation: &HttpdInstallation, seed: u64) -> Compared {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap();
-    let mut choices = Choices(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut choices = Choices::of_seed(seed);
     let (mpm, default) = if choices.below(2) == 0 {
         ("prefork", 256)
     } else {

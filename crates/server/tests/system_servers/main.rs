@@ -2,7 +2,9 @@
 //! `WEIR_SYSTEM_TESTS=1`.
 
 mod agent;
+mod choices;
 mod httpd;
 mod httpd_configurations;
 mod postgresql;
 mod tomcat;
+mod tomcat_configurations;
