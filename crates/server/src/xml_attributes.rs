@@ -65,7 +65,7 @@ pub(crate) fn spelled<'e, 'i>(element: &Node<'e, 'i>, name: &str) -> Option<Attr
         let own = attribute.name().split_at_checked(1);
         own.is_some_and(|(own, after)| own.eq_ignore_ascii_case(first) && after == rest)
     };
-    element.attributes().filter(is_it).last()
+    element.attributes().rfind(is_it)
 }
 
 fn edit(text: &str, element: &Node<'_, '_>, name: &str, value: &str) -> (Range<usize>, String) {

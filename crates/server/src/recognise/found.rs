@@ -138,6 +138,15 @@ impl FoundValue {
         text.parse()
             .map_or_else(|_| Self::Written(text.to_owned()), Self::Number)
     }
+
+    /// A number of threads that a Tomcat keeps ready: no more than it may have.
+    pub(super) fn at_most(self, threads: &Self) -> Self {
+        match (&self, threads) {
+            (Self::Number(spare), Self::Number(threads)) => Self::Number(*spare.min(threads)),
+            (Self::Number(_), _) => Self::NotKnown,
+            _ => self,
+        }
+    }
 }
 
 /// How a limit can be set.

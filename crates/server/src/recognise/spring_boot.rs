@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
 use super::java_command::JavaCommand;
 use super::running;
+use super::tomcat::MIN_SPARE;
 use super::xml_place::Lookup;
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
@@ -30,11 +31,7 @@ const LIMITS: [(&str, &str, u64); 6] = [
     ("backlog", "server.tomcat.accept-count", 100),
     ("connections", "server.tomcat.max-connections", 8192),
     ("threads", "server.tomcat.threads.max", 200),
-    (
-        "native.minSpareThreads",
-        "server.tomcat.threads.min-spare",
-        10,
-    ),
+    (MIN_SPARE, "server.tomcat.threads.min-spare", 10),
     (
         "native.connectionTimeout",
         "server.tomcat.connection-timeout",
@@ -209,7 +206,14 @@ fn tomcat_limits(settings: &SpringEnvironment) -> Vec<FoundLimit> {
         };
         limit(settings, stage, property, default, set)
     };
-    LIMITS.into_iter().map(limit).collect()
+    let mut limits: Vec<_> = LIMITS.into_iter().map(limit).collect();
+    let threads = limits.iter().find(|limit| limit.stage == "threads");
+    if let Some(threads) = threads.map(|limit| limit.value.clone()) {
+        for spare in limits.iter_mut().filter(|limit| limit.stage == MIN_SPARE) {
+            spare.value = spare.value.clone().at_most(&threads);
+        }
+    }
+    limits
 }
 
 /// The major version of a process's Java, as the file beside it has it.
@@ -250,9 +254,8 @@ fn virtual_threads(
 
 /// Takes the limit of threads away, or the knowledge of it.
 fn without_thread_limit(virtual_threads: Result<String, String>, found: &mut Found) {
-    let of_threads = |limit: &&mut FoundLimit| {
-        matches!(limit.stage.as_str(), "threads" | "native.minSpareThreads")
-    };
+    let of_threads =
+        |limit: &&mut FoundLimit| matches!(limit.stage.as_str(), "threads" | MIN_SPARE);
     for limit in found.limits.iter_mut().filter(of_threads) {
         (limit.value, limit.origin) = match &virtual_threads {
             Ok(origin) => (FoundValue::Unlimited, origin.clone()),

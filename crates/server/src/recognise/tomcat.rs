@@ -34,7 +34,7 @@ const MAY_BE_WITHOUT: [&str; 3] = [
 pub(super) const DEFAULT_AT: &str = "default; ";
 
 /// How many threads are kept ready, as studies name it.
-const MIN_SPARE: &str = "native.minSpareThreads";
+pub(super) const MIN_SPARE: &str = "native.minSpareThreads";
 
 /// A limit of the connector: as studies name it, the attribute, the default.
 const LIMITS: [(&str, &str, u64); 6] = [
@@ -148,7 +148,7 @@ impl<'a> ServerXml<'a> {
                 None => FoundValue::Number(default),
             };
             if stage == MIN_SPARE && of_executor.is_none() && !is_unused {
-                value = at_most(value, &self.threads_of(&connector));
+                value = value.at_most(&self.threads_of(&connector));
             }
             let set = if is_unused {
                 SetWay::Not(format!("{attribute} has no effect on virtual threads"))
@@ -275,17 +275,6 @@ fn number(text: &str) -> FoundValue {
     match text.parse() {
         Ok(number) => FoundValue::Number(number),
         Err(_) => FoundValue::Written(text.to_owned()),
-    }
-}
-
-/// A connector keeps no more threads ready than it may have.
-fn at_most(spare: FoundValue, threads: &FoundValue) -> FoundValue {
-    match (&spare, threads) {
-        (FoundValue::Number(spare), FoundValue::Number(threads)) => {
-            FoundValue::Number(*spare.min(threads))
-        }
-        (FoundValue::Number(_), _) => FoundValue::NotKnown,
-        _ => spare,
     }
 }
 

@@ -71,7 +71,8 @@ pub(super) fn documents(text: &str) -> Vec<Vec<Setting>> {
     let mut documents = Vec::new();
     for entry in read(text) {
         let value = unescaped(&text[entry.value.clone()]);
-        let setting = Setting::at(text, entry.value.start, &entry.name, value.trim_end());
+        let says = [&*entry.name, &text[entry.key.clone()], value.trim_end()];
+        let setting = Setting::at(text, entry.value.start, says);
         documents.resize_with(documents.len().max(entry.document + 1), Vec::new);
         documents[entry.document].push(setting);
     }

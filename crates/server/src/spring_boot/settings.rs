@@ -10,6 +10,8 @@ use super::{properties, yaml};
 pub(crate) struct Setting {
     /// Its whole name; of a file, as Spring Boot compares names.
     pub(crate) name: String,
+    /// The key as it is written; in YAML, the last of those that make the name.
+    pub(crate) key: String,
     pub(crate) value: String,
     pub(crate) line: usize,
     /// Whether it is a reference to something else in its file, which is not followed.
@@ -27,13 +29,19 @@ pub(crate) struct Contents {
 
 impl Setting {
     /// One whose value stands here in a text.
-    pub(super) fn at(text: &str, at: usize, name: &str, value: &str) -> Self {
+    pub(super) fn at(text: &str, at: usize, [name, key, value]: [&str; 3]) -> Self {
         Self {
             name: name.to_owned(),
+            key: key.trim_matches(['"', '\'']).to_owned(),
             value: value.to_owned(),
             line: text[..at].matches('\n').count() + 1,
             is_reference: false,
         }
+    }
+
+    /// Whether it is written like the name that is asked for.
+    pub(crate) fn is_written_like(&self, name: &str) -> bool {
+        name.ends_with(&self.key)
     }
 }
 

@@ -41,12 +41,9 @@ pub(super) fn documents(text: &str) -> (Vec<Vec<Setting>>, Option<String>) {
             Kind::Other { value, .. } if !value.is_empty() => Some(value),
             _ => continue,
         };
-        let setting = Setting::at(
-            text,
-            node.key.start,
-            &node.name,
-            value.map_or("", String::as_str),
-        );
+        let key = &text[node.key.clone()];
+        let value_here = value.map_or("", String::as_str);
+        let setting = Setting::at(text, node.key.start, [&node.name, key, value_here]);
         documents.resize_with(documents.len().max(node.document + 1), Vec::new);
         documents[node.document].push(Setting {
             is_reference: value.is_none(),

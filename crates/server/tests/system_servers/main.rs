@@ -6,5 +6,7 @@ mod choices;
 mod httpd;
 mod httpd_configurations;
 mod postgresql;
+mod running;
+mod spring_configurations;
 mod tomcat;
 mod tomcat_configurations;

@@ -11,18 +11,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use weir_jvm::{Agent, Permission, Vm};
-use weir_server::{Found, FoundValue, Machine, ProcessFacts, recognise};
-use weir_shelf::{JOLOKIA, Shelf, TOMCAT_10, TOMCAT_11};
+use weir_server::{Found, Machine, ProcessFacts, recognise};
+use weir_shelf::{Shelf, TOMCAT_10, TOMCAT_11};
 
 use crate::choices::{Choices, compositions};
+use crate::running::{PATIENCE, Process, Tally, agent_jar, ask, compare, free_ports, javas};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -30,29 +29,6 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 const CONNECTORS: usize = 10;
 /// Connectors that are compared in each test run.
 const FEW: usize = 40;
-/// Only a failing test waits that long.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A limit: the stage, and the attribute in the file and over JMX.
-const LIMITS: [(&str, &str); 6] = [
-    ("backlog", "acceptCount"),
-    ("connections", "maxConnections"),
-    ("threads", "maxThreads"),
-    ("native.minSpareThreads", "minSpareThreads"),
-    ("native.connectionTimeout", "connectionTimeout"),
-    ("native.maxKeepAliveRequests", "maxKeepAliveRequests"),
-];
-
-/// A process that ends with the test.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// An attribute that a connector may have: other spellings and names of the limits among them.
 const ATTRIBUTES: [&str; 16] = [
     "acceptCount",
@@ -220,120 +196,12 @@ fn compose(choices: &mut Choices, java: u32, base: &Path, ports: &[u16]) -> Vec<
     ["-Dp1=42", "-Dp2=43"].map(str::to_owned).to_vec()
 }
 
-/// So many ports that nobody listens on.
-fn free_ports() -> Vec<u16> {
-    let held: Vec<_> = (0..CONNECTORS)
-        .map(|_| TcpListener::bind(("127.0.0.1", 0)).unwrap())
-        .collect();
-    held.iter()
-        .map(|listener| listener.local_addr().unwrap().port())
-        .collect()
-}
-
-/// What the server says of each of its connectors, and of each executor's threads.
-struct Said {
-    connectors: BTreeMap<u64, BTreeMap<String, Value>>,
-    executors: BTreeMap<String, Vec<BTreeMap<String, Value>>>,
-    has_virtual_threads: bool,
-}
-
-fn ask(pid: u32, jar: &Path, has_virtual_threads: bool) -> Said {
-    let vm = Vm::of(pid).unwrap().unwrap();
-    let mut attributes = LIMITS.map(|(_, attribute)| attribute).to_vec();
-    attributes.push("localPort");
-    let permission = |name: &str| Permission {
-        name: name.parse().unwrap(),
-        reads: attributes.iter().map(|&name| name.to_owned()).collect(),
-        writes: Vec::new(),
-        calls: Vec::new(),
-    };
-    let beans = ["*:type=ThreadPool,*", "*:type=Executor,*"];
-    let permissions = beans.map(permission);
-    let agent = Agent::provide(&vm, jar, &permissions, PATIENCE).unwrap();
-    let mut client = agent.client();
-    let mut said = Said {
-        connectors: BTreeMap::new(),
-        executors: BTreeMap::new(),
-        has_virtual_threads,
-    };
-    for name in client.search(&beans[0].parse().unwrap()).unwrap() {
-        if name.property("subType").is_some() {
-            continue;
-        }
-        let values = client.read(&name, &attributes).unwrap();
-        said.connectors
-            .insert(values["localPort"].as_u64().unwrap(), values);
-    }
-    for name in client.search(&beans[1].parse().unwrap()).unwrap() {
-        let values = client.read(&name, &["maxThreads", "minSpareThreads"]);
-        let own = name.plain("name").unwrap();
-        said.executors.entry(own).or_default().extend(values.ok());
-    }
-    said
-}
-
-#[derive(Debug, Default)]
-struct Tally {
-    same: usize,
-    unknown: usize,
-    /// Why they are not known.
-    whys: BTreeMap<String, usize>,
-    /// Servers that did not start.
-    invalid: usize,
-    connectors: usize,
-    wrong: Vec<String>,
-}
-
-fn compare(found: &Found, port: u16, said: &Said, tally: &mut Tally) {
-    let Some(connector) = said.connectors.get(&u64::from(port)) else {
-        // It did not start: nothing to compare with.
-        return;
-    };
-    tally.connectors += 1;
-    for (stage, attribute) in LIMITS {
-        let limit = found.limits.iter().find(|limit| limit.stage == stage);
-        let running = connector[attribute].as_i64().unwrap();
-        let is_of_threads = matches!(stage, "threads" | "native.minSpareThreads");
-        let is_same = match limit.map(|limit| &limit.value) {
-            // What the server says of threads that a virtual one takes the place of says nothing.
-            Some(FoundValue::Unlimited) if is_of_threads => {
-                let notes = found.notes.join("\n");
-                notes.contains("virtual threads") && said.has_virtual_threads
-            }
-            None | Some(FoundValue::NotKnown | FoundValue::Written(_)) => {
-                tally.unknown += 1;
-                let why = match limit {
-                    None => found.notes.join("; "),
-                    Some(limit) => format!("{} {stage}", limit.value),
-                };
-                *tally.whys.entry(why).or_default() += 1;
-                continue;
-            }
-            Some(FoundValue::Unlimited) => running == -1,
-            // Of a connector with an executor, the server says -1.
-            Some(FoundValue::Number(number)) if is_of_threads && running == -1 => {
-                let mut executors = said.executors.values().flatten();
-                executors.any(|own| own[attribute].as_u64() == Some(*number))
-            }
-            Some(FoundValue::Number(number)) => i64::try_from(*number) == Ok(running),
-        };
-        if is_same {
-            tally.same += 1;
-        } else {
-            tally.wrong.push(format!(
-                "port {port}, {stage}: the server says {running}, found is {limit:?}; {:?}",
-                found.notes
-            ));
-        }
-    }
-}
-
 /// Starts a server of this composition and compares its connectors.
 fn one_server(seed: u64, home: &Path, java: (&Path, u32), jar: &Path, tally: &mut Tally) {
     let mut choices = Choices::of_seed(seed);
     let place = tempfile::tempdir().unwrap();
     let base = place.path().canonicalize().unwrap();
-    let ports = free_ports();
+    let ports = free_ports(CONNECTORS);
     let words = compose(&mut choices, java.1, &base, &ports);
     let classes = format!(
         "{0}/bin/bootstrap.jar:{0}/bin/tomcat-juli.jar",
@@ -391,23 +259,6 @@ fn one_server(seed: u64, home: &Path, java: (&Path, u32), jar: &Path, tally: &mu
     }
 }
 
-/// The Java programs that are here, with their releases.
-fn javas() -> Vec<(PathBuf, u32)> {
-    let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
-    let mut found: Vec<(PathBuf, u32)> = installed
-        .filter_map(|folder| {
-            let release = fs::read_to_string(folder.path().join("release")).ok()?;
-            let version = release.split_once("JAVA_VERSION=\"")?.1;
-            let number = version.split(['.', '"']).next()?.parse().ok()?;
-            Some((folder.path().canonicalize().ok()?.join("bin/java"), number))
-        })
-        .filter(|(program, number)| *number >= 17 && program.is_file())
-        .collect();
-    found.sort();
-    found.dedup();
-    found
-}
-
 #[test]
 fn limits_are_those_that_the_running_tomcat_says_or_not_known() {
     if std::env::var_os("WEIR_SYSTEM_TESTS").is_none() {
@@ -417,14 +268,7 @@ fn limits_are_those_that_the_running_tomcat_says_or_not_known() {
     let shelf = Shelf::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/weir-cache"));
     let homes =
         [&TOMCAT_11, &TOMCAT_10].map(|line| shelf.provide(line, &GO_ON, &mut |_| {}).unwrap());
-    let agent = shelf.provide(&JOLOKIA, &GO_ON, &mut |_| {}).unwrap();
-    let mut jars = fs::read_dir(agent)
-        .unwrap()
-        .flatten()
-        .map(|file| file.path());
-    let jar = jars
-        .find(|path| path.extension().is_some_and(|kind| kind == "jar"))
-        .unwrap();
+    let jar = agent_jar(&shelf);
     let javas = javas();
     assert!(!javas.is_empty(), "no Java in /usr/lib/jvm");
     let mut tally = Tally::default();
@@ -438,13 +282,5 @@ fn limits_are_those_that_the_running_tomcat_says_or_not_known() {
         let (java, release) = &javas[(seed / homes.len()) % javas.len()];
         one_server(seed as u64, home, (java, *release), &jar, &mut tally);
     }
-    eprintln!(
-        "{} connectors: {} limits the same, {} not known; {} servers did not start",
-        tally.connectors, tally.same, tally.unknown, tally.invalid
-    );
-    for (why, count) in &tally.whys {
-        eprintln!("not known {count} times: {why}");
-    }
-    assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
-    assert!(tally.same > 3 * tally.unknown, "{tally:?}");
+    tally.conclude();
 }

@@ -94,6 +94,11 @@ impl SpringEnvironment {
                 continue;
             };
             let origin = source.place(setting);
+            if source.is_ambiguous(name) {
+                return Lookup::Unsure(format!(
+                    "{origin}: it is written in several ways: which of them counts is not known"
+                ));
+            }
             if setting.is_reference {
                 return Lookup::Unsure(format!("{origin}: a reference in YAML is not followed"));
             }
@@ -166,7 +171,7 @@ impl SpringEnvironment {
                 return Err(name);
             }
             if let Some(setting) = source.find(&name) {
-                if setting.is_reference {
+                if setting.is_reference || source.is_ambiguous(&name) {
                     return Err(name);
                 }
                 stands_for = Some(setting.value.as_str());
@@ -179,18 +184,36 @@ impl SpringEnvironment {
 }
 
 impl Source {
+    /// The setting of a name: the one that is written like it, or else in another way.
     fn find(&self, name: &str) -> Option<&Setting> {
+        let mut exact = self.alike(name);
+        let exact = exact.rfind(|setting| !setting.is_reference && setting.is_written_like(name));
+        exact.or_else(|| self.alike(name).next_back())
+    }
+
+    /// All settings of a name, whatever way it is written.
+    fn alike(&self, name: &str) -> impl DoubleEndedIterator<Item = &Setting> {
         let variables = variable(name);
         let wanted = canonical(name);
-        self.settings.iter().rfind(|setting| {
+        self.settings.iter().filter(move |setting| {
             if self.is_environment {
-                variables.contains(&setting.name) || setting.name == name
+                variables.contains(&setting.name) || setting.name == *name
             } else if setting.is_reference {
                 covers(&canonical(&setting.name), &wanted)
             } else {
                 canonical(&setting.name) == wanted
             }
         })
+    }
+
+    /// Whether a name is written in several ways, none of them its own, with several values.
+    fn is_ambiguous(&self, name: &str) -> bool {
+        let Some(found) = self.find(name) else {
+            return false;
+        };
+        let mut alike = self.alike(name);
+        !found.is_written_like(name)
+            && alike.any(|setting| setting.key != found.key && setting.value != found.value)
     }
 
     /// The words of a list that it has itself.
@@ -214,6 +237,7 @@ impl Source {
 fn setting(name: &str, value: &str) -> Setting {
     Setting {
         name: name.to_owned(),
+        key: name.to_owned(),
         value: value.to_owned(),
         line: 0,
         is_reference: false,

@@ -5,6 +5,8 @@
 //! Boot's reference: of what is listed the last counts most, within a location `.properties` more
 //! than YAML, within a file the last document.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::environment::{Source, SpringEnvironment};
@@ -34,6 +36,8 @@ pub(super) struct Files<'a> {
     names: Vec<String>,
     is_grouped: bool,
     unread: Option<String>,
+    /// Files that were imported, each with whether a profile was needed for it.
+    imported: RefCell<BTreeMap<PathBuf, bool>>,
     facts: &'a ProcessFacts,
     machine: &'a Machine,
 }
@@ -59,6 +63,7 @@ impl<'a> Files<'a> {
             names: vec!["application".to_owned()],
             is_grouped,
             unread: None,
+            imported: RefCell::default(),
             facts,
             machine,
         };
@@ -92,6 +97,7 @@ impl<'a> Files<'a> {
     /// The documents that hold, the strongest first: without profiles those without a condition.
     pub(super) fn sources(&self, profiles: Option<&Profiles>) -> Vec<Source> {
         let mut sources: Vec<Source> = Vec::new();
+        self.imported.borrow_mut().clear();
         let plain = |group: &[Place], sources: &mut Vec<Source>| {
             for place in group {
                 for name in &self.names {
@@ -191,9 +197,10 @@ impl<'a> Files<'a> {
                 Some(false) => {}
                 Some(true) => {
                     let imports = document.list(IMPORT);
+                    let needs_profile = self.is_of_profile(file) || has_condition(&document);
                     sources.push(document);
                     for import in imports {
-                        self.import(file, &import, profiles, depth, sources);
+                        self.import(file, &import, needs_profile, profiles, depth, sources);
                     }
                 }
                 None => sources.push(unread(format!(
@@ -207,16 +214,22 @@ impl<'a> Files<'a> {
         }
     }
 
+    /// Whether a file is that of a profile, by its name.
+    fn is_of_profile(&self, file: &str) -> bool {
+        let name = Path::new(file).file_name().and_then(|name| name.to_str());
+        let mut known = self.names.iter();
+        name.is_some_and(|name| {
+            known.any(|known| {
+                name.strip_prefix(known.as_str())
+                    .is_some_and(|rest| rest.starts_with('-'))
+            })
+        })
+    }
+
     /// Whether a document holds; nothing when that cannot be told.
     fn holds(&self, document: &Source, profiles: Option<&Profiles>) -> Option<bool> {
-        let has = |name: &str| {
-            let under = |setting: &Setting| {
-                setting.name == name || setting.name.starts_with(&format!("{name}["))
-            };
-            document.settings.iter().any(under)
-        };
         for name in ON_PROFILE {
-            if has(name) {
+            if has(document, name) {
                 match profiles {
                     None => return Some(false),
                     Some(profiles) if !profiles.hold(&document.list(name))? => return Some(false),
@@ -224,7 +237,7 @@ impl<'a> Files<'a> {
                 }
             }
         }
-        if has(ON_PLATFORM) {
+        if has(document, ON_PLATFORM) {
             let platforms = document.list(ON_PLATFORM);
             let set = |name: &str| self.facts.environment.contains_key(name);
             let is_on = match platforms
@@ -248,6 +261,7 @@ impl<'a> Files<'a> {
         &self,
         from: &str,
         import: &str,
+        needs_profile: bool,
         profiles: Option<&Profiles>,
         depth: usize,
         sources: &mut Vec<Source>,
@@ -266,7 +280,26 @@ impl<'a> Files<'a> {
             }
             None => return other(sources),
         };
-        match self.machine.text(&path).filter(|_| depth < IMPORTS_MAX) {
+        let text = self.machine.text(&path).filter(|_| depth < IMPORTS_MAX);
+        if text.is_some() {
+            // However often it is imported, it is read once: first where no profile is needed.
+            let known = self.imported.borrow().get(&path).copied();
+            match known {
+                Some(false) if needs_profile => return,
+                Some(_) => {
+                    sources.push(unread(format!(
+                        "{} is imported in several places: which of them counts is not known",
+                        path.display()
+                    )));
+                    return;
+                }
+                None => {
+                    let mut imported = self.imported.borrow_mut();
+                    imported.insert(path.clone(), needs_profile);
+                }
+            }
+        }
+        match text {
             Some(text) => {
                 self.documents(
                     &path.display().to_string(),
@@ -327,6 +360,18 @@ impl<'a> Files<'a> {
             .map(|entry| Place::Folder(self.facts.absolute(entry).join(folder)))
             .collect()
     }
+}
+
+/// Whether a document says something of this name, or of a list of it.
+fn has(document: &Source, name: &str) -> bool {
+    let under =
+        |setting: &Setting| setting.name == name || setting.name.starts_with(&format!("{name}["));
+    document.settings.iter().any(under)
+}
+
+/// Whether a document holds for profiles only.
+fn has_condition(document: &Source) -> bool {
+    ON_PROFILE.iter().any(|name| has(document, name))
 }
 
 fn unread(why: String) -> Source {
