@@ -26,6 +26,10 @@ impl User {
     ) -> After {
         #[cfg(test)]
         self.panic_on_purpose();
+        if !step.sends() {
+            // It waits for nothing: others must have their turn, and hear of the end.
+            tokio::task::yield_now().await;
+        }
         self.forget_step();
         self.scope.sampler = step.name.clone();
         for processor in &step.source.before {

@@ -64,6 +64,11 @@ impl Step {
         matches!(self.source.kind, SamplerKind::Parallel(_))
     }
 
+    /// Whether it sends requests by itself, and waits for what comes back.
+    pub(crate) fn sends(&self) -> bool {
+        matches!(self.source.kind, SamplerKind::Http(_))
+    }
+
     /// Whether this is the request of the plan, and not one that a script made of it.
     pub(crate) fn is_planned(&self, request: &HttpRequest<Text>) -> bool {
         matches!(&self.source.kind, SamplerKind::Http(planned)

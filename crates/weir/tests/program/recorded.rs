@@ -21,7 +21,7 @@ pub(crate) mod native;
 pub(crate) mod server;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use files::{ByUser, csv, same, without_alive, without_boundary, xml};
 use native::{Left, Native};
@@ -296,6 +296,32 @@ fn groups_that_continue_forever() {
     assert!(rows.len() > 2, "{rows:?}");
     let label = "label=cf ${__jm__CF__idx} | responseCode=200";
     assert!(rows.iter().all(|row| row.starts_with(label)), "{rows:?}");
+}
+
+/// Users that never wait for anything, more of them than CPUs, with a result file.
+#[test]
+fn users_that_wait_for_nothing_hear_of_the_end() {
+    let native = Native {
+        plan: &case("endless.jmx"),
+        properties: &[],
+        port: None,
+        stop_after: Some(Duration::from_millis(500)),
+    };
+    let began = Instant::now();
+    let rows = csv(&native.run().results(), 0);
+    // Only a load that goes on takes that long.
+    assert!(began.elapsed() < Duration::from_secs(60));
+    let mut groups: Vec<&str> = rows
+        .keys()
+        .filter_map(|user| user.split(' ').next())
+        .collect();
+    groups.sort_unstable();
+    assert_eq!(
+        groups.chunk_by(|one, next| one == next).count(),
+        3,
+        "{groups:?}"
+    );
+    assert_eq!(groups.len(), 9, "all had their turn: {groups:?}");
 }
 
 #[test]
