@@ -314,6 +314,40 @@ fn sar_of_other_locales_is_read() {
     );
 }
 
+/// What sar wrote of the same seconds in every locale of glibc: it is read as that of `C` is, or
+/// refused with what to do instead.
+#[test]
+fn sar_of_every_locale_is_read_or_refused() {
+    let all = include_str!("recorded/sar-locales.txt");
+    let begin = 1_795_871_231_000;
+    let rows = samples(&jtl(&common::load_at(begin, 5, 7, 20.0))).unwrap();
+    let values = |text: &str| {
+        let read = monitor(text).map_err(|error| failed(&error))?;
+        let taken = beside(&rows, &read, "UTC").map_err(|error| failed(&error))?;
+        Ok(taken.recording.timeline.series("cpu", 0..7))
+    };
+    let (mut read, mut halves, mut refused) = (0, 0, 0);
+    let mut expected = None;
+    for section in all.split("=== ").skip(1) {
+        let (locales, text) = section.split_once('\n').unwrap();
+        let found: Result<Vec<Option<f64>>, String> = values(text);
+        let expected = expected.get_or_insert_with(|| found.clone().unwrap());
+        match found {
+            Ok(found) => {
+                assert_eq!(found, *expected, "{locales}");
+                read += 1;
+            }
+            // Twelve hours without their half.
+            Err(error) if error.contains("12 h later") => halves += 1,
+            Err(error) => {
+                assert!(error.contains("LC_ALL=C"), "{locales}: {error}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((read, halves, read + halves + refused), (59, 2, 143));
+}
+
 #[test]
 fn a_value_stands_for_its_whole_interval_and_for_no_more() {
     let samples = samples(&jtl(&load(5, 120, 20.0))).unwrap();

@@ -44,6 +44,16 @@ pub(super) fn time_of_twelve(time: Time, half: &str) -> Option<Time> {
 /// Where year, month and day stand, in the orders that locales have.
 pub(super) const ORDERS: [[usize; 3]; 3] = [[0, 1, 2], [2, 0, 1], [2, 1, 0]];
 
+/// The year that a number stands for: of this century where it has two digits, and of the Buddhist
+/// calendar, 543 years ahead, where Thai and Lao locales write it.
+fn year_of(number: i16) -> i16 {
+    match number {
+        ..100 => number + 2000,
+        2443..2643 => number - 543,
+        _ => number,
+    }
+}
+
 /// What a date in numbers means in each of the orders.
 pub(super) fn by_order(cell: &str) -> [Option<Date>; 3] {
     let parts = cell.split(['/', '-', '.']).filter(|part| !part.is_empty());
@@ -53,8 +63,12 @@ pub(super) fn by_order(cell: &str) -> [Option<Date>; 3] {
     };
     ORDERS.map(|order| {
         let [year, month, day] = order.map(|at| numbers[at]);
-        let year = if year < 100 { year + 2000 } else { year };
-        Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+        Date::new(
+            year_of(year),
+            i8::try_from(month).ok()?,
+            i8::try_from(day).ok()?,
+        )
+        .ok()
     })
 }
 
@@ -69,8 +83,7 @@ pub(super) fn dates(cell: &str) -> Vec<Date> {
     let [first, second, third] = numbers[..] else {
         return Vec::new();
     };
-    let year = |number: i16| if number < 100 { number + 2000 } else { number };
-    let date = |y: i16, m: i16, d: i16| Date::new(year(y), m as i8, d as i8).ok();
+    let date = |y: i16, m: i16, d: i16| Date::new(year_of(y), m as i8, d as i8).ok();
     let mut meant = if first >= 100 {
         vec![date(first, second, third)]
     } else if cell.contains('.') {
