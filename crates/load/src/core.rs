@@ -268,6 +268,15 @@ impl Core {
         self.in_flight.set(self.in_flight.get() - 1);
     }
 
+    /// A sample has ended of which nobody hears, because it is lost or a script has it ignored.
+    pub(crate) fn sample_goes_unheard(&self, is_lost: bool) {
+        self.sample_left_out();
+        self.tally(|tally| {
+            tally.lost += u64::from(is_lost);
+            tally.ignored += u64::from(!is_lost);
+        });
+    }
+
     /// A sample has ended; bytes are those received and sent.
     pub(crate) fn sample_ended(
         &self,

@@ -53,6 +53,13 @@ pub struct LoadSummary {
     pub failed: u64,
     /// Samples that were cut off while they ran. They are in no second and no row.
     pub cut: u64,
+    /// Samples that were given up as in JMeter, because an extractor or a script failed. They are
+    /// in no second and no row.
+    pub lost: u64,
+    /// Why the first of them was.
+    pub lost_by: Option<String>,
+    /// Samples of which scripts of the plan had nobody hear. They are in no second and no row.
+    pub ignored: u64,
     /// Bytes received, heads and bodies as they were on the wire.
     pub received_bytes: u64,
     /// Bytes sent in samples that were answered.
@@ -174,6 +181,9 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         samples: tally.samples,
         failed: tally.failed,
         cut: tally.cut,
+        lost: tally.lost,
+        lost_by: tally.lost_by,
+        ignored: tally.ignored,
         received_bytes: tally.received_bytes,
         sent_bytes: tally.sent_bytes,
         resent: tally.resent,

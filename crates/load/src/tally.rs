@@ -17,6 +17,12 @@ pub(crate) struct Tally {
     pub(crate) received_bytes: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) cut: u64,
+    /// Samples that were given up, because an extractor or a script failed.
+    pub(crate) lost: u64,
+    /// Why the first of them was.
+    pub(crate) lost_by: Option<String>,
+    /// Samples of which scripts had nobody hear.
+    pub(crate) ignored: u64,
     pub(crate) resent: u64,
     pub(crate) blocked_sends: u64,
     pub(crate) local_failures: u64,
@@ -36,6 +42,9 @@ impl Default for Tally {
             received_bytes: 0,
             sent_bytes: 0,
             cut: 0,
+            lost: 0,
+            lost_by: None,
+            ignored: 0,
             resent: 0,
             blocked_sends: 0,
             local_failures: 0,
@@ -56,6 +65,11 @@ impl Tally {
         self.received_bytes += other.received_bytes;
         self.sent_bytes += other.sent_bytes;
         self.cut += other.cut;
+        self.lost += other.lost;
+        if self.lost_by.is_none() {
+            self.lost_by.clone_from(&other.lost_by);
+        }
+        self.ignored += other.ignored;
         self.resent += other.resent;
         self.blocked_sends += other.blocked_sends;
         self.local_failures += other.local_failures;

@@ -31,6 +31,10 @@ pub enum AdjustmentKind {
     Resent,
     /// Samples that still ran at the end were cut off.
     CutOff,
+    /// Samples were given up, because an extractor or a script failed.
+    SamplesLost,
+    /// Samples of which scripts of the plan had nobody hear.
+    SamplesIgnored,
     /// Requests of a schedule had not started at the end.
     NotStarted,
     /// Arrivals were skipped, because a group had reached its limit.

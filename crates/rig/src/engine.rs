@@ -262,6 +262,22 @@ fn of_native(summary: &LoadSummary) -> Vec<Adjustment> {
              longest, are in no figure"
         )
     });
+    let lost = Adjustment::counted(AdjustmentKind::SamplesLost, summary.lost, || {
+        let by = summary.lost_by.as_deref();
+        let by = by.map_or(String::new(), |by| format!(" ({by})"));
+        format!(
+            "{} sample(s) were given up as in JMeter, because what stands after the sampler failed{by}. They are in no \
+             figure and no row",
+            summary.lost
+        )
+    });
+    let ignored = Adjustment::counted(AdjustmentKind::SamplesIgnored, summary.ignored, || {
+        format!(
+            "{} sample(s) are in no figure and no row, because scripts of the plan had nobody hear of them (setIgnore). \
+             Their requests were sent",
+            summary.ignored
+        )
+    });
     let waited_ms = u64::try_from(summary.waited_for_rows.as_millis()).unwrap_or(u64::MAX);
     let waited = Adjustment::counted(AdjustmentKind::RowsWaited, waited_ms, || {
         format!(
@@ -269,7 +285,8 @@ fn of_native(summary: &LoadSummary) -> Vec<Adjustment> {
         )
     });
     let unsent = summary.sent.iter().filter_map(lost_figures);
-    let own = resent.into_iter().chain(cut).chain(waited);
+    let own = resent.into_iter().chain(cut).chain(lost).chain(ignored);
+    let own = own.chain(waited);
     own.chain(unsent).collect()
 }
 

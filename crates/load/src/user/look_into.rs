@@ -87,8 +87,8 @@ impl User {
         for processor in &step.source.after {
             match processor {
                 PostProcessor::Extractor(extractor) => {
-                    if self.extract(extractor, row, seen, &mut outcomes).is_err() {
-                        self.sample_is_lost = true;
+                    if let Err(lost) = self.extract(extractor, row, seen, &mut outcomes) {
+                        self.lose_sample(&lost.to_string());
                         return;
                     }
                 }
@@ -109,6 +109,14 @@ impl User {
         if !step.is_seen_as_part {
             forget(&mut row.children, step.wanted);
         }
+    }
+
+    /// Nobody hears of the sample, and nothing follows from it, as in JMeter.
+    pub(crate) fn lose_sample(&mut self, why: &str) {
+        self.sample_is_lost = true;
+        self.core.tally(|tally| {
+            tally.lost_by.get_or_insert_with(|| why.to_owned());
+        });
     }
 
     /// Judges a transaction.

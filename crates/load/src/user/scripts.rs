@@ -320,7 +320,7 @@ impl User {
             Err(ScriptFailure::Thrown(says)) => self.log_failure(&name, &says),
             Err(ScriptFailure::Fatal(says)) => {
                 self.log_failure(&name, &says);
-                self.sample_is_lost = true;
+                self.lose_sample(&format!("script \"{name}\": {says}"));
             }
             Err(ScriptFailure::Beyond(says)) => {
                 row.success = false;
@@ -427,8 +427,9 @@ impl User {
             run.names.set("IsSuccess", ScriptValue::Bool(true));
         }
         let done = self.run_script(script, &mut run);
-        if let Err(ScriptFailure::Fatal(_)) = &done {
-            self.sample_is_lost = true;
+        if let Err(ScriptFailure::Fatal(says)) = &done {
+            let label = &run.bindings.label;
+            self.lose_sample(&format!("script \"{label}\": {says}"));
         }
         self.keep_previous(run.bindings.previous.take());
         let mut made = run.bindings.own.take().unwrap_or_default();

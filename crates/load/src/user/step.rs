@@ -87,7 +87,7 @@ impl User {
         };
         let is_ignored = self.ignores_sample();
         if (self.sample_is_lost || is_ignored) && sampled.is_counted_later() {
-            self.core.sample_left_out();
+            self.core.sample_goes_unheard(self.sample_is_lost);
         }
         if std::mem::take(&mut self.sample_is_lost) {
             tokio::task::yield_now().await;

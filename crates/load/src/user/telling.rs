@@ -165,7 +165,7 @@ impl User {
         let mut before = 0;
         let counting: Vec<_> = self.walk.counting(&group.tree, told.at, None).collect();
         for (at, scripts_after) in counting {
-            let next = scripts.len().saturating_sub(scripts_after);
+            let next = scripts.len().saturating_sub(scripts_after).max(before);
             self.tell_scripts(&scripts[before..next], &mut told.row);
             before = next;
             self.walk.counts(&group.tree, at, &told.row);

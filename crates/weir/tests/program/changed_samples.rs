@@ -2,30 +2,59 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use weir_record::JtlReader;
 
 use crate::recorded::server::CaseServer;
 
-#[test]
-fn classes_and_codes_are_those_of_the_rows() {
+/// Runs one of the recorded plans in a folder, with a result file and JSON.
+fn run(plan: &str, folder: &Path) -> (Output, Value) {
     let plan = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/recorded/cases")
-        .join("changed-by-scripts.jmx");
+        .join(plan);
     let server = CaseServer::start();
-    let folder = tempfile::tempdir().unwrap();
     let ran = Command::new(env!("CARGO_BIN_EXE_weir"))
         .args(["run", "--json", "result.json", "-l", "rows.jtl"])
         .arg(format!("-Jport={}", server.port))
         .arg(plan)
-        .current_dir(folder.path())
+        .current_dir(folder)
         .output()
         .unwrap();
+    let result = std::fs::read(folder.join("result.json")).unwrap();
+    (ran, serde_json::from_slice(&result).unwrap())
+}
+
+/// How often something was done to the samples of a run, and what is said of it.
+fn adjustment<'r>(result: &'r Value, id: &str) -> (u64, &'r str) {
+    let all = result["trial"]["adjustments"].as_array().unwrap();
+    let one = all.iter().find(|one| one["id"] == id);
+    let one = one.unwrap_or_else(|| panic!("{id}: {all:?}"));
+    (
+        one["count"].as_u64().unwrap(),
+        one["says"].as_str().unwrap(),
+    )
+}
+
+/// One group has a sample whose post-processor ignores it, one whose assertion does, each twice.
+#[test]
+fn samples_that_nobody_hears_of_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, result) = run("changed-by-scripts.jmx", folder.path());
+    let (count, says) = adjustment(&result, "samples-ignored");
+    assert_eq!(count, 4, "{says}");
+    let folder = tempfile::tempdir().unwrap();
+    let (_, result) = run("responses.jmx", folder.path());
+    let (count, says) = adjustment(&result, "samples-lost");
+    assert!(count > 0 && says.contains("extractor"), "{count}: {says}");
+}
+
+#[test]
+fn classes_and_codes_are_those_of_the_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ran, result) = run("changed-by-scripts.jmx", folder.path());
     let shown = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
-    let result = std::fs::read(folder.path().join("result.json")).unwrap();
-    let result: Value = serde_json::from_slice(&result).unwrap();
     let classes = result["trial"]["classes"].as_object().unwrap();
     let counted: BTreeMap<String, BTreeMap<String, u64>> = classes
         .iter()
