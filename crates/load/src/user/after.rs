@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use weir_plan::{FlowAction, FlowControl, OnSampleError, ResultAction};
+use weir_plan::{FailureHandler, FlowAction, FlowControl, OnSampleError, ResultAction};
 use weir_script::{Ends, Text};
 
 use crate::user::User;
@@ -94,9 +94,10 @@ impl User {
     }
 
     /// What the handlers of a sample that failed say, one after the other.
-    pub(super) fn after_handlers(&self, step: &Step) -> After {
-        let handlers = step.source.on_failure.iter();
-        let handlers = handlers.map(|handler| self.after_handler(handler.action));
+    pub(super) fn after_handlers(&self, handlers: &[FailureHandler]) -> After {
+        let handlers = handlers
+            .iter()
+            .map(|handler| self.after_handler(handler.action));
         handlers.fold(After::STEP, After::and)
     }
 

@@ -111,7 +111,7 @@ impl User {
                 self.tell_of(step, row, transaction);
             }
             None if success => {}
-            None => after = self.after_handlers(step),
+            None => after = self.after_handlers(&step.source.on_failure),
         }
         self.meet();
         if let Some(ends) = self.led.take().or_else(|| self.ends_for_script()) {

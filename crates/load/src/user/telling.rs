@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use weir_plan::{ControllerKind, ResultAction};
+use weir_plan::{ControllerKind, FailureHandler, ResultAction};
 use weir_record::SampleRow;
 
 use crate::audience::Audience;
@@ -22,11 +22,19 @@ enum Actor {
     Handler(ResultAction),
 }
 
+/// Who acts on a sample.
+struct Acting<'a> {
+    /// The controller that it stands in, and the one whose transaction it becomes a part of.
+    from: u32,
+    up_to: Option<u32>,
+    /// Scripts that hear of it, the first of those in earshot.
+    scripts: &'a [usize],
+    in_earshot: usize,
+    handlers: &'a [FailureHandler],
+}
+
 impl User {
-    /// Tells those who act on a sample: scripts, which may change it for those after them,
-    /// transactions beside their children, which count it, and handlers of failures, which say
-    /// where to go. JMeter asks all in one order: the innermost level first, one level in the
-    /// order of the file.
+    /// Tells those who act on the sample of a step.
     pub(super) fn tell_those_who_act(
         &mut self,
         group: &Group,
@@ -34,21 +42,35 @@ impl User {
         row: &mut SampleRow,
         transaction: Option<u32>,
     ) -> After {
-        let scripts = &step.script_listeners;
+        let acting = Acting {
+            from: step.parent,
+            up_to: transaction,
+            scripts: &step.script_listeners,
+            in_earshot: step.scripts_in_earshot.len(),
+            handlers: &step.source.on_failure,
+        };
+        self.tell_in_order(group, &acting, row)
+    }
+
+    /// Tells those who act on a sample: scripts, which may change it for those after them,
+    /// transactions beside their children, which count it, and handlers of failures, which say
+    /// where to go. JMeter asks all in one order: the innermost level first, one level in the
+    /// order of the file.
+    fn tell_in_order(&mut self, group: &Group, acting: &Acting<'_>, row: &mut SampleRow) -> After {
+        let Acting { from, up_to, .. } = *acting;
+        let scripts = acting.scripts;
         if scripts.is_empty() {
-            self.walk
-                .sample_occurred(&group.tree, step.parent, transaction, row);
+            self.walk.sample_occurred(&group.tree, from, up_to, row);
             return if row.success {
                 After::STEP
             } else {
-                self.after_handlers(step)
+                self.after_handlers(acting.handlers)
             };
         }
-        let in_earshot = step.scripts_in_earshot.len();
-        let handlers = step.source.on_failure.iter();
+        let handlers = acting.handlers.iter();
         let mut actors: Vec<_> = self
             .walk
-            .counting(&group.tree, step.parent, transaction)
+            .counting(&group.tree, from, up_to)
             .map(|(at, scripts_after)| (scripts_after, Actor::Transaction(at)))
             .chain(handlers.map(|h| (h.scripts_after, Actor::Handler(h.action))))
             .collect();
@@ -56,7 +78,8 @@ impl User {
         let mut told = 0;
         let mut after = After::STEP;
         for (scripts_after, actor) in actors {
-            let before = in_earshot.saturating_sub(scripts_after).min(scripts.len());
+            let before = acting.in_earshot.saturating_sub(scripts_after);
+            let before = before.min(scripts.len());
             self.tell_scripts(&scripts[told..before], row);
             told = before;
             match actor {
@@ -162,15 +185,15 @@ impl User {
             ControllerKind::Transaction(kind) => kind.script_listeners.as_slice(),
             _ => &[],
         };
-        let mut before = 0;
-        let counting: Vec<_> = self.walk.counting(&group.tree, told.at, None).collect();
-        for (at, scripts_after) in counting {
-            let next = scripts.len().saturating_sub(scripts_after).max(before);
-            self.tell_scripts(&scripts[before..next], &mut told.row);
-            before = next;
-            self.walk.counts(&group.tree, at, &told.row);
-        }
-        self.tell_scripts(&scripts[before..], &mut told.row);
+        let acting = Acting {
+            from: told.at,
+            up_to: None,
+            scripts,
+            in_earshot: scripts.len(),
+            // JMeter looks at what they say of samplers alone.
+            handlers: &[],
+        };
+        self.tell_in_order(group, &acting, &mut told.row);
         forget(&mut told.row.children, self.core.work.wanted);
         if !told.is_again {
             self.tell(told.row, controller.audience);

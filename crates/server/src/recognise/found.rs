@@ -140,12 +140,26 @@ impl FoundValue {
     }
 
     /// A number of threads that a Tomcat keeps ready: no more than it may have.
-    pub(super) fn at_most(self, threads: &Self) -> Self {
-        match (&self, threads) {
+    fn at_most(&self, threads: &Self) -> Self {
+        match (self, threads) {
             (Self::Number(spare), Self::Number(threads)) => Self::Number(*spare.min(threads)),
             (Self::Number(_), _) => Self::NotKnown,
-            _ => self,
+            _ => self.clone(),
         }
+    }
+}
+
+/// How many threads a Tomcat keeps ready, as studies name it.
+pub(super) const MIN_SPARE: &str = "native.minSpareThreads";
+
+/// A Tomcat keeps no more threads ready than it may have.
+pub(super) fn keep_spare_within_threads(limits: &mut [FoundLimit]) {
+    let threads = limits.iter().find(|limit| limit.stage == "threads");
+    let Some(threads) = threads.map(|limit| limit.value.clone()) else {
+        return;
+    };
+    for spare in limits.iter_mut().filter(|limit| limit.stage == MIN_SPARE) {
+        spare.value = spare.value.at_most(&threads);
     }
 }
 

@@ -13,10 +13,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
+use super::found::{
+    AgentWay, Found, FoundKind, FoundLimit, FoundValue, MIN_SPARE, SetWay,
+    keep_spare_within_threads,
+};
 use super::java_command::JavaCommand;
 use super::running;
-use super::tomcat::MIN_SPARE;
 use super::xml_place::Lookup;
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
@@ -207,12 +209,7 @@ fn tomcat_limits(settings: &SpringEnvironment) -> Vec<FoundLimit> {
         limit(settings, stage, property, default, set)
     };
     let mut limits: Vec<_> = LIMITS.into_iter().map(limit).collect();
-    let threads = limits.iter().find(|limit| limit.stage == "threads");
-    if let Some(threads) = threads.map(|limit| limit.value.clone()) {
-        for spare in limits.iter_mut().filter(|limit| limit.stage == MIN_SPARE) {
-            spare.value = spare.value.clone().at_most(&threads);
-        }
-    }
+    keep_spare_within_threads(&mut limits);
     limits
 }
 

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, Node};
 
-use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
+use super::found::{
+    AgentWay, Found, FoundKind, FoundLimit, FoundValue, MIN_SPARE, SetWay,
+    keep_spare_within_threads,
+};
 use super::java_command::JavaCommand;
 use super::resources;
 use super::xml_place::{Placed, attribute, place, placed};
@@ -32,9 +35,6 @@ const MAY_BE_WITHOUT: [&str; 3] = [
 
 /// What stands before the place where a limit would be written that is written nowhere.
 pub(super) const DEFAULT_AT: &str = "default; ";
-
-/// How many threads are kept ready, as studies name it.
-pub(super) const MIN_SPARE: &str = "native.minSpareThreads";
 
 /// A limit of the connector: as studies name it, the attribute, the default.
 const LIMITS: [(&str, &str, u64); 6] = [
@@ -131,7 +131,7 @@ impl<'a> ServerXml<'a> {
                 || format!("{DEFAULT_AT}{}", place(&element, self.file)),
                 |placed| placed.origin.clone(),
             );
-            let mut value = match &placed {
+            let value = match &placed {
                 _ if is_unused => FoundValue::Unlimited,
                 Some(placed) if placed.value == "-1" && MAY_BE_WITHOUT.contains(&attribute) => {
                     FoundValue::Unlimited
@@ -147,9 +147,6 @@ impl<'a> ServerXml<'a> {
                 }
                 None => FoundValue::Number(default),
             };
-            if stage == MIN_SPARE && of_executor.is_none() && !is_unused {
-                value = value.at_most(&self.threads_of(&connector));
-            }
             let set = if is_unused {
                 SetWay::Not(format!("{attribute} has no effect on virtual threads"))
             } else {
@@ -162,6 +159,9 @@ impl<'a> ServerXml<'a> {
                 value,
                 origin,
             });
+        }
+        if executor.is_none() && !virtual_threads {
+            keep_spare_within_threads(&mut found.limits);
         }
         let name = named.unwrap_or_default();
         if virtual_threads {
@@ -254,12 +254,6 @@ impl<'a> ServerXml<'a> {
         let attributes = names.iter().filter_map(|name| spelled(element, name));
         let last = attributes.max_by_key(|attribute| attribute.range().start)?;
         Some(self.filled(placed(last, element, self.file)))
-    }
-
-    /// How many threads a connector may have of its own.
-    fn threads_of(&self, connector: &Node<'_, '_>) -> FoundValue {
-        let threads = self.limit(connector, "maxThreads");
-        threads.map_or(FoundValue::Number(200), |placed| number(&placed.value))
     }
 
     fn filled(&self, placed: Placed) -> Placed {

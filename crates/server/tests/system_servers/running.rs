@@ -12,7 +12,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weir_jvm::{Agent, Permission, Vm};
@@ -20,7 +20,7 @@ use weir_server::{Found, FoundValue};
 use weir_shelf::{JOLOKIA, Shelf};
 
 /// Only a failing test waits that long.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A limit: the stage, and the attribute in the file and over JMX.
 const LIMITS: [(&str, &str); 6] = [
@@ -39,6 +39,23 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+impl Process {
+    /// Waits until it has printed this; false where it ends before.
+    #[track_caller]
+    pub(crate) fn has_printed(&mut self, words: &str, into: &Path) -> bool {
+        let out = || fs::read_to_string(into).unwrap();
+        let until = Instant::now() + PATIENCE;
+        while !out().contains(words) {
+            if self.0.try_wait().unwrap().is_some() {
+                return false;
+            }
+            assert!(Instant::now() < until, "{}", out());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        true
     }
 }
 

@@ -14,14 +14,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use weir_apps::App;
 use weir_server::{Machine, ProcessFacts, recognise};
 use weir_shelf::Shelf;
 
 use crate::choices::{Choices, compositions};
-use crate::running::{PATIENCE, Process, Tally, agent_jar, ask, compare, free_ports};
+use crate::running::{Process, Tally, agent_jar, ask, compare, free_ports};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -219,15 +218,9 @@ fn one_application(seed: u64, app: &Path, agent: &Path, tally: &mut Tally) {
         .stdout(log.try_clone().unwrap())
         .stderr(log);
     let mut server = Process(command.spawn().unwrap());
-    let out = || fs::read_to_string(folder.join("out")).unwrap();
-    let until = Instant::now() + PATIENCE;
-    while !out().contains("Started PostsApplication") {
-        if server.0.try_wait().unwrap().is_some() {
-            tally.invalid += 1;
-            return;
-        }
-        assert!(Instant::now() < until, "composition {seed}: {}", out());
-        std::thread::sleep(Duration::from_millis(50));
+    if !server.has_printed("Started PostsApplication", &folder.join("out")) {
+        tally.invalid += 1;
+        return;
     }
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
     let pid = server.0.id();

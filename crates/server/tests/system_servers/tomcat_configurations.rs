@@ -15,13 +15,12 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
 use weir_server::{Found, Machine, ProcessFacts, recognise};
 use weir_shelf::{Shelf, TOMCAT_10, TOMCAT_11};
 
 use crate::choices::{Choices, compositions};
-use crate::running::{PATIENCE, Process, Tally, agent_jar, ask, compare, free_ports, javas};
+use crate::running::{Process, Tally, agent_jar, ask, compare, free_ports, javas};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -223,15 +222,9 @@ fn one_server(seed: u64, home: &Path, java: (&Path, u32), jar: &Path, tally: &mu
         .spawn()
         .unwrap();
     let mut server = Process(server);
-    let until = Instant::now() + PATIENCE;
-    let out = || fs::read_to_string(base.join("out")).unwrap();
-    while !out().contains("Server startup in") {
-        if server.0.try_wait().unwrap().is_some() {
-            tally.invalid += 1;
-            return;
-        }
-        assert!(Instant::now() < until, "composition {seed}: {}", out());
-        std::thread::sleep(Duration::from_millis(50));
+    if !server.has_printed("Server startup in", &base.join("out")) {
+        tally.invalid += 1;
+        return;
     }
     let pid = server.0.id();
     let facts = ProcessFacts::of(pid, &Machine::here()).unwrap();

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::recorded::files::lines_as_recorded;
 use crate::recorded::jmeter;
 use crate::recorded::native::Native;
 use crate::recorded::server::{CaseServer, Requests};
@@ -92,9 +93,8 @@ fn figures_go_where_a_plan_sends_them_as_jmeter_writes_them() {
     let plan = case("jmx");
     if let Some(home) = jmeter::home() {
         jmeter::in_jmeter(&home, &plan, &properties, &server);
-        let recorded = lines(&server.requests());
-        std::fs::write(case("lines"), recorded.join("\n") + "\n").unwrap();
-        return;
+        let theirs = lines(&server.requests());
+        return lines_as_recorded(&theirs, &case("lines"), true);
     }
     let native = Native {
         plan: &plan,
@@ -104,12 +104,7 @@ fn figures_go_where_a_plan_sends_them_as_jmeter_writes_them() {
     };
     native.run();
     let here = lines(&server.requests());
-    let recorded = std::fs::read_to_string(case("lines")).unwrap();
-    let recorded: Vec<&str> = recorded.lines().collect();
-    for (own, theirs) in here.iter().zip(&recorded) {
-        assert_eq!(own, theirs);
-    }
-    assert_eq!(here.len(), recorded.len());
+    lines_as_recorded(&here, &case("lines"), false);
 }
 
 #[test]

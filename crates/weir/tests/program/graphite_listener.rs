@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::recorded::files::lines_as_recorded;
 use crate::recorded::jmeter;
 use crate::recorded::native::Native;
 use crate::recorded::server::CaseServer;
@@ -136,16 +137,7 @@ fn figures_are_those_that_jmeter_sends() {
         lines += &unpickled(&bytes);
     }
     let here = lasting(&lines);
-    if home.is_some() {
-        std::fs::write(case("lines"), here.join("\n") + "\n").unwrap();
-        return;
-    }
-    let recorded = std::fs::read_to_string(case("lines")).unwrap();
-    let recorded: Vec<&str> = recorded.lines().collect();
-    for (own, theirs) in here.iter().zip(&recorded) {
-        assert_eq!(own, theirs);
-    }
-    assert_eq!(here.len(), recorded.len());
+    lines_as_recorded(&here, &case("lines"), home.is_some());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! is more than one.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The rows of each user, in their order.
 pub(crate) type ByUser = BTreeMap<String, Vec<String>>;
@@ -159,4 +160,19 @@ pub(crate) fn without_boundary(text: &str) -> String {
     parts.fold(first, |whole, part| {
         whole + "Content-Length: " + part.trim_start_matches(|c: char| c.is_ascii_digit())
     })
+}
+
+/// Compares lines with those that JMeter wrote, or records them as those.
+#[track_caller]
+pub(crate) fn lines_as_recorded(lines: &[String], file: &Path, records: bool) {
+    if records {
+        std::fs::write(file, lines.join("\n") + "\n").unwrap();
+        return;
+    }
+    let recorded = std::fs::read_to_string(file).unwrap();
+    let recorded: Vec<&str> = recorded.lines().collect();
+    for (own, theirs) in lines.iter().zip(&recorded) {
+        assert_eq!(own, theirs);
+    }
+    assert_eq!(lines.len(), recorded.len());
 }
