@@ -13,6 +13,7 @@
 //! assert_eq!(latin.decode(&[0xe9, 0x80]), "é\u{80}");
 //! ```
 
+mod form;
 mod names;
 mod wide;
 
@@ -20,6 +21,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use encoding_rs::Encoding;
+
+pub use form::{DecodeError, decode_form};
 
 use wide::Wide;
 

@@ -71,11 +71,24 @@ pub(crate) fn refusal(printed: &[String]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The first error in JMeter's log: the text behind its level.
+/// The first error in JMeter's log: the text behind its level, and the exception that caused it.
 pub(crate) fn first_error(log: &str) -> Option<String> {
-    log.lines()
-        .find_map(|line| line.split_once(" ERROR "))
-        .map(|(_, says)| says.trim().to_owned())
+    let mut lines = log.lines();
+    let error = lines.find_map(|line| line.split_once(" ERROR "));
+    let (_, says) = error?;
+    let says = says.trim();
+    // Behind an error stands where it happened: frames, and the causes of an exception.
+    let is_frame = |line: &str| line.starts_with('\t');
+    let is_entry = |line: &str| line.starts_with(|c: char| c.is_ascii_digit());
+    let exceptions = lines.take_while(|line| !is_entry(line)).filter(|line| !is_frame(line));
+    let cause = exceptions.filter(|line| !line.trim().is_empty()).last();
+    Some(cause.map_or_else(
+        || says.to_owned(),
+        |cause| {
+            let cause = cause.strip_prefix("Caused by: ").unwrap_or(cause);
+            format!("{says} {}", cause.trim())
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -137,6 +150,30 @@ mod tests {
         assert_eq!(
             first_error(log).as_deref(),
             Some("o.a.j.e.StandardJMeterEngine: Error occurred compiling the tree:")
+        );
+    }
+
+    /// Logged by JMeter 5.6.3.
+    #[test]
+    fn the_exception_behind_an_error_is_told_with_it() {
+        let log = "2026-11-28 14:54:27,704 ERROR o.a.j.t.JMeterThread: Test failed!\n\
+                   java.lang.IllegalArgumentException: File config.csv must exist and be readable\n\
+                   \tat org.apache.jmeter.services.FileServer.readLine(FileServer.java:340)\n\
+                   2026-11-28 14:54:27,755 ERROR o.a.j.t.JMeterThread: Test failed!\n";
+        assert_eq!(
+            first_error(log).as_deref(),
+            Some(
+                "o.a.j.t.JMeterThread: Test failed! java.lang.IllegalArgumentException: \
+                 File config.csv must exist and be readable"
+            )
+        );
+        let log = "2026-11-28 14:54:27,704 ERROR o.a.j.JMeter: Error in NonGUIDriver\n\
+                   a.b.Outer: outer\n\tat a.b.C.d(E.java:1)\n\
+                   Caused by: a.b.Inner: inner\n\t... 3 more\n\
+                   2026-11-28 14:54:27,755 INFO o.a.j.JMeter: Later\n";
+        assert_eq!(
+            first_error(log).as_deref(),
+            Some("o.a.j.JMeter: Error in NonGUIDriver a.b.Inner: inner")
         );
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod header_manager;
 pub(crate) mod http_sampler;
 pub(crate) mod listener;
 pub(crate) mod manager;
+pub(crate) mod modifier;
 pub(crate) mod sampler;
 pub(crate) mod script;
 pub(crate) mod starts;

@@ -216,7 +216,7 @@ const ELEMENTS: &[(&str, Kind, Runs)] = &[
     ("BeanShellPreProcessor", Before, Natively),
     ("BSFPreProcessor", Before, Natively),
     ("AnchorModifier", Before, Natively),
-    ("URLRewritingModifier", Before, Never("take the session's id with an extractor, or run the plan with --engine jmeter")),
+    ("URLRewritingModifier", Before, Natively),
     ("RegExUserParameters", Before, Natively),
     ("SampleTimeout", Before, Never("set the request's own time-outs, or run the plan with --engine jmeter")),
     ("JDBCPreProcessor", Before, Never(OTHER_PROTOCOL)),

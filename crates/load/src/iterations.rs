@@ -2,7 +2,7 @@
 
 use rand_xoshiro::rand_core::Rng as _;
 use weir_charset::Charset;
-use weir_plan::{Counter, CsvDataSet, IterationElement, RandomVariable, UserParameters};
+use weir_plan::{Counter, CsvDataSet, ElementId, IterationElement, RandomVariable, UserParameters};
 use weir_script::{Scope, Text};
 
 use crate::across_users::Shared;
@@ -19,6 +19,8 @@ pub(crate) struct Data {
     group_iterations: u64,
     /// What scripts left; boxed, because most users have none.
     pub(crate) scripts: Option<Box<Left>>,
+    /// The ids of sessions that URL Re-writing Modifiers found last.
+    pub(crate) session_ids: Vec<(ElementId, String)>,
 }
 
 /// Which element: its controller, and which of the controller's.
@@ -47,6 +49,7 @@ impl Data {
             memories: Vec::new(),
             group_iterations: 0,
             scripts: None,
+            session_ids: Vec::new(),
         }
     }
 

@@ -14,6 +14,7 @@ mod made_up;
 mod managed;
 mod pace;
 mod parallel;
+mod rewrite_url;
 mod rows;
 mod sampling;
 mod scripts;

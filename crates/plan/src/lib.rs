@@ -49,7 +49,7 @@ pub use on_sample_error::OnSampleError;
 pub use open_model::{OpenModelError, open_model_steps};
 pub use processors::{
     DebugParts, DebugPostProcessor, FailureHandler, FoundParameters, PostProcessor, PreProcessor,
-    ResultAction, Script,
+    ResultAction, Script, SessionIdPlace, UrlRewriting,
 };
 pub use rate::{RateError, RatePiece, RateProfile};
 pub use sample_part::{SampleField, SampleScope, XmlReading};

@@ -14,6 +14,8 @@ pub enum PreProcessor<T = Template> {
     UserParameters(UserParameters<T>),
     /// Gives the request's parameters the values that an extractor found for their names.
     FoundParameters(Box<FoundParameters<T>>),
+    /// Gives the request the session's id that stands in the response before.
+    UrlRewriting(Box<UrlRewriting<T>>),
     /// A script.
     Script(Box<Script<T>>),
 }
@@ -27,6 +29,36 @@ pub struct FoundParameters<T = Template> {
     pub name_group: T,
     /// The group that is the value.
     pub value_group: T,
+}
+
+/// An `HTTP URL Re-writing Modifier`: where the session's id stands in the response before, and
+/// where the request has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UrlRewriting<T = Template> {
+    /// The name of the session's id.
+    pub argument: T,
+    /// Where the request has it.
+    pub place: SessionIdPlace,
+    /// Without an id in the response the last one that was found is taken.
+    pub keeps: bool,
+    /// What is found is encoded as it is; otherwise it is decoded before.
+    pub encodes: bool,
+    /// Which element it is: of each a user keeps one id.
+    pub id: ElementId,
+}
+
+/// Where a request has the session's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionIdPlace {
+    /// It is an argument.
+    Argument,
+    /// It follows the path, after a semicolon.
+    Path {
+        /// `=` stands between its name and the id.
+        equals: bool,
+        /// The id ends in front of a question mark.
+        ends_at_query: bool,
+    },
 }
 
 /// Runs after a sampler that produced a result.
@@ -121,6 +153,13 @@ impl<T> PreProcessor<T> {
                     value_group: f(&found.value_group),
                 }))
             }
+            Self::UrlRewriting(rewriting) => PreProcessor::UrlRewriting(Box::new(UrlRewriting {
+                argument: f(&rewriting.argument),
+                place: rewriting.place,
+                keeps: rewriting.keeps,
+                encodes: rewriting.encodes,
+                id: rewriting.id,
+            })),
             Self::Script(script) => PreProcessor::Script(Box::new(script.map(f))),
         }
     }

@@ -82,5 +82,5 @@ pub use url::{Scheme, Target, TargetError};
 pub use visit::{PropertyUse, properties_used};
 pub use weir_snippet::{
     ArgumentView, Ends, Judgement, Place as ScriptPlace, Sample as ScriptSample, SamplerView,
-    Value as ScriptValue, condition as evaluate_condition,
+    Value as ScriptValue, condition as evaluate_condition, path_and_arguments,
 };

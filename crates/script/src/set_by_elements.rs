@@ -111,8 +111,10 @@ impl Adding<'_> {
         for processor in &sampler.before {
             match processor {
                 PreProcessor::UserParameters(parameters) => self.parameters(parameters),
-                PreProcessor::Link | PreProcessor::FoundParameters(_) | PreProcessor::Script(_) => {
-                }
+                PreProcessor::Link
+                | PreProcessor::FoundParameters(_)
+                | PreProcessor::UrlRewriting(_)
+                | PreProcessor::Script(_) => {}
             }
         }
         for processor in &sampler.after {

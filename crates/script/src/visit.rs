@@ -115,7 +115,7 @@ fn any_reads(nodes: &[Node]) -> bool {
             let mut before = sampler.before.iter();
             times
                 || before.any(|before| match before {
-                    PreProcessor::Link => true,
+                    PreProcessor::Link | PreProcessor::UrlRewriting(_) => true,
                     PreProcessor::Script(script) => reads(script),
                     PreProcessor::UserParameters(_) | PreProcessor::FoundParameters(_) => false,
                 })

@@ -259,7 +259,7 @@ pub struct SamplerView {
     pub path: String,
     /// The method.
     pub method: String,
-    /// Names, values, and whether they are encoded.
+    /// Its arguments.
     pub arguments: Vec<ArgumentView>,
     /// Names and values of header fields.
     pub headers: Vec<(String, String)>,
@@ -280,4 +280,21 @@ pub struct ArgumentView {
     pub value: String,
     /// Whether it is encoded before it is sent.
     pub encode: bool,
+    /// Whether `=` stands behind its name in a query also without a value.
+    pub equals: bool,
+    /// Which of the request's arguments it is; none, if a script has added it.
+    pub known: Option<usize>,
+}
+
+impl ArgumentView {
+    /// One that is added.
+    pub fn added(name: impl Into<String>, value: impl Into<String>, encode: bool) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+            encode,
+            equals: true,
+            known: None,
+        }
+    }
 }

@@ -1,8 +1,6 @@
 //! Elements that give users their variables, iteration by iteration.
 
-use weir_plan::{
-    Counter, CsvDataSet, FoundParameters, IterationElement, RandomVariable, UserParameters,
-};
+use weir_plan::{Counter, CsvDataSet, IterationElement, RandomVariable, UserParameters};
 
 use crate::element::Element;
 
@@ -33,16 +31,6 @@ pub(crate) fn user_parameters(element: &Element<'_>) -> UserParameters {
         id: element.id(),
         names: element.texts("UserParameters.names"),
         rows: element.rows("UserParameters.thread_values"),
-    }
-}
-
-/// `RegExUserParameters`.
-pub(crate) fn found_parameters(element: &Element<'_>) -> FoundParameters {
-    let text = |name: &str| element.text_or_empty(&format!("RegExUserParameters.{name}"));
-    FoundParameters {
-        variable: text("regex_ref_name"),
-        name_group: text("param_names_gr_nr"),
-        value_group: text("param_values_gr_nr"),
     }
 }
 

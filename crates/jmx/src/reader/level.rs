@@ -7,7 +7,7 @@ use weir_plan::{
 
 use super::Reader;
 use crate::element::{Branch, Element};
-use crate::elements::{assertion, data, extractor, listener, script, timer};
+use crate::elements::{assertion, data, extractor, listener, modifier, script, timer};
 use crate::native::{self, Kind, Runs};
 use crate::scope::Level;
 
@@ -113,8 +113,12 @@ impl Reader<'_> {
             match element.class() {
                 "AnchorModifier" => level.before.push(PreProcessor::Link),
                 "RegExUserParameters" => {
-                    let found = Box::new(data::found_parameters(element));
+                    let found = Box::new(modifier::found_parameters(element));
                     level.before.push(PreProcessor::FoundParameters(found));
+                }
+                "URLRewritingModifier" => {
+                    let rewriting = Box::new(modifier::url_rewriting(element));
+                    level.before.push(PreProcessor::UrlRewriting(rewriting));
                 }
                 _ => {}
             }

@@ -45,6 +45,7 @@ fn names_before(sampler: &Sampler) -> Vec<&str> {
     let before = sampler.before.iter().map(|before| match before {
         PreProcessor::Link => "link",
         PreProcessor::FoundParameters(found) => &*found.variable.text,
+        PreProcessor::UrlRewriting(rewriting) => &*rewriting.argument.text,
         PreProcessor::UserParameters(parameters) => &*parameters.names[0].text,
         PreProcessor::Script(script) => &*script.name.text,
     });

@@ -249,10 +249,13 @@ impl User {
             arguments: request
                 .arguments
                 .iter()
-                .map(|argument| ArgumentView {
+                .enumerate()
+                .map(|(at, argument)| ArgumentView {
                     name: text(&argument.name, looks.arguments),
-                    value: text(&argument.value, looks.arguments),
+                    value: text(&argument.value, looks.argument_values),
                     encode: argument.always_encode,
+                    equals: argument.use_equals,
+                    known: Some(at),
                 })
                 .collect(),
             headers: request

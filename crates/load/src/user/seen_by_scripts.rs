@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weir_plan::{Argument, HttpRequest};
 use weir_record::{DataType, SampleRow};
 use weir_response::AssertionOutcome;
-use weir_script::{Judgement, SamplerView, ScriptSample, Text};
+use weir_script::{ArgumentView, Judgement, SamplerView, ScriptSample, Text};
 
 use crate::user::seen::{Seen, part_view};
 
@@ -24,6 +24,7 @@ pub(crate) struct Looks {
     pub(crate) path: bool,
     pub(crate) method: bool,
     pub(crate) arguments: bool,
+    pub(crate) argument_values: bool,
     pub(crate) headers: bool,
 }
 
@@ -37,6 +38,7 @@ impl Looks {
         path: true,
         method: true,
         arguments: true,
+        argument_values: true,
         headers: true,
     };
 
@@ -48,15 +50,19 @@ impl Looks {
         }
         // The URL is made of everything but the header fields.
         let url = says(&["etUrl", "etURL", ".url", ".URL"]);
+        // Who only adds an argument looks at none, who removes one by its name at no value.
+        let arguments = url || says(&["rguments", "etArgument(", "moveArgument", "ueryString"]);
+        let values = !says(&["moveArgument"]) || says(&["alue", "AsMap", "ueryString"]);
         Self {
             name: says(&["etName", ".name"]),
             host: url || says(&["etDomain", ".domain"]),
             port: url || says(&["etPort", ".port"]),
             protocol: url || says(&["etProtocol", ".protocol"]),
             path: url || says(&["etPath", ".path"]),
-            method: url || says(&["etMethod", ".method"]),
-            // Who only adds an argument looks at none.
-            arguments: url || says(&["rguments", "etArgument(", "moveArgument", "ueryString"]),
+            // Whether a path has arguments behind it depends on the method.
+            method: url || says(&["etMethod", ".method", "setPath", ".path"]),
+            arguments,
+            argument_values: url || (arguments && values),
             headers: says(&["eaderManager"]),
         }
     }
@@ -104,26 +110,33 @@ fn arguments(
     shown: &SamplerView,
     view: &SamplerView,
 ) -> Vec<Argument<Text>> {
-    let arguments = view.arguments.iter().enumerate();
-    let arguments = arguments.map(|(at, argument)| {
-        let known = request.arguments.get(at);
+    let arguments = view.arguments.iter();
+    let arguments = arguments.map(|argument| {
+        let known = argument.known.and_then(|at| request.arguments.get(at));
         if let Some(known) = known
-            && shown.arguments.get(at) == Some(argument)
+            && shown.arguments.contains(argument)
         {
             return known.clone();
         }
+        let made = literal(argument);
+        let content_type = known.map(|known| known.content_type.clone());
         Argument {
-            name: Text::literal(&argument.name),
-            value: Text::literal(&argument.value),
-            always_encode: argument.encode,
-            use_equals: known.is_none_or(|known| known.use_equals),
-            content_type: known.map_or_else(
-                || Text::literal("text/plain"),
-                |known| known.content_type.clone(),
-            ),
+            content_type: content_type.unwrap_or(made.content_type),
+            ..made
         }
     });
     arguments.collect()
+}
+
+/// An argument that stands as it is.
+pub(crate) fn literal(argument: &ArgumentView) -> Argument<Text> {
+    Argument {
+        name: Text::literal(&argument.name),
+        value: Text::literal(&argument.value),
+        always_encode: argument.encode,
+        use_equals: argument.equals,
+        content_type: Text::literal("text/plain"),
+    }
 }
 
 /// A row as scripts see it, with what was said of it so far.

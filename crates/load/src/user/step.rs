@@ -32,16 +32,11 @@ impl User {
         }
         self.forget_step();
         self.scope.sampler = step.name.clone();
-        for processor in &step.source.before {
-            match processor {
-                PreProcessor::UserParameters(parameters) => {
-                    set_parameters(parameters, &mut self.scope);
-                }
-                PreProcessor::FoundParameters(found) => self.give_parameters(step, found),
-                PreProcessor::Script(script) => self.run_before(step, script),
-                // The request itself follows it.
-                PreProcessor::Link => {}
-            }
+        self.prepare(step);
+        if self.sample_is_lost {
+            self.core.sample_begins();
+            self.core.sample_goes_unheard(true);
+            return self.give_up().await;
         }
         self.earshot = Some(step.audience);
         self.set_script_earshot(step);
@@ -89,10 +84,8 @@ impl User {
         if (self.sample_is_lost || is_ignored) && sampled.is_counted_later() {
             self.core.sample_goes_unheard(self.sample_is_lost);
         }
-        if std::mem::take(&mut self.sample_is_lost) {
-            tokio::task::yield_now().await;
-            let ends = self.ends_for_script();
-            return ends.map_or(After::STEP, |ends| self.end_for_script(ends));
+        if self.sample_is_lost {
+            return self.give_up().await;
         }
         self.last_ok = sampled.success;
         self.publish_last_ok(group);
@@ -123,6 +116,33 @@ impl User {
         // A sample that fails before it waits for anything must not keep others from running.
         tokio::task::yield_now().await;
         after.and(self.after_error(group.on_error, sampled.success, success))
+    }
+
+    /// What stands before the sampler.
+    fn prepare(&mut self, step: &Step) {
+        for processor in &step.source.before {
+            match processor {
+                PreProcessor::UserParameters(parameters) => {
+                    set_parameters(parameters, &mut self.scope);
+                }
+                PreProcessor::FoundParameters(found) => self.give_parameters(step, found),
+                PreProcessor::UrlRewriting(rewriting) => self.rewrite_url(step, rewriting),
+                PreProcessor::Script(script) => self.run_before(step, script),
+                // The request itself follows it.
+                PreProcessor::Link => {}
+            }
+            if self.sample_is_lost {
+                return;
+            }
+        }
+    }
+
+    /// Goes on after a sample that JMeter gives up.
+    async fn give_up(&mut self) -> After {
+        self.sample_is_lost = false;
+        tokio::task::yield_now().await;
+        let ends = self.ends_for_script();
+        ends.map_or(After::STEP, |ends| self.end_for_script(ends))
     }
 
     /// Waits for the sum of the step's timers; false if the user ends instead of sampling.

@@ -6,9 +6,9 @@ use fancy_regex::Regex;
 
 use super::{Answer, Call, Function, MANY, Name, digest, html, push};
 use crate::Scope;
-use weir_charset::Charset;
+use weir_charset::{Charset, decode_form};
 
-use crate::encode::{decode_form, push_form};
+use crate::encode::push_form;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new("__char", (1, MANY), Answer::Same, chars),

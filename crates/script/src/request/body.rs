@@ -1,11 +1,11 @@
 //! The body of a request, and what its head has to say of it.
 
-use weir_charset::Charset;
+use weir_charset::{Charset, decode_form};
 use weir_plan::HttpRequest;
 
 use super::SentRequest;
 use super::fields::{Fields, push_encoded};
-use crate::encode::{decode_form, push_form};
+use crate::encode::push_form;
 use crate::upload::{self, NamedFile};
 use crate::{Scope, Text, Unsendable};
 

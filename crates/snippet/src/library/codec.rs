@@ -7,6 +7,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use md5::Digest as _;
+use weir_charset::{Charset, DecodeError, decode_form};
 
 use super::{bytes_of, text_of, thing};
 use crate::Value;
@@ -241,17 +242,19 @@ static URL_ENCODER: Class = Class {
 };
 
 /// A text without the escapes of forms.
-pub(super) fn url_decoded(text: &str) -> String {
-    // The library takes pairs: a name alone is decoded.
-    let whole = text.replace('&', "%26").replace('=', "%3D");
-    let pair = form_urlencoded::parse(whole.as_bytes()).next();
-    pair.map(|(name, _)| name.into_owned()).unwrap_or_default()
+pub(super) fn url_decoded(text: &str) -> Result<String, Stop> {
+    decode_form(text, Charset::UTF_8).map_err(not_decoded)
+}
+
+/// A percent sign that begins no escape.
+pub(super) fn not_decoded(error: DecodeError) -> Stop {
+    Stop::thrown("java.lang.IllegalArgumentException", error.to_string())
 }
 
 static URL_DECODER: Class = Class {
     statics: &[between("decode", 1, 2, |machine, _, arguments| {
         let text = text_of(&arguments[0])?;
-        machine.text(url_decoded(&text))
+        machine.text(url_decoded(&text)?)
     })],
     ..Class::named("java.net.URLDecoder")
 };

@@ -1,11 +1,12 @@
 //! What JMeter binds: `vars`, `props`, `ctx`, `log`, `sampler` and what hangs on them.
 
 use super::variables::{PROPERTIES, VARIABLES, optional, set_property, text_property};
-use super::{int_value, integer, sample, text_of, thing};
+use super::{codec, int_value, integer, sample, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
 use crate::host::{ArgumentView, Ends, Judgement, SamplerView};
 use crate::machine::{Machine, Stop};
+use crate::set_path::path_and_arguments;
 use crate::value::Thing;
 
 pub(super) const CLASSES: &[&Class] = &[
@@ -374,7 +375,14 @@ const OF_SAMPLERS: &[Routine] = &[
         read(machine, |of| of.path.clone())
     }),
     routine("setPath", 1, |machine, _, to| {
-        change(machine, &to[0], |of| &mut of.path)
+        let path = to[0].to_text();
+        machine.takes_bytes(path.len())?;
+        let view = http(machine)?;
+        let (path, arguments) =
+            path_and_arguments(&view.method, &path).map_err(codec::not_decoded)?;
+        view.path = path;
+        view.arguments.extend(arguments);
+        Ok(Value::Void)
     }),
     routine("getMethod", 0, |machine, _, _| {
         read(machine, |of| of.method.clone())
@@ -426,8 +434,8 @@ const OF_SAMPLERS: &[Routine] = &[
     }),
     between("addEncodedArgument", 2, 3, |machine, _, arguments| {
         // JMeter keeps what came encoded as it is meant, and encodes it again.
-        let name = super::codec::url_decoded(&arguments[0].to_text());
-        let value = super::codec::url_decoded(&arguments[1].to_text());
+        let name = codec::url_decoded(&arguments[0].to_text())?;
+        let value = codec::url_decoded(&arguments[1].to_text())?;
         add_argument(machine, &[Value::text(name), Value::text(value)], true)
     }),
     between("addNonEncodedArgument", 2, 3, |machine, _, arguments| {
@@ -454,11 +462,8 @@ fn add_argument(machine: &mut Machine<'_>, arguments: &[Value], encode: bool) ->
     let value = arguments[1].to_text();
     machine.takes_bytes(name.len() + value.len())?;
     let view = http(machine)?;
-    view.arguments.push(ArgumentView {
-        name,
-        value,
-        encode,
-    });
+    let added = ArgumentView::added(name, value, encode);
+    view.arguments.push(added);
     Ok(Value::Void)
 }
 

@@ -450,6 +450,12 @@ fn parameters_that_were_found() {
     check("found-parameters", &[]);
 }
 
+/// `HTTP URL Re-writing Modifier`, and paths and arguments that scripts give a request.
+#[test]
+fn requests_whose_url_is_rewritten() {
+    check("rewritten-urls", &[]);
+}
+
 #[test]
 fn counts_of_loops_are_asked_for_once() {
     check("loop-counts", &[]);
