@@ -7,7 +7,7 @@ use weir_plan::{
     Assertion, Controller, ControllerKind, ElementId, IterationElement, Node, SampleScope, Sampler,
     Script,
 };
-use weir_script::{ResolvedGroup, ScriptRun, Text};
+use weir_script::{ResolvedGroup, ResolvedIterations, ScriptRun, Text};
 
 use crate::audience::Audience;
 
@@ -136,9 +136,10 @@ impl Tree {
             id: ElementId::default(),
             name: Text::literal(&group.loop_name),
             kind: ControllerKind::Loop {
-                count: match group.iterations {
-                    Some(count) => Text::literal(&count.to_string()),
-                    None => Text::literal("-1"),
+                count: match &group.iterations {
+                    ResolvedIterations::Count(count) => Text::literal(&count.to_string()),
+                    ResolvedIterations::Asked(count) => count.clone(),
+                    ResolvedIterations::Forever => Text::literal("-1"),
                 },
                 only_once: true,
             },

@@ -13,7 +13,7 @@ use weir_plan::{
     UserLife,
 };
 use weir_script::{
-    Host, ResolvedArrivals, ResolvedGroup, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
+    Host, ResolvedArrivals, ResolvedGroup, ResolvedIterations, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
     Target, Text,
 };
 
@@ -231,7 +231,9 @@ impl Work {
             starts,
             ResolvedStarts::Level(_) | ResolvedStarts::Arrivals(_)
         );
-        group.iterations = group.iterations.filter(|_| planned && !is_supplied);
+        if !planned || is_supplied {
+            group.iterations = ResolvedIterations::Forever;
+        }
         let mut steps = Vec::new();
         let mut tree = Tree::of(
             &mut group,

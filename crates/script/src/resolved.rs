@@ -93,8 +93,8 @@ pub struct ResolvedGroup {
     pub users: u32,
     /// Time over which the users start: user i of n (from 0) starts at i × ramp-up / n.
     pub ramp_up: Duration,
-    /// How often each user goes through the nodes; `None`: for ever.
-    pub iterations: Option<u64>,
+    /// How often each user goes through the nodes.
+    pub iterations: ResolvedIterations,
     /// The name of the group's own loop, which `__jm__<name>__idx` counts.
     pub loop_name: String,
     /// From the start of the group's first user to its end, for all users; `None`: no end.
@@ -111,6 +111,18 @@ pub struct ResolvedGroup {
     pub nodes: Vec<Node<Text>>,
     /// Where the group stands.
     pub at: Position,
+}
+
+/// How often a user goes through the nodes of its group.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResolvedIterations {
+    /// Until its time is over.
+    Forever,
+    /// This many times.
+    Count(u64),
+    /// As often as this text says when the user starts; any negative number: for ever, and no
+    /// number: not at all.
+    Asked(Text),
 }
 
 /// When users start.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use weir_plan::{Iterations, Share, Template, ThroughputShare};
 
 use super::{Resolver, USERS_MAX};
-use crate::Problem;
+use crate::{Problem, ResolvedIterations};
 
 const MINUTE_MS: f64 = 60_000.0;
 /// A throughput that rounding changes by no more is not worth a word.
@@ -25,15 +25,26 @@ pub(super) const NO_WAIT: &str = "it does not wait";
 pub(super) const NO_TIMEOUT: &str = "there is no time-out";
 
 impl Resolver {
-    pub(super) fn iterations(&mut self, iterations: &Iterations) -> Option<u64> {
+    pub(super) fn iterations(&mut self, iterations: &Iterations) -> ResolvedIterations {
         let Iterations::Count(count) = iterations else {
-            return None;
+            return ResolvedIterations::Forever;
         };
-        // Each user asks for the number again, with each iteration.
-        self.is_start &= !self.seen(count).changes_by_itself();
-        // JMeter: any negative number means for ever.
+        let text = self.compiler.compile(count);
+        // JMeter: each user asks once, when it starts.
+        let is_known = text.constant().is_some()
+            || !(text.depends_on_user() || self.seen(count).changes_by_itself());
+        if !is_known {
+            return ResolvedIterations::Asked(text);
+        }
         let nothing = "the group sends nothing";
-        u64::try_from(self.given_number(count, "number of loops", nothing)).ok()
+        let number = self.given_number(count, "number of loops", nothing);
+        match u64::try_from(number) {
+            Ok(count) => ResolvedIterations::Count(count),
+            // JMeter: any negative number means for ever.
+            Err(_) if text.constant().is_some() => ResolvedIterations::Forever,
+            // It asks again whether it still is one.
+            Err(_) => ResolvedIterations::Asked(text),
+        }
     }
 
     pub(super) fn users(&mut self, users: &Template) -> u32 {

@@ -16,7 +16,7 @@ use weir_plan::{
     ThroughputShare, Timer, TimerKind, Variable, XPath2Extractor,
 };
 use weir_script::{
-    Origin, Problem, Properties, ResolveError, ResolvedPlan, Scope, Target, Text, delay_ms,
+    Origin, Problem, Properties, ResolveError, ResolvedIterations, ResolvedPlan, Scope, Target, Text, delay_ms,
     properties_used, resolve,
 };
 
@@ -250,7 +250,8 @@ fn numbers_of_a_group() {
     let group = &resolved.groups[0];
     assert_eq!((group.users, group.ramp_up), (14, Duration::from_secs(1)));
     assert_eq!(group.duration, Some(Duration::from_secs(300)));
-    assert_eq!((group.delay, group.iterations), (Duration::ZERO, None));
+    assert_eq!(group.delay, Duration::ZERO);
+    assert_eq!(group.iterations, ResolvedIterations::Forever);
     let request = group.requests().next().unwrap();
     assert_eq!(request.response_timeout_ms.constant(), Some("250"));
     // A property that is not set reads as 1, as in JMeter.
@@ -328,7 +329,7 @@ fn selectors_that_cannot_be_read_are_warned_of() {
 fn all_problems_at_once_with_line_and_value() {
     let plan = with(|plan, group| {
         group.users = on_line(2, "-1");
-        group.iterations = Iterations::Count(on_line(7, "${__threadNum}"));
+        group.ramp_up_s = on_line(7, "${__threadNum}");
         group.schedule = Some(Schedule {
             duration_s: on_line(8, "0"),
             delay_s: on_line(9, "-3"),
@@ -349,7 +350,7 @@ fn all_problems_at_once_with_line_and_value() {
     let found = problems(&plan, &[]);
     let expect = [
         "line 2, column 1: the number of users is -1 (",
-        "line 7, column 1: the number of loops \"${__threadNum}\" changes",
+        "line 7, column 1: the ramp-up time \"${__threadNum}\" changes",
         "line 8, column 1: the scheduler is on, but the duration is 0",
         "line 9, column 1: the start-up delay is -3 (",
         "line 10, column 1: the call of __P has no }",
@@ -437,7 +438,8 @@ fn what_is_no_number_is_taken_as_jmeter_takes_it() {
     });
     let resolved = resolved(&plan, &[("USERS", "many")]).unwrap();
     let group = &resolved.groups[0];
-    assert_eq!((group.users, group.iterations), (0, Some(0)));
+    assert_eq!(group.users, 0);
+    assert_eq!(group.iterations, ResolvedIterations::Count(0));
     assert_eq!(
         (group.ramp_up, group.delay),
         (Duration::ZERO, Duration::ZERO)
@@ -514,12 +516,17 @@ fn how_many_users_there_are_is_read_once_at_the_start() {
 fn loops_that_a_script_counts_are_counted_once() {
     let loops = |count| with(|_, group| group.iterations = Iterations::Count(on_line(2, count)));
     let counted = resolved(&loops("${__groovy(3 * 2)}"), &[]).unwrap();
-    assert_eq!(counted.groups[0].iterations, Some(6));
-    for changing in ["${__Random(1,9)}", "${__counter(FALSE)}"] {
-        let found = problems(&loops(changing), &[]);
+    assert_eq!(counted.groups[0].iterations, ResolvedIterations::Count(6));
+    for changing in [
+        "${__Random(1,9)}",
+        "${__counter(FALSE)}",
+        "${__threadNum}",
+        "${__CSVRead(a.csv,1)}",
+    ] {
+        let asked = resolved(&loops(changing), &[]).unwrap();
         assert!(
-            found[0].contains("changes while the test runs"),
-            "{found:?}"
+            matches!(asked.groups[0].iterations, ResolvedIterations::Asked(_)),
+            "{changing}"
         );
     }
 }

@@ -456,6 +456,12 @@ fn requests_whose_url_is_rewritten() {
     check("rewritten-urls", &[]);
 }
 
+/// Each user asks how often it goes through its group, once, when it starts.
+#[test]
+fn counts_of_iterations_are_asked_for_by_each_user() {
+    check("group-loops", &[]);
+}
+
 #[test]
 fn counts_of_loops_are_asked_for_once() {
     check("loop-counts", &[]);
