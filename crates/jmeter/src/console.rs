@@ -80,7 +80,9 @@ pub(crate) fn first_error(log: &str) -> Option<String> {
     // Behind an error stands where it happened: frames, and the causes of an exception.
     let is_frame = |line: &str| line.starts_with('\t');
     let is_entry = |line: &str| line.starts_with(|c: char| c.is_ascii_digit());
-    let exceptions = lines.take_while(|line| !is_entry(line)).filter(|line| !is_frame(line));
+    let exceptions = lines
+        .take_while(|line| !is_entry(line))
+        .filter(|line| !is_frame(line));
     let cause = exceptions.filter(|line| !line.trim().is_empty()).last();
     Some(cause.map_or_else(
         || says.to_owned(),

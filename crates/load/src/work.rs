@@ -13,8 +13,8 @@ use weir_plan::{
     UserLife,
 };
 use weir_script::{
-    Host, ResolvedArrivals, ResolvedGroup, ResolvedIterations, ResolvedPlan, ResolvedStarts, Scope, SentRequest,
-    Target, Text,
+    Host, ResolvedArrivals, ResolvedGroup, ResolvedIterations, ResolvedPlan, ResolvedStarts, Scope,
+    SentRequest, Target, Text,
 };
 
 use crate::across_users::Shared;

@@ -67,7 +67,8 @@ pub use request::{
 };
 pub use resolve::{Origin, files_of, resolve};
 pub use resolved::{
-    HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedIterations, ResolvedLevel, ResolvedPlan, ResolvedStarts,
+    HttpVersion, ResolvedArrivals, ResolvedGroup, ResolvedIterations, ResolvedLevel, ResolvedPlan,
+    ResolvedStarts,
 };
 pub use scope::{Fault, GlobalVariables, SamplerName, Scope, Variables};
 pub use scripting::{ScriptFailure, ScriptRun};

@@ -1,5 +1,5 @@
-//! `HTTP URL Re-writing Modifier`: the id of a session, taken out of the page before and given to the
-//! request.
+//! `HTTP URL Re-writing Modifier`: the id of a session, taken out of the page before and given to
+//! the request.
 
 use std::rc::Rc;
 
@@ -44,7 +44,8 @@ impl User {
                 } else {
                     decoded(&name, &id)
                 };
-                argument.map(|(name, id)| arguments.push(literal(&ArgumentView::added(name, id, true))))
+                argument
+                    .map(|(name, id)| arguments.push(literal(&ArgumentView::added(name, id, true))))
             }
             SessionIdPlace::Path { equals, .. } => {
                 let path = request.path.rendered(&mut self.scope);
@@ -85,15 +86,15 @@ fn pattern(name: &str, place: SessionIdPlace) -> String {
         }
         SessionIdPlace::Argument => {
             let attribute = |word: &str, value: &str| {
-                let letters = word.chars().map(|c| format!("[{c}{}]", c.to_ascii_uppercase()));
+                let letters = word
+                    .chars()
+                    .map(|c| format!("[{c}{}]", c.to_ascii_uppercase()));
                 let word: String = letters.collect();
                 format!(r#"\s{word}\s*=\s*["']{value}["']"#)
             };
             let named = attribute("name", name);
             let valued = attribute("value", r#"([^"']*)"#);
-            format!(
-                r#"[;\?&]{name}=([^"'<>&\s;\\]*)|{named}[^>]*{valued}|{valued}[^>]*{named}"#
-            )
+            format!(r#"[;\?&]{name}=([^"'<>&\s;\\]*)|{named}[^>]*{valued}|{valued}[^>]*{named}"#)
         }
     }
 }
@@ -122,11 +123,7 @@ fn path_with_id(path: &str, name: &str, equals: bool, id: &str) -> String {
     format!("{path}{begin}{equals}{id}")
 }
 
-fn set_path(
-    request: &mut HttpRequest<Text>,
-    method: &str,
-    path: &str,
-) -> Result<(), DecodeError> {
+fn set_path(request: &mut HttpRequest<Text>, method: &str, path: &str) -> Result<(), DecodeError> {
     let (path, arguments) = path_and_arguments(method, path)?;
     request.path = Text::literal(&path);
     request.arguments.extend(arguments.iter().map(literal));

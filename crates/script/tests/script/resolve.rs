@@ -16,8 +16,8 @@ use weir_plan::{
     ThroughputShare, Timer, TimerKind, Variable, XPath2Extractor,
 };
 use weir_script::{
-    Origin, Problem, Properties, ResolveError, ResolvedIterations, ResolvedPlan, Scope, Target, Text, delay_ms,
-    properties_used, resolve,
+    Origin, Problem, Properties, ResolveError, ResolvedIterations, ResolvedPlan, Scope, Target,
+    Text, delay_ms, properties_used, resolve,
 };
 
 /// A text on a line of its own, so that problems can be told apart.

@@ -243,11 +243,11 @@ static URL_ENCODER: Class = Class {
 
 /// A text without the escapes of forms.
 pub(super) fn url_decoded(text: &str) -> Result<String, Stop> {
-    decode_form(text, Charset::UTF_8).map_err(not_decoded)
+    decode_form(text, Charset::UTF_8).map_err(|error| not_decoded(&error))
 }
 
 /// A percent sign that begins no escape.
-pub(super) fn not_decoded(error: DecodeError) -> Stop {
+pub(super) fn not_decoded(error: &DecodeError) -> Stop {
     Stop::thrown("java.lang.IllegalArgumentException", error.to_string())
 }
 

@@ -379,7 +379,7 @@ const OF_SAMPLERS: &[Routine] = &[
         machine.takes_bytes(path.len())?;
         let view = http(machine)?;
         let (path, arguments) =
-            path_and_arguments(&view.method, &path).map_err(codec::not_decoded)?;
+            path_and_arguments(&view.method, &path).map_err(|error| codec::not_decoded(&error))?;
         view.path = path;
         view.arguments.extend(arguments);
         Ok(Value::Void)

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
-use super::{text_of, thing};
+use super::{bytes_of, text_of, thing};
 use crate::Value;
-use crate::class::{Answer, Class, between, routine};
+use crate::class::{Answer, Class, Routine, between, routine};
 use crate::key_order::KeyOrder;
 use crate::machine::{BYTES_MAX, Machine, Stop};
 use crate::number::Decimal;
@@ -20,30 +20,48 @@ static SLURPER: Class = Class {
     make: Some(routine("JsonSlurper", 0, |_, _, _| {
         Ok(super::names::single(&SLURPER))
     })),
-    methods: &[&[routine("parseText", 1, |machine, _, arguments| {
-        let text = text_of(&arguments[0])?;
-        read(machine, &text)
-    })]],
+    methods: &[&[
+        routine("parseText", 1, |machine, _, arguments| {
+            let text = text_of(&arguments[0])?;
+            read(machine, &text)
+        }),
+        routine("parse", 1, |machine, _, arguments| {
+            if arguments[0].as_list().is_none() {
+                return Err(Stop::unknown(
+                    "JSON that is read from something other than bytes",
+                ));
+            }
+            let bytes = bytes_of(&arguments[0])?;
+            read(machine, &String::from_utf8_lossy(&bytes))
+        }),
+    ]],
     ..Class::named("groovy.json.JsonSlurper")
 };
 
 static OUTPUT: Class = Class {
-    statics: &[
-        routine("toJson", 1, |machine, _, arguments| {
-            let mut out = String::new();
-            write(machine, &arguments[0], &mut out, DEPTH_MAX)?;
-            machine.text(out)
-        }),
-        routine("prettyPrint", 1, |machine, _, arguments| {
-            let text = text_of(&arguments[0])?;
-            let value = read(machine, &text)?;
-            let mut out = String::new();
-            write_pretty(machine, &value, &mut out, 0)?;
-            machine.text(out)
-        }),
-    ],
+    make: Some(routine("JsonOutput", 0, |_, _, _| {
+        Ok(super::names::single(&OUTPUT))
+    })),
+    // Groovy calls a static method of an object, too.
+    methods: &[OF_OUTPUT],
+    statics: OF_OUTPUT,
     ..Class::named("groovy.json.JsonOutput")
 };
+
+const OF_OUTPUT: &[Routine] = &[
+    routine("toJson", 1, |machine, _, arguments| {
+        let mut out = String::new();
+        write(machine, &arguments[0], &mut out, DEPTH_MAX)?;
+        machine.text(out)
+    }),
+    routine("prettyPrint", 1, |machine, _, arguments| {
+        let text = text_of(&arguments[0])?;
+        let value = read(machine, &text)?;
+        let mut out = String::new();
+        write_pretty(machine, &value, &mut out, 0)?;
+        machine.text(out)
+    }),
+];
 
 /// Of a value that is there; what closures would build is not known.
 pub(super) static BUILDER: Class = Class {

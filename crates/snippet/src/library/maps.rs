@@ -123,6 +123,12 @@ fn found(of: &Value, key: &Value) -> Result<Option<Value>, Stop> {
     Ok(access::entry(&thing!(of, Map).borrow(), key))
 }
 
+fn put(machine: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answer {
+    let old = found(of, &arguments[0])?.unwrap_or(Value::Null);
+    access::put(machine, of, arguments[0].clone(), arguments[1].clone())?;
+    Ok(old)
+}
+
 const OF_MAPS: &[Routine] = &[
     between("get", 1, 2, |machine, of, arguments| {
         if let Some(value) = found(of, &arguments[0])? {
@@ -143,11 +149,8 @@ const OF_MAPS: &[Routine] = &[
     routine("getOrDefault", 2, |_, of, arguments| {
         Ok(found(of, &arguments[0])?.unwrap_or_else(|| arguments[1].clone()))
     }),
-    routine("put", 2, |machine, of, arguments| {
-        let old = found(of, &arguments[0])?.unwrap_or(Value::Null);
-        access::put(machine, of, arguments[0].clone(), arguments[1].clone())?;
-        Ok(old)
-    }),
+    routine("put", 2, put),
+    routine("putAt", 2, put),
     routine("putIfAbsent", 2, |machine, of, arguments| {
         if let Some(old) = found(of, &arguments[0])? {
             return Ok(old);

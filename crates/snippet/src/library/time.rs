@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use jiff::{Timestamp, Zoned};
+
 use super::{integer, jmeter, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, between, routine};
@@ -115,6 +117,14 @@ fn written(machine: &mut Machine<'_>, epoch_ms: i64, pattern: &str, zone: Option
     }
 }
 
+/// A field of a date where this process is.
+fn field(machine: &mut Machine<'_>, of: &Value, field: fn(&Zoned) -> i32) -> Answer {
+    let at = Timestamp::from_millisecond(thing!(of, Date).get());
+    let at = at.map_err(|_| Stop::unknown("a date beyond the calendar"))?;
+    let zoned = at.to_zoned(machine.host.time_zone());
+    Ok(Value::Int(field(&zoned)))
+}
+
 pub(super) static DATE: Class = Class {
     make: Some(between("Date", 0, 1, |machine, _, arguments| {
         let at = match arguments.first() {
@@ -130,6 +140,24 @@ pub(super) static DATE: Class = Class {
         routine("setTime", 1, |_, of, arguments| {
             thing!(of, Date).set(integer(&arguments[0])?);
             Ok(Value::Void)
+        }),
+        routine("getYear", 0, |machine, of, _| {
+            field(machine, of, |at| i32::from(at.year()) - 1900)
+        }),
+        routine("getMonth", 0, |machine, of, _| {
+            field(machine, of, |at| i32::from(at.month()) - 1)
+        }),
+        routine("getDate", 0, |machine, of, _| {
+            field(machine, of, |at| at.day().into())
+        }),
+        routine("getHours", 0, |machine, of, _| {
+            field(machine, of, |at| at.hour().into())
+        }),
+        routine("getMinutes", 0, |machine, of, _| {
+            field(machine, of, |at| at.minute().into())
+        }),
+        routine("getSeconds", 0, |machine, of, _| {
+            field(machine, of, |at| at.second().into())
         }),
         between("format", 1, 2, |machine, of, arguments| {
             let at = thing!(of, Date).get();
