@@ -11,6 +11,7 @@
 
 mod base;
 mod configuration;
+mod connector;
 pub(crate) mod funnel;
 mod heavy;
 mod kind;
@@ -41,7 +42,7 @@ use crate::regulator::RegulatorSettings;
 use crate::server::{Server, Watched};
 use crate::start::StartLevels;
 
-pub(crate) use base::is_http_connector;
+pub(crate) use connector::is_http_connector;
 pub(crate) use kind::KIND;
 pub(crate) use live::stage_of;
 pub use pool::PoolKind;
@@ -195,7 +196,9 @@ impl Server for Tomcat {
     }
 
     fn watched(&self) -> Watched {
-        let mut watched = self.server.watched(self.server.mbeans(funnel::reads()));
+        let mut watched = self
+            .server
+            .watched(self.server.mbeans(funnel::reads(self.live.executor())));
         watched
             .pids
             .extend(self.heavy.as_ref().map(HeavyServer::pid));

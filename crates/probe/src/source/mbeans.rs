@@ -47,6 +47,11 @@ pub fn tomcat() -> Vec<MbeanRead> {
     ]
 }
 
+/// Threads that connectors of Tomcat share.
+pub fn executor(name: ObjectName) -> MbeanRead {
+    MbeanRead::attribute(name, "maxThreads", Rule::level("threads.limit"))
+}
+
 /// Pools of tomcat-jdbc.
 pub fn tomcat_jdbc() -> Vec<MbeanRead> {
     const POOL: &str = "tomcat.jdbc:type=ConnectionPool,*";

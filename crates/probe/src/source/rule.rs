@@ -11,6 +11,9 @@ use std::time::Instant;
 use crate::reading::{Reading, put};
 use weir_metric::describe;
 
+/// What the signal of a limit ends in.
+const LIMIT: &str = ".limit";
+
 /// What becomes of the figures that a rule finds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
@@ -141,21 +144,26 @@ impl Figures {
             .into_iter()
             .filter(|found| found.figure.is_finite() && describe(&found.signal).is_some());
         for found in known {
+            // Servers write -1 for a limit that they do not have: how much the others add up to is
+            // not known then.
+            let is_no_limit = found.figure < 0.0 && found.signal.ends_with(LIMIT);
+            let figure = if is_no_limit { f64::NAN } else { found.figure };
             let sum = sums.entry((found.signal, found.rule)).or_default();
             match found.role {
                 Role::Value => {
                     let minus = self.rules[found.rule].minus;
                     let figure = if minus == 0.0 {
-                        found.figure
+                        figure
                     } else {
-                        (found.figure - minus).max(0.0)
+                        (figure - minus).max(0.0)
                     };
                     *sum.value.get_or_insert(0.0) += figure;
                 }
-                Role::Less => sum.less += found.figure,
-                Role::Per => *sum.per.get_or_insert(0.0) += found.figure,
+                Role::Less => sum.less += figure,
+                Role::Per => *sum.per.get_or_insert(0.0) += figure,
             }
         }
+        sums.retain(|_, sum| !sum.value.is_some_and(f64::is_nan));
         sums
     }
 }

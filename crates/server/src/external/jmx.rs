@@ -118,9 +118,16 @@ impl Jmx {
 
     /// What is read of it.
     pub(super) fn source(&self) -> Source {
+        let limits = self.limits.as_ref();
+        let executor = limits.and_then(|limits| limits.live.executor());
         Source::Jolokia {
             url: self.url.clone(),
-            reads: mbeans::all(),
+            reads: executor
+                .cloned()
+                .map(mbeans::executor)
+                .into_iter()
+                .chain(mbeans::all())
+                .collect(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::error::TargetError;
 use crate::start::{StartLevels, ThreadKind};
 use crate::xml_attributes::{escaped, with_attributes};
 
+use super::connector::{is_loaded, with_connector};
 use super::live::SETTINGS;
 use super::{Instance, TomcatOptions};
 
@@ -66,10 +67,7 @@ pub(super) fn connect_on(options: &TomcatOptions, levels: &StartLevels) -> Resul
     if !is_virtual && !connectors.text.contains(VIRTUAL_THREADS) {
         return Ok(());
     }
-    connectors.set(
-        is_http_connector,
-        &[(VIRTUAL_THREADS, is_virtual.to_string())],
-    )?;
+    connectors.set(is_loaded, &[(VIRTUAL_THREADS, is_virtual.to_string())])?;
     connectors.write()
 }
 
@@ -92,8 +90,14 @@ impl ServerXml {
         is_wanted: impl Fn(&roxmltree::Node<'_, '_>) -> bool,
         attributes: &[(&str, String)],
     ) -> Result<(), TargetError> {
-        let changed = with_attributes(&self.text, is_wanted, attributes);
-        self.text = changed.map_err(|says| TargetError::Configuration {
+        self.edit(|text| with_attributes(text, is_wanted, attributes))
+    }
+
+    fn edit(
+        &mut self,
+        edit: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<(), TargetError> {
+        self.text = edit(&self.text).map_err(|says| TargetError::Configuration {
             path: self.path.clone(),
             says,
         })?;
@@ -120,7 +124,7 @@ pub(super) fn copy_for(second: &Instance, options: &TomcatOptions) -> Result<(),
         copy_tree(&from.join(folder), &to.join(folder))?;
     }
     let mut connectors = ServerXml::read(to)?;
-    connectors.set(is_http_connector, &[("port", second.port.to_string())])?;
+    connectors.set(is_loaded, &[("port", second.port.to_string())])?;
     connectors.write()
 }
 
@@ -173,18 +177,12 @@ fn connector_attributes(options: &TomcatOptions) -> Vec<(&'static str, String)> 
 /// shutdown port away, which the user's own server may hold.
 fn move_connector(options: &TomcatOptions) -> Result<(), TargetError> {
     let mut connectors = ServerXml::read(&options.base)?;
-    connectors.set(is_http_connector, &connector_attributes(options))?;
+    connectors.edit(|text| with_connector(text, &connector_attributes(options)))?;
     connectors.set(
         |element| element.has_tag_name("Server"),
         &[("port", "-1".to_owned())],
     )?;
     connectors.write()
-}
-
-/// Whether an element of `server.xml` is a connector that browsers speak to.
-pub(crate) fn is_http_connector(element: &roxmltree::Node<'_, '_>) -> bool {
-    let speaks_ajp = |protocol: &str| protocol.contains("AJP") || protocol.contains("Ajp");
-    element.has_tag_name("Connector") && !element.attribute("protocol").is_some_and(speaks_ajp)
 }
 
 fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {

@@ -9,7 +9,7 @@ use crate::configuration::ConfigurationChange;
 use crate::error::TargetError;
 use crate::xml_attributes::{has_element, parse, with_attributes};
 
-use super::base::is_http_connector;
+use super::connector::with_connector;
 use super::live::{SETTINGS, stage_of};
 
 /// The changes in `conf` of a base or home. A pool that is declared elsewhere (in an application's
@@ -31,8 +31,8 @@ pub(super) fn changes(
     for name in ["conf/server.xml", "conf/context.xml"] {
         let edit = |text: &str| {
             let mut text = text.to_owned();
-            if name == "conf/server.xml" && !attributes.is_empty() {
-                text = with_attributes(&text, is_http_connector, &attributes)?;
+            if name == "conf/server.xml" {
+                text = with_connector(&text, &attributes)?;
             }
             pools.iter().try_fold(text, |text, (stage, limit)| {
                 let is_meant = |element: &Node<'_, '_>| is_pool(element, stage);

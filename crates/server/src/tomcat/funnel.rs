@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use weir_jvm::ObjectName;
 use weir_probe::{MbeanRead, mbeans};
 use weir_record::Stage;
 
@@ -11,7 +12,8 @@ use super::KIND;
 pub(super) fn stages(limits: &BTreeMap<String, f64>) -> impl Iterator<Item = Stage> + use<> {
     let stage = |name: &str| {
         let limit = limits.get(name).copied();
-        KIND.stage(name, limit, limit.is_some())
+        // A limit below 0 is none.
+        KIND.stage(name, limit.filter(|limit| *limit >= 0.0), limit.is_some())
     };
     let front = ["backlog", "connections", "request-queue", "threads"].map(stage);
     let pools = limits.keys().filter(|name| name.starts_with("pool."));
@@ -19,9 +21,14 @@ pub(super) fn stages(limits: &BTreeMap<String, f64>) -> impl Iterator<Item = Sta
     front.into_iter().chain(pools)
 }
 
-/// The `MBeans` that tell them.
-pub(crate) fn reads() -> Vec<MbeanRead> {
+/// The `MBeans` that tell them, with the executor whose threads the connector takes.
+pub(crate) fn reads(executor: Option<&ObjectName>) -> Vec<MbeanRead> {
     [
+        executor
+            .cloned()
+            .map(mbeans::executor)
+            .into_iter()
+            .collect(),
         mbeans::tomcat(),
         mbeans::tomcat_jdbc(),
         mbeans::hikari(),

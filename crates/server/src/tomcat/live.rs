@@ -30,6 +30,13 @@ const KEEP_ALIVE_TIMEOUT: &str = "native.keepAliveTimeout";
 const POOL: &str = "pool.";
 
 const CONNECTORS: &str = "*:type=ThreadPool,*";
+/// What names the executor whose threads a connector takes.
+const EXECUTOR_OF_CONNECTOR: (&str, &str) = ("*:type=Connector,*", "executorName");
+/// Threads that connectors share. Such a connector's own `maxThreads` reads as -1, and setting it
+/// does nothing.
+const EXECUTORS: &str = "*:type=Executor,*";
+pub(super) const OF_THREADS: [&str; 2] = ["minSpareThreads", "maxThreads"];
+const NAMES_OF_THREADS: [&str; 2] = [MIN_SPARE, THREADS];
 const TOMCAT_JDBC_POOLS: &str = "tomcat.jdbc:type=ConnectionPool,*";
 const HIKARI_POOLS: &str = "com.zaxxer.hikari:type=Pool (*)";
 const HIKARI_CONFIGURATIONS: &str = "com.zaxxer.hikari:type=PoolConfig (*)";
@@ -57,6 +64,13 @@ pub(crate) fn permissions() -> Result<Vec<Permission>, TargetError> {
     let attributes = SETTINGS.each_ref().map(|setting| setting.attribute);
     [
         permission(CONNECTORS, &[BIND_ON_INIT], &attributes, &BIND_ANEW),
+        permission(
+            EXECUTOR_OF_CONNECTOR.0,
+            &[EXECUTOR_OF_CONNECTOR.1],
+            &[],
+            &[],
+        ),
+        permission(EXECUTORS, &[], &OF_THREADS, &[]),
         permission("*:type=Server", &[SERVER_INFO], &[], &[]),
         permission(
             TOMCAT_JDBC_POOLS,
@@ -149,6 +163,8 @@ pub(crate) struct Live {
     client: Jolokia,
     /// `…:type=ThreadPool,name="http-nio-…-PORT"`.
     pub(crate) connector: ObjectName,
+    /// Whose threads it takes: its own or an executor's.
+    threads: ObjectName,
     pub(crate) pools: Vec<PoolBean>,
 }
 
@@ -166,9 +182,11 @@ impl Live {
             .ok_or_else(|| TargetError::Jmx {
                 says: format!("there is no connector for port {port}"),
             })?;
+        let executor = executor(&mut client, &connector, port)?;
         let pools = pools(&mut client)?;
         Ok(Self {
             client,
+            threads: executor.unwrap_or_else(|| connector.clone()),
             connector,
             pools,
         })
@@ -182,15 +200,25 @@ impl Live {
         Ok(info.unwrap_or("Apache Tomcat").to_owned())
     }
 
+    /// The executor whose threads the connector takes, if it has none of its own.
+    pub(crate) fn executor(&self) -> Option<&ObjectName> {
+        (self.threads != self.connector).then_some(&self.threads)
+    }
+
     /// All limits as they are.
     pub(crate) fn read(&mut self) -> Result<BTreeMap<String, f64>, TargetError> {
         let attributes = SETTINGS.each_ref().map(|setting| setting.attribute);
-        let values = self.client.read(&self.connector, &attributes)?;
+        let mut values = self.client.read(&self.connector, &attributes)?;
+        if self.threads != self.connector {
+            values.extend(self.client.read(&self.threads, &OF_THREADS)?);
+        }
         let mut limits: BTreeMap<String, f64> = SETTINGS
             .iter()
             .filter_map(|setting| {
                 let value = values.get(setting.attribute)?.as_f64()?;
-                Some((setting.name.to_owned(), value))
+                // It has no threads of its own, and nothing is known of those that it takes.
+                let is_nobodys = value < 0.0 && NAMES_OF_THREADS.contains(&setting.name);
+                (!is_nobodys).then(|| (setting.name.to_owned(), value))
             })
             .collect();
         for pool in &self.pools {
@@ -207,9 +235,10 @@ impl Live {
     pub(crate) fn as_found(&mut self, name: &str) -> Result<Vec<LiveSetting>, TargetError> {
         let (bean, attributes) = match self.pools.iter().find(|pool| pool.stage == name) {
             Some(pool) => pool.limit(),
-            None => (&self.connector, of_connector(name)),
+            None => (self.bean_of(name), of_connector(name)),
         };
-        let values = self.client.read(bean, attributes)?;
+        let bean = bean.clone();
+        let values = self.client.read(&bean, attributes)?;
         let (url, credentials) = (
             self.client.url().to_string(),
             self.client.url().credentials(),
@@ -231,6 +260,14 @@ impl Live {
         let before = self.read()?;
         let unknown = wanted.keys().find(|name| !before.contains_key(*name));
         if let Some(name) = unknown {
+            if NAMES_OF_THREADS.contains(&name.as_str()) {
+                return Err(TargetError::Setting {
+                    name: name.clone(),
+                    says: "the connector has no threads of its own: its requests run on virtual threads, or on those \
+                           of an executor that does not tell its limit over JMX"
+                        .to_owned(),
+                });
+            }
             let pools = self.pools.iter().map(|pool| pool.stage.as_str());
             return Err(TargetError::NoSuchStage {
                 stage: name.clone(),
@@ -246,13 +283,22 @@ impl Live {
             }
         }
         for (name, attribute, value) in writes(&before, wanted) {
-            self.client
-                .write(&self.connector, attribute, json!(value as i64))?;
+            let bean = self.bean_of(name).clone();
+            self.client.write(&bean, attribute, json!(value as i64))?;
             if name == BACKLOG {
                 self.bind_anew()?;
             }
         }
         self.verify(wanted)
+    }
+
+    /// Who has a limit that is no pool's.
+    fn bean_of(&self, name: &str) -> &ObjectName {
+        if NAMES_OF_THREADS.contains(&name) {
+            &self.threads
+        } else {
+            &self.connector
+        }
     }
 
     fn set_pool(
@@ -352,7 +398,7 @@ pub(crate) fn wanted(
 /// The connector's attributes behind a limit; fewer threads may mean fewer spare ones.
 fn of_connector(name: &str) -> &'static [&'static str] {
     if name == THREADS {
-        return &["minSpareThreads", "maxThreads"];
+        return &OF_THREADS;
     }
     let known = SETTINGS.iter().find(|setting| setting.name == name);
     known.map_or(&[], |setting| std::slice::from_ref(&setting.attribute))
@@ -386,6 +432,36 @@ fn writes(
         all.insert(threads_at.map_or(0, |at| at + 1), write(spare_after));
     }
     all
+}
+
+/// The executor whose threads the connector on a port takes; none, if it has threads of its own, or
+/// an executor without a limit of threads.
+fn executor(
+    client: &mut Jolokia,
+    pool: &ObjectName,
+    port: u16,
+) -> Result<Option<ObjectName>, TargetError> {
+    let own = client.read(pool, &OF_THREADS[1..])?;
+    let own = own.get(OF_THREADS[1]).and_then(Value::as_f64);
+    if own.is_none_or(|limit| limit >= 0.0) {
+        return Ok(None);
+    }
+    let (connectors, named_by) = EXECUTOR_OF_CONNECTOR;
+    let connectors = client.search(&connectors.parse()?)?;
+    let is_it = |name: &ObjectName| name.plain("port") == Some(port.to_string());
+    let Some(connector) = connectors.into_iter().find(is_it) else {
+        return Ok(None);
+    };
+    let facts = client.read(&connector, &[named_by])?;
+    let named = facts.get(named_by).and_then(Value::as_str);
+    let executors = client.search(&EXECUTORS.parse()?)?;
+    let is_named = |name: &ObjectName| name.plain("name").as_deref() == named;
+    let executor = executors
+        .into_iter()
+        .filter(|name| name.domain() == connector.domain())
+        .find(is_named);
+    let has_limit = |name: &ObjectName| client.read(name, &OF_THREADS).is_ok();
+    Ok(executor.filter(has_limit))
 }
 
 /// Pools exist over JMX from their first use.

@@ -145,6 +145,59 @@ fn backlog_of(server: &dyn Server) -> String {
     shown.split_whitespace().nth(2).unwrap().to_owned()
 }
 
+/// The user's own Tomcat, whose connector takes the threads of an executor.
+#[test]
+fn threads_of_an_executor_are_set_watched_and_written() {
+    let Some(shelf) = shelf() else {
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path().join("home");
+    let fetched = shelf.provide(&TOMCAT_11, &GO_ON, &mut |_| {}).unwrap();
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([&fetched, &home])
+        .status();
+    assert!(copied.unwrap().success());
+    let server_xml = "<Server port=\"8005\">\n <Service name=\"Catalina\">\n  \
+                      <Executor name=\"shared\" maxThreads=\"37\"/>\n  \
+                      <Connector port=\"8080\" executor=\"shared\"/>\n  \
+                      <Engine name=\"Catalina\" defaultHost=\"localhost\">\n   \
+                      <Host name=\"localhost\" appBase=\"webapps\"/>\n  </Engine>\n </Service>\n</Server>\n";
+    std::fs::write(home.join("conf/server.xml"), server_xml).unwrap();
+    let mut server: Box<dyn Server> = Box::new(
+        Tomcat::start(TomcatOptions {
+            home,
+            own_configuration: true,
+            java: PathBuf::from("java"),
+            javas: BTreeMap::new(),
+            java_options: vec!["-Xmx128m".to_owned()],
+            base: place.path().join("base"),
+            app: None,
+            ready: "/".to_owned(),
+            pool: None,
+            agent: jars(&shelf, &JOLOKIA).pop().unwrap(),
+            port: 0,
+            interrupted: Arc::default(),
+            cpus: None,
+            settings: limits(&[("connections", 300.0)]),
+            log: place.path().join("target.log"),
+            journal: Journal::new(place.path().join("state")),
+        })
+        .unwrap(),
+    );
+    let limit = |server: &dyn Server| facts(server).stage("threads").unwrap().limit;
+    assert_eq!(limit(server.as_ref()), Some(37.0));
+    server.apply(&limits(&[("threads", 12.0)])).unwrap();
+    let read = watched(server.as_ref(), &["threads.occupancy", "threads.limit"]);
+    assert_eq!(read["threads.limit"], 12.0);
+    let changes = server.configuration(&limits(&[("threads", 12.0)])).unwrap();
+    assert_eq!(changes.len(), 1);
+    let written = "+  <Executor name=\"shared\" maxThreads=\"12\"/>\n";
+    assert!(changes[0].diff().contains(written), "{}", changes[0].diff());
+    server.stop().unwrap();
+}
+
 fn the_whole_life(line: &Package, kind: PoolKind) {
     let Some(shelf) = shelf() else {
         return;
