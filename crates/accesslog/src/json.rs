@@ -84,7 +84,7 @@ pub(crate) fn request(text: &str) -> Result<Request<'static>, Missing> {
     let object = objects
         .next()
         .and_then(Result::ok)
-        .ok_or(Missing::Request)?;
+        .ok_or(Missing::RequestField)?;
     let mut fields = Vec::new();
     flatten("", &object, 0, &mut fields);
     let field = |names: &[&str]| {
@@ -95,8 +95,9 @@ pub(crate) fn request(text: &str) -> Result<Request<'static>, Missing> {
     };
     let (method, target) = named(&field)
         .or_else(|| whole(&field))
-        .ok_or(Missing::Request)?;
-    let second = field(&TIME).and_then(second_of).ok_or(Missing::Time)?;
+        .ok_or(Missing::RequestField)?;
+    let second = field(&TIME).and_then(second_of);
+    let second = second.ok_or(Missing::TimeField)?;
     let status = field(&STATUS).and_then(|status| match status {
         Value::Number(number) => status_of(&number.to_string()),
         Value::String(text) => status_of(text.trim()),
@@ -106,7 +107,7 @@ pub(crate) fn request(text: &str) -> Result<Request<'static>, Missing> {
         second,
         method: Cow::Owned(method),
         target: Cow::Owned(target),
-        status: status.ok_or(Missing::Status)?,
+        status: status.ok_or(Missing::StatusField)?,
     })
 }
 
@@ -194,15 +195,18 @@ mod tests {
     #[test]
     fn what_an_object_lacks_is_said() {
         for (line, missing) in [
-            ("{", Missing::Request),
+            ("{", Missing::RequestField),
             (
                 r#"{"level":"info","msg":"started","ts":1715691600}"#,
-                Missing::Request,
+                Missing::RequestField,
             ),
-            (r#"{"method":"GET","path":"/","status":200}"#, Missing::Time),
+            (
+                r#"{"method":"GET","path":"/","status":200}"#,
+                Missing::TimeField,
+            ),
             (
                 r#"{"time":"2024-05-14T13:00:00Z","method":"GET","path":"/"}"#,
-                Missing::Status,
+                Missing::StatusField,
             ),
         ] {
             assert_eq!(request(line), Err(missing), "{line}");

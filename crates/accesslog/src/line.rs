@@ -32,6 +32,14 @@ pub enum Missing {
     Request,
     /// The status of the answer.
     Status,
+    /// A field of an object of JSON with a time that is understood.
+    TimeField,
+    /// Fields with a method and a path.
+    RequestField,
+    /// A field with the status.
+    StatusField,
+    /// Text: it is UTF-16, or no text at all.
+    Text,
 }
 
 impl Missing {
@@ -43,6 +51,14 @@ impl Missing {
             }
             Self::Request => "no request in quotes (\"GET /path HTTP/1.1\")",
             Self::Status => "no status behind its request",
+            Self::TimeField => "no field with a time that is understood (time, timestamp, ts …)",
+            Self::RequestField => {
+                "no fields with a method and a path (method and uri, or request …)"
+            }
+            Self::StatusField => "no field with a status",
+            Self::Text => {
+                "no text in UTF-8; where it is UTF-16, iconv -f UTF-16 -t UTF-8 makes it one"
+            }
         }
     }
 }
@@ -52,6 +68,11 @@ impl Missing {
 /// # Errors
 /// What it lacks.
 pub fn request(line: &[u8]) -> Result<Request<'_>, Missing> {
+    let is_wide = line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff");
+    let zeros = line.split(|byte| *byte == 0).count() - 1;
+    if is_wide || zeros * 4 > line.len() {
+        return Err(Missing::Text);
+    }
     let line = std::str::from_utf8(line)
         .map_err(|_| Missing::Request)?
         .trim();
@@ -73,11 +94,17 @@ fn of_text(line: &str) -> Result<Request<'_>, Missing> {
         let (time, _) = line[at + 1..].split_once(']')?;
         seconds(time)
     });
-    let second = second.ok_or(Missing::Time)?;
+    // Load balancers write it without brackets, first or behind the kind of the connection.
+    let bare = || {
+        let words = line.split_whitespace().take(2);
+        words.filter(|word| word.contains('T')).find_map(seconds)
+    };
+    let second = second.or_else(bare).ok_or(Missing::Time)?;
     let behind = line[end + 1..].split_whitespace().next();
     let behind = behind.and_then(|word| status_of(word.trim_matches('"')));
     let status = behind
         .or_else(|| status_before(&line[..start]))
+        .or_else(|| status_of_balancer(&line[..start - 1]))
         .ok_or(Missing::Status)?;
     Ok(Request {
         second,
@@ -137,6 +164,21 @@ fn status_before(line: &str) -> Option<u16> {
     status_of(words.next()?)
 }
 
+/// Of a load balancer of AWS: before the request stand three times in seconds, its own status, the
+/// server's, and bytes received and sent ("Access logs for your Application Load Balancer").
+fn status_of_balancer(line: &str) -> Option<u16> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [.., first, second, third, status, _, _, _] = words[..] else {
+        return None;
+    };
+    let are_times = [first, second, third]
+        .iter()
+        .all(|word| word.contains('.') && word.parse::<f64>().is_ok());
+    // Where no server was asked, its times are -1.
+    let is_unasked = [first, second, third].contains(&"-1");
+    status_of(status).filter(|_| are_times || is_unasked)
+}
+
 /// Quotes inside are written with a backslash.
 fn end_of_quotes(text: &str) -> Option<usize> {
     let mut escaped = false;
@@ -181,6 +223,37 @@ mod tests {
             status: 503,
         };
         assert_eq!(request(of_host), Ok(expected));
+    }
+
+    // The examples of AWS's manual, with another host.
+    #[test]
+    fn lines_of_load_balancers_are_read() {
+        let balancer = br#"https 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 201 0 57 "GET https://shop:443/a?b HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2"#;
+        let mut expected = Request {
+            second: 1_530_570_180,
+            method: "GET".into(),
+            target: "/a?b".into(),
+            status: 200,
+        };
+        assert_eq!(request(balancer).as_ref(), Ok(&expected));
+        let unasked = br#"h2 2018-07-02T22:23:00.186641Z app/b/5 192.168.131.39:2817 - -1 -1 -1 502 - 34 366 "GET https://shop:443/a?b HTTP/1.1" "-""#;
+        expected.status = 502;
+        assert_eq!(request(unasked).as_ref(), Ok(&expected));
+        let classic = br#"2018-07-02T22:23:00.186641Z my-loadbalancer 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://shop:80/a?b HTTP/1.1" "curl/7.38.0" - -"#;
+        expected.status = 200;
+        assert_eq!(request(classic).as_ref(), Ok(&expected));
+    }
+
+    #[test]
+    fn what_is_missing_is_named_by_the_kind_of_line() {
+        for (line, missing) in [
+            (&b"a line"[..], Missing::Request),
+            (b"{\"a\": 1}", Missing::RequestField),
+            (b"\xff\xfe1\x000\x00", Missing::Text),
+            (b"h [x] \"GET / HTTP/1.1\" 200", Missing::Time),
+        ] {
+            assert_eq!(request(line), Err(missing));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@
 mod align;
 mod broken;
 mod error;
+mod foreign;
 mod monitor;
 mod samples;
 mod stretches;

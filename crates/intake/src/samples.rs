@@ -17,6 +17,7 @@ use weir_record::{
 
 use crate::IntakeError;
 use crate::broken::Broken;
+use crate::foreign;
 use crate::stretches::{self, Stretch};
 
 /// One load test lasts no longer.
@@ -59,6 +60,10 @@ struct Kept {
     users: u32,
 }
 
+/// Seconds from 1970 to the years between which load tests are.
+const YEAR_2000_S: u64 = 946_684_800;
+const YEAR_2100_S: u64 = 4_102_444_800;
+
 /// Where the number of users is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UsersBy {
@@ -92,6 +97,11 @@ impl ResultFile {
             file: file.to_owned(),
             source,
         };
+        let input = foreign::opened(input).map_err(|error| failed(JtlError::Read(error)))?;
+        let input = input.map_err(|says| IntakeError::NoSample {
+            file: file.to_owned(),
+            says,
+        })?;
         let rows = JtlReader::with(input, &SaveConfiguration::default(), zone).map_err(failed)?;
         let mut reading = Reading::default();
         for row in rows {
@@ -398,6 +408,27 @@ impl Reading {
         });
     }
 
+    /// What is said of times that are no milliseconds since 1970, told by where they would be.
+    fn other_unit(&self) -> Option<String> {
+        let first = self.kept.first()?.start_ms();
+        let are_all = |low: u64, high: u64| {
+            let mut times = self.kept.iter().map(Kept::start_ms);
+            times.all(|time| (low..high).contains(&time))
+        };
+        let unit = [
+            (1, "seconds"),
+            (1_000_000, "microseconds"),
+            (1_000_000_000, "nanoseconds"),
+        ];
+        let (_, unit) = unit
+            .into_iter()
+            .find(|(per_s, _)| are_all(YEAR_2000_S * per_s, YEAR_2100_S * per_s))?;
+        Some(format!(
+            "its times ({first} …) are {unit} since 1970, it seems, where JMeter writes milliseconds: as such they would \
+             be of another time, and every rate wrong; write milliseconds"
+        ))
+    }
+
     fn finish(mut self, file: &str) -> Result<Samples, IntakeError> {
         let no_sample = |says: &str| IntakeError::NoSample {
             file: file.to_owned(),
@@ -420,6 +451,9 @@ impl Reading {
             });
         };
         self.broken.check(file, self.kept.len() as u64)?;
+        if let Some(says) = self.other_unit() {
+            return Err(no_sample(&says));
+        }
         let doubles = self.drop_doubles();
         let end_ms = self.kept.last().map_or(start_ms, |last| last.end_ms);
         Ok(Samples {

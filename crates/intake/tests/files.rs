@@ -159,7 +159,10 @@ fn what_is_no_result_file_is_refused_with_its_reason() {
             header.as_str(),
             "it is empty, or has a header and nothing else",
         ),
-        ("hello\nworld\n", "none of its 2 lines is one"),
+        (
+            "hello\nworld\n",
+            "find JMeter's header or a sample of 17 columns",
+        ),
         (
             "<?xml version=\"1.0\"?><testResults></testResults>",
             "it is empty",
@@ -175,6 +178,32 @@ fn what_is_no_result_file_is_refused_with_its_reason() {
             "{text}: {error}"
         );
     }
+}
+
+/// Rows of another tool under JMeter's positions, and times in another unit, gave figures.
+#[test]
+fn what_would_give_wrong_figures_is_refused() {
+    let refused = |text: &str| failed(&samples(text).unwrap_err());
+    let header = "timeStamp,elapsed,label,responseCode,success\n";
+    let rows = |times: [&str; 3], success: &str| {
+        let rows = times.map(|time| format!("{time},20,home,200,{success}\n"));
+        format!("{header}{}", rows.concat())
+    };
+    let seconds = rows(["1700000000", "1700000001", "1700000002"], "true");
+    assert!(refused(&seconds).contains("are seconds since 1970"));
+    let micros = rows(["1700000000000000"; 3], "true");
+    assert!(refused(&micros).contains("are microseconds since 1970"));
+    let words = rows(["1700000000000"; 3], "yes");
+    assert!(refused(&words).contains("read `yes` in line 2, column `success`"));
+    let history = "1700000000,10,GET,/,5.0,0.0,20,21,22,23,24,25,26,27,28,29,30,50\n";
+    let error = refused(&history.repeat(3));
+    assert!(error.contains("find JMeter's header"), "{error}");
+    // Half a line at the beginning, as of the end of a longer file.
+    let all = jtl(&load(5, 120, 20.0));
+    let (_, headless) = all.split_once('\n').unwrap();
+    let whole = samples(headless).unwrap();
+    let cut = samples(&headless[30..]).unwrap();
+    assert_eq!(cut.count() + 1, whole.count());
 }
 
 #[test]

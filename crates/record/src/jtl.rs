@@ -44,6 +44,31 @@ pub enum JtlError {
     /// A column that must be there is not.
     #[error("find the column `{0}` in the header of a result file")]
     Column(&'static str),
+    /// There is no header, and the first lines are no samples with the columns that a file without
+    /// one has.
+    #[error(
+        "find JMeter's header or a sample of {cells} columns in a result file: it begins with `{begin}`"
+    )]
+    NoHeader {
+        /// How many columns a file without a header has.
+        cells: usize,
+        /// The first line.
+        begin: String,
+    },
+    /// A row has fewer cells than the file has columns. The rows after it can be read.
+    #[error(
+        "read line {line} of a result file: it has {cells} of {of} columns, and begins with `{begin}`"
+    )]
+    Short {
+        /// The line of the file.
+        line: u64,
+        /// How many cells it has.
+        cells: usize,
+        /// How many columns there are.
+        of: usize,
+        /// Its first cell.
+        begin: String,
+    },
     /// A cell does not hold what its column is for. The rows after it can be read.
     #[error("read `{cell}` in line {line}, column `{column}`, of a result file")]
     Cell {
@@ -86,7 +111,7 @@ pub enum JtlError {
 impl JtlError {
     /// Whether the samples after it can be read all the same.
     pub fn is_one_row(&self) -> bool {
-        matches!(self, Self::Cell { .. })
+        matches!(self, Self::Cell { .. } | Self::Short { .. })
     }
 
     /// Whether it is the time of a sample that cannot be read.

@@ -211,9 +211,10 @@ impl<R: Read> CsvRows<R> {
         let names: Vec<Vec<u8>> = if first.iter().any(is_column) {
             first.iter().map(<[u8]>::to_vec).collect()
         } else {
-            if !first.is_empty() {
-                waiting.push_back(first);
-            }
+            // The first line may be half of one: of the end of a longer file.
+            let mut second = ByteRecord::new();
+            csv.read_byte_record(&mut second).map_err(csv_error)?;
+            waiting.extend([first, second].into_iter().filter(|row| !row.is_empty()));
             written_columns(configuration)
         };
         let header: Vec<&'static str> = columns().collect();
@@ -226,7 +227,7 @@ impl<R: Read> CsvRows<R> {
                 return Err(JtlError::Column(required));
             }
         }
-        Ok(Self {
+        let rows = Self {
             csv,
             record: ByteRecord::new(),
             waiting,
@@ -237,7 +238,17 @@ impl<R: Read> CsvRows<R> {
                 .collect(),
             cells: names.len(),
             formats,
-        })
+        };
+        match rows.waiting.front() {
+            Some(first) if !rows.waiting.iter().any(|row| rows.row(row).is_ok()) => {
+                let begin: Vec<_> = first.iter().map(String::from_utf8_lossy).collect();
+                Err(JtlError::NoHeader {
+                    cells: rows.cells,
+                    begin: shown(&begin.join(&char::from(delimiter).to_string())),
+                })
+            }
+            _ => Ok(rows),
+        }
     }
 
     fn next_row(&mut self) -> Result<Option<SampleRow>, JtlError> {
@@ -254,10 +265,13 @@ impl<R: Read> CsvRows<R> {
     fn row(&self, record: &ByteRecord) -> Result<SampleRow, JtlError> {
         if record.len() < self.cells {
             // The last row of a file whose writer was killed.
-            return Err(JtlError::Cell {
+            return Err(JtlError::Short {
                 line: line_of(record),
-                column: "(all)",
-                cell: String::from_utf8_lossy(record.iter().next().unwrap_or_default()).into(),
+                cells: record.len(),
+                of: self.cells,
+                begin: shown(&String::from_utf8_lossy(
+                    record.iter().next().unwrap_or_default(),
+                )),
             });
         }
         let cells = Cells { rows: self, record };
@@ -274,7 +288,7 @@ impl<R: Read> CsvRows<R> {
             response_message: message.into(),
             thread_name: cells.text("threadName").into(),
             data_type: DataType::of(&cells.text("dataType")),
-            success: cells.text("success").eq_ignore_ascii_case("true"),
+            success: cells.success()?,
             failure_message: cells.text("failureMessage").into(),
             received_bytes: cells.number("bytes")?,
             sent_bytes: cells.number("sentBytes")?,
@@ -361,6 +375,15 @@ impl<'a, R> Cells<'a, R> {
         }
     }
 
+    fn success(&self) -> Result<bool, JtlError> {
+        match &*self.text("success") {
+            "" => Ok(false),
+            text if text.eq_ignore_ascii_case("true") => Ok(true),
+            text if text.eq_ignore_ascii_case("false") => Ok(false),
+            text => Err(self.wrong("success", text)),
+        }
+    }
+
     /// The start of the sample, however the file writes it.
     fn moment(&self) -> Result<u64, JtlError> {
         let text = self.text("timeStamp");
@@ -374,11 +397,16 @@ impl<'a, R> Cells<'a, R> {
     }
 
     fn wrong(&self, column: &'static str, cell: &str) -> JtlError {
-        const SHOWN: usize = 80;
         JtlError::Cell {
             line: line_of(self.record),
             column,
-            cell: cell.chars().take(SHOWN).collect(),
+            cell: shown(cell),
         }
     }
+}
+
+/// As much of a text as an error shows.
+fn shown(text: &str) -> String {
+    const SHOWN: usize = 80;
+    text.chars().take(SHOWN).collect()
 }

@@ -15,12 +15,18 @@ pub(super) fn read(file: &Path) -> Result<Traffic, ExpectedError> {
     counter.finish();
     let traffic =
         read.map_err(|error| ExpectedError::Input(format!("{}: {error}", file.display())))?;
+    if traffic.lines == 0 {
+        return Err(ExpectedError::Input(format!(
+            "{}: it is empty",
+            file.display()
+        )));
+    }
     if traffic.requests == 0 {
         let lacks = traffic.broken_lacks.map_or("nothing in it", Missing::says);
         let first = traffic.broken_first.first().copied().unwrap_or(1);
         return Err(ExpectedError::Input(format!(
             "{}: none of its {} lines is a request that is understood: line {first} has {lacks}. Read are the common and \
-             combined formats (`%h %l %u %t \"%r\" %>s %b`), HAProxy's, and JSON with a time, a method, a path and a \
+             combined formats (`%h %l %u %t \"%r\" %>s %b`), HAProxy's, those of AWS's load balancers, and JSON with a time, a method, a path and a \
              status",
             file.display(),
             traffic.lines
