@@ -42,7 +42,7 @@ use crate::regulator::RegulatorSettings;
 use crate::server::{Server, Watched};
 use crate::start::StartLevels;
 
-pub(crate) use connector::is_http_connector;
+pub(crate) use connector::{executor_of, is_http_connector};
 pub(crate) use kind::KIND;
 pub(crate) use live::stage_of;
 pub use pool::PoolKind;

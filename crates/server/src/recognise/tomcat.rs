@@ -14,10 +14,10 @@ use super::found::{
 };
 use super::java_command::JavaCommand;
 use super::resources;
-use super::xml_place::{Placed, attribute, place, placed};
+use super::xml_place::{Placed, place, placed};
 use crate::machine::Machine;
 use crate::process::ProcessFacts;
-use crate::tomcat::is_http_connector;
+use crate::tomcat::{executor_of, is_http_connector};
 use crate::xml_attributes::{parse, spelled};
 pub(super) use properties::TomcatProperties;
 
@@ -113,11 +113,11 @@ struct ServerXml<'a> {
 impl<'a> ServerXml<'a> {
     fn limits(&self, port: u16, found: &mut Found) -> Result<(), String> {
         let connector = self.connector(port)?;
-        let named = attribute(&connector, "executor", self.file);
-        let named = named.map(|placed| self.filled(placed).value);
-        let executor = named
-            .as_deref()
-            .and_then(|name| self.executor(&connector, name));
+        let value = |element: &Node<'_, '_>, name: &str| {
+            self.attribute(element, name).map(|placed| placed.value)
+        };
+        let named = value(&connector, "executor");
+        let executor = executor_of(&connector, value);
         let virtual_threads = match executor {
             Some(executor) => is_virtual(executor),
             None => self.uses_virtual_threads(&connector, &found.name),
@@ -150,7 +150,7 @@ impl<'a> ServerXml<'a> {
             let set = if is_unused {
                 SetWay::Not(format!("{attribute} has no effect on virtual threads"))
             } else {
-                set_way(stage, of_executor.is_some(), &origin)
+                set_way(stage, &origin)
             };
             found.limits.push(FoundLimit {
                 stage: stage.to_owned(),
@@ -217,20 +217,6 @@ impl<'a> ServerXml<'a> {
                 "{file} has no connector for port {port}: its limits are not known"
             )),
         }
-    }
-
-    /// The executor that a connector names: the first one of this name in its service, if that
-    /// stands before the connector, where Tomcat knows it when it makes the connector.
-    fn executor(&self, connector: &Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
-        let before = connector.prev_siblings().collect::<Vec<_>>();
-        let mut executors = before
-            .into_iter()
-            .rev()
-            .filter(|element| element.has_tag_name("Executor"));
-        executors.find(|element| {
-            self.attribute(element, "name")
-                .is_some_and(|placed| placed.value == name)
-        })
     }
 
     fn uses_virtual_threads(&self, connector: &Node<'_, '_>, version: &str) -> bool {
@@ -305,14 +291,11 @@ pub(super) fn at(origin: &str) -> &str {
     origin.strip_prefix(DEFAULT_AT).unwrap_or(origin)
 }
 
-fn set_way(stage: &str, of_executor: bool, origin: &str) -> SetWay {
+fn set_way(stage: &str, origin: &str) -> SetWay {
     let origin = at(origin);
     match stage {
         "backlog" => SetWay::Not(format!(
             "acceptCount is used when the port is opened: change it at {origin} and restart Tomcat"
-        )),
-        _ if of_executor => SetWay::Not(format!(
-            "Weir sets the threads of a connector, not those of an executor: change it at {origin} and restart Tomcat"
         )),
         _ => SetWay::Jmx,
     }
@@ -445,7 +428,7 @@ mod tests {
         let shared = found(LINE, 8081);
         let threads = limit(&shared, "threads");
         assert_eq!(threads.value, FoundValue::Number(150));
-        assert!(matches!(&threads.set, SetWay::Not(why) if why.contains("server.xml:4")));
+        assert_eq!(threads.set, SetWay::Jmx);
         assert_eq!(
             limit(&shared, "native.minSpareThreads").value,
             FoundValue::Number(4)

@@ -34,20 +34,28 @@ pub(super) fn with_connector(text: &str, attributes: &[(&str, String)]) -> Resul
     }
     let document = parse(&text)?;
     let connector = document.descendants().find(is_loaded);
-    let executor = connector.and_then(|connector| executor(&connector));
+    let value = |element: &Node<'_, '_>, name: &str| {
+        spelled(element, name).map(|attribute| attribute.value().to_owned())
+    };
+    let executor = connector.and_then(|connector| executor_of(&connector, value));
     let place = executor.or(connector).map(|element| element.range());
     let is_it = |element: &Node<'_, '_>| Some(element.range()) == place;
     with_attributes(&text, is_it, &of_threads)
 }
 
-/// The executor whose threads a connector takes. One that its service does not have before it
-/// counts for nothing.
-fn executor<'a, 'i>(connector: &Node<'a, 'i>) -> Option<Node<'a, 'i>> {
-    let named = spelled(connector, "executor")?.value();
-    connector.prev_siblings().find(|element| {
-        let name = || spelled(element, "name").map(|name| name.value());
-        element.has_tag_name("Executor") && name() == Some(named)
-    })
+/// The executor whose threads a connector takes: the first of the name that it gives, if its
+/// service has that before it; one behind it counts for nothing. `value` gives an attribute as
+/// Tomcat reads it.
+pub(crate) fn executor_of<'a, 'i>(
+    connector: &Node<'a, 'i>,
+    value: impl Fn(&Node<'a, 'i>, &str) -> Option<String>,
+) -> Option<Node<'a, 'i>> {
+    let named = value(connector, "executor")?;
+    let before = connector.prev_siblings();
+    let executors = before.filter(|element| element.has_tag_name("Executor"));
+    let of_name = executors.filter(|element| value(element, "name").as_ref() == Some(&named));
+    // From the connector back.
+    of_name.last()
 }
 
 #[cfg(test)]
