@@ -77,6 +77,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), TaskError> {
     problems.extend(findings_page::check(&tree));
     problems.extend(files::machine_paths(&tree));
     problems.extend(files::blanks(&tree));
+    problems.extend(files::binaries(&tree));
     for problem in &problems {
         println!("{problem}");
     }

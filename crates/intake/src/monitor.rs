@@ -6,6 +6,7 @@ mod dstat;
 mod names;
 mod nmon;
 mod sadf;
+mod sadf_json;
 mod sar;
 
 pub(crate) use names::is_reading;
@@ -27,7 +28,7 @@ const LOOK_BYTES: usize = 16 * 1024;
 pub enum MonitorKind {
     /// `sar`'s text.
     Sar,
-    /// `sadf -d`: semicolons.
+    /// `sadf -d`: semicolons; or `sadf -j`: JSON.
     Sadf,
     /// nmon's file.
     Nmon,
@@ -38,6 +39,9 @@ pub enum MonitorKind {
 impl MonitorKind {
     /// Who wrote a file that begins like this.
     pub fn of(start: &str) -> Option<Self> {
+        if is_json(start) {
+            return Some(Self::Sadf);
+        }
         let mut lines = start
             .lines()
             .map(str::trim_start)
@@ -145,6 +149,7 @@ impl Monitor {
         };
         let read = match kind {
             MonitorKind::Sar => sar::read(&text, &mut monitor),
+            MonitorKind::Sadf if is_json(&text) => sadf_json::read(&text, &mut monitor),
             MonitorKind::Sadf => {
                 sadf::read(&text, &mut monitor);
                 Ok(())
@@ -200,6 +205,11 @@ impl Monitor {
         let broken = self.broken.adjustment(&self.file);
         left_out.into_iter().chain(broken)
     }
+}
+
+/// Whether it is what `sadf -j` writes.
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(sadf_json::BEGIN)
 }
 
 /// What a file looks like that no monitor wrote.

@@ -57,6 +57,20 @@ pub(crate) fn blanks(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
+/// Files that are no text: pictures of pages, and what tests have recorded, belong to the project;
+/// what a tool has fetched or built does not.
+pub(crate) fn binaries(tree: &Tree) -> Vec<Problem> {
+    let belongs = |path: &str| {
+        is_vendored(path)
+            || is_below(path, "tests")
+            || is_below(path, "docs") && extension(path) == "png"
+    };
+    let others = tree.binaries().filter(|path| !belongs(path));
+    let says =
+        "it is no text, and neither a picture of a page nor recorded for a test: take it out";
+    others.map(|path| Problem::in_file(path, says)).collect()
+}
+
 /// Every line that we wrote: path, number from 1, text.
 fn lines(tree: &Tree) -> impl Iterator<Item = (&str, usize, &str)> {
     tree.files()
@@ -77,6 +91,20 @@ mod tests {
             .iter()
             .map(|problem| (problem.path.as_str(), problem.line))
             .collect()
+    }
+
+    #[test]
+    fn what_was_fetched_or_built_is_found() {
+        let tree = Tree::default().and_binaries(&[
+            "docs/studies/a.png",
+            "crates/a/tests/recorded/b.bin",
+            "crates/a/src/c.class",
+            "locales.deb",
+        ]);
+        assert_eq!(
+            places(&binaries(&tree)),
+            [("crates/a/src/c.class", None), ("locales.deb", None)]
+        );
     }
 
     #[test]

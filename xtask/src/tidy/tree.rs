@@ -12,10 +12,15 @@ const DIRECTORIES: [&str; 9] = [
     ".cargo", ".ci", "bench", "crates", "docs", "java", "networks", "studies", "xtask",
 ];
 
+/// What tools fetch into the folder where they are started.
+const PACKAGES: [&str; 6] = ["deb", "gz", "jar", "tgz", "whl", "zip"];
+
 /// Every text file of the project by its path relative to the root.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     files: BTreeMap<String, String>,
+    /// Paths of what is no text.
+    binaries: Vec<String>,
 }
 
 impl Tree {
@@ -29,6 +34,8 @@ impl Tree {
                 tree.add_directory(&entry.path(), &name)?;
             } else if !is_directory && is_of_the_root(&name) {
                 tree.add_file(&entry.path(), name)?;
+            } else if !is_directory && PACKAGES.contains(&extension(&name)) {
+                tree.binaries.push(name);
             }
         }
         Ok(tree)
@@ -41,7 +48,22 @@ impl Tree {
             .iter()
             .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
             .collect();
-        Self { files }
+        Self {
+            files,
+            binaries: Vec::new(),
+        }
+    }
+
+    /// With files that are no text.
+    #[cfg(test)]
+    pub(crate) fn and_binaries(mut self, paths: &[&str]) -> Self {
+        self.binaries = paths.iter().map(|path| (*path).to_owned()).collect();
+        self
+    }
+
+    /// Paths of files that are no text.
+    pub(crate) fn binaries(&self) -> impl Iterator<Item = &str> {
+        self.binaries.iter().map(String::as_str)
     }
 
     /// How many files there are.
@@ -79,9 +101,11 @@ impl Tree {
             path: file.to_owned(),
             source,
         })?;
-        // What is not text (an image, a font) has no rules here.
-        if let Ok(text) = String::from_utf8(bytes) {
-            self.files.insert(path, text);
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                self.files.insert(path, text);
+            }
+            Err(_) => self.binaries.push(path),
         }
         Ok(())
     }
