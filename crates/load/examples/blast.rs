@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cpus: cpus.first().map(|cpus| cpus.parse()).transpose()?,
         seed: 1,
         length: Length::UntilStopped,
+        backs_off: false,
         samples_max: None,
         samples: None,
         origin: Instant::now(),

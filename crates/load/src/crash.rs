@@ -129,6 +129,7 @@ pub(crate) mod tests {
             cpus: None,
             seed: 1,
             length: Length::AsPlanned,
+            backs_off: false,
             samples_max: None,
             samples: None,
             origin: Instant::now(),

@@ -26,6 +26,10 @@ pub struct LoadSettings {
     pub length: Length,
     /// How many samples all users together may start; without, as many as the plan says.
     pub samples_max: Option<u64>,
+    /// Users whose connections are refused again and again wait before they try once more: of a
+    /// server that is gone a loop without pauses learns nothing, and takes the machine. JMeter
+    /// does not wait.
+    pub backs_off: bool,
     /// Where a row for each sample goes.
     pub samples: Option<SampleSink>,
     /// Start of the test and time origin of the seconds. When it has passed before everything is

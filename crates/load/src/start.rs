@@ -54,6 +54,7 @@ pub fn start(settings: LoadSettings) -> Result<RunningLoad, LoadError> {
         settings.allowed_hosts,
     )?;
     work.budget = Budget::new(settings.samples_max);
+    work.backs_off = settings.backs_off;
     allow_sockets(work.users().saturating_mul(work.connections_of_user()))?;
     let writer = sink.map(|sink| open_writer(sink, &mut work)).transpose()?;
     let places = places(cpus.as_ref(), work.users());

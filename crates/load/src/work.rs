@@ -47,6 +47,8 @@ pub(crate) struct Work {
     pub(crate) groups: Vec<Group>,
     /// How many samples may still be started.
     pub(crate) budget: Budget,
+    /// Users wait when they are refused again and again.
+    pub(crate) backs_off: bool,
     /// The labels that are known, each once, in the plan's order.
     pub(crate) labels: Vec<Arc<str>>,
     /// What users of all runtimes share.
@@ -191,6 +193,7 @@ impl Work {
             servers: Servers::new(servers, reach, plan.http_version),
             groups: Vec::new(),
             budget: Budget::default(),
+            backs_off: false,
             labels: Vec::new(),
             shared: Shared::default(),
             watchers: plan.auto_stops.iter().cloned().map(Watcher::new).collect(),

@@ -142,6 +142,7 @@ fn run(address: SocketAddr, requests: u64, steps: Vec<Sampler>) -> u64 {
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,
+        backs_off: false,
         samples_max: None,
         samples: None,
         origin: Instant::now(),

@@ -56,6 +56,8 @@ pub struct Measurement<'a> {
     /// How many samples all users of Weir's own engine together may start; without, as many as the
     /// plan says.
     pub samples_max: Option<u64>,
+    /// Users of Weir's own engine that are refused again and again wait before they try once more.
+    pub backs_off: bool,
     /// Who gets every sample of Weir's own engine; a JMeter is started with its own file.
     pub samples: Option<SampleSink>,
     /// How long.
@@ -113,6 +115,7 @@ pub fn measure(
         seed: measurement.seed,
         length,
         samples_max: measurement.samples_max,
+        backs_off: measurement.backs_off,
         samples: measurement.samples,
         origin,
         started,

@@ -140,6 +140,7 @@ impl Rig {
             seed: treatment.seed,
             watch: watch_plan(watched, &options.cpus),
             samples_max: treatment.window.requests,
+            backs_off: true,
             samples: Some(SampleSink::new(files.samples())),
             length: length(treatment.window, fresh.then_some(options.first_warm_up)),
             interrupted: &options.interrupted,

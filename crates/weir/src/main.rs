@@ -4,6 +4,7 @@
 //! exit code. Each command is a file of [`commands`]; they resolve what was typed into the settings
 //! of the crates below, wire those together, and print.
 
+mod answering;
 mod apps;
 mod cli;
 mod commands;

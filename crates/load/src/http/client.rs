@@ -35,6 +35,8 @@ pub(crate) struct Client {
     pub(super) tls: Option<Arc<ClientConfig>>,
     /// Servers whose proxies have asked for a name and a password.
     known_to_proxies: Vec<usize>,
+    /// How many connections were refused, one after the other.
+    refusals: u32,
 }
 
 /// A response that has been read.
@@ -85,6 +87,7 @@ impl Client {
             connections: Connections::default(),
             tls: None,
             known_to_proxies: Vec::new(),
+            refusals: 0,
             io,
         }
     }
@@ -135,15 +138,30 @@ impl Client {
             let until = timeout.map(|timeout| self.io.now().after(timeout));
             let connecting = Socket::connect(&self.io, (*ip, port));
             failure = Failure::Connect(match self.timer.within(until, connecting).await {
-                Some(Ok(socket)) => return Ok(socket),
+                Some(Ok(socket)) => {
+                    self.refusals = 0;
+                    return Ok(socket);
+                }
                 Some(Err(error)) => ConnectFailure::of_io(&error),
                 None => ConnectFailure::TimeOut,
             });
+        }
+        if matches!(failure, Failure::Connect(ConnectFailure::Refused)) {
+            self.refusals = self.refusals.saturating_add(1);
         }
         if failure.is_local() {
             self.io.counts.local_failures.update(|count| count + 1);
         }
         Err(failure)
+    }
+
+    /// How long a user waits who is refused again and again: longer each time, at most a second.
+    pub(crate) fn back_off(&self) -> Option<Duration> {
+        const PATIENT: u32 = 10;
+        const LONGEST_MS: u64 = 1_000;
+        let over = self.refusals.checked_sub(PATIENT)?;
+        let ms = 1_u64.checked_shl(over).unwrap_or(LONGEST_MS);
+        Some(Duration::from_millis(ms.min(LONGEST_MS)))
     }
 
     /// Sends a request and reads the response.

@@ -115,6 +115,9 @@ impl User {
         }
         // A sample that fails before it waits for anything must not keep others from running.
         tokio::task::yield_now().await;
+        if work.backs_off {
+            Box::pin(self.back_off()).await;
+        }
         after.and(self.after_error(group.on_error, sampled.success, success))
     }
 
@@ -135,6 +138,20 @@ impl User {
                 return;
             }
         }
+    }
+
+    /// Waits where nobody has answered for some time.
+    async fn back_off(&mut self) {
+        let Some(wait) = self.client.back_off() else {
+            return;
+        };
+        let (core, outlives) = (&self.core, self.outlives_stop);
+        let until = core.clock.now().after(wait);
+        let until = self.ends.map_or(until, |ends| until.min(ends));
+        self.client
+            .timer
+            .until(until, || !core.runs(outlives))
+            .await;
     }
 
     /// Goes on after a sample that JMeter gives up.

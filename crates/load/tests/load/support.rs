@@ -100,6 +100,7 @@ pub(crate) fn settings(server: &Server, groups: Vec<ThreadGroup>) -> LoadSetting
         cpus: None,
         seed: 1,
         length: Length::AsPlanned,
+        backs_off: false,
         samples_max: None,
         samples: None,
         origin: Instant::now(),

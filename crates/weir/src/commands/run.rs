@@ -39,10 +39,10 @@ use weir_script::{HttpVersion, ResolvedPlan};
 use crate::commands::run::grammar::{RunArguments, SharedArguments};
 use crate::commands::run::metrics::Metrics;
 use crate::error::ExpectedError;
-use crate::hosts;
 use crate::output;
 use crate::plans;
 use crate::progress::LiveView;
+use crate::{answering, hosts};
 
 pub(crate) fn run(words: &[OsString]) -> Result<u8, ExpectedError> {
     match grammar::parse(words)? {
@@ -58,6 +58,10 @@ struct Load<'a> {
     samples: Option<SampleSink>,
     metrics: Option<Metrics>,
     samples_max: Option<u64>,
+    /// Users that are refused again and again wait before they try once more.
+    backs_off: bool,
+    /// Nothing is sent where nobody takes a first connection.
+    asks_first: bool,
     interrupted: &'a AtomicBool,
 }
 
@@ -72,6 +76,9 @@ fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
     let target = shared.target.as_deref().map(plans::target).transpose()?;
     let named = plans::hosts(&plan, target.as_ref())?;
     hosts::check(&named, &shared.allow_host)?;
+    if load.asks_first {
+        answering::ask_all(&named)?;
+    }
     let population = plan.groups.iter().map(|group| group.users).sum();
     let measurement = Measurement {
         engine: Engine::Native(Box::new(plan)),
@@ -81,6 +88,7 @@ fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
         seed: shared.seed,
         watch: watch_plan(shared, &named),
         samples_max: load.samples_max,
+        backs_off: load.backs_off,
         samples: load.samples,
         length: Length::AsPlanned,
         interrupted: load.interrupted,

@@ -15,7 +15,7 @@ use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
 use super::{Place, failed, metrics};
 use crate::error::{ExpectedError, FileProblem, FileProblems, environment};
 use crate::job::Job;
-use crate::{far, hosts, output, shelf};
+use crate::{answering, far, hosts, output, shelf};
 
 /// Reads its limits; it has to be allowed to be loaded before anything is asked of it.
 pub(super) fn join(
@@ -31,6 +31,7 @@ pub(super) fn join(
         named_in: job.file.clone(),
     };
     hosts::check(&[named], place.allowed)?;
+    answering::ask(&address.to_string(), &[address])?;
     let limits = spec.limits.iter().map(|(name, limit)| {
         let limit = ExternalLimit {
             set: match &limit.set {

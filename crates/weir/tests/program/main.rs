@@ -22,6 +22,7 @@ mod hostile_pages;
 mod init;
 mod malformed;
 mod models;
+mod nobody_answers;
 mod other_user;
 mod reach;
 mod recorded;

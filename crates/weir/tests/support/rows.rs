@@ -28,6 +28,7 @@ pub(crate) fn of_plan(plan: &Path, properties: &[(&str, &str)]) -> Vec<SampleRow
         seed: 1,
         length: Length::AsPlanned,
         samples: Some(SampleSink::new(&file)),
+        backs_off: false,
         samples_max: None,
         origin: Instant::now(),
         started,

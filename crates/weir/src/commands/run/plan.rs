@@ -211,6 +211,9 @@ fn run_plan(
         samples: Some(sink.observed(follower.observer(metrics.clone()))),
         metrics,
         samples_max: None,
+        // As JMeter.
+        backs_off: false,
+        asks_first: false,
         interrupted: &interrupted,
     };
     let measured = measure_load(load);

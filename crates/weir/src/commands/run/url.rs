@@ -38,6 +38,8 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
         metrics,
         // Arrivals are counted where they are made.
         samples_max: arguments.requests.filter(|_| arguments.rate.is_none()),
+        backs_off: true,
+        asks_first: arguments.proxy.is_none(),
         interrupted: &interrupted,
     };
     let (measured, population) = measure_load(load)?;

@@ -62,6 +62,7 @@ pub(crate) fn run(
         load_cpus: shared.load_cpus.clone(),
         seed: shared.seed,
         watch: super::watch_plan(shared, &named),
+        backs_off: false,
         samples_max: None,
         samples: None,
         length: Length::AsPlanned,

@@ -87,6 +87,7 @@ impl Native<'_> {
             seed: 1,
             length: Length::AsPlanned,
             samples: Some(sink.with_listeners(configuration)),
+            backs_off: false,
             samples_max: None,
             origin: Instant::now(),
             started,
