@@ -14,11 +14,13 @@
 
 mod credentials;
 mod exchange;
+mod listening;
 mod near;
 mod response;
 mod url;
 
 pub use credentials::Credentials;
 pub use exchange::{Exchange, ExchangeError};
+pub use listening::takes_connections;
 pub use near::{decimal_reading, is_near, kind};
 pub use url::{MetricsUrl, UrlError};

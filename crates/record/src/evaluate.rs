@@ -1,6 +1,8 @@
 //! From the seconds of a window to figures: every figure that a decision can rest on carries an
 //! interval, percentiles come from merged histograms, and what speaks against the trial is said.
 
+mod gone;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
@@ -201,6 +203,7 @@ fn judge(
             late_ms: LATE_US as f64 / 1e3,
         }));
     }
+    reasons.extend(gone::nobody_answers(recording, window.clone()));
     let missed = window
         .clone()
         .filter(|second| recording.timeline.missed(*second))

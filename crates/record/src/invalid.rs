@@ -108,6 +108,13 @@ pub enum InvalidReason {
         /// What it was at the end.
         now: f64,
     },
+    /// Each connection was refused from some second to the end of the window.
+    NobodyAnswers {
+        /// The first such second of the trial.
+        since_s: u64,
+        /// How many samples were refused from then on.
+        refused: u64,
+    },
     /// Nothing was answered in the window.
     NothingAnswered,
     /// The run is of a version that told its reasons in words only.
@@ -129,6 +136,7 @@ impl InvalidReason {
             | Self::SecondsMissed { .. }
             | Self::SecondsUnseen { .. }
             | Self::SettingChanged { .. }
+            | Self::NobodyAnswers { .. }
             | Self::NothingAnswered => Some(false),
             Self::Untold => None,
         }
@@ -183,6 +191,10 @@ impl fmt::Display for InvalidReason {
             Self::SettingChanged { setting, set, now } => write!(
                 f,
                 "{setting} was set to {set} and is {now} at the end of the trial: somebody else has changed it"
+            ),
+            Self::NobodyAnswers { since_s, refused } => write!(
+                f,
+                "nobody has answered from second {since_s} on: each of {refused} connection(s) was refused"
             ),
             Self::NothingAnswered => f.write_str("nothing was answered in the measured window"),
             Self::Untold => f.write_str("the run does not say why"),

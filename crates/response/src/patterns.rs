@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::html::CssSelector;
 use crate::json::{JsonPath, JsonPathError};
-use crate::perl5::{PatternError, Perl5};
+use crate::perl5::{Match, PatternError, Perl5};
 
 /// Compiled expressions by their text; at most [`Patterns::KEPT`] of each kind.
 ///
@@ -24,6 +24,12 @@ impl Patterns {
     /// Whether the whole text matches an expression; `None` if it is none, or takes too long.
     pub fn matches(&mut self, expression: &str, text: &str) -> Option<bool> {
         self.regex(expression).ok()?.matches(text).ok()
+    }
+
+    /// The first match of an expression in a text; `None` also if it is none, or takes too long.
+    pub fn first(&mut self, expression: &str, text: &str) -> Option<Match> {
+        let found = self.regex(expression).ok()?.find(text, 1).ok()?;
+        found.into_iter().next()
     }
 
     pub(crate) fn regex(&mut self, text: &str) -> Result<&Perl5, &PatternError> {

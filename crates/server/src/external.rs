@@ -15,6 +15,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use weir_exchange::takes_connections;
 use weir_metric::CpuSet;
 use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine};
 use weir_record::{CpuScope, TargetFacts};
@@ -31,6 +32,8 @@ pub(crate) use kind::KIND;
 
 /// What stands for the limit in a command.
 const VALUE: &str = "{value}";
+/// What is said of the log of a server that is not Weir's.
+const OF_ANOTHER: &str = "(not known: it is not Weir's own)";
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A server that runs already.
@@ -293,6 +296,13 @@ impl Server for External {
             // It may have been lost in the trial before.
             far.connection().reopen()?;
         }
+        if self.options.pid.is_none() {
+            // Nothing else tells whether it is still there.
+            takes_connections(&[self.options.address]).map_err(|says| TargetError::Ended {
+                status: format!("nobody answers at {}: {says}", self.options.address),
+                last_words: OF_ANOTHER.to_owned(),
+            })?;
+        }
         let mut wanted = self.found.clone();
         for (name, limit) in self.options.settings.iter().chain(limits) {
             if !self.options.limits.contains_key(name) {
@@ -325,7 +335,7 @@ impl Server for External {
         }
         Err(TargetError::Ended {
             status: format!("there is no process {pid} any more"),
-            last_words: "(not known: it is not Weir's own)".to_owned(),
+            last_words: OF_ANOTHER.to_owned(),
         })
     }
 
@@ -485,7 +495,8 @@ mod tests {
             address: (Ipv4Addr::LOCALHOST, free_port().unwrap()).into(),
             machine: WatchedMachine::This,
             cpus: None,
-            pid: None,
+            // A process that is there for as long as the test.
+            pid: Some(std::process::id()),
             metrics: Vec::new(),
             jmx: None,
             limits: BTreeMap::from([("threads".to_owned(), limit)]),

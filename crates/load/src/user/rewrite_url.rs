@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use weir_charset::{Charset, DecodeError, decode_form};
 use weir_plan::{HttpRequest, SamplerKind, SessionIdPlace, UrlRewriting};
-use weir_response::Perl5;
+use weir_response::Patterns;
 use weir_script::{ArgumentView, Text, path_and_arguments};
 
 use crate::user::User;
@@ -23,7 +23,9 @@ impl User {
             return;
         };
         let name = rewriting.argument.rendered(&mut self.scope);
-        let mut id = session_id(&name, rewriting.place, &previous.body);
+        let core = Rc::clone(&self.core);
+        let patterns = &mut core.patterns.borrow_mut();
+        let mut id = session_id(patterns, &name, rewriting.place, &previous.body);
         if rewriting.keeps {
             let kept = &mut self.data.session_ids;
             let known = kept.iter_mut().find(|(of, _)| *of == rewriting.id);
@@ -62,11 +64,8 @@ impl User {
 }
 
 /// What stands for a session's id in a page; empty, if nothing does.
-fn session_id(name: &str, place: SessionIdPlace, page: &str) -> String {
-    let Ok(pattern) = Perl5::compile(&pattern(&quoted(name), place)) else {
-        return String::new();
-    };
-    let found = pattern.find(page, 1).unwrap_or_default();
+fn session_id(patterns: &mut Patterns, name: &str, place: SessionIdPlace, page: &str) -> String {
+    let found = patterns.first(&pattern(&quoted(name), place), page);
     // The first is the whole match.
     let groups = found.into_iter().flat_map(|found| found.groups).skip(1);
     groups.flatten().next().unwrap_or_default()

@@ -333,3 +333,43 @@ fn arrivals_of_requests_are_counted_and_their_percentiles_merged() {
     assert!((signal("to-read.p99") / 0.011 - 1.0).abs() < 1e-3);
     assert_eq!(record.not_read["other"], "why");
 }
+
+/// A second in which all samples were refused, or none was tried.
+fn refused_second(second: u64, refused: u64) -> LoadSecond {
+    let mut of = load_second(second, refused, refused, 100);
+    let code = "Non HTTP response code: org.apache.http.conn.HttpHostConnectException";
+    of.classes[0].failed_by_code = BTreeMap::from([(code.to_owned(), refused)]);
+    of
+}
+
+#[test]
+fn a_server_that_is_gone_is_told_from_one_that_refuses_some() {
+    let since = |refused: &[u64]| {
+        let mut recording = Recording::new();
+        for second in 0..10 {
+            recording
+                .add_load(&load_second(second, 100, 0, 900))
+                .unwrap();
+        }
+        for (second, refused) in (10..).zip(refused) {
+            let of = match refused {
+                // Somebody still gets in.
+                1000 => load_second(second, 1000, 999, 900),
+                refused => refused_second(second, *refused),
+            };
+            recording.add_load(&of).unwrap();
+        }
+        let end = 10 + refused.len();
+        gone::nobody_answers(&recording, 0..end)
+    };
+    let gone = |since_s, refused| Some(InvalidReason::NobodyAnswers { since_s, refused });
+    assert_eq!(since(&[]), None);
+    assert_eq!(since(&[40, 10]), None, "a restart");
+    assert_eq!(since(&[40, 10, 4]), gone(10, 54));
+    assert_eq!(since(&[40, 0, 0, 4, 0]), gone(10, 44));
+    assert_eq!(since(&[40, 10, 4, 1000]), None);
+    assert_eq!(since(&[1000, 1000, 1000, 1000]), None);
+    let mut recording = Recording::new();
+    recording.add_load(&refused_second(0, 7)).unwrap();
+    assert_eq!(gone::nobody_answers(&recording, 0..1), gone(0, 7));
+}
