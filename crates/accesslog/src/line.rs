@@ -68,11 +68,22 @@ impl Missing {
 /// # Errors
 /// What it lacks.
 pub fn request(line: &[u8]) -> Result<Request<'_>, Missing> {
-    let is_wide = line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff");
-    let zeros = line.split(|byte| *byte == 0).count() - 1;
-    if is_wide || zeros * 4 > line.len() {
+    let found = of_line(line);
+    // Only what is no request is looked at once more.
+    if found.is_err() && is_no_text(line) {
         return Err(Missing::Text);
     }
+    found
+}
+
+/// Whether it is UTF-16 or no text at all: it begins with that one's mark, or has many zeros.
+fn is_no_text(line: &[u8]) -> bool {
+    let has_mark = line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff");
+    let zeros = line.split(|byte| *byte == 0).count() - 1;
+    has_mark || zeros * 4 > line.len()
+}
+
+fn of_line(line: &[u8]) -> Result<Request<'_>, Missing> {
     let line = std::str::from_utf8(line)
         .map_err(|_| Missing::Request)?
         .trim();

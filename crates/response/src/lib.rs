@@ -64,7 +64,7 @@ pub use links::{Link, page_links, style_sheet_links};
 pub use outcome::{AssertionOutcome, Verdict, failure_message};
 pub use page_requests::{PageRequest, RequestPattern, filled_in, matching_requests};
 pub use patterns::Patterns;
-pub use perl5::{Match, PatternError, Perl5};
+pub use perl5::{Match, PatternError, Perl5, quotemeta};
 pub use sample::{DecodedBody, SampleView};
 pub use unsupported::{unsupported_assertion, unsupported_extractor};
 pub use variables::Variables;

@@ -8,11 +8,14 @@
 //! - `(a?)*` and the like: groups that matched nothing in the last round keep what they had in
 //!   ORO's way only when the round was not empty.
 
+mod quotemeta;
 mod translate;
 
 use std::sync::OnceLock;
 
 use fancy_regex::{Captures, Regex, RegexBuilder};
+
+pub use quotemeta::quotemeta;
 
 /// How many steps backwards one match may take.
 pub(crate) const STEPS: usize = 1_000_000;

@@ -176,7 +176,7 @@ impl Server for SpringBoot {
     fn watched(&self) -> Watched {
         let stages = match &self.metrics {
             Some(page) => micrometer(page, self.server.address().port()),
-            None => self.server.mbeans(funnel::reads(self.live.executor())),
+            None => self.server.mbeans(funnel::reads(self.live.executor_read())),
         };
         self.server.watched(stages)
     }

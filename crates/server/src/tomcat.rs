@@ -198,7 +198,7 @@ impl Server for Tomcat {
     fn watched(&self) -> Watched {
         let mut watched = self
             .server
-            .watched(self.server.mbeans(funnel::reads(self.live.executor())));
+            .watched(self.server.mbeans(funnel::reads(self.live.executor_read())));
         watched
             .pids
             .extend(self.heavy.as_ref().map(HeavyServer::pid));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use weir_charset::{Charset, DecodeError, decode_form};
 use weir_plan::{HttpRequest, SamplerKind, SessionIdPlace, UrlRewriting};
-use weir_response::Patterns;
+use weir_response::{Patterns, quotemeta};
 use weir_script::{ArgumentView, Text, path_and_arguments};
 
 use crate::user::User;
@@ -65,7 +65,7 @@ impl User {
 
 /// What stands for a session's id in a page; empty, if nothing does.
 fn session_id(patterns: &mut Patterns, name: &str, place: SessionIdPlace, page: &str) -> String {
-    let found = patterns.first(&pattern(&quoted(name), place), page);
+    let found = patterns.first(&pattern(&quotemeta(name), place), page);
     // The first is the whole match.
     let groups = found.into_iter().flat_map(|found| found.groups).skip(1);
     groups.flatten().next().unwrap_or_default()
@@ -96,15 +96,6 @@ fn pattern(name: &str, place: SessionIdPlace) -> String {
             format!(r#"[;\?&]{name}=([^"'<>&\s;\\]*)|{named}[^>]*{valued}|{valued}[^>]*{named}"#)
         }
     }
-}
-
-/// A text as an expression that matches it.
-fn quoted(text: &str) -> String {
-    let quoted = text.chars().flat_map(|c| {
-        let is_word = c.is_ascii_alphanumeric() || c == '_';
-        [(!is_word).then_some('\\'), Some(c)]
-    });
-    quoted.flatten().collect()
 }
 
 /// The path with the id behind it instead of one that it has. What stands behind an id that is

@@ -113,8 +113,9 @@ fn arguments(
     let arguments = view.arguments.iter();
     let arguments = arguments.map(|argument| {
         let known = argument.known.and_then(|at| request.arguments.get(at));
+        let was = argument.known.and_then(|at| shown.arguments.get(at));
         if let Some(known) = known
-            && shown.arguments.contains(argument)
+            && was == Some(argument)
         {
             return known.clone();
         }

@@ -1,12 +1,9 @@
 //! From one text to another.
 
-use std::sync::LazyLock;
-
-use fancy_regex::Regex;
-
 use super::{Answer, Call, Function, MANY, Name, digest, html, push};
 use crate::Scope;
 use weir_charset::{Charset, decode_form};
+use weir_response::quotemeta;
 
 use crate::encode::push_form;
 
@@ -117,22 +114,8 @@ fn title_case(c: char) -> char {
     }
 }
 
-/// `Perl5Compiler.quotemeta`: a backslash before each 16-bit character that is no part of a word.
 fn quote_regex(call: &Call, scope: &mut Scope, out: &mut String) {
-    static WORD: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\A[\p{L}\p{Nd}_]").expect("the pattern is fixed"));
-    for c in call.argument(0, scope).chars() {
-        if c.len_utf16() == 2 {
-            // Each half gets a backslash, which leaves none of the character.
-            out.push_str(r"\?\?");
-            continue;
-        }
-        let mut buffer = [0; 4];
-        if !WORD.is_match(c.encode_utf8(&mut buffer)).unwrap_or(false) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
+    out.push_str(&quotemeta(&call.argument(0, scope)));
 }
 
 fn unescape(call: &Call, scope: &mut Scope, out: &mut String) {

@@ -29,12 +29,12 @@ impl Resolver {
         let Iterations::Count(count) = iterations else {
             return ResolvedIterations::Forever;
         };
-        let text = self.compiler.compile(count);
+        let text = self.seen(count);
         // JMeter: each user asks once, when it starts.
-        let is_known = text.constant().is_some()
-            || !(text.depends_on_user() || self.seen(count).changes_by_itself());
+        let is_known =
+            text.constant().is_some() || !(text.depends_on_user() || text.changes_by_itself());
         if !is_known {
-            return ResolvedIterations::Asked(text);
+            return ResolvedIterations::Asked(self.compiler.compile(count));
         }
         let nothing = "the group sends nothing";
         let number = self.given_number(count, "number of loops", nothing);

@@ -119,15 +119,10 @@ impl Jmx {
     /// What is read of it.
     pub(super) fn source(&self) -> Source {
         let limits = self.limits.as_ref();
-        let executor = limits.and_then(|limits| limits.live.executor());
+        let executor = limits.and_then(|limits| limits.live.executor_read());
         Source::Jolokia {
             url: self.url.clone(),
-            reads: executor
-                .cloned()
-                .map(mbeans::executor)
-                .into_iter()
-                .chain(mbeans::all())
-                .collect(),
+            reads: executor.into_iter().chain(mbeans::all()).collect(),
         }
     }
 }

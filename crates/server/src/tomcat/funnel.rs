@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use weir_jvm::ObjectName;
 use weir_probe::{MbeanRead, mbeans};
 use weir_record::Stage;
 
@@ -21,14 +20,10 @@ pub(super) fn stages(limits: &BTreeMap<String, f64>) -> impl Iterator<Item = Sta
     front.into_iter().chain(pools)
 }
 
-/// The `MBeans` that tell them, with the executor whose threads the connector takes.
-pub(crate) fn reads(executor: Option<&ObjectName>) -> Vec<MbeanRead> {
+/// The `MBeans` that tell them, with that of the executor whose threads the connector takes.
+pub(crate) fn reads(executor: Option<MbeanRead>) -> Vec<MbeanRead> {
     [
-        executor
-            .cloned()
-            .map(mbeans::executor)
-            .into_iter()
-            .collect(),
+        executor.into_iter().collect(),
         mbeans::tomcat(),
         mbeans::tomcat_jdbc(),
         mbeans::hikari(),

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use weir_jvm::{Jolokia, ObjectName, Permission};
+use weir_probe::{MbeanRead, mbeans};
 
 use crate::error::TargetError;
 use crate::funnel::check_limit;
@@ -200,9 +201,10 @@ impl Live {
         Ok(info.unwrap_or("Apache Tomcat").to_owned())
     }
 
-    /// The executor whose threads the connector takes, if it has none of its own.
-    pub(crate) fn executor(&self) -> Option<&ObjectName> {
-        (self.threads != self.connector).then_some(&self.threads)
+    /// What tells the limit of the connector's threads, if those are an executor's.
+    pub(crate) fn executor_read(&self) -> Option<MbeanRead> {
+        let is_shared = self.threads != self.connector;
+        is_shared.then(|| mbeans::executor(self.threads.clone()))
     }
 
     /// All limits as they are.
