@@ -14,7 +14,7 @@ use std::rc::Rc;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use weir_plan::{CookieManager, CookiePolicy, HttpRequest, StaticCookie};
-use weir_script::{FieldsAt, ResolvedPlan, Scope, SentRequest, Text};
+use weir_script::{CookieView, FieldsAt, ResolvedPlan, Scope, SentRequest, Text};
 use weir_session::{
     Answer, Cache, Cookie, CookieRules, CookieStore, Credentials, Login, Origin, Proof, Signed,
     login_for,
@@ -120,6 +120,25 @@ impl Session {
                 mechanism: entry.mechanism,
             });
             self.logins[place] = Some(logins.collect());
+        }
+    }
+
+    /// The cookies of a manager as they are now, for scripts.
+    pub(crate) fn cookies_now(
+        &mut self,
+        plan: &ResolvedPlan,
+        place: usize,
+        scope: &mut Scope,
+    ) -> Vec<CookieView> {
+        self.renew_cookies(plan, place, scope);
+        let all = self.cookies[place].iter().flat_map(CookieStore::all);
+        all.enumerate().map(shown).collect()
+    }
+
+    /// Replaces the cookies of a manager by what a script has made of them.
+    pub(crate) fn set_cookies(&mut self, place: usize, cookies: Vec<CookieView>) {
+        if let Some(store) = &mut self.cookies[place] {
+            store.replace(cookies.into_iter().map(kept));
         }
     }
 
@@ -352,6 +371,43 @@ fn cookie_of(source: &StaticCookie<Text>, scope: &mut Scope) -> Cookie {
         gives_path: source.gives_path,
         version: source.version,
     }
+}
+
+/// A cookie for scripts.
+fn shown((known, cookie): (usize, &Cookie)) -> CookieView {
+    let Cookie {
+        name,
+        value,
+        domain,
+        path,
+        ..
+    } = cookie.clone();
+    CookieView {
+        name,
+        value,
+        domain,
+        path,
+        is_secure: cookie.is_secure,
+        gives_domain: cookie.gives_domain,
+        gives_path: cookie.gives_path,
+        version: cookie.version,
+        known: Some(known),
+    }
+}
+
+/// A cookie out of a script's hands, and which one it was.
+fn kept(view: CookieView) -> (Cookie, Option<usize>) {
+    let cookie = Cookie {
+        name: view.name,
+        value: view.value,
+        domain: view.domain,
+        path: view.path,
+        is_secure: view.is_secure,
+        gives_domain: view.gives_domain,
+        gives_path: view.gives_path,
+        version: view.version,
+    };
+    (cookie, view.known)
 }
 
 fn rules(plan: &ResolvedPlan, manager: &CookieManager<Text>, scope: &mut Scope) -> CookieRules {

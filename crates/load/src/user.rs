@@ -17,6 +17,7 @@ mod parallel;
 mod rewrite_url;
 mod rows;
 mod sampling;
+mod script_cookies;
 mod scripts;
 pub(crate) mod seen;
 pub(crate) mod seen_by_scripts;

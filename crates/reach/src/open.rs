@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, ftruncate, open, openat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, ftruncate, open, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::place;
@@ -110,6 +110,43 @@ impl Reach {
         let place = place::of_name(&parent);
         self.permit(&place, Access::Write)?;
         fs::create_dir_all(place)
+    }
+
+    /// Makes a folder, and those above it.
+    ///
+    /// # Errors
+    /// As for [`Self::make_folder_of`].
+    pub fn make_folders(&self, path: &Path) -> io::Result<()> {
+        let place = place::of_name(path);
+        self.permit(&place, Access::Write)?;
+        fs::create_dir_all(place)
+    }
+
+    /// Removes a file, a link as such, or an empty folder.
+    ///
+    /// # Errors
+    /// It is out of reach or missing, or a folder that holds something.
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        let (parent, name) = divided(path)?;
+        let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = match open(&parent, folder, Mode::empty()) {
+            Ok(folder) => folder,
+            Err(errno) => {
+                self.permit(&place::of_name(path), Access::Write)?;
+                return Err(errno.into());
+            }
+        };
+        self.permit(&place::of_held(&folder)?.join(name), Access::Write)?;
+        match unlinkat(&folder, name, AtFlags::empty()) {
+            Err(Errno::ISDIR) => Ok(unlinkat(&folder, name, AtFlags::REMOVEDIR)?),
+            removed => Ok(removed?),
+        }
+    }
+
+    /// Whether a folder is there.
+    pub fn is_folder(&self, path: &Path) -> bool {
+        let held = self.known(path, Access::Read);
+        held.is_ok_and(|held| FileType::from_raw_mode(held.stat.st_mode).is_dir())
     }
 
     /// Whether a file or folder is there; what is out of reach is not.
@@ -284,6 +321,35 @@ mod tests {
         // What leads to the same place is one refusal.
         let twice = refused.iter().filter(|of| of.place.ends_with("secret"));
         assert_eq!(twice.count(), 2);
+    }
+
+    #[test]
+    fn what_is_within_reach_can_be_removed() {
+        let ground = Ground::new();
+        symlink(ground.at("secret"), ground.at("own/link")).unwrap();
+        symlink(ground.folder.path(), ground.at("own/up")).unwrap();
+        let remove = |name: &str| ground.reach.remove(&ground.at(name));
+        for name in ["secret", "own/../secret", "own/up/secret", "own/.ssh/key"] {
+            assert!(is_refusal(&remove(name).unwrap_err()), "{name}");
+        }
+        assert_eq!(fs::read(ground.at("secret")).unwrap(), b"secret");
+        // A link is removed itself, not what it leads to.
+        remove("own/link").unwrap();
+        assert_eq!(fs::read(ground.at("secret")).unwrap(), b"secret");
+        ground.reach.make_folders(&ground.at("own/a/b")).unwrap();
+        assert!(ground.reach.is_folder(&ground.at("own/a")));
+        assert!(!ground.reach.is_folder(&ground.at("own/users.csv")));
+        assert!(remove("own/a").is_err());
+        for name in ["own/a/b", "own/a", "own/users.csv"] {
+            remove(name).unwrap();
+            assert!(!ground.at(name).exists(), "{name}");
+        }
+        let missing = remove("own/users.csv").unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        let looking = Reach::of_plan(Some(&ground.at("own/plan.jmx"))).read_only();
+        fs::write(ground.at("own/kept"), "k").unwrap();
+        assert!(looking.remove(&ground.at("own/kept")).is_err());
+        assert!(ground.at("own/kept").exists());
     }
 
     #[test]

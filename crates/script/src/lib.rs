@@ -82,6 +82,7 @@ pub use upload::Upload;
 pub use url::{Scheme, Target, TargetError};
 pub use visit::{PropertyUse, properties_used};
 pub use weir_snippet::{
-    ArgumentView, Ends, Judgement, Place as ScriptPlace, Sample as ScriptSample, SamplerView,
-    Value as ScriptValue, condition as evaluate_condition, path_and_arguments,
+    ArgumentView, CookieJar, CookieView, Ends, Judgement, Place as ScriptPlace,
+    Sample as ScriptSample, SamplerView, Value as ScriptValue, condition as evaluate_condition,
+    path_and_arguments,
 };

@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::Rng as _;
 use weir_plan::{ElementId, Script as Element};
 use weir_snippet::{
     Bindings, DateParts, DateWriter, Failure, Host, Language, Place, Sample, Script, SharedValue,
-    State, SyntaxError, Value, WriteMode,
+    State, SyntaxError, Value, WriteMode, time_zone_of_java,
 };
 
 use crate::date::{DatePattern, Defaults, Fields, format_epoch};
@@ -342,11 +342,10 @@ pub(crate) fn problem(text: &str, language: &str) -> Option<String> {
 struct OfUser<'s>(&'s mut Scope);
 
 impl OfUser<'_> {
-    /// Java takes a name that it does not know for GMT.
     fn zone(&self, name: Option<&str>) -> TimeZone {
         match name {
             None => self.0.live().time_zone(),
-            Some(name) => TimeZone::get(name).unwrap_or(TimeZone::UTC),
+            Some(name) => time_zone_of_java(name),
         }
     }
 }
@@ -516,7 +515,7 @@ impl Host for OfUser<'_> {
         read.inspect_err(|error| live.log_refusal("a script", error))
     }
 
-    fn write_file(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()> {
+    fn write_file(&mut self, path: &str, bytes: &[u8], mode: WriteMode) -> io::Result<()> {
         let mode = match mode {
             WriteMode::Append => weir_reach::WriteMode::Append,
             WriteMode::Replace => weir_reach::WriteMode::Replace,
@@ -524,7 +523,27 @@ impl Host for OfUser<'_> {
         let live = self.0.live();
         let opened = live.reach().write(path.as_ref(), mode);
         let mut file = opened.inspect_err(|error| live.log_refusal("a script", error))?;
-        file.write_all(text.as_bytes())
+        file.write_all(bytes)
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        self.0.live().reach().is_folder(path.as_ref())
+    }
+
+    fn file_length(&self, path: &str) -> io::Result<u64> {
+        self.0.live().reach().length(path.as_ref())
+    }
+
+    fn make_folders(&mut self, path: &str) -> io::Result<()> {
+        let live = self.0.live();
+        let made = live.reach().make_folders(path.as_ref());
+        made.inspect_err(|error| live.log_refusal("a script", error))
+    }
+
+    fn remove_file(&mut self, path: &str) -> io::Result<()> {
+        let live = self.0.live();
+        let removed = live.reach().remove(path.as_ref());
+        removed.inspect_err(|error| live.log_refusal("a script", error))
     }
 
     fn exists(&self, path: &str) -> bool {

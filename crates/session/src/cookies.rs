@@ -150,6 +150,24 @@ impl CookieStore {
         });
     }
 
+    /// All cookies in their order.
+    pub fn all(&self) -> impl Iterator<Item = &Cookie> {
+        self.held.iter().map(|held| &held.cookie)
+    }
+
+    /// Replaces all cookies. Each may say which of those before it was; one of the plan's that has
+    /// stayed as it was is still one of the plan's.
+    pub fn replace(&mut self, cookies: impl IntoIterator<Item = (Cookie, Option<usize>)>) {
+        let before = std::mem::take(&mut self.held);
+        for (cookie, known) in cookies {
+            let was = known.and_then(|known| before.get(known));
+            match was.filter(|was| was.of_plan.is_some() && was.cookie == cookie) {
+                Some(was) => self.held.push(was.clone()),
+                None => self.keep(cookie),
+            }
+        }
+    }
+
     /// The value of the `Cookie` header for a request; none if no cookie is for it.
     pub fn header(&self, to: &Origin<'_>) -> Option<String> {
         let host = Host::of(to);

@@ -1,6 +1,7 @@
 //! Operators: each language's own meaning of them.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::machine::Stop;
@@ -305,6 +306,9 @@ fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
                 })
         }
         (Thing::Date(left), Thing::Date(right)) => left.get() == right.get(),
+        (Thing::Calendar(left), Thing::Calendar(right)) => {
+            Rc::ptr_eq(left, right) || left.borrow_mut().equals(&mut right.borrow_mut())
+        }
         (Thing::Counter(left), Thing::Counter(right)) => left.get() == right.get(),
         (Thing::Instant(left), Thing::Instant(right)) => left == right,
         (Thing::Temporal(left), Thing::Temporal(right)) => {
@@ -322,11 +326,12 @@ fn things_equal(left: &Thing, right: &Thing, depth: u32) -> bool {
 }
 
 fn is_same_thing(left: &Thing, right: &Thing) -> bool {
-    use std::rc::Rc;
     match (left, right) {
         (Thing::List(left), Thing::List(right)) => Rc::ptr_eq(left, right),
         (Thing::Map(left), Thing::Map(right)) => Rc::ptr_eq(left, right),
         (Thing::Builder(left), Thing::Builder(right)) => Rc::ptr_eq(left, right),
+        (Thing::Calendar(left), Thing::Calendar(right)) => Rc::ptr_eq(left, right),
+        (Thing::Cookie(left), Thing::Cookie(right)) => Rc::ptr_eq(left, right),
         (Thing::Random(left), Thing::Random(right)) => Rc::ptr_eq(left, right),
         (Thing::Thrown(left), Thing::Thrown(right)) => Rc::ptr_eq(left, right),
         (Thing::Class(left), Thing::Class(right)) | (Thing::Single(left), Thing::Single(right)) => {
@@ -364,6 +369,10 @@ pub(crate) fn compare(left: &Value, right: &Value) -> Result<Ordering, Stop> {
         (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
         (Value::Object(left), Value::Object(right)) => match (&left.0, &right.0) {
             (Thing::Date(left), Thing::Date(right)) => Some(left.get().cmp(&right.get())),
+            (Thing::Calendar(left), Thing::Calendar(right)) => {
+                let left = left.borrow_mut().millis();
+                Some(left.cmp(&right.borrow_mut().millis()))
+            }
             (Thing::Instant(left), Thing::Instant(right)) => Some(left.cmp(right)),
             (Thing::Temporal(left), Thing::Temporal(right)) => left.compare(right),
             (Thing::Duration(left), Thing::Duration(right)) => Some(left.cmp(right)),

@@ -143,6 +143,7 @@ impl<'p> Check<'p> {
                 ..
             } => {
                 self.method(of, name, arguments.len(), line);
+                self.weeks(name, arguments, line);
                 self.shared(of, name, arguments, line);
             }
             Kind::Property { of, name, .. } => self.property(of, name, line),
@@ -218,6 +219,20 @@ impl<'p> Check<'p> {
             self.says(
                 line,
                 format!("the method {name} with {arguments} argument(s) of {class}"),
+            );
+        }
+    }
+
+    /// Fields of a calendar that depend on where weeks begin.
+    fn weeks(&mut self, method: &str, arguments: &[Expression], line: u32) {
+        if let Some(Kind::Property { of, name, .. }) = arguments.first().map(|first| &first.kind)
+            && let Some(class) = self.class_named(of)
+            && class.short_name().ends_with("Calendar")
+            && library::is_of_weeks(method, name)
+        {
+            self.says(
+                line,
+                format!("where weeks begin, for {method} of Calendar.{name}"),
             );
         }
     }

@@ -1,9 +1,10 @@
 //! A `java.util.Date`: a moment that can be changed, and how it is written.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::ops::Deref;
 use std::rc::Rc;
+
+use crate::calendar::{Calendar, Field};
 
 /// Writes milliseconds since 1970 as Java's `Date.toString` does, in the time zone of whoever runs
 /// the script.
@@ -12,6 +13,8 @@ pub type DateWriter = Rc<dyn Fn(i64) -> String>;
 /// Milliseconds since 1970.
 pub(crate) struct Date {
     at: Cell<i64>,
+    /// Fields that were set, until somebody looks.
+    fields: RefCell<Option<Calendar>>,
     writer: DateWriter,
 }
 
@@ -20,6 +23,7 @@ impl Date {
     pub(crate) fn new(at: i64, writer: DateWriter) -> Self {
         Self {
             at: Cell::new(at),
+            fields: RefCell::new(None),
             writer,
         }
     }
@@ -31,20 +35,43 @@ impl Date {
 
     /// What Java shows of it.
     pub(crate) fn text(&self) -> String {
-        (self.writer)(self.at.get())
+        (self.writer)(self.get())
     }
-}
 
-impl Deref for Date {
-    type Target = Cell<i64>;
+    /// Milliseconds since 1970.
+    pub(crate) fn get(&self) -> i64 {
+        let fields = self.fields.take();
+        if let Some(at) = fields.and_then(|mut fields| fields.millis()) {
+            self.at.set(at);
+        }
+        self.at.get()
+    }
 
-    fn deref(&self) -> &Cell<i64> {
-        &self.at
+    /// Another moment.
+    pub(crate) fn set(&self, at: i64) {
+        self.fields.take();
+        self.at.set(at);
+    }
+
+    /// Sets a field, on top of those that were set since somebody looked; `None` beyond the
+    /// calendar. `whole` are the fields of a moment.
+    pub(crate) fn set_field(
+        &self,
+        field: Field,
+        to: i64,
+        whole: impl FnOnce(i64) -> Option<Calendar>,
+    ) -> Option<()> {
+        let set = self.fields.take().or_else(|| whole(self.at.get()));
+        let mut set = set?;
+        set.set(field, to);
+        set.clone().millis()?;
+        self.fields.replace(Some(set));
+        Some(())
     }
 }
 
 impl fmt::Debug for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Date").field(&self.at.get()).finish()
+        f.debug_tuple("Date").field(&self.get()).finish()
     }
 }

@@ -1,6 +1,8 @@
 //! What a script may touch: everything outside of it is asked of a [`Host`].
 
+use std::cell::RefCell;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -72,9 +74,17 @@ pub trait Host {
     /// Reads a whole file of bounded size.
     fn read_file(&mut self, path: &str) -> io::Result<Vec<u8>>;
     /// Writes into a file, after what is there or instead of it.
-    fn write_file(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()>;
+    fn write_file(&mut self, path: &str, bytes: &[u8], mode: WriteMode) -> io::Result<()>;
     /// Whether a file or folder is there.
     fn exists(&self, path: &str) -> bool;
+    /// Whether a folder is there.
+    fn is_folder(&self, path: &str) -> bool;
+    /// How many bytes a file has.
+    fn file_length(&self, path: &str) -> io::Result<u64>;
+    /// Makes a folder, and those above it.
+    fn make_folders(&mut self, path: &str) -> io::Result<()>;
+    /// Removes a file or an empty folder.
+    fn remove_file(&mut self, path: &str) -> io::Result<()>;
 }
 
 /// What becomes of what a file held before.
@@ -132,6 +142,8 @@ pub struct Bindings {
     pub own: Option<Sample>,
     /// `sampler`: the request that is going to be sent, or was.
     pub sampler: Option<SamplerView>,
+    /// The cookies of the request's Cookie Manager; none if it has no manager.
+    pub cookies: Option<CookieJar>,
     /// `AssertionResult`.
     pub judgement: Judgement,
     /// How long the script wants to sleep: it goes on at once, and the user sleeps afterwards.
@@ -183,6 +195,8 @@ pub struct Sample {
     pub success: bool,
     /// The body as text.
     pub body: Arc<str>,
+    /// The body's bytes, where they are not those of the text in UTF-8.
+    pub data: Option<Arc<[u8]>>,
     /// Status line and header lines of the response.
     pub response_headers: Arc<str>,
     /// Header lines of the request.
@@ -236,6 +250,11 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The bytes of the body.
+    pub fn bytes(&self) -> &[u8] {
+        self.data.as_deref().unwrap_or(self.body.as_bytes())
+    }
+
     /// Whether a script changed it or a part of it.
     pub fn is_changed(&self) -> bool {
         self.changed || self.parts.iter().any(Self::is_changed)
@@ -296,5 +315,46 @@ impl ArgumentView {
             equals: true,
             known: None,
         }
+    }
+}
+
+/// The Cookie Manager of a request.
+#[derive(Debug, Clone, Default)]
+pub struct CookieJar {
+    /// Its cookies, in their order.
+    pub cookies: Vec<Rc<RefCell<CookieView>>>,
+    /// Cookies without a value are not kept.
+    pub drops_empty: bool,
+    /// Cookies become variables whose names begin so.
+    pub saved_prefix: Option<String>,
+}
+
+/// A cookie as scripts see and change it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CookieView {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The host or domain that it is for.
+    pub domain: String,
+    /// The path that it is for.
+    pub path: String,
+    /// Sent over TLS only.
+    pub is_secure: bool,
+    /// Somebody gave the domain.
+    pub gives_domain: bool,
+    /// Somebody gave the path.
+    pub gives_path: bool,
+    /// 0 for cookies as everybody writes them.
+    pub version: i32,
+    /// Which of the manager's cookies it was; none, if a script has made it.
+    pub known: Option<usize>,
+}
+
+impl CookieView {
+    /// Whether there is room for one of both only.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.path == other.path && self.domain == other.domain
     }
 }

@@ -16,6 +16,7 @@
 
 mod arithmetic;
 mod bury;
+mod calendar;
 mod check;
 mod class;
 mod date;
@@ -40,10 +41,12 @@ mod touched;
 mod url;
 mod value;
 mod work;
+mod zone;
 
 pub use date::DateWriter;
 pub use host::{
-    ArgumentView, Bindings, Ends, Host, Judgement, Place, Sample, SamplerView, WriteMode,
+    ArgumentView, Bindings, CookieJar, CookieView, Ends, Host, Judgement, Place, Sample,
+    SamplerView, WriteMode,
 };
 pub use javascript::condition;
 pub use language::Language;
@@ -55,3 +58,4 @@ pub use shared_value::SharedValue;
 pub use temporal::DateParts;
 pub use touched::ScriptFile;
 pub use value::{Throwable, Value};
+pub use zone::time_zone_of_java;

@@ -6,9 +6,12 @@
 mod access;
 mod arrangements;
 mod builders;
+mod calendar;
+mod charsets;
 mod codec;
 mod collections;
 mod convert;
+mod cookies;
 mod files;
 mod floats;
 mod format;
@@ -23,6 +26,7 @@ mod order;
 mod patterns;
 mod sample;
 mod sets;
+mod streams;
 mod strings;
 mod text;
 mod time;
@@ -36,6 +40,7 @@ pub(crate) use self::access::{
     element, is_case, is_empty, is_property_of_any, items, operator, property, put, range,
     set_element, set_property, size,
 };
+pub(crate) use self::calendar::is_of_weeks;
 pub(crate) use self::convert::{
     cast, convert_as, default_of_field, default_of_item, fit, is_exception, is_exception_of,
     is_instance, is_type,
@@ -51,9 +56,12 @@ use crate::value::Thing;
 use crate::{Language, Value, work};
 
 /// Every class.
-const FAMILIES: [&[&Class]; 12] = [
+const FAMILIES: [&[&Class]; 16] = [
+    calendar::CLASSES,
+    charsets::CLASSES,
     codec::CLASSES,
     collections::CLASSES,
+    cookies::CLASSES,
     files::CLASSES,
     floats::CLASSES,
     java_time::CLASSES,
@@ -61,6 +69,7 @@ const FAMILIES: [&[&Class]; 12] = [
     json::CLASSES,
     numbers::CLASSES,
     sets::CLASSES,
+    streams::CLASSES,
     text::CLASSES,
     time::CLASSES,
     url::CLASSES,
@@ -162,6 +171,7 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::Random(_) => &numbers::RANDOM,
         Thing::Counter(_) => &numbers::COUNTER,
         Thing::Date(_) => &time::DATE,
+        Thing::Calendar(_) => &calendar::CALENDAR,
         Thing::Instant(_) => &java_time::INSTANT,
         Thing::Temporal(temporal) => java_time::class_of(temporal),
         Thing::ZoneId(_) => &java_time::ZONE_ID,
@@ -179,7 +189,10 @@ fn class_of_thing(thing: &Thing) -> &'static Class {
         Thing::File(_) => &files::FILE,
         Thing::Writer(_) => &files::WRITER,
         Thing::Reader(_) => &files::READER,
+        Thing::Input(_) => &streams::INPUT,
+        Thing::Output(_) => &streams::OUTPUT,
         Thing::Argument(_) => &jmeter::ARGUMENT,
+        Thing::Cookie(_) => &cookies::COOKIE,
         Thing::Url(_) => &url::URL,
         Thing::Judgement(_) => &jmeter::JUDGEMENT,
         Thing::Previous | Thing::Own | Thing::Part { .. } => &sample::RESULT,
@@ -389,4 +402,10 @@ fn bytes_of(value: &Value) -> Result<Vec<u8>, Stop> {
         }
         None => Ok(text_of(value)?.as_bytes().to_vec()),
     }
+}
+
+/// An array of bytes.
+fn made_bytes(machine: &mut Machine<'_>, bytes: &[u8]) -> Answer {
+    machine.takes_bytes(bytes.len() * size_of::<Value>())?;
+    Ok(Value::bytes(bytes))
 }

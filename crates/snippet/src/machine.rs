@@ -192,7 +192,7 @@ impl<'m> Machine<'m> {
 
     /// The text of a value as the language makes it.
     pub(crate) fn shown(&mut self, value: &Value) -> Result<String, Stop> {
-        if let Some(Thing::Json(_)) = value.as_thing() {
+        if let Some(Thing::Json(_) | Thing::Calendar(_) | Thing::Cookie(_)) = value.as_thing() {
             let text = library::call(self, value, "toString", &[])?;
             return Ok(text.to_text());
         }

@@ -21,6 +21,12 @@ pub(crate) fn files(program: &Program) -> Vec<ScriptFile> {
     let mut files = Vec::new();
     program.for_each_expression(&mut |expression| {
         let (class, arguments) = match &expression.kind {
+            Kind::CallMethod {
+                of,
+                name,
+                arguments,
+                ..
+            } if is_path(of, name) => ("java.io.File", &**arguments),
             Kind::New { class, arguments } => (&**class, &**arguments),
             Kind::Call { name, arguments } if &**name == "new" && program.language.is_jexl() => {
                 match &**arguments {
@@ -82,10 +88,20 @@ impl Deed {
 fn deed(class: &str) -> Option<Deed> {
     match class {
         "File" => Some(Deed::Either),
-        "FileReader" => Some(Deed::Reads),
-        "FileWriter" | "PrintWriter" | "BufferedWriter" => Some(Deed::Writes),
+        "FileReader" | "FileInputStream" => Some(Deed::Reads),
+        "FileWriter" | "FileOutputStream" | "PrintWriter" | "BufferedWriter" => Some(Deed::Writes),
         _ => None,
     }
+}
+
+/// Whether it is `Paths.get` or `Path.of`.
+fn is_path(of: &Expression, name: &str) -> bool {
+    let class = match &of.kind {
+        Kind::Name(class) | Kind::Class(class) => library::class(class),
+        _ => None,
+    };
+    let class = class.map(crate::class::Class::short_name);
+    matches!((class, name), (Some("Paths"), "get") | (Some("Path"), "of"))
 }
 
 fn names_by_itself(class: &str) -> bool {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use crate::bury::bury;
+use crate::calendar::Calendar;
 use crate::class::Class;
 use crate::date::Date;
 use crate::key_order::KeyOrder;
@@ -70,6 +71,7 @@ pub(crate) enum Thing {
     Builder(Rc<RefCell<String>>),
     Random(Rc<Cell<u64>>),
     Date(Rc<Date>),
+    Calendar(Rc<RefCell<Calendar>>),
     /// A moment of `java.time`, in milliseconds since 1970.
     Instant(i64),
     Temporal(Rc<Temporal>),
@@ -94,8 +96,11 @@ pub(crate) enum Thing {
     File(Arc<str>),
     Writer(Rc<Writer>),
     Reader(Rc<RefCell<VecDeque<String>>>),
+    Input(Rc<Input>),
+    Output(Rc<Output>),
     /// An argument of a request, by its place.
     Argument(usize),
+    Cookie(Rc<RefCell<crate::host::CookieView>>),
     Url(Rc<crate::url::Url>),
     /// What an assertion has said.
     Judgement(Rc<crate::host::Judgement>),
@@ -249,6 +254,22 @@ impl fmt::Display for Throwable {
             None => f.write_str(&self.class),
         }
     }
+}
+
+/// Bytes that are read one after the other.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) bytes: Vec<u8>,
+    /// How many of them were read.
+    pub(crate) at: Cell<usize>,
+}
+
+/// Bytes that are written one after the other.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) bytes: RefCell<Vec<u8>>,
+    /// The file that they go to at once.
+    pub(crate) path: Option<Arc<str>>,
 }
 
 /// A file that is being written.
@@ -464,6 +485,9 @@ impl Thing {
             Self::Period(period) => out.push_str(&period.to_string()),
             Self::Named(names, at) => out.push_str(names.shown(*at)),
             Self::Pattern(pattern) => out.push_str(pattern.source()),
+            Self::Output(output) if output.path.is_none() => {
+                out.push_str(&String::from_utf8_lossy(&output.bytes.borrow()));
+            }
             Self::Url(url) => out.push_str(url.whole()),
             // A sample is shown by its label; who writes it has none at hand.
             Self::Previous | Self::Own | Self::Part { .. } => {
@@ -480,6 +504,7 @@ impl Thing {
             Self::Closure(_) => "groovy.lang.Closure",
             Self::Random(_) => "java.util.Random",
             Self::Date(_) => "java.util.Date",
+            Self::Calendar(_) => "java.util.GregorianCalendar",
             Self::Instant(_) => "java.time.Instant",
             Self::DateFormat(_) => "java.text.SimpleDateFormat",
             Self::Json(_) => "groovy.json.JsonBuilder",
@@ -489,6 +514,9 @@ impl Thing {
             Self::Digest(_) => "java.security.MessageDigest",
             Self::Writer(_) => "java.io.FileWriter",
             Self::Reader(_) => "java.io.BufferedReader",
+            Self::Input(_) => "java.io.ByteArrayInputStream",
+            Self::Output(_) => "java.io.ByteArrayOutputStream",
+            Self::Cookie(_) => "org.apache.jmeter.protocol.http.control.Cookie",
             Self::Argument(_) => "org.apache.jmeter.protocol.http.util.HTTPArgument",
             _ => "java.lang.Object",
         }

@@ -27,6 +27,8 @@ pub(crate) struct Made {
     success: bool,
     request: String,
     body: String,
+    /// The bytes of the body, where they are not those of the text in UTF-8.
+    data: Option<Arc<[u8]>>,
     url: String,
     /// Its texts are there even when they are empty.
     says_all: bool,
@@ -72,6 +74,7 @@ impl Made {
             success: sample.success,
             request: sample.request_data.to_string(),
             body: sample.body.to_string(),
+            data: sample.data.clone(),
             url: sample.url.to_string(),
             latency_ms: sample.latency_ms,
             data_type: data_type(sample),
@@ -214,7 +217,10 @@ impl User {
             thread_name: self.thread_name(),
             data_type: made.data_type,
             success: made.success,
-            received_bytes: made.body.len() as u64,
+            received_bytes: made
+                .data
+                .as_ref()
+                .map_or(made.body.len(), |data| data.len()) as u64,
             // JMeter counts the characters of what it shows, as Java does.
             sent_bytes: if made.is_script {
                 made.sent_bytes
@@ -251,6 +257,11 @@ impl User {
             let answered = said(&made.body);
             note_text(&mut row, asked, answered, step.wanted);
             let details = row.details.get_or_insert_default();
+            if details.response_data.is_some()
+                && let Some(data) = &made.data
+            {
+                details.response_data = Some(data.to_vec());
+            }
             if let Some(encoding) = made.encoding {
                 details.encoding = encoding;
             }

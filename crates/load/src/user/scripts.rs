@@ -69,7 +69,9 @@ impl User {
         }
         let shown = self.view_for(step, run);
         run.bindings.sampler.clone_from(&shown);
+        self.show_cookies(step, run);
         let done = self.run_script(script, run);
+        self.keep_cookies(step, run);
         (shown, done)
     }
 
@@ -288,6 +290,7 @@ impl User {
         // One that cannot be prepared says so when it runs.
         if run.prepare(script, &mut self.scope).is_ok() {
             run.bindings.sampler = self.view_for(step, run);
+            self.show_cookies(step, run);
         }
     }
 
@@ -314,6 +317,7 @@ impl User {
             run.names.set("data", ScriptValue::text(body));
         }
         let done = self.run_script(script, &mut run);
+        self.keep_cookies(step, &mut run);
         if let Some(sample) = run.bindings.previous.take() {
             self.apply(&sample, row, seen);
         }
@@ -364,6 +368,9 @@ impl User {
         };
         *judged = Some(sample);
         let done = self.run_script(script, &mut run);
+        if let Some(step) = step {
+            self.keep_cookies(step, &mut run);
+        }
         let outcome = judgement(&mut run, done, is_beanshell(script));
         let judged = if is_whole {
             self.change_last_part(row, run.bindings.previous);
@@ -464,7 +471,7 @@ impl User {
             self.data.scripts.get_or_insert_default().ignores = true;
         }
         apply_to_row(sample, row);
-        seen.change(sample, row);
+        seen.change(sample);
     }
 }
 
@@ -569,6 +576,7 @@ fn answered(
 ) -> Result<(), String> {
     if !value.is_null() && (made.body.is_empty() || has_names) {
         made.body = value.to_text().into();
+        made.data = None;
         made.encoding = "UTF-8".into();
     }
     if has_names {

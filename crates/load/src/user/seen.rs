@@ -136,10 +136,9 @@ impl<'a> Seen<'a> {
     }
 
     /// Takes over what a script changed.
-    pub(crate) fn change(&mut self, sample: &ScriptSample, row: &SampleRow) {
-        let is_new = *self.view(row).text() != *sample.body;
-        if is_new {
-            self.body = Cow::Owned(sample.body.as_bytes().to_vec());
+    pub(crate) fn change(&mut self, sample: &ScriptSample) {
+        if *self.body != *sample.bytes() {
+            self.body = Cow::Owned(sample.bytes().to_vec());
             self.changed.body = true;
         }
         let texts = [

@@ -158,8 +158,10 @@ pub(crate) fn sample_of(
         error: outcome.error,
         message: outcome.message.clone(),
     });
+    let body = view.text();
     ScriptSample {
-        body: view.text().into(),
+        body: body.into(),
+        data: (*seen.body != *body.as_bytes()).then(|| Arc::from(&*seen.body)),
         response_headers: seen.response_headers.as_str().into(),
         request_headers: seen.request_headers.as_str().into(),
         request_data: seen.request_data.as_str().into(),
@@ -191,8 +193,12 @@ fn part_of(row: &SampleRow) -> ScriptSample {
     let Some(details) = &row.details else {
         return known;
     };
+    let view = part_view(row);
+    let body = view.text();
+    let bytes = details.response_data.as_deref().unwrap_or_default();
     ScriptSample {
-        body: part_view(row).text().into(),
+        body: body.into(),
+        data: (bytes != body.as_bytes()).then(|| bytes.into()),
         response_headers: details.response_headers.as_str().into(),
         request_headers: details.request_headers.as_str().into(),
         request_data: details.sampler_data.as_deref().unwrap_or_default().into(),

@@ -42,7 +42,7 @@ pub(crate) fn items(machine: &mut Machine<'_>, of: &Value) -> Result<Vec<Value>,
             }
             Thing::Iterator(rest) => rest.borrow_mut().drain(..).collect(),
             Thing::Matcher(matcher) => super::patterns::all_groups(matcher),
-            _ => vec![of.clone()],
+            _ => super::cookies::all(machine, of)?.unwrap_or_else(|| vec![of.clone()]),
         },
         other => vec![other.clone()],
     };
@@ -153,9 +153,20 @@ pub(crate) fn element(machine: &mut Machine<'_>, of: &Value, at: &Value) -> Answ
                     .cloned()
                     .ok_or_else(|| out_of_bounds(machine, place.cast_signed() as i64, all.len()))
             }
-            _ => super::call(machine, of, "get", std::slice::from_ref(at)),
+            _ => {
+                let name = named(of, "getAt", 1, "get");
+                super::call(machine, of, name, std::slice::from_ref(at))
+            }
         },
         _ => Err(Stop::unknown("an element of what has none")),
+    }
+}
+
+/// The method behind square brackets.
+fn named<'n>(of: &Value, own: &'n str, arguments: usize, otherwise: &'n str) -> &'n str {
+    match method(class_of(of), own, arguments) {
+        Some(_) => own,
+        None => otherwise,
     }
 }
 
@@ -174,7 +185,8 @@ pub(crate) fn set_element(
             return Err(Stop::null_pointer("Cannot set an element of null"));
         }
         refuse_to_set(of, &at.to_text())?;
-        return super::call(machine, of, "put", &[at.clone(), value]).map(|_| ());
+        let name = named(of, "putAt", 2, "put");
+        return super::call(machine, of, name, &[at.clone(), value]).map(|_| ());
     };
     let length = list.items.borrow().len();
     let place = place(machine, at, length)?.unwrap_or(length);
@@ -612,6 +624,9 @@ pub(crate) fn operator(
         (Operator::ShiftLeft, Some(Thing::Map(_))) if right.as_map().is_some() => {
             super::call(machine, left, "putAll", std::slice::from_ref(right))?;
             left.clone()
+        }
+        (Operator::ShiftLeft, Some(Thing::Output(_))) => {
+            super::call(machine, left, "leftShift", std::slice::from_ref(right))?
         }
         (Operator::Plus | Operator::Minus, Some(Thing::Date(_))) => {
             let name = match operator {

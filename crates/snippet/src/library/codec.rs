@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use md5::Digest as _;
 use weir_charset::{Charset, DecodeError, decode_form};
 
-use super::{bytes_of, text_of, thing};
+use super::charsets::{charset_of, encoded};
+use super::{bytes_of, made_bytes, text_of, thing};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
 use crate::machine::{Machine, Stop};
@@ -30,7 +30,6 @@ pub(super) const CLASSES: &[&Class] = &[
     &HEX,
     &STRING_UTILS,
     &RANDOM_STRING_UTILS,
-    &CHARSETS,
 ];
 
 pub(super) static UUID: Class = Class {
@@ -116,11 +115,6 @@ pub(super) static DIGEST: Class = Class {
     ]],
     ..Class::named("java.security.MessageDigest")
 };
-
-fn made_bytes(machine: &mut Machine<'_>, bytes: &[u8]) -> Answer {
-    machine.takes_bytes(bytes.len() * size_of::<Value>())?;
-    Ok(Value::bytes(bytes))
-}
 
 fn decoded(text: &str) -> Result<Vec<u8>, Stop> {
     let bare: String = text
@@ -235,8 +229,8 @@ static DECODER: Class = Class {
 static URL_ENCODER: Class = Class {
     statics: &[between("encode", 1, 2, |machine, _, arguments| {
         let text = text_of(&arguments[0])?;
-        let bytes = text.as_bytes();
-        machine.text(form_urlencoded::byte_serialize(bytes).collect())
+        let bytes = encoded(&text, arguments.get(1))?;
+        machine.text(form_urlencoded::byte_serialize(&bytes).collect())
     })],
     ..Class::named("java.net.URLEncoder")
 };
@@ -254,7 +248,8 @@ pub(super) fn not_decoded(error: &DecodeError) -> Stop {
 static URL_DECODER: Class = Class {
     statics: &[between("decode", 1, 2, |machine, _, arguments| {
         let text = text_of(&arguments[0])?;
-        machine.text(url_decoded(&text)?)
+        let text = decode_form(&text, charset_of(arguments.get(1))?);
+        machine.text(text.map_err(|error| not_decoded(&error))?)
     })],
     ..Class::named("java.net.URLDecoder")
 };
@@ -349,12 +344,3 @@ fn random_text(machine: &mut Machine<'_>, length: &Value, of: &str) -> Answer {
     }
     Ok(Value::text(text))
 }
-
-static CHARSETS: Class = Class {
-    constants: &[
-        ("UTF_8", |_| Value::Text(Arc::from("UTF-8"))),
-        ("US_ASCII", |_| Value::Text(Arc::from("US-ASCII"))),
-        ("ISO_8859_1", |_| Value::Text(Arc::from("ISO-8859-1"))),
-    ],
-    ..Class::named("java.nio.charset.StandardCharsets")
-};

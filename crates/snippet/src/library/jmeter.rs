@@ -455,6 +455,10 @@ const OF_SAMPLERS: &[Routine] = &[
         http(machine)?;
         Ok(super::names::single(&HEADERS))
     }),
+    routine("getCookieManager", 0, |machine, _, _| {
+        http(machine)?;
+        Ok(super::cookies::manager(machine))
+    }),
 ];
 
 fn add_argument(machine: &mut Machine<'_>, arguments: &[Value], encode: bool) -> Answer {

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{bytes_of, integer, jmeter, text_of, url};
+use weir_charset::Charset;
+
+use super::{bytes_of, charsets, integer, jmeter, made_bytes, text_of, url};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
 use crate::host::{Ends, Sample};
@@ -54,9 +56,8 @@ const READ: &[Routine] = &[
         text(machine, of, |of| &of.body)
     }),
     routine("getResponseData", 0, |machine, of, _| {
-        let body = Arc::clone(&sample(machine, of)?.body);
-        machine.takes_bytes(body.len() * size_of::<Value>())?;
-        Ok(Value::bytes(body.as_bytes()))
+        let bytes = sample(machine, of)?.bytes().to_vec();
+        made_bytes(machine, &bytes)
     }),
     routine("getResponseHeaders", 0, |machine, of, _| {
         text(machine, of, |of| &of.response_headers)
@@ -236,21 +237,29 @@ fn set(
 }
 
 fn set_body(machine: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answer {
-    let body = match &arguments[0] {
-        Value::Text(text) => Arc::clone(text),
-        bytes => String::from_utf8_lossy(&bytes_of(bytes)?).into(),
-    };
-    // Who gives a text with its character set says it of the sample too.
-    let encoding = match (&arguments[0], arguments.get(1)) {
-        (Value::Text(_), Some(name)) if !name.is_null() => Some(text_of(name)?),
-        (Value::Text(_), Some(_)) => Some("UTF-8".into()),
-        _ => None,
-    };
-    let sample = sample(machine, of)?;
-    sample.body = body;
-    if let Some(encoding) = encoding {
-        sample.encoding = encoding;
+    if let Value::Text(text) = &arguments[0] {
+        let text = Arc::clone(text);
+        // Who gives a text with its character set says it of the sample too.
+        let encoding = match arguments.get(1) {
+            Some(named) if named.is_null() => Some("UTF-8".into()),
+            Some(named) => Some(text_of(named)?),
+            None => None,
+        };
+        let named = encoding.clone().map(Value::Text);
+        let data = charsets::encoded(&text, named.as_ref())?;
+        let sample = sample(machine, of)?;
+        sample.data = (data != text.as_bytes()).then(|| data.into());
+        sample.body = text;
+        sample.encoding = encoding.unwrap_or_else(|| Arc::clone(&sample.encoding));
+        sample.changed = true;
+        return Ok(Value::Void);
     }
+    let bytes = bytes_of(&arguments[0])?;
+    let sample = sample(machine, of)?;
+    // As whoever reads it later will: a name that nobody knows is none.
+    let charset = Charset::named(&sample.encoding).unwrap_or_default();
+    sample.body = charset.decode(&bytes).into();
+    sample.data = (sample.body.as_bytes() != bytes).then(|| bytes.into());
     sample.changed = true;
     Ok(Value::Void)
 }

@@ -25,11 +25,11 @@ pub(super) static STRING: Class = Class {
     make: Some(between(
         "String",
         0,
-        2,
+        4,
         |machine, _, arguments| match arguments.first() {
             None => Ok(Value::text("")),
             Some(Value::Text(text)) => machine.text(text.to_string()),
-            Some(bytes) if bytes.as_list().is_some() => from_bytes(machine, bytes),
+            Some(bytes) if bytes.as_list().is_some() => from_bytes(machine, bytes, &arguments[1..]),
             Some(other) => machine.text(text_of(other)?.to_string()),
         },
     )),
@@ -136,16 +136,33 @@ fn distance(left: &str, right: &str) -> i32 {
     (units(left) - units(right)) as i32
 }
 
-fn from_bytes(machine: &mut Machine<'_>, bytes: &Value) -> Answer {
+/// `new String(array)`, with `from, length`, with a character set, or with both.
+fn from_bytes(machine: &mut Machine<'_>, bytes: &Value, rest: &[Value]) -> Answer {
     let is_characters = bytes
         .as_list()
         .is_some_and(|list| list.array_of.as_deref() == Some("char"));
+    let (bounds, charset) = match rest {
+        [from, length] => (Some([from, length]), None),
+        [from, length, charset] => (Some([from, length]), Some(charset)),
+        rest => (None, rest.first()),
+    };
+    let within = |length: usize| match bounds {
+        Some([from, most]) => {
+            let part = [bytes.clone(), from.clone(), most.clone()];
+            super::streams::part(&part, length)
+        }
+        None => Ok((0, length)),
+    };
     if is_characters {
         let items = super::items(machine, bytes)?;
-        return machine.text(items.iter().map(Value::to_text).collect());
+        let (from, length) = within(items.len())?;
+        let part = items.iter().skip(from).take(length);
+        return machine.text(part.map(Value::to_text).collect());
     }
     let bytes = bytes_of(bytes)?;
-    machine.text(String::from_utf8_lossy(&bytes).into_owned())
+    let (from, length) = within(bytes.len())?;
+    let text = super::charsets::decoded(&bytes[from..from + length], charset)?;
+    machine.text(text)
 }
 
 /// Where the character with this number begins; the end for the one after the last.
@@ -383,10 +400,9 @@ pub(super) const OF_STRINGS: &[Routine] = &[
         machine.takes_bytes(text.len().saturating_mul(times))?;
         Ok(Value::text(text.repeat(times)))
     }),
-    between("getBytes", 0, 1, |machine, of, _| {
-        let text = text_of(of)?;
-        machine.takes_bytes(text.len() * size_of::<Value>())?;
-        Ok(Value::bytes(text.as_bytes()))
+    between("getBytes", 0, 1, |machine, of, arguments| {
+        let bytes = super::charsets::encoded(&text_of(of)?, arguments.first())?;
+        super::made_bytes(machine, &bytes)
     }),
     routine("toCharArray", 0, |machine, of, _| {
         let text = text_of(of)?;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use jiff::{Timestamp, Zoned};
 
-use super::{integer, jmeter, text_of, thing};
+use super::{calendar, integer, jmeter, text_of, thing};
 use crate::Value;
+use crate::calendar::{Calendar, Field};
 use crate::class::{Answer, Class, between, routine};
 use crate::date::Date;
 use crate::machine::{Machine, Stop};
@@ -86,7 +87,7 @@ static THREAD: Class = Class {
 };
 
 /// The name of a time zone that stands where one may.
-fn zone_of(value: Option<&Value>) -> Option<Arc<str>> {
+pub(super) fn zone_of(value: Option<&Value>) -> Option<Arc<str>> {
     match value.and_then(Value::as_thing) {
         Some(Thing::Zone(name)) => Some(Arc::clone(name)),
         _ => None,
@@ -95,7 +96,8 @@ fn zone_of(value: Option<&Value>) -> Option<Arc<str>> {
 
 pub(super) static ZONE: Class = Class {
     statics: &[routine("getTimeZone", 1, |_, _, arguments| {
-        Ok(Value::thing(Thing::Zone(text_of(&arguments[0])?)))
+        let id = crate::zone::id_of_java(&text_of(&arguments[0])?);
+        Ok(Value::thing(Thing::Zone(id.into())))
     })],
     methods: &[&[
         routine("getID", 0, |_, of, _| {
@@ -110,7 +112,12 @@ pub(super) static ZONE: Class = Class {
     ..Class::named("java.util.TimeZone")
 };
 
-fn written(machine: &mut Machine<'_>, epoch_ms: i64, pattern: &str, zone: Option<&str>) -> Answer {
+pub(super) fn written(
+    machine: &mut Machine<'_>,
+    epoch_ms: i64,
+    pattern: &str,
+    zone: Option<&str>,
+) -> Answer {
     match machine.host.format_date(epoch_ms, pattern, zone) {
         Ok(text) => machine.text(text),
         Err(says) => Err(Stop::unknown(format!("the pattern \"{pattern}\": {says}"))),
@@ -123,6 +130,14 @@ fn field(machine: &mut Machine<'_>, of: &Value, field: fn(&Zoned) -> i32) -> Ans
     let at = at.map_err(|_| Stop::unknown("a date beyond the calendar"))?;
     let zoned = at.to_zoned(machine.host.time_zone());
     Ok(Value::Int(field(&zoned)))
+}
+
+/// Sets a field of a date where this process is.
+fn set(machine: &mut Machine<'_>, of: &Value, field: Field, to: i64) -> Answer {
+    let zone = calendar::zone(machine, None)?;
+    let whole = |at| Calendar::at(at, zone);
+    calendar::beyond(thing!(of, Date).set_field(field, to, whole))?;
+    Ok(Value::Void)
 }
 
 pub(super) static DATE: Class = Class {
@@ -159,6 +174,30 @@ pub(super) static DATE: Class = Class {
         routine("getSeconds", 0, |machine, of, _| {
             field(machine, of, |at| at.second().into())
         }),
+        routine("getDay", 0, |machine, of, _| {
+            field(machine, of, |at| {
+                at.weekday().to_sunday_zero_offset().into()
+            })
+        }),
+        routine("setYear", 1, |machine, of, to| {
+            let year = integer(&to[0])?.saturating_add(1900);
+            set(machine, of, Field::Year, year)
+        }),
+        routine("setMonth", 1, |machine, of, to| {
+            set(machine, of, Field::Month, integer(&to[0])?)
+        }),
+        routine("setDate", 1, |machine, of, to| {
+            set(machine, of, Field::DayOfMonth, integer(&to[0])?)
+        }),
+        routine("setHours", 1, |machine, of, to| {
+            set(machine, of, Field::HourOfDay, integer(&to[0])?)
+        }),
+        routine("setMinutes", 1, |machine, of, to| {
+            set(machine, of, Field::Minute, integer(&to[0])?)
+        }),
+        routine("setSeconds", 1, |machine, of, to| {
+            set(machine, of, Field::Second, integer(&to[0])?)
+        }),
         between("format", 1, 2, |machine, of, arguments| {
             let at = thing!(of, Date).get();
             let pattern = text_of(&arguments[0])?;
@@ -184,6 +223,17 @@ pub(super) static DATE: Class = Class {
             }
             let days = i32::try_from(between / DAY_MS);
             Ok(Value::Int(days.unwrap_or(i32::MAX)))
+        }),
+        routine("getAt", 1, |machine, of, field| {
+            calendar::field_at(machine, thing!(of, Date).get(), &field[0])
+        }),
+        routine("toCalendar", 0, |machine, of, _| {
+            calendar::calendar(machine, thing!(of, Date).get(), None)
+        }),
+        routine("clearTime", 0, |machine, of, _| {
+            let date = thing!(of, Date);
+            date.set(calendar::midnight(machine, date.get())?);
+            Ok(of.clone())
         }),
         routine("toInstant", 0, |_, of, _| {
             Ok(Value::thing(Thing::Instant(thing!(of, Date).get())))
@@ -221,7 +271,7 @@ fn days_later(machine: &Machine<'_>, date: &Date, days: i64) -> Answer {
     Ok(Value::thing(Thing::Date(Rc::new(date.at(at)))))
 }
 
-fn date(machine: &Machine<'_>, at: i64) -> Value {
+pub(super) fn date(machine: &Machine<'_>, at: i64) -> Value {
     Value::thing(Thing::Date(Rc::new(Date::new(
         at,
         machine.host.date_writer(),

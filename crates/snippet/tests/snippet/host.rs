@@ -1,6 +1,6 @@
 //! A world for scripts, in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ pub(crate) struct World {
     pub(crate) properties: BTreeMap<String, String>,
     shared: BTreeMap<String, SharedValue>,
     pub(crate) log: Vec<String>,
-    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    folders: BTreeSet<String>,
     random: u64,
 }
 
@@ -137,20 +138,41 @@ impl Host for World {
     }
 
     fn read_file(&mut self, path: &str) -> io::Result<Vec<u8>> {
-        let text = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
-        Ok(text.clone().into_bytes())
+        let bytes = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(bytes.clone())
     }
 
-    fn write_file(&mut self, path: &str, text: &str, mode: WriteMode) -> io::Result<()> {
+    fn write_file(&mut self, path: &str, bytes: &[u8], mode: WriteMode) -> io::Result<()> {
         let file = self.files.entry(path.to_owned()).or_default();
         if mode == WriteMode::Replace {
             file.clear();
         }
-        file.push_str(text);
+        file.extend(bytes);
         Ok(())
     }
 
     fn exists(&self, path: &str) -> bool {
-        self.files.contains_key(path)
+        self.files.contains_key(path) || self.folders.contains(path)
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        self.folders.contains(path)
+    }
+
+    fn file_length(&self, path: &str) -> io::Result<u64> {
+        let bytes = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(bytes.len() as u64)
+    }
+
+    fn make_folders(&mut self, path: &str) -> io::Result<()> {
+        let ends = path.char_indices().filter(|(_, c)| *c == '/');
+        let ends = ends.map(|(at, _)| at).chain([path.len()]);
+        self.folders.extend(ends.map(|end| path[..end].to_owned()));
+        Ok(())
+    }
+
+    fn remove_file(&mut self, path: &str) -> io::Result<()> {
+        let is_gone = self.files.remove(path).is_some() || self.folders.remove(path);
+        is_gone.then_some(()).ok_or(io::ErrorKind::NotFound.into())
     }
 }

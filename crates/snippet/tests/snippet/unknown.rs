@@ -28,8 +28,39 @@ fn what_is_known_is_not_named() {
 }
 
 #[test]
+fn what_depends_on_the_language_of_the_machine_is_named() {
+    let weeks = |what: &str| format!("where weeks begin, for {what} in line 1 of the script");
+    for (text, what) in [
+        (
+            "cal.set(Calendar.DAY_OF_WEEK, Calendar.MONDAY)",
+            "set of Calendar.DAY_OF_WEEK",
+        ),
+        (
+            "Calendar.getInstance().get(Calendar.WEEK_OF_YEAR)",
+            "get of Calendar.WEEK_OF_YEAR",
+        ),
+        (
+            "c.set(java.util.Calendar.WEEK_OF_MONTH, 1)",
+            "set of Calendar.WEEK_OF_MONTH",
+        ),
+    ] {
+        check(text, Language::Groovy, &[&weeks(what)]);
+    }
+    let known = "def c = Calendar.getInstance(); c.add(Calendar.WEEK_OF_YEAR, 1); \
+                 c.get(Calendar.DAY_OF_WEEK)";
+    check(known, Language::Groovy, &[]);
+}
+
+#[test]
 fn what_is_unknown_is_named_with_its_line() {
     let groovy = Language::Groovy;
+    check(
+        "def m = sampler.getCookieManager(); m.getCookieHeaderForURL(prev.getURL())",
+        groovy,
+        &[
+            "the method getCookieHeaderForURL with 1 argument(s) of any class in line 1 of the script",
+        ],
+    );
     check(
         "import com.example.Thing\ndef t = new Thing()\nt.run()",
         groovy,

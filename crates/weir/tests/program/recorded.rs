@@ -456,6 +456,18 @@ fn requests_whose_url_is_rewritten() {
     check("rewritten-urls", &[]);
 }
 
+/// What scripts see of a Cookie Manager, and make of its cookies.
+#[test]
+fn cookies_in_scripts() {
+    check("script-cookies", &[]);
+}
+
+/// Bodies that are not UTF-8, streams, files, calendars and time zones in scripts.
+#[test]
+fn bytes_in_scripts() {
+    check("script-bytes", &[]);
+}
+
 /// Each user asks how often it goes through its group, once, when it starts.
 #[test]
 fn counts_of_iterations_are_asked_for_by_each_user() {
