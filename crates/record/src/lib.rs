@@ -31,6 +31,7 @@ mod result;
 mod run_dir;
 mod runner;
 mod sample;
+mod second_view;
 mod steady;
 mod stored_seconds;
 mod timeline;
@@ -74,10 +75,10 @@ pub use run_dir::{
     write_whole,
 };
 pub use runner::{
-    CpuScope, NoObserver, SecondView, Stage, TargetFacts, TrialError, TrialObserver, TrialRunner,
-    WhenFull,
+    CpuScope, NoObserver, Stage, TargetFacts, TrialError, TrialObserver, TrialRunner, WhenFull,
 };
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
+pub use second_view::{Figures, STRETCH_S, SecondView};
 pub use steady::steady_rate;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;

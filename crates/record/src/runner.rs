@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::load_second::LoadSecond;
+use crate::second_view::SecondView;
 use crate::treatment::{Levels, Treatment};
 use crate::trial::TrialRecord;
 
@@ -125,25 +126,4 @@ impl TrialObserver for NoObserver {
     fn second(&mut self, _: &SecondView) {}
 
     fn note(&mut self, _: &str) {}
-}
-
-/// A running trial as it looks after one more second.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SecondView {
-    /// Seconds since the load started.
-    pub elapsed_s: u64,
-    /// Seconds until the trial ends, as far as is known now.
-    pub remaining_s: Option<u64>,
-    /// Users that are running.
-    pub users: u32,
-    /// Samples answered in this second.
-    pub throughput_per_s: f64,
-    /// Median response time of this second, in milliseconds; absent when nothing was answered.
-    pub p50_ms: Option<f64>,
-    /// 99th percentile of the response time of this second, in milliseconds.
-    pub p99_ms: Option<f64>,
-    /// Samples that have failed so far.
-    pub failed: u64,
-    /// CPU of the target in this second, as a share; absent when it was not read.
-    pub cpu: Option<f64>,
 }

@@ -363,17 +363,12 @@ impl Following<'_> {
     }
 
     fn view(&self, second: &LoadSecond, remaining_s: Option<u64>) -> SecondView {
-        let row = self.recording.timeline.second(second.second as usize);
-        let read = |name: &str| row.and_then(|row| row.get(name)).copied();
         SecondView {
-            elapsed_s: second.second + 1,
             remaining_s,
             users: second.users,
-            throughput_per_s: read(names::THROUGHPUT).unwrap_or(0.0),
-            p50_ms: read(names::RESPONSE_P50).map(|seconds| seconds * 1e3),
-            p99_ms: read(names::RESPONSE_P99).map(|seconds| seconds * 1e3),
+            in_flight: second.open.as_ref().and(second.in_flight),
             failed: self.failed,
-            cpu: read(names::CPU),
+            ..SecondView::of(&self.recording)
         }
     }
 }

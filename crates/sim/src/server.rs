@@ -219,20 +219,11 @@ impl Seen {
     }
 
     fn view(&self, second: &Second, remaining_s: u64) -> SecondView {
-        let at = self.recording.seconds();
-        let row = self.recording.timeline.second(at - 1);
-        let figure = |name: &str| row.and_then(|row| row.get(name));
-        let in_ms = |name: &str| figure(name).map(|seconds| *seconds * 1e3);
-        let ended = |class: &crate::engine::ClassSeen| class.answered + class.refused;
         SecondView {
-            elapsed_s: at as u64,
             remaining_s: Some(remaining_s),
             users: second.classes.iter().map(|class| class.users).sum(),
-            throughput_per_s: second.classes.iter().map(ended).sum::<u64>() as f64,
-            p50_ms: in_ms(names::RESPONSE_P50),
-            p99_ms: in_ms(names::RESPONSE_P99),
             failed: self.failed,
-            cpu: figure(names::CPU).copied(),
+            ..SecondView::of(&self.recording)
         }
     }
 }

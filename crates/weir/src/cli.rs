@@ -85,7 +85,16 @@ pub(crate) struct RunTyped {
 
 /// Parses the command line; wrong ones and `--help` end the program as clap does.
 pub(crate) fn parse() -> Command {
-    parsed::<Weir>(std::env::args_os()).command
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // `weir run` has its help itself.
+    if let [_, help, run] = words.as_slice()
+        && help == "help"
+        && run == "run"
+    {
+        let rest = vec!["--help".into()];
+        return Command::Run(RunTyped { rest });
+    }
+    parsed::<Weir>(words).command
 }
 
 /// Parses words as clap does, which repeats what was typed: where that has something in it that a

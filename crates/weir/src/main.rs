@@ -25,6 +25,7 @@ mod progress;
 mod put_back;
 mod shelf;
 mod stored;
+mod taken_port;
 mod targets;
 mod url_plan;
 

@@ -27,6 +27,16 @@ pub(crate) fn data_lines(text: &str) {
     to_stdout(&weir_shown::text(text));
 }
 
+/// Prints an answer that has several lines: as data, unless standard output is for the JSON of the
+/// same answer.
+pub(crate) fn answer_lines(text: &str, json: Option<&Path>) {
+    if json == Some(Path::new("-")) {
+        talk_lines(text);
+    } else {
+        data_lines(text);
+    }
+}
+
 /// Prints a line of talk.
 pub(crate) fn talk(text: &str) {
     to_stderr(&weir_shown::line(text));

@@ -1,19 +1,20 @@
 //! What is seen while trials run.
 //!
-//! On a terminal one line is redrawn each second; elsewhere (a log, CI) a line is printed every ten
-//! seconds, so that nothing that runs for long is silent.
+//! On a terminal one line is redrawn each second, with the second's figures; elsewhere (a log, CI)
+//! a line is printed every ten seconds, with the figures of all ten, so that nothing that runs for
+//! long is silent.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use weir_record::{SecondView, TrialObserver};
+use weir_record::{Figures, SecondView, TrialObserver};
 use weir_shown::line;
 
 use crate::output;
 
 /// Seconds between two lines where nothing can be redrawn.
-const LINE_EVERY_S: u64 = 10;
+const LINE_EVERY_S: u64 = weir_record::STRETCH_S;
 
 /// How long something may take without a word.
 pub(crate) const SILENCE: Duration = Duration::from_secs(2);
@@ -76,7 +77,11 @@ impl LiveView {
 
 impl TrialObserver for LiveView {
     fn second(&mut self, view: &SecondView) {
-        let text = format!("{}{}", self.prefix, figures(view));
+        let shown = match (&self.bar, view.stretch) {
+            (None, Some(stretch)) => stretch,
+            _ => view.now,
+        };
+        let text = format!("{}{}", self.prefix, figures(view, shown));
         self.says(view.elapsed_s, &text);
     }
 
@@ -178,19 +183,23 @@ impl Parts {
     }
 }
 
-/// The figures of one second: users, throughput, p50/p99, errors, CPU, time left.
-fn figures(view: &SecondView) -> String {
+/// A line of figures: users, throughput, p50/p99, errors, CPU, time left.
+fn figures(view: &SecondView, shown: Figures) -> String {
+    let load = match view.in_flight {
+        Some(in_flight) => format!("{in_flight} in flight"),
+        None => format!("{} users", view.users),
+    };
     let mut parts = vec![
         format!("{:>4} s", view.elapsed_s),
-        format!("{} users", view.users),
-        format!("{:.0}/s", view.throughput_per_s),
+        load,
+        format!("{:.0}/s", shown.throughput_per_s),
     ];
-    if let (Some(p50), Some(p99)) = (view.p50_ms, view.p99_ms) {
+    if let (Some(p50), Some(p99)) = (shown.p50_ms, shown.p99_ms) {
         parts.push(format!("p50 {p50:.1} ms"));
         parts.push(format!("p99 {p99:.1} ms"));
     }
     parts.push(format!("{} failed", view.failed));
-    if let Some(cpu) = view.cpu {
+    if let Some(cpu) = shown.cpu {
         parts.push(format!("CPU {:.1} %", cpu * 100.0));
     }
     if let Some(left) = view.remaining_s.filter(|left| *left > 0) {
@@ -205,23 +214,38 @@ mod tests {
 
     #[test]
     fn a_second_shows_what_was_read_and_no_more() {
+        let now = Figures {
+            throughput_per_s: 240.4,
+            ..Figures::default()
+        };
         let view = SecondView {
             elapsed_s: 7,
             users: 41,
-            throughput_per_s: 240.4,
+            now,
             ..SecondView::default()
         };
-        assert_eq!(figures(&view), "   7 s  41 users  240/s  0 failed");
-        let full = SecondView {
+        let line = figures(&view, view.now);
+        assert_eq!(line, "   7 s  41 users  240/s  0 failed");
+        let open = SecondView {
+            users: 0,
+            in_flight: Some(12),
+            ..view.clone()
+        };
+        let line = figures(&open, open.now);
+        assert_eq!(line, "   7 s  12 in flight  240/s  0 failed");
+        let full = Figures {
             p50_ms: Some(12.34),
             p99_ms: Some(56.78),
             cpu: Some(0.804),
+            ..now
+        };
+        let view = SecondView {
             remaining_s: Some(13),
             failed: 2,
             ..view
         };
         assert_eq!(
-            figures(&full),
+            figures(&view, full),
             "   7 s  41 users  240/s  p50 12.3 ms  p99 56.8 ms  2 failed  CPU 80.4 %  13 s left"
         );
     }

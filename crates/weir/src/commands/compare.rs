@@ -112,16 +112,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8, ExpectedError> {
     if let Some(html) = &arguments.html {
         stored::write_sheet(html, &weir_report::comparison_sheet(&comparison))?;
     }
-    match &arguments.json {
-        Some(json) => {
-            if json == Path::new("-") {
-                output::talk_lines(&text);
-            } else {
-                output::data_lines(&text);
-            }
-            output::json_to(json, &comparison)?;
-        }
-        None => output::data_lines(&text),
+    output::answer_lines(&text, arguments.json.as_deref());
+    if let Some(json) = &arguments.json {
+        output::json_to(json, &comparison)?;
     }
     Ok(comparison.exit_code)
 }

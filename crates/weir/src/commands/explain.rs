@@ -221,19 +221,9 @@ fn tell(arguments: &ExplainArguments, explanation: &Explanation) -> Result<(), E
     if extent == Extent::Brief {
         text.push_str("\nEvery test with its figures: --all");
     }
-    let text = text.as_str();
+    output::answer_lines(&text, arguments.json.as_deref());
     match &arguments.json {
-        Some(json) if json.as_os_str() == "-" => {
-            output::talk_lines(text);
-            output::json_to(json, explanation)
-        }
-        Some(json) => {
-            output::data_lines(text);
-            output::json_to(json, explanation)
-        }
-        None => {
-            output::data_lines(text);
-            Ok(())
-        }
+        Some(json) => output::json_to(json, explanation),
+        None => Ok(()),
     }
 }

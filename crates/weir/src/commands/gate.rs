@@ -15,7 +15,7 @@ use weir_gateway::{FileError, GateFile, Gateway, GatewayError, Reload, Settings}
 use weir_record::failed_to;
 
 use crate::error::{ExpectedError, FileProblems};
-use crate::{interrupt, output};
+use crate::{interrupt, output, taken_port};
 use learn::Learning;
 
 /// How often a gateway that learns says how it stands.
@@ -187,6 +187,10 @@ fn failed(file: &Path, error: &GatewayError) -> ExpectedError {
         | GatewayError::NotBuilt(_)
         | GatewayError::CpuElsewhere { .. }
         | GatewayError::Fixed(_) => ExpectedError::Input(says),
+        GatewayError::Listen { address, source } => {
+            let holder = taken_port::holder(*address, source);
+            ExpectedError::Environment(format!("{says}{holder}"))
+        }
         _ => ExpectedError::Environment(says),
     }
 }

@@ -15,6 +15,8 @@ mod properties;
 mod proxy;
 mod report_folder;
 mod shutdown;
+pub(crate) mod spellings;
+mod stop_when;
 mod summariser;
 mod url;
 mod values;
@@ -38,6 +40,7 @@ use weir_script::{HttpVersion, ResolvedPlan};
 
 use crate::commands::run::grammar::{RunArguments, SharedArguments};
 use crate::commands::run::metrics::Metrics;
+use crate::commands::run::stop_when::StopWhen;
 use crate::error::ExpectedError;
 use crate::output;
 use crate::plans;
@@ -66,7 +69,7 @@ struct Load<'a> {
 }
 
 /// Runs a load and watches it; what was measured, and how many users there were to be.
-fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
+fn measure_load(load: Load<'_>) -> Result<(Ran, u32), ExpectedError> {
     let Load {
         mut plan, shared, ..
     } = load;
@@ -93,16 +96,25 @@ fn measure_load(load: Load<'_>) -> Result<(Measured, u32), ExpectedError> {
         length: Length::AsPlanned,
         interrupted: load.interrupted,
     };
-    Ok((measured(measurement, load.metrics)?, population))
+    let stop = StopWhen::new(&shared.stop_when, load.interrupted);
+    Ok((measured(measurement, load.metrics, stop)?, population))
+}
+
+/// A run that has ended.
+struct Ran {
+    measured: Measured,
+    /// What of `--stop-when` ended it.
+    stopped: Option<String>,
 }
 
 /// Whoever follows a run while it lasts.
-struct Audience {
+struct Audience<'a> {
     view: LiveView,
     metrics: Option<Metrics>,
+    stop: StopWhen<'a>,
 }
 
-impl TrialObserver for Audience {
+impl TrialObserver for Audience<'_> {
     fn second(&mut self, view: &SecondView) {
         self.view.second(view);
     }
@@ -111,6 +123,7 @@ impl TrialObserver for Audience {
         if let Some(metrics) = &self.metrics {
             metrics.second(second);
         }
+        self.stop.second(second);
     }
 
     fn note(&mut self, text: &str) {
@@ -122,9 +135,14 @@ impl TrialObserver for Audience {
 fn measured(
     measurement: Measurement<'_>,
     metrics: Option<Metrics>,
-) -> Result<Measured, ExpectedError> {
+    stop: StopWhen<'_>,
+) -> Result<Ran, ExpectedError> {
     let view = LiveView::new("");
-    let mut audience = Audience { view, metrics };
+    let mut audience = Audience {
+        view,
+        metrics,
+        stop,
+    };
     let measured = measure(measurement, &mut audience, || Ok(()));
     audience.view.finish();
     let mut measured = measured.map_err(super::studies::trial_failed)?;
@@ -137,7 +155,10 @@ fn measured(
     if let Some(error) = measured.failed.take() {
         return Err(super::studies::trial_failed(error));
     }
-    Ok(measured)
+    let stopped = audience.stop.why;
+    // Nobody has interrupted it who wants the program to end.
+    measured.interrupted &= stopped.is_none();
+    Ok(Ran { measured, stopped })
 }
 
 /// Whether the load stays on this machine, so that its CPUs tell about the target.
@@ -169,6 +190,10 @@ struct Conclusion<'a> {
     shared: &'a SharedArguments,
     /// What was run.
     name: &'a str,
+    /// A plan ran: standard output has what JMeter writes there.
+    is_plan: bool,
+    /// What of `--stop-when` ended the run.
+    stopped: Option<&'a str>,
     /// Where the result is stored too.
     stored: Option<&'a RunDirectory>,
 }
@@ -187,13 +212,21 @@ fn conclude(
             measured.elapsed.as_secs_f64()
         ));
     }
-    output::talk_lines(&weir_report::text::run_table(&record));
+    let table = weir_report::text::run_table(&record);
+    if conclusion.is_plan {
+        output::talk_lines(&table);
+    } else {
+        output::answer_lines(&table, shared.json.as_deref());
+    }
+    if let Some(why) = conclusion.stopped {
+        output::talk(why);
+    }
     let verdicts = verdict::judge(&shared.require, &record);
     let status = if measured.interrupted {
         Status::Interrupted
     } else if !record.valid {
         Status::Invalid
-    } else if verdicts.iter().all(verdict::Verdict::is_met) {
+    } else if conclusion.stopped.is_none() && verdicts.iter().all(verdict::Verdict::is_met) {
         Status::Answered
     } else {
         Status::NotMet
@@ -202,6 +235,7 @@ fn conclude(
     if let Some(file) = &shared.junit {
         let spoilt = match status {
             Status::Interrupted => Some("the run was interrupted".to_owned()),
+            _ if conclusion.stopped.is_some() => conclusion.stopped.map(str::to_owned),
             _ => (!record.valid).then(|| record.invalid_because.join("; ")),
         };
         verdict::write_junit(file, conclusion.name, &record, spoilt, &verdicts)?;

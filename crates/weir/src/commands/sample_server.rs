@@ -3,9 +3,10 @@
 use clap::Args;
 use serde::Serialize;
 use weir_record::failed_to;
+use weir_sample::SampleError;
 
 use crate::error::ExpectedError;
-use crate::{interrupt, output};
+use crate::{interrupt, output, taken_port};
 
 /// Run the built-in application server until it is stopped.
 ///
@@ -41,6 +42,12 @@ pub(crate) fn run(arguments: &SampleServerArguments) -> Result<u8, ExpectedError
             admin: addresses.admin.to_string(),
         });
     })
-    .map_err(|error| ExpectedError::Environment(failed_to(&error)))?;
+    .map_err(|error| {
+        let holder = match &error {
+            SampleError::Listen { address, source } => taken_port::holder(*address, source),
+            _ => String::new(),
+        };
+        ExpectedError::Environment(format!("{}{holder}", failed_to(&error)))
+    })?;
     Ok(0)
 }

@@ -498,7 +498,8 @@ fn conclude(
     } else {
         weir_report::text::ending
     };
-    output::talk_lines(told(&result, output::width()).trim_end());
+    let told = told(&result, output::width());
+    output::answer_lines(told.trim_end(), arguments.json.as_deref());
     output::talk(&format!(
         "{} trials, {:.0} s of load, {:.0} s in all",
         result.spent.trials, result.spent.load_s, result.spent.wall_s

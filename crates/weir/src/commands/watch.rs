@@ -96,17 +96,15 @@ fn tell(
     recorder: &Recorder,
     ended: Ended,
 ) -> Result<u8, ExpectedError> {
-    let to_stdout = arguments.json.as_deref() == Some(std::path::Path::new("-"));
     if let Some(json) = &arguments.json {
         output::json_to(json, recorder.seen())?;
     }
     let place = recorder.place();
-    if to_stdout {
-        output::talk(&place);
-    } else {
-        output::talk_lines(&weir_report::watch::watch_table(recorder.seen()));
-        output::data(&place);
-    }
+    let table = weir_report::watch::watch_table(recorder.seen());
+    output::answer_lines(
+        &format!("{}\n{place}", table.trim_end()),
+        arguments.json.as_deref(),
+    );
     match ended {
         Ended::AsAsked => Ok(0),
         Ended::CutShort => Err(ExpectedError::Interrupted),

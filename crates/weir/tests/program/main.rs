@@ -36,4 +36,5 @@ mod size;
 mod slow_start;
 #[path = "../support/mod.rs"]
 mod support;
+mod url_form;
 mod watch;

@@ -73,7 +73,7 @@ fn users_wait_where_a_server_is_gone() {
     let done = place.weir(&["run", &url, "-c", "4", "-d", "6s", "--json", "run.json"]);
     serving.join().unwrap();
     done.ends(4)
-        .says(&["nobody has answered from second", "was refused"]);
+        .prints(&["nobody has answered from second", "was refused"]);
     let text = std::fs::read_to_string(place.path("run.json")).unwrap();
     let result: serde_json::Value = serde_json::from_str(&text).unwrap();
     let errors = &result["trial"]["errors"];

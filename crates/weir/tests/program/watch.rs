@@ -27,11 +27,9 @@ fn a_url_is_watched_for_a_time_and_reported() {
             "threads 0/50",
             "established 0",
             "weir-runs/watch-127.0.0.1-",
-        ])
-        .says(&[
-            &format!("watching {url} (process {})", server.pid()),
             "threads.limit",
-        ]);
+        ])
+        .says(&[&format!("watching {url} (process {})", server.pid())]);
     let (run, seen) = only_run(&place);
     assert_eq!(seen["running"], false);
     assert_eq!(seen["seconds"], 3);

@@ -102,7 +102,7 @@ fn a_capped_prefork_server_is_recognised() {
     }
     let place = prefork(COUNTED);
     let done = place.start(&["sweep", "study.toml"]).done(STUDY);
-    done.ends(0).says(&["threads.spawned"]);
+    done.ends(0).prints(&["threads.spawned"]);
     let result = result(&place);
     let target = &result["target"];
     assert_eq!(target["kind"], "httpd");
@@ -175,7 +175,7 @@ fn an_event_server_is_set_and_leaves_nothing_behind() {
         .start(&["sweep", "study.toml"])
         .done(STUDY)
         .ends(0)
-        .says(&["37 threads"]);
+        .prints(&["37 threads"]);
     let result = result(&place);
     assert!(
         result["target"]["name"]

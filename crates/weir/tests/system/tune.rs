@@ -340,7 +340,7 @@ fn sigterm_in_a_sweep_and_resume_print_one_table_of_all_cases() {
     );
     let done = done
         .ends(0)
-        .says(&["pool 2", "pool 20", "In the pool", "Throughput"]);
+        .prints(&["pool 2", "pool 20", "In the pool", "Throughput"]);
     assert_eq!(result["exit_code"], 0, "{done}");
     assert_eq!(
         result["table"]["rows"].as_array().map(Vec::len),

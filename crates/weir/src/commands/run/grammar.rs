@@ -14,8 +14,10 @@ use url::Url;
 use weir_metric::{CpuSet, Requirement};
 use weir_plan::{ArrivalProcess, RateProfile};
 
+use super::spellings;
 use super::values::{self, Header, RandomField};
 use crate::error::ExpectedError;
+use crate::output;
 
 /// `weir run`, parsed.
 #[derive(Debug)]
@@ -54,6 +56,10 @@ pub(crate) struct SharedArguments {
     /// several times. Exit code 1 when one is not met.
     #[arg(long, value_name = "METRIC OP BOUND", value_parser = super::verdict::parse)]
     pub(crate) require: Vec<Requirement>,
+    /// End the run when this has been so for 3 seconds one after the other, such as
+    /// `errors > 10 %` or `p99 > 2 s`; may be given several times. Exit code 1.
+    #[arg(long, value_name = "METRIC OP BOUND", value_parser = super::stop_when::parse)]
+    pub(crate) stop_when: Vec<Requirement>,
     /// Write an XML file as `JUnit` does, with one test case for each requirement.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
@@ -241,20 +247,31 @@ impl PlanArguments {
     }
 }
 
-/// Load one URL: with a constant number of users without think time, or with requests at a rate.
+const AFTER_URL: &str = "\
+Options of ab, wrk, hey, oha and curl that mean the same are taken too: --help lists them. With a \
+.jmx plan, every letter has JMeter's meaning: `weir run --help PLAN.jmx`.";
+
+/// Load a URL, or several: with a constant number of users without think time, or with requests at
+/// a rate.
 #[derive(Debug, Parser)]
 #[command(name = "weir run URL", bin_name = "weir run", max_term_width = 100)]
 #[command(
-    after_help = "With a .jmx plan, every letter has JMeter's meaning: `weir run --help PLAN.jmx`."
+    after_help = AFTER_URL,
+    after_long_help = format!("{}\n{AFTER_URL}", spellings::help())
 )]
 pub(crate) struct UrlArguments {
-    /// What to request; a name and a password in it are sent as Basic authorization.
-    #[arg(value_name = "URL", value_parser = values::url)]
-    pub(crate) url: Url,
+    /// What to request; several are requested in turn. A name and a password in one are sent as
+    /// Basic authorization.
+    #[arg(value_name = "URL", value_parser = values::url, required_unless_present = "urls")]
+    pub(crate) url: Vec<Url>,
+    /// Request the URLs of this file too, one a line; lines that begin with `#` are left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) urls: Option<PathBuf>,
     /// Users at a time, each on a connection of its own; with --rate at most so many.
     #[arg(short = 'c', long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) connections: u32,
-    /// How long: `10s`, `5min` [default: 10s, without -n; as long as the pieces of --rate].
+    /// How long: `10s`, `5min`, `10` for seconds [default: 10s, without -n; as long as the pieces
+    /// of --rate].
     #[arg(short = 'd', long, value_parser = values::duration)]
     pub(crate) duration: Option<Duration>,
     /// How many requests all users send together; the run ends with the last one.
@@ -278,9 +295,12 @@ pub(crate) struct UrlArguments {
     /// Add a request header; may be given several times.
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = Header::parse)]
     pub(crate) header: Vec<Header>,
-    /// Request body.
-    #[arg(short = 'b', long, value_name = "TEXT")]
+    /// Request body; `@FILE` takes it from a file.
+    #[arg(short = 'b', long, value_name = "TEXT", value_parser = values::body)]
     pub(crate) body: Option<String>,
+    /// A request fails that nothing comes back of for so long [default: none].
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) timeout: Option<Duration>,
     /// Open a new connection for every request.
     #[arg(long)]
     pub(crate) no_keepalive: bool,
@@ -386,13 +406,20 @@ const PLAN_ONLY: &str = "tgrRXsv?";
 /// Parses what follows `weir run`.
 pub(crate) fn parse(words: &[OsString]) -> Result<RunArguments, ExpectedError> {
     let plan = is_plan(words);
-    refuse_other_letters(words, plan)?;
-    let full = std::iter::once(OsString::from("weir run")).chain(words.iter().cloned());
-    Ok(if plan {
-        RunArguments::Plan(Box::new(crate::cli::parsed::<PlanArguments>(full)))
-    } else {
-        RunArguments::Url(Box::new(crate::cli::parsed::<UrlArguments>(full)))
-    })
+    let program = || std::iter::once(OsString::from("weir run"));
+    if plan {
+        refuse_other_letters(words, plan)?;
+        let full = program().chain(words.iter().cloned());
+        return Ok(RunArguments::Plan(Box::new(crate::cli::parsed(full))));
+    }
+    let translated = spellings::translate(words, URL_VALUES)?;
+    refuse_other_letters(&translated.words, plan)?;
+    let full = program().chain(translated.words);
+    let read = crate::cli::parsed(full);
+    for note in &translated.notes {
+        output::talk(note);
+    }
+    Ok(RunArguments::Url(Box::new(read)))
 }
 
 fn is_plan(words: &[OsString]) -> bool {
@@ -400,16 +427,36 @@ fn is_plan(words: &[OsString]) -> bool {
         let plan = Path::new(word)
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("jmx"));
-        let word = word.to_string_lossy();
-        let is_option = word.starts_with("-t") || word.starts_with("--testfile");
-        is_option || (plan && !word.starts_with('-'))
+        plan && !word.to_string_lossy().starts_with('-')
     });
-    let names_url = || {
-        words
-            .iter()
-            .any(|word| word.to_string_lossy().contains("://"))
+    let says_plan = || {
+        words.iter().any(|word| {
+            let word = word.to_string_lossy();
+            word.starts_with("-t") || word.starts_with("--testfile")
+        })
     };
-    names_plan || (!names_url() && (has_only_letter(words) || has_only_word(words)))
+    let names_place = || {
+        let mut words = words.iter();
+        words.any(|word| word.to_string_lossy().contains("://"))
+    };
+    if names_plan || (says_plan() && !names_url(words)) {
+        return true;
+    }
+    let is_url = names_url(words) || names_place();
+    !is_url && (has_only_letter(words) || has_only_word(words))
+}
+
+/// Whether a word that is no option's value is a URL, or an address without `http://`.
+fn names_url(words: &[OsString]) -> bool {
+    let mut before = None;
+    words.iter().any(|word| {
+        let word = word.to_string_lossy();
+        let is_value = before
+            .replace(word.clone())
+            .is_some_and(|before| spellings::takes_next(&before, URL_VALUES));
+        let has_scheme = word.starts_with("http://") || word.starts_with("https://");
+        !is_value && (has_scheme || values::is_address(&word))
+    })
 }
 
 /// Whether a letter stands there that no URL has. Of those that mean something with a URL too, `-n`

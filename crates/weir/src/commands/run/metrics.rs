@@ -18,6 +18,7 @@ use weir_load::UserCounts;
 use weir_record::{LABELS_MAX, LoadSecond, OTHER_LABELS, SampleRow};
 
 use crate::error::ExpectedError;
+use crate::taken_port;
 
 /// Upper ends of the histograms' buckets, in microseconds.
 const BUCKETS_US: [u64; 19] = [
@@ -89,8 +90,10 @@ pub(crate) struct Metrics(Arc<Mutex<State>>);
 impl Metrics {
     /// Listens until the program ends.
     pub(crate) fn serve(address: SocketAddr) -> Result<Self, ExpectedError> {
-        let listener = TcpListener::bind(address)
-            .map_err(|error| ExpectedError::Environment(format!("--metrics {address}: {error}")))?;
+        let listener = TcpListener::bind(address).map_err(|error| {
+            let holder = taken_port::holder(address, &error);
+            ExpectedError::Environment(format!("--metrics {address}: {error}{holder}"))
+        })?;
         let metrics = Self(Arc::default());
         let served = metrics.clone();
         thread::spawn(move || {

@@ -221,7 +221,8 @@ fn run_plan(
     if measured.is_ok() || follower.lock().users.started > 0 {
         follower.end();
     }
-    let (mut measured, population) = measured?;
+    let (ran, population) = measured?;
+    let mut measured = ran.measured;
     // Whoever ends a test in JMeter's way has not interrupted the program.
     if port.is_some_and(|port| port.was_told()) {
         measured.interrupted = false;
@@ -233,6 +234,8 @@ fn run_plan(
     let conclusion = Conclusion {
         shared,
         name: &path.display().to_string(),
+        is_plan: true,
+        stopped: ran.stopped.as_deref(),
         stored: None,
     };
     conclude(

@@ -1,18 +1,21 @@
 //! `weir run URL`: the short form, as ab, wrk and oha users type it.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 use weir_load::SampleSink;
 use weir_plan::{
-    Argument, ArrivalSchedule, Arrivals, HttpRequest, LoadPlan, Proxy, RateProfile, Sampler,
-    Schedule, Starts, Template, ThreadGroup, WhenFull,
+    Argument, ArrivalSchedule, Arrivals, Controller, ControllerKind, ElementId, HttpRequest,
+    LoadPlan, Node, Position, Proxy, RateProfile, Sampler, Schedule, Starts, Template, ThreadGroup,
+    WhenFull,
 };
 use weir_script::Properties;
 
 use super::grammar::UrlArguments;
 use super::metrics::Metrics;
-use super::values::Header;
+use super::values::{self, Header};
 use super::{Conclusion, Load, before, conclude, measure_load, record};
 use crate::error::ExpectedError;
 use crate::{interrupt, plans};
@@ -24,8 +27,9 @@ const DURATION_S: f64 = 10.0;
 pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
     let shared = &arguments.shared;
     before::check(shared)?;
-    let plan = plan_of_url(arguments)?;
-    look_up(arguments)?;
+    let urls = urls(arguments)?;
+    let plan = plan_of_urls(arguments, &urls)?;
+    look_up(arguments, &urls)?;
     let metrics = shared.metrics.map(Metrics::serve).transpose()?;
     let samples = metrics.clone().map(|metrics| {
         SampleSink::default().observed(Box::new(move |row, users| metrics.sample(row, users)))
@@ -38,15 +42,19 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
         metrics,
         // Arrivals are counted where they are made.
         samples_max: arguments.requests.filter(|_| arguments.rate.is_none()),
-        backs_off: true,
+        // Arrivals come at their times, whether anybody answers or not.
+        backs_off: arguments.rate.is_none(),
         asks_first: arguments.proxy.is_none(),
         interrupted: &interrupted,
     };
-    let (measured, population) = measure_load(load)?;
-    let url = bare(&arguments.url);
+    let (ran, population) = measure_load(load)?;
+    let measured = ran.measured;
+    let name = name_of(&urls);
     let conclusion = Conclusion {
         shared,
-        name: url.as_str(),
+        name: &name,
+        is_plan: false,
+        stopped: ran.stopped.as_deref(),
         stored: None,
     };
     conclude(
@@ -56,52 +64,77 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
     )
 }
 
+/// What is requested, in its order.
+fn urls(arguments: &UrlArguments) -> Result<Vec<Url>, ExpectedError> {
+    let mut urls = arguments.url.clone();
+    if let Some(file) = &arguments.urls {
+        urls.extend(values::urls(file).map_err(ExpectedError::Input)?);
+    }
+    Ok(urls)
+}
+
+/// What a run of these is called.
+fn name_of(urls: &[Url]) -> String {
+    match urls {
+        [first, others @ ..] if !others.is_empty() => {
+            format!("{} and {} more", bare(first), others.len())
+        }
+        urls => urls
+            .first()
+            .map(|url| bare(url).to_string())
+            .unwrap_or_default(),
+    }
+}
+
 /// A host that nobody knows is told once, rather than by every request. One behind a proxy is
 /// looked up by the proxy.
-fn look_up(arguments: &UrlArguments) -> Result<(), ExpectedError> {
+fn look_up(arguments: &UrlArguments, urls: &[Url]) -> Result<(), ExpectedError> {
     if arguments.proxy.is_some() || arguments.shared.target.is_some() {
         return Ok(());
     }
-    let found = arguments.url.socket_addrs(|| None);
-    found.map(|_| ()).map_err(|error| {
-        let host = arguments.url.host_str().unwrap_or_default();
-        ExpectedError::Environment(format!("failed to find the host `{host}`: {error}"))
-    })
+    let mut known = BTreeSet::new();
+    for url in urls {
+        let host = url.host_str().unwrap_or_default();
+        if known.insert((host, url.port_or_known_default())) {
+            url.socket_addrs(|| None).map_err(|error| {
+                ExpectedError::Environment(format!("failed to find the host `{host}`: {error}"))
+            })?;
+        }
+    }
+    Ok(())
 }
 
-/// A workload that asks for one URL again and again: closed, by users without think time, or open.
-fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
-    let literal = |text: &str| Template::literal(text);
-    let typed = arguments.header.iter();
-    let headers = typed
-        .map(|header| (literal(&header.name), literal(&header.value)))
-        .chain(authorization(&arguments.url, &arguments.header)?)
-        .collect();
-    let body = arguments.body.as_ref().map(|body| Argument {
-        name: literal(""),
-        value: literal(body),
-        always_encode: false,
-        use_equals: false,
-        content_type: Template::default(),
-    });
-    let request = HttpRequest {
-        method: literal(&arguments.method),
-        raw_body: body.is_some(),
-        arguments: body.into_iter().collect(),
-        headers,
-        keep_alive: !arguments.no_keepalive,
-        ..place(arguments)
+/// A workload that asks for URLs again and again: closed, by users without think time, or open. Of
+/// several each user asks for one after the other, the first of which is another one for each.
+fn plan_of_urls(arguments: &UrlArguments, urls: &[Url]) -> Result<LoadPlan, ExpectedError> {
+    let labels = labels(urls);
+    let samplers = urls.iter().zip(labels);
+    let samplers = samplers.map(|(url, label)| sampler(arguments, url, &label).map(Node::from));
+    let samplers = samplers.collect::<Result<Vec<Node>, ExpectedError>>()?;
+    let nodes = if samplers.len() == 1 {
+        samplers
+    } else {
+        vec![Node::Controller(Box::new(Controller {
+            id: ElementId(0),
+            name: Template::literal("in turn"),
+            kind: ControllerKind::Interleave {
+                whole_children: false,
+                across_users: true,
+            },
+            on_iteration: Vec::new(),
+            children: samplers,
+            at: Position::default(),
+        }))]
     };
-    let sampler = Sampler::http(literal(arguments.url.path()), request);
     let group = match &arguments.rate {
         Some(rate) => open_group(arguments, rate),
         None => closed_group(arguments),
     };
     let mut plan = LoadPlan {
-        name: bare(&arguments.url).to_string(),
+        name: name_of(urls),
         groups: vec![ThreadGroup {
-            name: literal("users"),
-            nodes: vec![sampler.into()],
+            name: Template::literal("users"),
+            nodes,
             ..group
         }],
         ..LoadPlan::default()
@@ -110,6 +143,52 @@ fn plan_of_url(arguments: &UrlArguments) -> Result<LoadPlan, ExpectedError> {
         plan.set_proxy(&proxy_of(proxy)?);
     }
     Ok(plan)
+}
+
+/// How the samples of each URL are called: by its path, with as much more as tells it from the
+/// others.
+fn labels(urls: &[Url]) -> Vec<String> {
+    let path = |url: &Url| url.path().to_owned();
+    let with_query =
+        |url: &Url| url[url::Position::BeforePath..url::Position::AfterQuery].to_owned();
+    let whole = |url: &Url| bare(url).to_string();
+    let different: BTreeSet<&Url> = urls.iter().collect();
+    let forms: [&dyn Fn(&Url) -> String; 2] = [&path, &with_query];
+    let telling = forms.into_iter().find(|form| {
+        let labels: BTreeSet<String> = different.iter().map(|url| form(url)).collect();
+        labels.len() == different.len()
+    });
+    urls.iter().map(telling.unwrap_or(&whole)).collect()
+}
+
+/// The request for a URL.
+fn sampler(arguments: &UrlArguments, url: &Url, label: &str) -> Result<Sampler, ExpectedError> {
+    let literal = |text: &str| Template::literal(text);
+    let typed = arguments.header.iter();
+    let headers = typed
+        .map(|header| (literal(&header.name), literal(&header.value)))
+        .chain(authorization(url, &arguments.header)?)
+        .collect();
+    let body = arguments.body.as_ref().map(|body| Argument {
+        name: literal(""),
+        value: literal(body),
+        always_encode: false,
+        use_equals: false,
+        content_type: Template::default(),
+    });
+    let timeout = arguments.timeout.map(|timeout| timeout.as_millis().max(1));
+    let timeout = timeout.map_or_else(Template::default, |ms| literal(&ms.to_string()));
+    let request = HttpRequest {
+        method: literal(&arguments.method),
+        raw_body: body.is_some(),
+        arguments: body.into_iter().collect(),
+        headers,
+        keep_alive: !arguments.no_keepalive,
+        connect_timeout_ms: timeout.clone(),
+        response_timeout_ms: timeout,
+        ..place(arguments, url)
+    };
+    Ok(Sampler::http(literal(label), request))
 }
 
 /// So many users all the time.
@@ -229,8 +308,7 @@ fn percent_decoded(text: &str) -> Option<String> {
 
 /// Where requests go. With random fields only the query differs from request to request, so that
 /// the server is known beforehand.
-fn place(arguments: &UrlArguments) -> HttpRequest {
-    let url = &arguments.url;
+fn place(arguments: &UrlArguments, url: &Url) -> HttpRequest {
     if arguments.random.is_empty() {
         return HttpRequest {
             path: Template::literal(bare(url).as_str()),
@@ -274,6 +352,22 @@ mod tests {
         assert_eq!(authorization(&url, &typed).unwrap(), None);
         let plain = "http://127.0.0.1/".parse().unwrap();
         assert_eq!(authorization(&plain, &[]).unwrap(), None);
+    }
+
+    #[test]
+    fn labels_tell_urls_apart() {
+        let labels = |texts: &[&str]| {
+            let urls: Vec<Url> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            labels(&urls)
+        };
+        assert_eq!(labels(&["http://h/a?b"]), ["/a"]);
+        assert_eq!(
+            labels(&["http://h/a", "http://h/b", "http://h/a"]),
+            ["/a", "/b", "/a"]
+        );
+        assert_eq!(labels(&["http://h/a?1", "http://h/a?2"]), ["/a?1", "/a?2"]);
+        let hosts = ["http://u:p@h/a", "http://i/a"];
+        assert_eq!(labels(&hosts), ["http://h/a", "http://i/a"]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use weir_script::{Properties, Target};
 
 use super::grammar::PlanArguments;
 use super::metrics::Metrics;
+use super::stop_when::StopWhen;
 use super::{files as plan_reach, proxy};
 use crate::commands::studies;
 use crate::error::ExpectedError;
@@ -72,7 +73,9 @@ pub(crate) fn run(
         "starting JMeter; run directory {}",
         directory.path().display()
     ));
-    let measured = super::measured(measurement, metrics)?;
+    let stop = StopWhen::new(&shared.stop_when, &interrupted);
+    let ran = super::measured(measurement, metrics, stop)?;
+    let measured = ran.measured;
     drop(printer.join());
     files
         .write_seconds(&measured.recording, measured.started)
@@ -86,6 +89,8 @@ pub(crate) fn run(
     let conclusion = super::Conclusion {
         shared,
         name: &path.display().to_string(),
+        is_plan: true,
+        stopped: ran.stopped.as_deref(),
         stored: Some(&directory),
     };
     super::conclude(&measured, record, &conclusion)
