@@ -249,8 +249,8 @@ fn what_people_have_becomes_a_run() {
             "2",
         ])
         .ends(0)
-        .prints(&["weir-runs/shot1-"])
-        .says(&[
+        .prints(&[
+            "weir-runs/shot1-",
             "shot1: 20 users",
             "its times name their zone",
             "240 lie within the load",
@@ -317,7 +317,7 @@ fn a_watch_lies_beside_the_load() {
             "result.json",
         ])
         .ends(0)
-        .says(&["a watch of 3 s"]);
+        .prints(&["a watch of 3 s"]);
     let result = json_file(&place.path("result.json"));
     let trial = &result["trials"][0];
     assert!(

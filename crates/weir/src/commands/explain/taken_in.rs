@@ -2,6 +2,7 @@
 //! left.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,15 +55,18 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
         target(&loads),
     );
     let result = store(&directory, &loads, outcome, &monitors, arguments)?;
+    let mut text = String::new();
     for trial in &loads.trials {
         let name = trial.record.case.as_deref().unwrap_or_default();
-        output::talk(&match trial.record.population {
-            0 => format!("{name}: it is not known how many users there were"),
-            users => format!("{name}: {users} users"),
-        });
-        output::talk_lines(&weir_report::text::run_table(&trial.record));
+        let table = weir_report::text::run_table(&trial.record);
+        let users = match trial.record.population {
+            0 => "it is not known how many users there were".to_owned(),
+            users => format!("{users} users"),
+        };
+        let _ = writeln!(text, "{name}: {users}\n{table}");
     }
-    output::talk_lines(&weir_report::text::summary(&result, output::width()));
+    text.push_str(&weir_report::text::summary(&result, output::width()));
+    output::answer_lines(text.trim_end(), arguments.json.as_deref());
     let report = StoredRun::read(&directory)?.write_report(&directory)?;
     output::talk(&format!("report: {}", report.display()));
     match &arguments.json {
