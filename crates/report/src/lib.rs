@@ -26,6 +26,7 @@ mod assets;
 mod comparison;
 mod dashboard;
 mod explanation;
+mod failures;
 mod figures;
 mod gate;
 mod grid;

@@ -8,6 +8,7 @@ use weir_record::{
 
 mod ending;
 
+use crate::failures::in_words;
 use crate::figures::{WithEstimate as _, number};
 use crate::grid::{Align, Grid, cut, wrap};
 use crate::standing::Standing;
@@ -333,7 +334,7 @@ fn under(head: &str, mut table: Grid, width: usize) -> String {
 }
 
 /// The table at the end of `weir run`: one line per label and one for all together.
-pub fn run_table(trial: &TrialRecord) -> String {
+pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
     let mut grid = Grid::new(&[
         ("label", Align::Left),
         ("samples", Align::Right),
@@ -362,7 +363,11 @@ pub fn run_table(trial: &TrialRecord) -> String {
         text.push_str(&open_table(open));
     }
     for (code, count) in &trial.errors.by_code {
-        let line = format!("{} × {code}{}", number(*count as f64), despite(code));
+        let told = match codes {
+            Codes::OfJmeter => code.into(),
+            Codes::InWords => in_words(code),
+        };
+        let line = format!("{} × {told}{}", number(*count as f64), despite(code));
         text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
     }
     for why in &trial.invalid_because {
@@ -372,6 +377,15 @@ pub fn run_table(trial: &TrialRecord) -> String {
         text.push_str(&wrap("note: ", "  ", note, WIDTH));
     }
     text
+}
+
+/// How a table says why requests failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codes {
+    /// As JMeter does, with classes of Java.
+    OfJmeter,
+    /// In words.
+    InWords,
 }
 
 /// Why a sample failed whose code says that all is well.

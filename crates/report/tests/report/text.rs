@@ -136,9 +136,12 @@ fn table_of_a_run() {
         6,
     );
     trial.errors.by_code.insert("200".to_owned(), 1);
-    let text = text::run_table(&trial);
+    let text = text::run_table(&trial, text::Codes::OfJmeter);
     assert!(widest(&text) <= text::WIDTH);
     insta::assert_snapshot!(text);
+    let words = text::run_table(&trial, text::Codes::InWords);
+    assert!(words.contains("6 × connection reset"), "{words}");
+    assert!(words.contains("1 × 200 (answered;"), "{words}");
 }
 
 #[test]

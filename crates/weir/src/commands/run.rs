@@ -35,6 +35,7 @@ use weir_record::{
     Context, Levels, LoadSecond, RUN_SCHEMA, Role, RunDirectory, RunResult, SecondView, Status,
     Treatment, TrialObserver, TrialRecord, Window, evaluate, failed_to,
 };
+use weir_report::text::Codes;
 use weir_rig::{Engine, Length, Measured, Measurement, measure};
 use weir_script::{HttpVersion, ResolvedPlan};
 
@@ -212,10 +213,10 @@ fn conclude(
             measured.elapsed.as_secs_f64()
         ));
     }
-    let table = weir_report::text::run_table(&record);
     if conclusion.is_plan {
-        output::talk_lines(&table);
+        output::talk_lines(&weir_report::text::run_table(&record, Codes::OfJmeter));
     } else {
+        let table = weir_report::text::run_table(&record, Codes::InWords);
         output::answer_lines(&table, shared.json.as_deref());
     }
     if let Some(why) = conclusion.stopped {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use weir_intake::{Part, TakenIn};
 use weir_metric::{is_stage, stage_place};
 use weir_record::{CpuScope, RunDirectory, Stage, StudyResult, TargetFacts, WhenFull};
+use weir_report::text::Codes;
 use weir_study::Outcome;
 
 use super::ExplainArguments;
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Result<u8, ExpectedError> {
     let mut text = String::new();
     for trial in &loads.trials {
         let name = trial.record.case.as_deref().unwrap_or_default();
-        let table = weir_report::text::run_table(&trial.record);
+        let table = weir_report::text::run_table(&trial.record, Codes::OfJmeter);
         let users = match trial.record.population {
             0 => "it is not known how many users there were".to_owned(),
             users => format!("{users} users"),

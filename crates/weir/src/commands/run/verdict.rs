@@ -5,6 +5,7 @@ use std::path::Path;
 
 use weir_metric::{DECIMALS_MAX, Metric, Requirement, Unit, decimals_apart};
 use weir_record::{RequirementCheck, TrialRecord};
+use weir_report::text::Codes;
 use weir_study::{check_requirement, is_recorded};
 
 use crate::error::ExpectedError;
@@ -114,7 +115,7 @@ pub(crate) fn write_junit(
     let failures =
         verdicts.iter().filter(|verdict| !verdict.is_met()).count() + usize::from(is_spoilt);
     let tests = verdicts.len() + 1;
-    let table = escaped(&weir_report::text::run_table(record));
+    let table = escaped(&weir_report::text::run_table(record, Codes::OfJmeter));
     let (name, time) = (escaped(name), record.window_s);
     let counts =
         format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" time=\"{time:.3}\"");
