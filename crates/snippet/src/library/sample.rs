@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use weir_charset::Charset;
 
-use super::{bytes_of, charsets, integer, jmeter, made_bytes, text_of, url};
+use super::{bytes_of, integer, jmeter, made_bytes, text_of, url};
 use crate::Value;
 use crate::class::{Answer, Class, Routine, between, routine};
 use crate::host::{Ends, Sample};
@@ -236,28 +236,29 @@ fn set(
     Ok(Value::Void)
 }
 
+/// Bytes, or a text in the sample's character set or in one that is named, which is the sample's
+/// then. A name that nobody knows is that of UTF-8, as in JMeter.
 fn set_body(machine: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answer {
-    if let Value::Text(text) = &arguments[0] {
-        let text = Arc::clone(text);
-        // Who gives a text with its character set says it of the sample too.
-        let encoding = match arguments.get(1) {
-            Some(named) if named.is_null() => Some("UTF-8".into()),
-            Some(named) => Some(text_of(named)?),
-            None => None,
-        };
-        let named = encoding.clone().map(Value::Text);
-        let data = charsets::encoded(&text, named.as_ref())?;
-        let sample = sample(machine, of)?;
-        sample.data = (data != text.as_bytes()).then(|| data.into());
-        sample.body = text;
-        sample.encoding = encoding.unwrap_or_else(|| Arc::clone(&sample.encoding));
-        sample.changed = true;
-        return Ok(Value::Void);
-    }
-    let bytes = bytes_of(&arguments[0])?;
+    const DEFAULT: &str = "UTF-8";
+    let known = |name: &str| Charset::named(name).ok();
+    let named = match (&arguments[0], arguments.get(1)) {
+        (Value::Text(_), Some(named)) if !named.is_null() => {
+            let name = text_of(named)?;
+            let is_known = known(&name).is_some();
+            Some(if is_known { name } else { DEFAULT.into() })
+        }
+        (Value::Text(_), Some(_)) => Some(DEFAULT.into()),
+        _ => None,
+    };
     let sample = sample(machine, of)?;
-    // As whoever reads it later will: a name that nobody knows is none.
-    let charset = Charset::named(&sample.encoding).unwrap_or_default();
+    if let Some(named) = named {
+        sample.encoding = named;
+    }
+    let charset = known(&sample.encoding).unwrap_or_default();
+    let bytes = match &arguments[0] {
+        Value::Text(text) => charset.encode(text).into_owned(),
+        bytes => bytes_of(bytes)?,
+    };
     sample.body = charset.decode(&bytes).into();
     sample.data = (sample.body.as_bytes() != bytes).then(|| bytes.into());
     sample.changed = true;

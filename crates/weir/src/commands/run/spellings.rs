@@ -246,7 +246,7 @@ pub(crate) fn takes_next(word: &str, values: &str) -> bool {
 pub(crate) fn translate(words: &[OsString], values: &str) -> Result<Translated, ExpectedError> {
     let mut done = Translated::default();
     let mut rest = words.iter();
-    let mut posts = false;
+    let (mut posts, mut is_form) = (false, false);
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
         let own = |letter: char| values.contains(letter);
@@ -265,8 +265,12 @@ pub(crate) fn translate(words: &[OsString], values: &str) -> Result<Translated, 
         let long = LONG_WITH_ONE_DASH.iter().find(|(long, _)| text == *long);
         let text = long.map_or(text, |(_, long)| (*long).to_owned());
         let Some((known, with)) = spelling(&text) else {
+            // The value of an option of Weir's own is not looked at.
+            let has_value = takes_next(&text, values);
             done.words.push(text_or(word, text));
-            // A long option of Weir's own may have a value that begins with a dash.
+            if has_value {
+                done.words.extend(rest.next().cloned());
+            }
             continue;
         };
         let value = match (known.takes_value(), with) {
@@ -285,16 +289,24 @@ pub(crate) fn translate(words: &[OsString], values: &str) -> Result<Translated, 
             (false, _) => None,
         };
         posts |= matches!(known.becomes, Body | Form);
+        is_form |= matches!(known.becomes, Form);
         done.add(known, value.as_deref().unwrap_or_default())?;
     }
-    let has_method = |word: &OsString| {
-        let word = word.to_string_lossy();
-        word.starts_with("-m") || word.starts_with("--method")
-    };
-    if posts && !done.words.iter().any(has_method) {
-        done.words.extend(["-m", "POST"].map(OsString::from));
+    if is_form && !done.says(is_content_type) {
+        done.push("-H", "Content-Type: application/x-www-form-urlencoded");
+    }
+    if posts && !done.says(|word| word.starts_with("-m") || word.starts_with("--method")) {
+        done.push("-m", "POST");
     }
     Ok(done)
+}
+
+/// Whether a word is the field that says what a body is: behind `-H`, or in one word with it.
+fn is_content_type(word: &str) -> bool {
+    let field = word.strip_prefix("--header=").unwrap_or(word);
+    let field = field.strip_prefix("-H").unwrap_or(field);
+    let name = field.split(':').next().unwrap_or_default();
+    name.trim().eq_ignore_ascii_case("content-type")
 }
 
 /// A word as it was typed, unless another one was meant.
@@ -363,6 +375,11 @@ impl Translated {
         self.words.push(value.into());
     }
 
+    /// Whether any word is such a one.
+    fn says(&self, is: impl Fn(&str) -> bool) -> bool {
+        self.words.iter().any(|word| is(&word.to_string_lossy()))
+    }
+
     fn add(&mut self, known: &Spelling, value: &str) -> Result<(), ExpectedError> {
         match known.becomes {
             Own(to) if !known.takes_value() => self.words.push(to.into()),
@@ -382,18 +399,7 @@ impl Translated {
             Field(name) => self.push("-H", format!("{name}: {value}")),
             Method(method) => self.push("-m", method),
             File | Body => self.push("-b", format!("@{value}")),
-            Form => {
-                self.push("-b", value);
-                let is_typed = self.words.iter().any(|word| {
-                    let word = word.to_string_lossy().to_lowercase();
-                    word.trim_start_matches("-h")
-                        .trim_start()
-                        .starts_with("content-type:")
-                });
-                if !is_typed {
-                    self.push("-H", "Content-Type: application/x-www-form-urlencoded");
-                }
-            }
+            Form => self.push("-b", value),
             MethodOrProxy if value.contains(':') => self.push("--proxy", with_scheme(value)),
             MethodOrProxy => self.push("-m", value),
             Proxy => self.push("--proxy", with_scheme(value)),
@@ -484,6 +490,11 @@ mod tests {
                 "-H Content-Type:x --data-binary @f",
                 "-H Content-Type:x -b @f -m POST",
             ),
+            (
+                "--data a=1 -Hcontent-type:x -m PUT",
+                "-b a=1 -Hcontent-type:x -m PUT",
+            ),
+            ("--header -k --seed -z -k", "--header -k --seed -z"),
             ("--urls-from-file f", "--urls f"),
             ("-i", "-m HEAD"),
             ("-I", "-m HEAD"),
