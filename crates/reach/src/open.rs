@@ -107,9 +107,7 @@ impl Reach {
     /// It is out of reach, or cannot be made.
     pub fn make_folder_of(&self, path: &Path) -> io::Result<()> {
         let (parent, _) = divided(path)?;
-        let place = place::of_name(&parent);
-        self.permit(&place, Access::Write)?;
-        fs::create_dir_all(place)
+        self.make_folders(&parent)
     }
 
     /// Makes a folder, and those above it.
@@ -127,16 +125,7 @@ impl Reach {
     /// # Errors
     /// It is out of reach or missing, or a folder that holds something.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
-        let (parent, name) = divided(path)?;
-        let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = match open(&parent, folder, Mode::empty()) {
-            Ok(folder) => folder,
-            Err(errno) => {
-                self.permit(&place::of_name(path), Access::Write)?;
-                return Err(errno.into());
-            }
-        };
-        self.permit(&place::of_held(&folder)?.join(name), Access::Write)?;
+        let (folder, name) = self.hold_folder_of(path)?;
         match unlinkat(&folder, name, AtFlags::empty()) {
             Err(Errno::ISDIR) => Ok(unlinkat(&folder, name, AtFlags::REMOVEDIR)?),
             removed => Ok(removed?),
@@ -192,13 +181,26 @@ impl Reach {
         Ok(Held { fd, stat })
     }
 
+    /// Holds the folder of what is going to be made or removed there, and its name in it.
+    fn hold_folder_of<'p>(&self, path: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
+        let (parent, name) = divided(path)?;
+        let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = match open(&parent, folder, Mode::empty()) {
+            Ok(folder) => folder,
+            Err(errno) => {
+                // What is out of reach does not tell whether it is there.
+                self.permit(&place::of_name(path), Access::Write)?;
+                return Err(errno.into());
+            }
+        };
+        self.permit(&place::of_held(&folder)?.join(name), Access::Write)?;
+        Ok((folder, name))
+    }
+
     /// Makes a file that is not there, also not as a link.
     fn make(&self, path: &Path, flags: OFlags) -> io::Result<File> {
         let path = place::of_name(path);
-        let (parent, name) = divided(&path)?;
-        let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = open(&parent, folder, Mode::empty())?;
-        self.permit(&place::of_held(&folder)?.join(name), Access::Write)?;
+        let (folder, name) = self.hold_folder_of(&path)?;
         let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // Who else may read it is for the user's umask.
         match openat(&folder, name, flags, Mode::from_raw_mode(0o666)) {

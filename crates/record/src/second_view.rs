@@ -42,23 +42,35 @@ pub struct Figures {
 }
 
 impl SecondView {
-    /// The view after the last second that was recorded, without users and time left.
+    /// The view after the last second that was recorded, without users, time left and stretch.
     pub fn of(recording: &Recording) -> Self {
         let end = recording.seconds();
-        let elapsed_s = end as u64;
-        let is_full = elapsed_s > 0 && elapsed_s.is_multiple_of(STRETCH_S);
-        let from = end.saturating_sub(STRETCH_S as usize);
+        let row = end.checked_sub(1);
+        let row = row.and_then(|last| recording.timeline.second(last));
+        let read = |name: &str| row.and_then(|row| row.get(name)).copied();
+        let in_ms = |name: &str| read(name).map(|seconds| seconds * 1e3);
         Self {
-            elapsed_s,
-            now: Figures::of(recording, end.saturating_sub(1)..end),
-            stretch: is_full.then(|| Figures::of(recording, from..end)),
+            elapsed_s: end as u64,
+            now: Figures {
+                throughput_per_s: read(names::THROUGHPUT).unwrap_or(0.0),
+                p50_ms: in_ms(names::RESPONSE_P50),
+                p99_ms: in_ms(names::RESPONSE_P99),
+                cpu: read(names::CPU),
+            },
             ..Self::default()
         }
     }
 }
 
 impl Figures {
-    fn of(recording: &Recording, seconds: Range<usize>) -> Self {
+    /// The last [`STRETCH_S`] seconds together, when so many more have passed.
+    pub fn of_stretch(recording: &Recording) -> Option<Self> {
+        let end = recording.seconds();
+        let is_full = end > 0 && (end as u64).is_multiple_of(STRETCH_S);
+        is_full.then(|| Self::together(recording, end - STRETCH_S as usize..end))
+    }
+
+    fn together(recording: &Recording, seconds: Range<usize>) -> Self {
         let mean = |name: &str| {
             let series = recording.timeline.series(name, seconds.clone());
             let read: Vec<f64> = series.into_iter().flatten().collect();
@@ -104,12 +116,12 @@ mod tests {
             recording.add_load(&load(second, count, ms)).unwrap();
             let view = SecondView::of(&recording);
             assert_eq!(view.elapsed_s, second + 1);
-            assert_eq!(view.stretch.is_some(), second == 9);
+            assert_eq!(Figures::of_stretch(&recording).is_some(), second == 9);
         }
         let view = SecondView::of(&recording);
         assert!((view.now.throughput_per_s - 100.0).abs() < 1e-9);
         assert!((view.now.p50_ms.unwrap() - 5.0).abs() < 0.1);
-        let stretch = view.stretch.unwrap();
+        let stretch = Figures::of_stretch(&recording).unwrap();
         assert!((stretch.throughput_per_s - 190.0).abs() < 1e-9);
         assert!((stretch.p50_ms.unwrap() - 20.0).abs() < 0.1);
         assert_eq!(stretch.cpu, None);

@@ -9,7 +9,7 @@ use weir_load::{LoadSettings, SampleSink};
 use weir_metric::CpuSet;
 use weir_probe::{Arrivals, Origins, TimedReading, WatchPlan, WatchThread};
 use weir_record::{
-    Decision, InvalidReason, LoadSecond, NotSteady, Recording, SecondView, TrialError,
+    Decision, Figures, InvalidReason, LoadSecond, NotSteady, Recording, SecondView, TrialError,
     TrialObserver, Window, decide, failed_to, names,
 };
 use weir_script::Target;
@@ -367,6 +367,7 @@ impl Following<'_> {
             remaining_s,
             users: second.users,
             in_flight: second.open.as_ref().and(second.in_flight),
+            stretch: Figures::of_stretch(&self.recording),
             failed: self.failed,
             ..SecondView::of(&self.recording)
         }

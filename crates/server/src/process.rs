@@ -70,7 +70,7 @@ impl ProcessFacts {
     }
 
     /// Its command line, cut where it gets long.
-    pub(crate) fn in_short(&self) -> String {
+    pub fn in_short(&self) -> String {
         let line = self.words.join(" ");
         if line.chars().count() <= SHORT {
             return line;

@@ -3,8 +3,7 @@
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;
 
-/// Longest part of a command line that is shown.
-const SHOWN_MAX: usize = 80;
+use weir_server::{Machine, ProcessFacts};
 
 /// What is said behind an error of listening: which process has the address, where that is why and
 /// this user may see it; else nothing.
@@ -19,22 +18,10 @@ pub(crate) fn holder(address: SocketAddr, error: &Error) -> String {
             None => String::new(),
         };
     };
-    match command(*pid) {
-        Some(command) => format!(": process {pid} has it ({command})"),
-        None => format!(": process {pid} has it"),
+    match ProcessFacts::of(*pid, &Machine::here()) {
+        Ok(facts) => format!(": process {pid} has it ({})", facts.in_short()),
+        Err(_) => format!(": process {pid} has it"),
     }
-}
-
-/// What a process was started as.
-fn command(pid: u32) -> Option<String> {
-    let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let words = String::from_utf8_lossy(&words);
-    let text = words.trim_end_matches('\0').replace('\0', " ");
-    let shown = match text.char_indices().nth(SHOWN_MAX) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text,
-    };
-    (!shown.is_empty()).then_some(shown)
 }
 
 #[cfg(test)]

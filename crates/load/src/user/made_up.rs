@@ -50,6 +50,11 @@ pub(crate) struct Made {
     parts: Option<Vec<SampleRow>>,
 }
 
+/// The bytes of a body.
+fn bytes<'m>(body: &'m str, data: Option<&'m [u8]>) -> &'m [u8] {
+    data.unwrap_or(body.as_bytes())
+}
+
 impl Made {
     /// A whole that stands for its parts, and ends with the last of them.
     pub(crate) fn whole(label: String, request: String, parts: Vec<SampleRow>) -> Self {
@@ -217,10 +222,7 @@ impl User {
             thread_name: self.thread_name(),
             data_type: made.data_type,
             success: made.success,
-            received_bytes: made
-                .data
-                .as_ref()
-                .map_or(made.body.len(), |data| data.len()) as u64,
+            received_bytes: bytes(&made.body, made.data.as_deref()).len() as u64,
             // JMeter counts the characters of what it shows, as Java does.
             sent_bytes: if made.is_script {
                 made.sent_bytes
@@ -257,10 +259,8 @@ impl User {
             let answered = said(&made.body);
             note_text(&mut row, asked, answered, step.wanted);
             let details = row.details.get_or_insert_default();
-            if details.response_data.is_some()
-                && let Some(data) = &made.data
-            {
-                details.response_data = Some(data.to_vec());
+            if let Some(shown) = &mut details.response_data {
+                *shown = bytes(&made.body, made.data.as_deref()).to_vec();
             }
             if let Some(encoding) = made.encoding {
                 details.encoding = encoding;

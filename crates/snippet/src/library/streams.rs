@@ -112,7 +112,7 @@ fn read_into(machine: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answ
         return Err(Stop::unknown("reading into what is no array"));
     };
     let length = list.items.borrow().len();
-    let (from, most) = part(arguments, length)?;
+    let (from, most) = part(&arguments[1..], length)?;
     if most == 0 {
         return Ok(Value::Int(0));
     }
@@ -129,9 +129,9 @@ fn read_into(machine: &mut Machine<'_>, of: &Value, arguments: &[Value]) -> Answ
     })
 }
 
-/// Where a part of an array begins and how long it is: `array`, or `array, from, length`.
-pub(super) fn part(arguments: &[Value], length: usize) -> Result<(usize, usize), Stop> {
-    let [_, from, most] = arguments else {
+/// Where a part of an array begins and how long it is, by `from, length`; all of it without them.
+pub(super) fn part(bounds: &[Value], length: usize) -> Result<(usize, usize), Stop> {
+    let [from, most] = bounds else {
         return Ok((0, length));
     };
     let (from, most) = (integer(from)?, integer(most)?);
@@ -214,7 +214,7 @@ const OF_OUTPUTS: &[Routine] = &[
     }),
     routine("write", 3, |machine, of, arguments| {
         let bytes = bytes_of(&arguments[0])?;
-        let (from, length) = part(arguments, bytes.len())?;
+        let (from, length) = part(&arguments[1..], bytes.len())?;
         write(machine, of, &bytes[from..from + length])?;
         Ok(Value::Void)
     }),

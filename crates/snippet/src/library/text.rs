@@ -141,18 +141,8 @@ fn from_bytes(machine: &mut Machine<'_>, bytes: &Value, rest: &[Value]) -> Answe
     let is_characters = bytes
         .as_list()
         .is_some_and(|list| list.array_of.as_deref() == Some("char"));
-    let (bounds, charset) = match rest {
-        [from, length] => (Some([from, length]), None),
-        [from, length, charset] => (Some([from, length]), Some(charset)),
-        rest => (None, rest.first()),
-    };
-    let within = |length: usize| match bounds {
-        Some([from, most]) => {
-            let part = [bytes.clone(), from.clone(), most.clone()];
-            super::streams::part(&part, length)
-        }
-        None => Ok((0, length)),
-    };
+    let (bounds, charset) = rest.split_at(if rest.len() < 2 { 0 } else { 2 });
+    let within = |length: usize| super::streams::part(bounds, length);
     if is_characters {
         let items = super::items(machine, bytes)?;
         let (from, length) = within(items.len())?;
@@ -161,7 +151,7 @@ fn from_bytes(machine: &mut Machine<'_>, bytes: &Value, rest: &[Value]) -> Answe
     }
     let bytes = bytes_of(bytes)?;
     let (from, length) = within(bytes.len())?;
-    let text = super::charsets::decoded(&bytes[from..from + length], charset)?;
+    let text = super::charsets::decoded(&bytes[from..from + length], charset.first())?;
     machine.text(text)
 }
 

@@ -228,6 +228,9 @@ fn spelling(word: &str) -> Option<(&'static Spelling, Option<&str>)> {
     found.map(|known| (known, Some(rest).filter(|rest| !rest.is_empty())))
 }
 
+/// Weir's own long options without a value.
+const SWITCHES: [&str; 3] = ["http2", "no-keepalive", "help"];
+
 /// Whether the word after this one is its value: another tool's option, one of Weir's letters, or
 /// a long option of Weir's, of which few have none.
 pub(crate) fn takes_next(word: &str, values: &str) -> bool {
@@ -235,10 +238,9 @@ pub(crate) fn takes_next(word: &str, values: &str) -> bool {
     match spelling(word) {
         _ if is_own => true,
         Some((known, with)) => known.takes_value() && with.is_none(),
-        None => {
-            let switches = ["--http2", "--no-keepalive", "--help"];
-            word.starts_with("--") && !word.contains('=') && !switches.contains(&word)
-        }
+        None => word
+            .strip_prefix("--")
+            .is_some_and(|long| !long.contains('=') && !SWITCHES.contains(&long)),
     }
 }
 
@@ -248,27 +250,14 @@ pub(crate) fn translate(words: &[OsString], values: &str) -> Result<Translated, 
     let mut rest = words.iter();
     let (mut posts, mut is_form) = (false, false);
     while let Some(word) = rest.next() {
-        let text = word.to_string_lossy().into_owned();
-        let own = |letter: char| values.contains(letter);
-        if LONG_WITH_ONE_DASH.iter().all(|(long, _)| text != *long)
-            && text
-                .strip_prefix('-')
-                .and_then(|text| text.chars().next())
-                .is_some_and(own)
-        {
-            done.words.push(word.clone());
-            if text.len() == 2 {
-                done.words.extend(rest.next().cloned());
-            }
-            continue;
-        }
-        let long = LONG_WITH_ONE_DASH.iter().find(|(long, _)| text == *long);
-        let text = long.map_or(text, |(_, long)| (*long).to_owned());
-        let Some((known, with)) = spelling(&text) else {
+        let typed = word.to_string_lossy();
+        let long = LONG_WITH_ONE_DASH.iter().find(|(long, _)| typed == *long);
+        let text = long.map_or(&*typed, |(_, long)| *long);
+        let Some((known, with)) = spelling(text) else {
+            done.words
+                .push(long.map_or_else(|| word.clone(), |(_, long)| (*long).into()));
             // The value of an option of Weir's own is not looked at.
-            let has_value = takes_next(&text, values);
-            done.words.push(text_or(word, text));
-            if has_value {
+            if takes_next(text, values) {
                 done.words.extend(rest.next().cloned());
             }
             continue;
@@ -307,15 +296,6 @@ fn is_content_type(word: &str) -> bool {
     let field = field.strip_prefix("-H").unwrap_or(field);
     let name = field.split(':').next().unwrap_or_default();
     name.trim().eq_ignore_ascii_case("content-type")
-}
-
-/// A word as it was typed, unless another one was meant.
-fn text_or(word: &OsString, text: String) -> OsString {
-    if word.to_str().is_some_and(|typed| typed != text) {
-        text.into()
-    } else {
-        word.clone()
-    }
 }
 
 fn wrong(known: &Spelling, says: &str) -> ExpectedError {
@@ -560,6 +540,24 @@ mod tests {
         assert_eq!(several.url.len(), 2);
         let error = parse(&words(&format!("-t4 -c100 -d30s {URL}"))).unwrap_err();
         assert!(error.to_string().contains("the threads of wrk"), "{error}");
+    }
+
+    #[test]
+    fn own_letters_and_switches_are_those_that_are_parsed() {
+        use clap::CommandFactory as _;
+        let options = UrlArguments::command();
+        for option in options.get_arguments() {
+            let takes_value = option.get_action().takes_values();
+            if let Some(long) = option.get_long() {
+                assert_eq!(SWITCHES.contains(&long), !takes_value, "{long}");
+            }
+            if let Some(letter) = option.get_short() {
+                let typed = format!("-{letter}");
+                assert_eq!(takes_next(&typed, "cdmHbn"), takes_value, "{typed}");
+                // What is Weir's own is nobody else's.
+                assert!(spelling(&typed).is_none(), "{typed}");
+            }
+        }
     }
 
     #[test]
