@@ -8,6 +8,7 @@ use crate::hypotheses::{
     clock::clock,
     cpu,
     disk::disk,
+    downstream::downstream,
     garbage::garbage,
     limits::limits,
     load_tool::load_tool,
@@ -18,6 +19,7 @@ use crate::hypotheses::{
 };
 use crate::hypothesis::{Hypothesis, Verdict};
 use crate::rank::{Candidate, explains_most};
+use crate::request_threads::{Doing, requests};
 use crate::threads::{request_cpu, request_wait};
 use crate::words::percent;
 
@@ -80,6 +82,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         locks,
         garbage,
         disk,
+        downstream(evidence),
         cpu::cpu(evidence),
         neighbour,
         scheduler(evidence),
@@ -195,8 +198,15 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
         let in_flight = evidence.in_flight?;
         part("stopped by the garbage collector", Some(share * in_flight))
     });
+    let standing = |doing| requests(evidence, doing);
+    let seen = standing(Doing::WaitsForLock).is_some();
     let rest = locks::rest(evidence).map(|share| TimePart {
-        what: "unattributed: locks, services behind the server, the network".to_owned(),
+        what: if seen {
+            "unattributed: other waits of the application, the network"
+        } else {
+            "unattributed: locks, services behind the server, the network"
+        }
+        .to_owned(),
         share,
     });
     let ends = [
@@ -206,6 +216,12 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
             "asleep in the kernel for storage",
             evidence.signal("target.blocked"),
         ),
+        part("waiting for a lock", standing(Doing::WaitsForLock)),
+        part(
+            "waiting for an answer of another service",
+            standing(Doing::WaitsForAnswer),
+        ),
+        part("asleep in the application", standing(Doing::Sleeps)),
         stopped,
         rest,
     ];
@@ -289,7 +305,9 @@ mod tests {
     fn where_the_servers_own_work_fills_the_cpus_nothing_else_makes_requests_faster() {
         let locked = [
             ("target.run-queue-wait", 0.1),
-            ("locks.contended", 90.0),
+            ("request-threads.seen", 10.0),
+            ("request-threads.monitor", 8.0),
+            ("request-threads.lock", 0.0),
             ("cpu", 0.99),
         ];
         let locked = [WORKING.as_slice(), &locked].concat();

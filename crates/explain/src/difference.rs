@@ -231,9 +231,16 @@ mod tests {
             ("pool.db.waiting", 0.4),
             ("pool.db.occupancy", 2.0),
             ("pool.db.limit", 10.0),
-            ("locks.contended", 0.0),
+            ("request-threads.seen", 8.0),
+            ("request-threads.monitor", 0.0),
+            ("request-threads.lock", 0.0),
         ]);
-        let locked = standing_with(&[("locks.contended", 90.0), ("pool.db.waiting", 0.4)]);
+        let locked = standing_with(&[
+            ("request-threads.seen", 8.0),
+            ("request-threads.monitor", 7.5),
+            ("request-threads.lock", 0.0),
+            ("pool.db.waiting", 0.4),
+        ]);
         let found = diagnose_difference(&run(0.01, &before), &run(0.1, &locked));
         assert_eq!(found.first.as_deref(), Some("locks"), "{found:#?}");
         let small = standing_with(&[

@@ -3,6 +3,7 @@
 pub(crate) mod clock;
 pub(crate) mod cpu;
 pub(crate) mod disk;
+pub(crate) mod downstream;
 pub(crate) mod garbage;
 pub(crate) mod limits;
 pub(crate) mod load_tool;

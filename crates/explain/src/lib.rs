@@ -25,6 +25,7 @@ mod evidence;
 mod hypotheses;
 mod hypothesis;
 mod rank;
+mod request_threads;
 mod threads;
 mod threshold;
 mod words;

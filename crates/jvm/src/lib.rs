@@ -4,7 +4,8 @@
 //!
 //! * [`PerfFile`]: the file in which HotSpot keeps its counters (collections, safepoints, threads).
 //!   Reading it does not touch the process, and works while every thread of it is busy.
-//! * [`Attach`]: the protocol that `jcmd` speaks. It runs diagnostic commands and loads agents.
+//! * [`Attach`]: the protocol that `jcmd` speaks. It runs diagnostic commands and loads agents;
+//!   [`RequestThreads`] is what a thread dump says of those that serve requests.
 //! * [`Jolokia`]: JMX over HTTP: many attributes of many MBeans in one question. [`Agent`] is
 //!   Jolokia's agent in a process, found there or loaded.
 //!
@@ -29,6 +30,7 @@ mod perf_data;
 mod planted;
 mod policy;
 mod process;
+mod thread_dump;
 
 pub use agent::Agent;
 pub use attach::Attach;
@@ -38,3 +40,4 @@ pub use object_name::ObjectName;
 pub use perf_data::{Collector, PerfCounters, PerfFile};
 pub use policy::Permission;
 pub use process::Vm;
+pub use thread_dump::RequestThreads;

@@ -12,6 +12,7 @@ mod perf_data;
 mod postgresql;
 mod prometheus;
 mod queue;
+mod request_threads;
 mod rule;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use jolokia::JolokiaSource;
 use perf_data::PerfDataSource;
 use postgresql::PostgresqlSource;
 use prometheus::PrometheusPage;
+use request_threads::RequestThreadsSource;
 
 pub use exposition::{Sample as PageSample, samples as page_samples};
 pub use jolokia::{MbeanRead, MbeanValue, permissions};
@@ -63,6 +65,12 @@ pub enum Source {
         /// Its process.
         pid: u32,
     },
+    /// What the threads that serve requests do, from thread dumps of a virtual machine on this
+    /// machine; they take a thousandth of its time at most.
+    RequestThreads {
+        /// Its process.
+        pid: u32,
+    },
     /// Threads by name.
     Census {
         /// The processes whose threads are counted.
@@ -93,7 +101,10 @@ impl Source {
     pub fn is_of_processes(&self) -> bool {
         matches!(
             self,
-            Self::PerfData { .. } | Self::Census { .. } | Self::Httpd(_)
+            Self::PerfData { .. }
+                | Self::RequestThreads { .. }
+                | Self::Census { .. }
+                | Self::Httpd(_)
         )
     }
 
@@ -116,6 +127,7 @@ pub(crate) enum SourceReader {
     Jolokia(Box<JolokiaSource>),
     Postgresql(Box<PostgresqlSource>),
     PerfData(PerfDataSource),
+    RequestThreads(Box<RequestThreadsSource>),
     Census(Census),
     DerivedQueue(u16),
     Httpd(Box<Httpd>),
@@ -141,6 +153,9 @@ impl SourceReader {
             }
             Source::Postgresql(client) => Self::Postgresql(Box::new(PostgresqlSource::new(client))),
             Source::PerfData { pid } => Self::PerfData(PerfDataSource::new(pid)),
+            Source::RequestThreads { pid } => {
+                Self::RequestThreads(Box::new(RequestThreadsSource::new(pid)))
+            }
             Source::Census { pids } => Self::Census(Census::new(pids)),
             Source::DerivedQueue { port } => Self::DerivedQueue(port),
             Source::Httpd(httpd) => Self::Httpd(Box::new(Httpd::new(httpd))),
@@ -153,6 +168,7 @@ impl SourceReader {
             Self::Prometheus(page) => page.ask(deadline),
             Self::Jolokia(jolokia) => jolokia.ask(now, deadline),
             Self::Postgresql(source) => source.ask(),
+            Self::RequestThreads(source) => source.ask(now),
             Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) | Self::Httpd(_) => {}
         }
     }
@@ -160,7 +176,10 @@ impl SourceReader {
     /// Whether it looks at the target's processes itself, so that what it says of them is no other
     /// machine's.
     pub(crate) fn reads_processes(&self) -> bool {
-        matches!(self, Self::PerfData(_) | Self::Census(_))
+        matches!(
+            self,
+            Self::PerfData(_) | Self::RequestThreads(_) | Self::Census(_)
+        )
     }
 
     /// Whether it says what others have not said, and is therefore read after them.
@@ -175,6 +194,7 @@ impl SourceReader {
             Self::Jolokia(jolokia) => jolokia.read(moment.deadline, moment.now, reading),
             Self::Postgresql(source) => source.read(moment.deadline, moment.now, reading),
             Self::PerfData(file) => file.read(moment.now, reading),
+            Self::RequestThreads(source) => source.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
             Self::Httpd(httpd) => httpd.read(reading),
@@ -188,6 +208,7 @@ impl SourceReader {
             Self::Jolokia(jolokia) => jolokia.add_origins(origins),
             Self::Postgresql(source) => source.add_origins(origins),
             Self::PerfData(file) => file.add_origins(origins),
+            Self::RequestThreads(source) => source.add_origins(origins),
             Self::Census(census) => census.add_origins(origins),
             Self::DerivedQueue(port) => {
                 origins

@@ -187,7 +187,8 @@ impl Server for StartedCommand {
         let pages = self.options.metrics.iter();
         let pages = pages.filter_map(|page| page.source(self.address()).ok());
         let is_vm = matches!(Vm::of(pid), Ok(Some(_)));
-        let of_vm = is_vm.then_some(Source::PerfData { pid });
+        let of_vm = [Source::PerfData { pid }, Source::RequestThreads { pid }];
+        let of_vm = of_vm.into_iter().filter(|_| is_vm);
         Watched {
             pids: vec![pid],
             ports: vec![self.port],

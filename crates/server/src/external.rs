@@ -8,7 +8,7 @@ mod jmx;
 mod kind;
 mod shell;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom};
 use std::net::SocketAddr;
@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 use weir_exchange::takes_connections;
 use weir_metric::CpuSet;
 use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine};
-use weir_record::{CpuScope, TargetFacts};
+use weir_record::{CpuScope, Stage, TargetFacts};
 
 use crate::error::TargetError;
-use crate::funnel::{check_limit, stages};
+use crate::funnel::{check_limit, whole};
 use crate::journal::{Journal, LiveSetting};
 use crate::metrics_page::MetricsPage;
+use crate::recognise::Found;
 use crate::server::{ChangedSetting, Server, Watched};
 
 use jmx::Jmx;
@@ -53,6 +54,8 @@ pub struct ExternalOptions {
     pub metrics: Vec<MetricsPage>,
     /// How its virtual machine is reached over JMX.
     pub jmx: Option<JmxAgent>,
+    /// What was found of it, where it could be looked at: its kind says what its stages are.
+    pub recognised: Option<Found>,
     /// What can be set, by stage or `native.WORD`.
     pub limits: BTreeMap<String, ExternalLimit>,
     /// Limits of the study, set before the first trial.
@@ -159,6 +162,26 @@ impl External {
         base
     }
 
+    /// The virtual machine whose threads are dumped: one that Weir was allowed to attach to.
+    fn dumped(&self) -> Option<u32> {
+        let attaches = matches!(self.options.jmx, Some(JmxAgent::Load(_)));
+        self.options.pid_here().filter(|_| attaches)
+    }
+
+    /// Every stage that is known, settable or not: what the server says counts more than its files.
+    fn stages(&self) -> Vec<Stage> {
+        let recognised = self.options.recognised.as_ref();
+        let mut limits = recognised.map(Found::known_limits).unwrap_or_default();
+        let said = self.jmx.iter().flat_map(Jmx::all_found);
+        limits.extend(said.map(|(name, limit)| (name.clone(), Some(*limit))));
+        // A limit below 0 is none.
+        let base = self.base().into_iter();
+        limits.extend(base.map(|(name, limit)| (name, Some(limit).filter(|limit| *limit >= 0.0))));
+        let settable = self.options.limits.keys().cloned().collect();
+        let kind = recognised.map_or(&KIND, |found| found.kind.words());
+        whole(kind, &KIND, &settable, &limits)
+    }
+
     fn set(&mut self, name: &str, to: f64) -> Result<(), TargetError> {
         let limit = &self.options.limits[name];
         // Whatever comes of it, it may have been changed.
@@ -239,7 +262,6 @@ impl External {
 
 impl Server for External {
     fn facts(&self, cpus: u32, cpu_scope: CpuScope) -> TargetFacts {
-        let settable: BTreeSet<String> = self.options.limits.keys().cloned().collect();
         TargetFacts {
             name: self.options.name.clone(),
             kind: KIND.name.to_owned(),
@@ -254,7 +276,7 @@ impl Server for External {
                 WatchedMachine::Far(_) => CpuScope::OwnCpus,
                 WatchedMachine::Unseen => CpuScope::Unknown,
             },
-            stages: stages(&KIND, &settable, &self.base()),
+            stages: self.stages(),
         }
     }
 
@@ -265,18 +287,22 @@ impl Server for External {
     fn watched(&self) -> Watched {
         let options = &self.options;
         let pages = options.metrics.iter();
+        let ports = match options.machine {
+            WatchedMachine::This | WatchedMachine::Far(_) => vec![options.address.port()],
+            WatchedMachine::Unseen => Vec::new(),
+        };
+        let queues = ports.iter().map(|&port| Source::DerivedQueue { port });
         Watched {
             pids: options.pid.into_iter().collect(),
-            ports: match options.machine {
-                WatchedMachine::This | WatchedMachine::Far(_) => vec![options.address.port()],
-                WatchedMachine::Unseen => Vec::new(),
-            },
             // Those that are no URL were refused at the start.
             sources: pages
                 .filter_map(|page| page.source(options.address).ok())
                 .chain(self.jmx.as_ref().map(Jmx::source))
                 .chain(Source::of_processes(options.pid_here().as_slice()))
+                .chain(queues)
+                .chain(self.dumped().map(|pid| Source::RequestThreads { pid }))
                 .collect(),
+            ports,
             machine: options.machine.clone(),
             cpus: options.cpus.clone(),
             gate: None,
@@ -499,6 +525,7 @@ mod tests {
             pid: Some(std::process::id()),
             metrics: Vec::new(),
             jmx: None,
+            recognised: None,
             limits: BTreeMap::from([("threads".to_owned(), limit)]),
             settings: BTreeMap::new(),
             directory: folder.to_owned(),

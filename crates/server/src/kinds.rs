@@ -120,12 +120,21 @@ pub fn kind_named(name: &str) -> Option<&'static Kind> {
 }
 
 impl Kind {
-    /// The facts of one of its stages.
-    pub(crate) fn stage(&self, name: &str, limit: Option<f64>, settable: bool) -> Stage {
+    fn words(&self, name: &str) -> Option<&StageInWords> {
         let of_name = |words: &&StageInWords| {
             words.stage == name || (name.starts_with(POOLS) && words.stage.starts_with(POOLS))
         };
-        let words = self.stages.iter().find(of_name);
+        self.stages.iter().find(of_name)
+    }
+
+    /// Whether it has a stage of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.words(name).is_some()
+    }
+
+    /// The facts of one of its stages.
+    pub(crate) fn stage(&self, name: &str, limit: Option<f64>, settable: bool) -> Stage {
+        let words = self.words(name);
         let words = words.expect("a kind describes all of its stages");
         Stage {
             name: name.to_owned(),

@@ -11,7 +11,7 @@ mod metrics;
 mod spring_boot;
 mod tomcat;
 
-pub(crate) use external::cpus_of_running;
+pub(crate) use external::{cpus_of_running, recognised};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,13 +2,19 @@
 
 use crate::evidence::Evidence;
 use crate::hypotheses::network::accepting;
-use crate::hypothesis::{Hypothesis, Test, Unit, Verdict, all_of};
+use crate::hypotheses::waiting_test;
+use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
+use crate::request_threads::{Doing, requests};
 use crate::threads::request_at_cpu;
 use crate::threshold::{CONTENDED, CONTENDED_BECAUSE, MATTERS, MATTERS_BECAUSE};
 use crate::words::{capital, number, percent};
 
 pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
-    let rest = rest(evidence);
+    let in_locks = requests(evidence, Doing::WaitsForLock);
+    let share_in_locks = evidence.share_of_requests(in_locks);
+    let rest = rest(evidence).map(|rest| rest + share_in_locks.unwrap_or(0.0));
+    let waits = waiting_test(evidence, "in threads that wait for a lock", in_locks)
+        .from(Doing::WaitsForLock.signals());
     let unaccounted = Test::at_least(
         "share of the requests' time that is neither work nor a wait for CPU, pool, queue, disk or collector",
         rest,
@@ -30,16 +36,20 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         (MATTERS, MATTERS_BECAUSE),
     )
     .from(&["safepoints.time", "gc.time"]);
-    let blocked = all_of(&[contended.speaks_for, unaccounted.speaks_for]);
-    let verdict = verdict([blocked, safepoints.speaks_for, unaccounted.speaks_for]);
-    let says = says(verdict, &unaccounted, &contended, &safepoints);
+    let verdict = verdict([
+        waits.speaks_for,
+        safepoints.speaks_for,
+        unaccounted.speaks_for,
+    ]);
+    let says = says(verdict, in_locks, &unaccounted, &contended, &safepoints);
     let share = if safepoints.speaks() {
         safepoints.figure
     } else {
-        rest
+        share_in_locks.or(rest)
     };
     Hypothesis::new("locks", "Requests wait for each other: locks, and safepoints that are no collections")
         .share(share)
+        .test(waits)
         .test(unaccounted)
         .test(contended)
         .test(safepoints)
@@ -48,13 +58,14 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         .verdict(verdict, says)
 }
 
-/// Time that is left for locks decides first: without it no count of them matters. Monitors are
-/// counted, other locks are not: much time that is left and few monitors leave it open.
-fn verdict([blocked, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
-    match (blocked, stopped, unaccounted) {
+/// The time that threads were seen to wait for a lock decides. How often a monitor was found taken
+/// says nothing of how long: where no time was seen, little time that is left speaks against locks,
+/// and nothing speaks for them.
+fn verdict([waits, stopped, unaccounted]: [Option<bool>; 3]) -> Verdict {
+    match (waits, stopped, unaccounted) {
         (Some(true), ..) | (_, Some(true), _) => Verdict::Supported,
-        (_, _, Some(false)) => Verdict::NotSupported,
-        _ => Verdict::NotMeasured,
+        (Some(false), ..) | (None, _, Some(false)) => Verdict::NotSupported,
+        (None, ..) => Verdict::NotMeasured,
     }
 }
 
@@ -70,7 +81,12 @@ pub(crate) fn rest(evidence: &Evidence) -> Option<f64> {
         .sum();
     let on_disk = evidence.signal("target.blocked").unwrap_or(0.0);
     let at_the_door = accepting(evidence).unwrap_or(0.0);
-    let known = evidence.share_of_requests(Some(at_cpu + queued + on_disk + at_the_door))?;
+    let seen: f64 = [Doing::WaitsForLock, Doing::Sleeps, Doing::WaitsForAnswer]
+        .into_iter()
+        .filter_map(|doing| requests(evidence, doing))
+        .sum();
+    let known = at_cpu + queued + on_disk + at_the_door + seen;
+    let known = evidence.share_of_requests(Some(known))?;
     let stopped = evidence.signal("gc.time").unwrap_or(0.0);
     Some((1.0 - known - stopped).max(0.0))
 }
@@ -80,7 +96,13 @@ fn safepoints(evidence: &Evidence) -> Option<f64> {
     Some((all - evidence.signal("gc.time")?).max(0.0))
 }
 
-fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Test) -> String {
+fn says(
+    verdict: Verdict,
+    in_locks: Option<f64>,
+    unaccounted: &Test,
+    contended: &Test,
+    safepoints: &Test,
+) -> String {
     let stopped = safepoints
         .figure
         .filter(|_| safepoints.speaks())
@@ -90,6 +112,17 @@ fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Tes
                 percent(share)
             )
         });
+    if let Some(in_locks) = in_locks {
+        let waiting = format!(
+            "{} of the threads that serve requests waited for a lock on average (thread dumps)",
+            number(in_locks)
+        );
+        let parts = [Some(waiting), stopped];
+        return format!(
+            "{}.",
+            parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        );
+    }
     let Some(rest) = unaccounted.figure else {
         let untold = "How much of the requests' time is left for locks cannot be told. It takes the response times of a load, \
                 and the CPU time and waits of the server's process.";
@@ -104,12 +137,12 @@ fn says(verdict: Verdict, unaccounted: &Test, contended: &Test, safepoints: &Tes
     );
     let monitors = contended.figure.map(|per_request| {
         format!(
-            "threads waited for a monitor {} times a request",
+            "threads waited for a monitor {} times a request, how long was not measured",
             number(per_request)
         )
     });
     let open = (verdict == Verdict::NotMeasured).then(|| match contended.figure {
-        Some(_) => "it can be other locks (java.util.concurrent), which nothing counts, or something behind the server".to_owned(),
+        Some(_) => "it can be locks, or something behind the server".to_owned(),
         None => "locks are counted of HotSpot virtual machines only; it can also be something behind the server".to_owned(),
     });
     let parts = [Some(rest), monitors, stopped, open];
@@ -135,30 +168,45 @@ mod tests {
         locks(&evidence(&[STANDING.as_slice(), signals].concat()))
     }
 
-    #[test]
-    fn requests_that_wait_for_monitors() {
-        let bound = with(&[("locks.contended", 90.0)]);
-        assert_eq!(bound.verdict, Verdict::Supported, "{bound:#?}");
-        assert!((bound.share.unwrap_or_default() - 0.89).abs() < 1e-9);
+    /// What thread dumps say of eight threads.
+    fn dumps(doing: &'static str, threads: f64) -> Vec<(&'static str, f64)> {
+        let mut told = vec![("threads.occupancy", 8.0), ("request-threads.seen", 8.0)];
+        for signal in [
+            "request-threads.monitor",
+            "request-threads.lock",
+            "request-threads.asleep",
+            "request-threads.answer",
+        ] {
+            told.push((signal, if signal == doing { threads } else { 0.0 }));
+        }
+        told
     }
 
     #[test]
-    fn time_that_is_left_without_monitors_stays_open() {
-        assert_eq!(
-            with(&[("locks.contended", 1.0)]).verdict,
-            Verdict::NotMeasured
-        );
+    fn threads_that_are_seen_to_wait_for_a_lock() {
+        for kind in ["request-threads.monitor", "request-threads.lock"] {
+            let bound = with(&dumps(kind, 7.0));
+            assert_eq!(bound.verdict, Verdict::Supported, "{bound:#?}");
+            assert!((bound.share.unwrap_or_default() - 0.7).abs() < 1e-9);
+            let few = with(&dumps(kind, 0.5));
+            assert_eq!(few.verdict, Verdict::NotSupported, "{few:#?}");
+        }
+    }
+
+    /// How often is not how long: threads that sleep find a monitor taken now and then, too.
+    #[test]
+    fn counts_of_monitors_alone_support_nothing() {
+        for contended in [1.0, 22.0, 90.0, 300.0] {
+            let counted = with(&[("locks.contended", contended)]);
+            assert_eq!(counted.verdict, Verdict::NotMeasured, "{counted:#?}");
+            let asleep = [
+                dumps("request-threads.asleep", 7.5).as_slice(),
+                &[("locks.contended", contended)],
+            ]
+            .concat();
+            assert_eq!(with(&asleep).verdict, Verdict::NotSupported, "{contended}");
+        }
         assert_eq!(with(&[]).verdict, Verdict::NotMeasured);
-    }
-
-    /// Seven tenths of the time are left, and only one request in five found a monitor taken: most
-    /// of them slept, or waited for something behind the server.
-    #[test]
-    fn fewer_waits_than_the_time_that_is_left_asks_for() {
-        let few = with(&[("locks.contended", 22.0), ("pool.db.waiting", 1.9)]);
-        assert_eq!(few.verdict, Verdict::NotMeasured, "{few:#?}");
-        let enough = with(&[("locks.contended", 72.0), ("pool.db.waiting", 1.9)]);
-        assert_eq!(enough.verdict, Verdict::Supported, "{enough:#?}");
     }
 
     #[test]

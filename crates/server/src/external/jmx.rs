@@ -91,6 +91,13 @@ impl Jmx {
         })
     }
 
+    /// All limits as they were found, those that are not the study's among them.
+    pub(super) fn all_found(&self) -> impl Iterator<Item = (&String, &f64)> {
+        let limits = self.limits.iter().flat_map(|limits| &limits.found);
+        // A limit below 0 is none.
+        limits.filter(|(_, limit)| **limit >= 0.0)
+    }
+
     /// A limit as it is now.
     pub(super) fn now(&mut self, name: &str) -> Result<Option<f64>, TargetError> {
         let Some(limits) = &mut self.limits else {

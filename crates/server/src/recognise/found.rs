@@ -1,5 +1,10 @@
 //! What was found of a running server, as plain data.
 
+use std::collections::BTreeMap;
+
+use crate::kinds::Kind;
+use crate::{external, httpd, liberty, spring_boot, tomcat};
+
 /// A running server and its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -34,6 +39,9 @@ pub enum FoundKind {
     Unknown,
 }
 
+/// What is said of a limit whose file was changed: it may not be in force.
+const SINCE_CHANGED: &str = "; changed since the server started";
+
 impl Found {
     /// Says that a file says something else than when the server started.
     pub(super) fn note_changed(&mut self, file: &str) {
@@ -45,7 +53,7 @@ impl Found {
         let mut is_used = false;
         for limit in &mut self.limits {
             if is_of_file(&limit.origin) {
-                limit.origin.push_str("; changed since the server started");
+                limit.origin.push_str(SINCE_CHANGED);
                 is_used = true;
             }
         }
@@ -55,6 +63,21 @@ impl Found {
                  again since"
             ));
         }
+    }
+
+    /// Its limits by stage or `native.WORD`; nothing for one that is unlimited or not known.
+    pub fn known_limits(&self) -> BTreeMap<String, Option<f64>> {
+        let known = self.limits.iter().filter_map(|limit| {
+            let number = match limit.value {
+                FoundValue::Number(number) if !limit.origin.ends_with(SINCE_CHANGED) => {
+                    Some(number as f64)
+                }
+                FoundValue::Number(_) | FoundValue::Unlimited | FoundValue::NotKnown => None,
+                FoundValue::Written(_) => return None,
+            };
+            Some((limit.stage.clone(), number))
+        });
+        known.collect()
     }
 
     /// What it is, for people: its kind and name, the name alone where that says the kind.
@@ -68,6 +91,17 @@ impl Found {
 }
 
 impl FoundKind {
+    /// What is known of its stages.
+    pub(crate) fn words(self) -> &'static Kind {
+        match self {
+            Self::Tomcat => &tomcat::KIND,
+            Self::SpringBoot => &spring_boot::KIND,
+            Self::Liberty => &liberty::KIND,
+            Self::Httpd => &httpd::KIND,
+            Self::Unknown => &external::KIND,
+        }
+    }
+
     /// What it is, for people.
     pub fn title(self) -> &'static str {
         match self {

@@ -315,6 +315,7 @@ fn as_if_somebody_else_had_started_it(shelf: &Shelf, server: &dyn Server, place:
         pid: server.watched().pids.first().copied(),
         metrics: Vec::new(),
         jmx: Some(JmxAgent::Load(jars(shelf, &JOLOKIA).pop().unwrap())),
+        recognised: None,
         limits: names.iter().map(|name| by_jmx(name)).collect(),
         settings: BTreeMap::new(),
         directory: place.to_owned(),

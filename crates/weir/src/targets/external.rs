@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use url::Url;
 use weir_metric::CpuSet;
 use weir_probe::{FarMachine, WatchedMachine, cpus_of_process, processes_listening};
-use weir_server::{External, ExternalLimit, ExternalOptions, JmxAgent, Server, SetBy};
+use weir_server::{
+    External, ExternalLimit, ExternalOptions, Found, JmxAgent, Machine, ProcessFacts, Server,
+    SetBy, recognise,
+};
 use weir_shelf::JOLOKIA;
 use weir_ssh::SshHost;
 use weir_study::{ExternalSpec, JolokiaSpec, LimitSetter};
@@ -49,6 +52,9 @@ pub(super) fn join(
     let server = External::join(ExternalOptions {
         name: url.to_string(),
         address,
+        recognised: at
+            .pid
+            .and_then(|pid| recognised(pid, address.port(), &at.machine)),
         machine: at.machine,
         cpus: at.cpus,
         pid: at.pid,
@@ -63,6 +69,17 @@ pub(super) fn join(
         ask,
     });
     Ok(Box::new(server.map_err(|error| failed(place, error))?))
+}
+
+/// What is known of the server's kind and limits, where its process may be looked at.
+pub(crate) fn recognised(pid: u32, port: u16, machine: &WatchedMachine) -> Option<Found> {
+    let machine = match machine {
+        WatchedMachine::This => Machine::here(),
+        WatchedMachine::Far(far) => Machine::far(far.connection().clone()),
+        WatchedMachine::Unseen => return None,
+    };
+    let facts = ProcessFacts::of(pid, &machine).ok()?;
+    Some(recognise(&facts, port, &machine))
 }
 
 /// How its virtual machine is reached, where the study says that it is.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use weir_metric::is_stage;
 use weir_probe::{
     FarProcess, MetricsUrl, Source, WatchPlan, WatchedMachine, listening_ports, mbeans,
     processes_listening,
@@ -122,6 +123,7 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
         .map_err(|_| ExpectedError::Input(format!("there is no process {pid} on this machine")))?;
     let command = command.trim_end();
     let ports = listening_ports(pid);
+    let limits = limits_of(&[pid], ports.first().copied());
     Ok(Subject {
         target: format!("process {pid} ({command})"),
         name: format!("watch-{}", as_name(command)),
@@ -132,7 +134,7 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
             arrivals: true,
             ..WatchPlan::default()
         },
-        limits: BTreeMap::new(),
+        limits,
         study: String::new(),
         directory: None,
         server: None,
@@ -146,6 +148,19 @@ fn sources(pids: &[u32], port: Option<u16>) -> Vec<Source> {
     Source::of_processes(pids)
         .into_iter()
         .chain(queue)
+        .collect()
+}
+
+/// The limits of a server whose kind is known, as it is configured.
+fn limits_of(pids: &[u32], port: Option<u16>) -> BTreeMap<String, f64> {
+    let found = pids
+        .first()
+        .zip(port)
+        .and_then(|(pid, port)| targets::recognised(*pid, port, &WatchedMachine::This));
+    let limits = found.map(|found| found.known_limits()).unwrap_or_default();
+    let stages = limits.into_iter().filter(|(name, _)| is_stage(name));
+    stages
+        .filter_map(|(name, limit)| Some((name, limit?)))
         .collect()
 }
 
@@ -202,12 +217,13 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
     }
     plan.sources.extend(page.map(Source::prometheus));
     let process = pids.first().map(|pid| format!(" (process {pid})"));
+    let limits = limits_of(&pids, Some(port));
     plan.target_pids = pids;
     Ok(Subject {
         target: format!("{typed}{}", process.unwrap_or_default()),
         name: format!("watch-{}-{port}", as_name(host)),
         plan,
-        limits: BTreeMap::new(),
+        limits,
         study: String::new(),
         directory: None,
         server: None,

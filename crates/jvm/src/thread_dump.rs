@@ -1,0 +1,197 @@
+//! What the threads that serve requests do, counted in a thread dump.
+//!
+//! The dump is that of `jcmd PID Thread.print`: of each thread a line with its name, its state as
+//! `java.lang.Thread.State`, and its stack, the innermost frame first. A thread serves a request
+//! when a servlet or a filter stands in its stack. Virtual threads are not in it.
+
+/// Frames of a thread that serves a request: of servlets, of the JDK's own server.
+const SERVES: [&str; 4] = [
+    "Servlet.service(",
+    ".doFilter(",
+    "CoyoteAdapter.service(",
+    "httpserver.ServerImpl$Exchange",
+];
+/// Frames of a lock of java.util.concurrent that a thread waits for.
+const LOCKS: [&str; 3] = [
+    "locks.ReentrantLock",
+    "locks.ReentrantReadWriteLock",
+    "locks.StampedLock",
+];
+/// Frames of a thread that waits for a signal of another one, and not for a lock.
+const CONDITION: &str = "ConditionObject.await";
+/// Innermost frames of a thread that waits for bytes of a socket; it counts as runnable.
+const SOCKETS: [&str; 5] = [
+    "sun.nio.ch.Net.poll(",
+    "sun.nio.ch.SocketDispatcher.read0(",
+    "sun.nio.ch.UnixDispatcher.read0(",
+    "java.net.SocketInputStream.socketRead0(",
+    "sun.nio.ch.EPoll.wait(",
+];
+/// Frames among which such a one is looked for.
+const INNERMOST: usize = 3;
+
+/// Threads that serve a request, by what they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestThreads {
+    /// All of them.
+    pub seen: u32,
+    /// They run, or are ready to.
+    pub running: u32,
+    /// They wait for a monitor (`synchronized`).
+    pub monitor: u32,
+    /// They wait for a lock of java.util.concurrent.
+    pub lock: u32,
+    /// They sleep (`Thread.sleep`).
+    pub asleep: u32,
+    /// They wait for bytes of a socket: a database, another service.
+    pub answer: u32,
+    /// They wait for something else: a connection of a pool, a queue, another thread.
+    pub parked: u32,
+}
+
+impl RequestThreads {
+    /// Counts them in a thread dump.
+    pub fn in_dump(dump: &str) -> Self {
+        let mut count = Self::default();
+        // A thread begins with its name in quotes; some are followed by what they have locked.
+        for thread in dump.split("\n\"") {
+            count.add(thread);
+        }
+        count
+    }
+
+    fn add(&mut self, thread: &str) {
+        let mut lines = thread.lines().map(str::trim_start);
+        let Some(state) = lines.find_map(|line| line.strip_prefix("java.lang.Thread.State: "))
+        else {
+            return;
+        };
+        let frames: Vec<&str> = lines.filter_map(|line| line.strip_prefix("at ")).collect();
+        let has = |marks: &[&str]| {
+            let mut frames = frames.iter();
+            frames.any(|frame| marks.iter().any(|mark| frame.contains(mark)))
+        };
+        if !has(&SERVES) {
+            return;
+        }
+        self.seen += 1;
+        let innermost = frames.iter().take(INNERMOST);
+        let reads = innermost
+            .into_iter()
+            .any(|frame| SOCKETS.iter().any(|mark| frame.contains(mark)));
+        let of = if state.starts_with("BLOCKED") {
+            &mut self.monitor
+        } else if state.contains("(sleeping)") {
+            &mut self.asleep
+        } else if state.starts_with("RUNNABLE") && !reads {
+            &mut self.running
+        } else if state.starts_with("RUNNABLE") {
+            &mut self.answer
+        } else if has(&LOCKS) && !has(&[CONDITION]) {
+            &mut self.lock
+        } else {
+            &mut self.parked
+        };
+        *of += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERVICE: &str = "\tat jakarta.servlet.http.HttpServlet.service(HttpServlet.java:631)\n\
+         \tat org.apache.catalina.connector.CoyoteAdapter.service(CoyoteAdapter.java:399)\n";
+
+    fn thread(state: &str, frames: &[&str]) -> String {
+        let frames: Vec<String> = frames
+            .iter()
+            .map(|frame| format!("\tat {frame}\n"))
+            .collect();
+        let frames = frames.concat();
+        format!(
+            "\"http-nio-8080-exec-1\" #25 daemon prio=5 os_prio=0 cpu=1.2ms nid=0x8c5 waiting  [0x1]\n   \
+             java.lang.Thread.State: {state}\n{frames}{SERVICE}\n"
+        )
+    }
+
+    #[test]
+    fn threads_are_counted_by_what_they_do() {
+        let park = "jdk.internal.misc.Unsafe.park(java.base@17/Native Method)";
+        let one = |state: &str, frames: &[&str]| {
+            let dump = format!(
+                "2026-01-01 00:00:00\nFull thread dump:\n\n{}",
+                thread(state, frames)
+            );
+            RequestThreads::in_dump(&dump)
+        };
+        let seen = RequestThreads {
+            seen: 1,
+            ..RequestThreads::default()
+        };
+        for (state, frames, want) in [
+            (
+                "RUNNABLE",
+                vec!["weir.Sum.run(Sum.java:1)"],
+                RequestThreads { running: 1, ..seen },
+            ),
+            (
+                "BLOCKED (on object monitor)",
+                vec!["a.B.c(B.java:2)"],
+                RequestThreads { monitor: 1, ..seen },
+            ),
+            (
+                "TIMED_WAITING (sleeping)",
+                vec!["java.lang.Thread.sleep(Native Method)"],
+                RequestThreads { asleep: 1, ..seen },
+            ),
+            (
+                "WAITING (parking)",
+                vec![
+                    park,
+                    "java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:322)",
+                ],
+                RequestThreads { lock: 1, ..seen },
+            ),
+            (
+                "TIMED_WAITING (parking)",
+                vec![
+                    park,
+                    "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.awaitNanos(A.java:1)",
+                    "java.util.concurrent.locks.ReentrantLock$Sync.x(A.java:1)",
+                ],
+                RequestThreads { parked: 1, ..seen },
+            ),
+            (
+                "RUNNABLE",
+                vec![
+                    "sun.nio.ch.Net.poll(java.base@17/Native Method)",
+                    "sun.nio.ch.NioSocketImpl.park(A.java:1)",
+                ],
+                RequestThreads { answer: 1, ..seen },
+            ),
+            (
+                "WAITING (on object monitor)",
+                vec!["java.lang.Object.wait(Native Method)"],
+                RequestThreads { parked: 1, ..seen },
+            ),
+        ] {
+            assert_eq!(one(state, &frames), want, "{state} {frames:?}");
+        }
+    }
+
+    #[test]
+    fn threads_that_wait_for_a_request_serve_none() {
+        let dump = "\"http-nio-8080-exec-2\" #26 daemon\n   java.lang.Thread.State: WAITING (parking)\n\
+                    \tat jdk.internal.misc.Unsafe.park(java.base@17/Native Method)\n\
+                    \tat org.apache.tomcat.util.threads.TaskQueue.take(TaskQueue.java:145)\n\n\
+                    \"VM Thread\" os_prio=0 cpu=5.0ms nid=0x8b1 runnable\n\nJNI global refs: 19\n";
+        assert_eq!(RequestThreads::in_dump(dump), RequestThreads::default());
+        let two = format!(
+            "{}{dump}{}",
+            thread("RUNNABLE", &[]),
+            thread("RUNNABLE", &[])
+        );
+        assert_eq!(RequestThreads::in_dump(&two).seen, 2);
+    }
+}

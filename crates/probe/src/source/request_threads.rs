@@ -1,0 +1,129 @@
+//! What the threads that serve requests do, from thread dumps of a virtual machine of this machine.
+//!
+//! A dump stops all threads while it is written, so that it is taken as rarely as its own length
+//! asks for: at most [`SHARE`] of the time. A thread of its own waits for it, and the reading takes
+//! what has come by then.
+
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::time::{Duration, Instant};
+
+use weir_jvm::{Attach, RequestThreads, Vm};
+
+use crate::reading::{Reading, put};
+
+use super::Origins;
+
+/// Of the virtual machine's time, at most so much goes into dumps.
+const SHARE: f64 = 0.001;
+/// Dumps are at least this far apart.
+const EVERY: Duration = Duration::from_millis(900);
+/// Signals that a dump tells.
+const SIGNALS: [&str; 7] = [
+    "request-threads.seen",
+    "request-threads.running",
+    "request-threads.monitor",
+    "request-threads.lock",
+    "request-threads.asleep",
+    "request-threads.answer",
+    "request-threads.parked",
+];
+
+/// What was counted in a dump, and how long it took.
+type Dump = (RequestThreads, Duration);
+
+/// The threads of a virtual machine.
+#[derive(Debug)]
+pub(crate) struct RequestThreadsSource {
+    pid: u32,
+    dumps: Option<Dumps>,
+    due: Option<Instant>,
+    /// A dump was asked for and has not come.
+    pending: bool,
+}
+
+/// The two ends of the thread that takes the dumps; it ends with them.
+#[derive(Debug)]
+struct Dumps {
+    ask: SyncSender<()>,
+    taken: Receiver<Dump>,
+}
+
+impl RequestThreadsSource {
+    pub(crate) fn new(pid: u32) -> Self {
+        Self {
+            pid,
+            dumps: Dumps::start(pid),
+            due: None,
+            pending: false,
+        }
+    }
+
+    /// Asks for a dump, when one is due.
+    pub(crate) fn ask(&mut self, now: Instant) {
+        let due = self.due.is_none_or(|due| now >= due);
+        if let Some(dumps) = self.dumps.as_ref().filter(|_| due && !self.pending) {
+            self.pending = dumps.ask.try_send(()).is_ok();
+            self.due = Some(now + EVERY);
+        }
+    }
+
+    pub(crate) fn read(&mut self, now: Instant, reading: &mut Reading) {
+        let Some(dumps) = &self.dumps else {
+            return;
+        };
+        match dumps.taken.try_recv() {
+            Ok((threads, took)) => {
+                self.pending = false;
+                self.due = Some(now + EVERY.max(took.div_f64(SHARE)));
+                let counts = [
+                    threads.seen,
+                    threads.running,
+                    threads.monitor,
+                    threads.lock,
+                    threads.asleep,
+                    threads.answer,
+                    threads.parked,
+                ];
+                for (signal, count) in SIGNALS.iter().zip(counts) {
+                    put(reading, *signal, Some(count.into()));
+                }
+            }
+            Err(TryRecvError::Empty) => {}
+            // It cannot be spoken to, or has ended.
+            Err(TryRecvError::Disconnected) => self.dumps = None,
+        }
+    }
+
+    pub(crate) fn add_origins(&self, origins: &mut Origins) {
+        for signal in SIGNALS {
+            let place = format!("thread dumps of process {}", self.pid);
+            origins.entry(signal.to_owned()).or_insert(place);
+        }
+    }
+}
+
+impl Dumps {
+    fn start(pid: u32) -> Option<Self> {
+        let (ask, asked) = sync_channel::<()>(1);
+        let (give, taken) = sync_channel::<Dump>(1);
+        let take = move || {
+            let vm = Vm::of(pid).ok().flatten();
+            let Some(attach) = vm.and_then(|vm| Attach::to(&vm).ok()) else {
+                return;
+            };
+            while asked.recv().is_ok() {
+                let start = Instant::now();
+                let Ok(dump) = attach.jcmd("Thread.print") else {
+                    return;
+                };
+                let took = start.elapsed();
+                if give.send((RequestThreads::in_dump(&dump), took)).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("thread-dumps".to_owned());
+        thread.spawn(take).ok()?;
+        Some(Self { ask, taken })
+    }
+}
