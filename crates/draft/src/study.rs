@@ -372,6 +372,11 @@ fn find(text: &mut Text) {
     text.line("goal = \"largest\"");
     text.line("subject-to = [\"cpu <= 80 %\", \"errors <= 0.1 %\"]");
     text.line("precision = \"5 %\"");
+    text.say(
+        "A limit under `set` that ends the search before that is raised, up to ten times what it is, and put back at the \
+         end. How far it may be raised, or `raise = false`:",
+    );
+    text.out("raise = { threads = 400 }");
 }
 
 /// A text as TOML writes it: in single quotes, where nothing is escaped, if that reads better.

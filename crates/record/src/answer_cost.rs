@@ -44,7 +44,7 @@ impl fmt::Display for AnswerCost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "with {} users: throughput {:.1} /s against {:.1} /s fitted without the settings \
+            "with {} users: throughput {:.1} /s against {:.1} /s fitted without limits \
              ({:+.1} %), mean response time {:.0} ms against {:.0} ms",
             self.users,
             self.throughput_per_s,

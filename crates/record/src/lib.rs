@@ -14,6 +14,7 @@
 
 mod adjustment;
 mod answer_cost;
+mod before_and_after;
 mod comparison;
 mod decide;
 mod evaluate;
@@ -23,6 +24,7 @@ mod invalid;
 mod jtl;
 mod load_second;
 mod plan_check;
+mod raised_limit;
 mod recording;
 mod replay;
 mod request_arrivals;
@@ -42,6 +44,7 @@ mod watch;
 
 pub use adjustment::{Adjustment, AdjustmentKind, LABELS_MAX, OTHER_LABELS};
 pub use answer_cost::AnswerCost;
+pub use before_and_after::{BeforeAndAfter, Seen, Side};
 pub use comparison::{
     Basis, COMPARE_SCHEMA, Change, ComparedSide, FigureComparison, MatchedTrials, RunComparison,
     Scale,
@@ -60,6 +63,7 @@ pub use jtl::{
 };
 pub use load_second::{ClassSecond, LoadSecond, OpenSecond};
 pub use plan_check::{CHECK_SCHEMA, CheckResult, CheckedFile, CheckedName};
+pub use raised_limit::RaisedLimit;
 pub use recording::Recording;
 pub use replay::Replay;
 pub use response_histogram::response_histogram;

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use weir_stats::{Estimate, Verdict};
 
 use crate::answer_cost::AnswerCost;
+use crate::before_and_after::BeforeAndAfter;
+use crate::raised_limit::RaisedLimit;
 use crate::runner::TargetFacts;
 use crate::treatment::{Level, Levels};
 use crate::trial::TrialRecord;
@@ -58,6 +60,10 @@ pub struct StudyResult {
     pub summary: String,
     /// The answer; null for a sweep and when there is none.
     pub answer: Option<Answer>,
+    /// Limits that kept the goal from being reached as the server was found, in the order in which
+    /// they were raised: the answer is that of the server with them raised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raised: Vec<RaisedLimit>,
     /// The setting of every stage that was derived.
     pub settings: BTreeMap<String, f64>,
     /// Where each setting comes from.
@@ -376,6 +382,10 @@ pub struct Held {
     /// them in words only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<AnswerCost>,
+    /// That load with the limits as found beside it; absent when not measured, or nothing was to
+    /// be set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_and_after: Option<BeforeAndAfter>,
 }
 
 /// One thing that was asked of the check.

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use weir_record::{RunManifest, StudyResult, Timeline};
 
 mod assets;
+mod before_and_after;
 mod comparison;
 mod dashboard;
 mod explanation;

@@ -5,6 +5,7 @@ use weir_record::{StudyResult, SweepOverview, SweepTable, TrialRecord};
 use weir_shown::is_hidden;
 
 use crate::ReportInput;
+use crate::before_and_after;
 use crate::figures::{WithEstimate as _, number};
 use crate::standing::Standing;
 use crate::sweep::{has_published, in_cell, measured, published};
@@ -89,6 +90,12 @@ fn check(result: &StudyResult) -> Option<String> {
         let heads = ["waits for", "mean waiting", "mean wait"];
         text.push('\n');
         text.push_str(&table(&heads, ":--|--:|--:", rows));
+    }
+    if let Some(both) = before_and_after::of(held) {
+        let rows = before_and_after::rows(both).into_iter();
+        let rows = rows.map(|(name, before, after)| [name.to_owned(), before, after]);
+        text.extend(["\n", &before_and_after::title(both), "\n\n"]);
+        text.push_str(&table(&before_and_after::HEADS, ":--|--:|--:", rows));
     }
     if let Some(cost) = &held.cost_at_answer {
         text.extend(["\nCost at the answer: ", &escape(cost), "\n"]);

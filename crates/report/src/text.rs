@@ -2,12 +2,13 @@
 
 use weir_metric::SignalUnit;
 use weir_record::{
-    ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepOverview, SweepTable,
-    TrialRecord,
+    BeforeAndAfter, ClassRecord, Errors, OpenRecord, ResponseTime, StudyResult, SweepOverview,
+    SweepTable, TrialRecord,
 };
 
 mod ending;
 
+use crate::before_and_after;
 use crate::failures::in_words;
 use crate::figures::{WithEstimate as _, number};
 use crate::grid::{Align, Grid, cut, wrap};
@@ -147,6 +148,20 @@ fn grid_of_limits(result: &StudyResult, [stage, from, to]: [&str; 3]) -> Grid {
     grid
 }
 
+/// Users with the limits as found, and as many with those set.
+fn grid_of_both(both: &BeforeAndAfter) -> Grid {
+    let [figure, before, after] = before_and_after::HEADS;
+    let mut grid = Grid::new(&[
+        (figure, Align::Left),
+        (before, Align::Right),
+        (after, Align::Right),
+    ]);
+    for (name, before, after) in before_and_after::rows(both) {
+        grid.row(vec![name.to_owned(), before, after]);
+    }
+    grid
+}
+
 fn with_trials(says: &str, trials: &[u32]) -> String {
     if trials.is_empty() {
         says.to_owned()
@@ -178,6 +193,10 @@ fn check(result: &StudyResult, width: usize) -> Option<String> {
     if !waits.is_empty() {
         let waits = format!("Waiting, mean (mean wait): {}", waits.join(", "));
         text.push_str(&wrap("  ", "    ", &waits, width));
+    }
+    if let Some(both) = before_and_after::of(held) {
+        text.push_str(&wrap("  ", "    ", &before_and_after::title(both), width));
+        text.push_str(&grid_of_both(both).lines("    "));
     }
     if let Some(cost) = &held.cost_at_answer {
         let cost = format!("Cost at the answer: {cost}");

@@ -193,6 +193,7 @@ fn outcome(
         question: spec.question.clone(),
         summary: told.summary(),
         answer: told.answer(),
+        raised: Vec::new(),
         settings,
         settings_detail,
         held: None,

@@ -99,6 +99,7 @@ fn held(trials: &[&TrialRecord], requirements: Vec<RequirementCheck>, facts: &Ta
         wait_ms: means("wait", 1e3),
         cost_at_answer: None,
         cost: None,
+        before_and_after: None,
     }
 }
 

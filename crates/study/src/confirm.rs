@@ -4,6 +4,7 @@ use weir_record::{Held, Level, Levels, Role, TargetFacts, TrialRecord};
 
 use crate::check::{self, Expected, SURPLUS, WAITING_BELOW};
 use crate::file::FindSpec;
+use crate::raise;
 use crate::search::USERS;
 use crate::search::users::Users;
 use crate::settings::{Demand, Front, Settings, ThreadSearch};
@@ -57,7 +58,7 @@ pub(crate) fn confirm(
     let Some(mut search) = ThreadSearch::new(&demand, goal) else {
         return Ok(());
     };
-    let users = (SURPLUS * f64::from(at.users)).ceil();
+    let users = f64::from(users_of_check(at));
     let front = front(spec, trials, &demand, goal, users);
     let expected = Expected {
         cpu: goal,
@@ -68,7 +69,8 @@ pub(crate) fn confirm(
     let mut threads = search.largest(KEEP * at.cpu);
     while attempts.len() < CONFIRM_MAX {
         let because = because(&search, &demand, threads);
-        let settings = Settings::around(threads, because, &demand, &front, &facts);
+        let mut settings = Settings::around(threads, because, &demand, &front, &facts);
+        settings.add_missing(raise::settings(trials.raised(), &facts));
         // The cost at the answer is measured last, if the budget still reaches for it.
         let later_s = if attempts.is_empty() {
             least_cost_s(spec.window)
@@ -106,6 +108,11 @@ pub(crate) fn confirm(
         threads = next;
     }
     Ok(())
+}
+
+/// The level of users of the check.
+pub(crate) fn users_of_check(at: &AnswerPoint) -> u32 {
+    (SURPLUS * f64::from(at.users)).ceil() as u32
 }
 
 /// Users and all settings that differ from what was found.

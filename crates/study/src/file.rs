@@ -13,6 +13,7 @@ mod gate;
 mod level;
 mod load;
 mod matters;
+mod raise;
 mod several;
 mod sweep;
 mod target;
@@ -23,6 +24,7 @@ pub use gate::GateSpec;
 pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
 pub(crate) use matters::AS_FOUND;
 pub use matters::MattersSpec;
+pub use raise::RaiseSpec;
 pub use several::SeveralSpec;
 pub(crate) use several::is_spare;
 pub(crate) use sweep::default_columns;
@@ -125,10 +127,13 @@ fn read(root: &Section<'_>) -> Option<StudyFile> {
     let gate = gate::read(root);
     let ask = read_ask(root, question, load.as_ref(), seed);
     root.finish();
-    let (load, ask) = (load?, ask?);
+    let (target, load, mut ask) = (target?, load?, ask?);
     check_properties(root, &load, &ask);
+    if let Ask::Find(find) = &mut ask {
+        find.raise.kept = target.settings.keys().cloned().collect();
+    }
     Some(StudyFile {
-        target: target?,
+        target,
         gate: gate::of_study(root, gate, &ask),
         load,
         ask,

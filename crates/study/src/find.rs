@@ -3,7 +3,8 @@
 
 use weir_metric::Requirement;
 use weir_record::{
-    Answer, AnswerCost, Finding, Held, Role, Status, TargetFacts, TrialRecord, TrialRunner,
+    Answer, AnswerCost, BeforeAndAfter, Finding, Held, Role, Side, Status, TargetFacts,
+    TrialRecord, TrialRunner,
 };
 
 use crate::answer;
@@ -16,9 +17,10 @@ use crate::hold_by_gate;
 use crate::learned::Learned;
 use crate::observer::StudyObserver;
 use crate::outcome::Outcome;
+use crate::raise;
 use crate::search::cpu::CpuFit;
 use crate::search::{self, Found, Goals};
-use crate::settings::{Demand, THREADS};
+use crate::settings::{Demand, Settings, THREADS};
 use crate::summary;
 use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 
@@ -26,8 +28,8 @@ use crate::trials::{Effort, Stop, Trials, Wanted, least_cost_s};
 const WIDTH_MAX: f64 = 0.6;
 
 /// Shortest trials that the search leaves room for: three of the check with a longer window for one
-/// of them, and one for the cost.
-const RESERVED: f64 = 5.0;
+/// of them, one with the limits as found, and one for the cost.
+const RESERVED: f64 = 7.0;
 
 /// Finds the largest number of users that meets the requirements, derives the settings that hold
 /// the server there, and checks that they do; or finds and checks the cap of a gateway in front of
@@ -52,7 +54,7 @@ fn run(
 ) -> Result<(), Stop> {
     let goals = Goals::of(&spec.requirements);
     let reserve_s = reserve_s(spec, facts, &goals);
-    let found = search::search(spec, &goals, trials, reserve_s)?;
+    let found = search(spec, &goals, trials, reserve_s, learned)?;
     learned.found = Some(found.clone());
     let Found::Level {
         root,
@@ -92,13 +94,39 @@ fn run(
             confirm::confirm(spec, trials, demand, goal, &point, &mut learned.confirmed)?;
             if learned.confirmed.is_none() {
                 learned.no_settings = Some(NO_THREADS.to_owned());
+                learned.settings = raise::settings(&learned.raised, facts);
             }
+            before_and_after(spec, facts, trials, &point, learned)?;
             cost_at_answer(spec, facts, trials, &point, learned)
         }
         (why, ..) => {
             learned.no_settings = Some(why.unwrap_or(NOT_TOLD).to_owned());
+            learned.settings = raise::settings(&learned.raised, facts);
             Ok(())
         }
+    }
+}
+
+/// Searches, and goes on with a higher limit where one that may be raised ends the search.
+fn search(
+    spec: &FindSpec,
+    goals: &Goals,
+    trials: &mut Trials<'_>,
+    reserve_s: f64,
+    learned: &mut Learned,
+) -> Result<Found, Stop> {
+    let goal = goals.cpu.map(|(_, goal)| goal);
+    loop {
+        let found = search::search(spec, goals, trials, reserve_s)?;
+        let Some(limit) = raise::next(spec, &found, goal, trials, &learned.raised) else {
+            return Ok(found);
+        };
+        trials.note(&format!(
+            "`{}` is the limit at {}, and may be set: it is raised to {}, and the search goes on",
+            limit.stage, limit.from, limit.to
+        ));
+        trials.raise(limit.clone());
+        learned.raised.push(limit);
     }
 }
 
@@ -138,7 +166,7 @@ fn too_wide(answer: Option<&Answer>) -> bool {
     })
 }
 
-/// Seconds of load that the settings need after the search: two trials of the check and the cost.
+/// Seconds of load that the settings need after the search.
 fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
     if spec.varied == Varied::GateConcurrency {
         return least_cost_s(spec.window);
@@ -177,6 +205,49 @@ fn unmet(requirements: &[Requirement], answer: &Answer, trials: &[&TrialRecord])
         .collect()
 }
 
+/// The load of the check once more with the limits as found: what the settings change for it.
+fn before_and_after(
+    spec: &FindSpec,
+    facts: &TargetFacts,
+    trials: &mut Trials<'_>,
+    at: &AnswerPoint,
+    learned: &mut Learned,
+) -> Result<(), Stop> {
+    let Some(confirmed) = &mut learned.confirmed else {
+        return Ok(());
+    };
+    let changes = confirmed.settings.changed(facts).next().is_some();
+    let after = confirmed.held.trials.last().copied();
+    let after = after.and_then(|id| trials.records().iter().find(|trial| trial.id == id));
+    let Some(after) = after.filter(|_| confirmed.held.passed && changes).cloned() else {
+        return Ok(());
+    };
+    // With too many users it takes long to become steady; where a limit had to be raised, what that
+    // buys is worth more than what it costs at the answer.
+    let later_s = if learned.raised.is_empty() {
+        2.0 * least_cost_s(spec.window)
+    } else {
+        0.0
+    };
+    let Some(window) = trials.window(spec.window, Effort::Full, later_s) else {
+        return Ok(());
+    };
+    // The answer and its check stand without it.
+    let before = trials.run_once(&Wanted {
+        role: Role::Check,
+        case: None,
+        levels: confirm::levels(confirm::users_of_check(at), &Settings::default(), facts),
+        window,
+        why: "the same users with the limits as found",
+    })?;
+    confirmed.held.before_and_after = before.valid.then(|| BeforeAndAfter {
+        users: before.population,
+        before: Side::of(&before),
+        after: Side::of(&after),
+    });
+    Ok(())
+}
+
 /// One trial at the answer itself with the settings applied: what they cost those who need no
 /// limit.
 fn cost_at_answer(
@@ -196,13 +267,17 @@ fn cost_at_answer(
     let Some(window) = trials.window(spec.window, Effort::Full, 0.0) else {
         return Ok(());
     };
-    let record = trials.run(&Wanted {
+    // The answer and its check stand without it.
+    let record = trials.run_once(&Wanted {
         role: Role::Check,
         case: None,
         levels: confirm::levels(at.users, &confirmed.settings, facts),
         window,
         why: "what the settings cost at the answer itself",
     })?;
+    if !record.valid {
+        return Ok(());
+    }
     let cost = cost(&record, at);
     confirmed.held.cost_at_answer = Some(cost.to_string());
     confirmed.held.cost = Some(cost);
@@ -223,7 +298,9 @@ fn cost(record: &TrialRecord, at: &AnswerPoint) -> AnswerCost {
 
 /// Settings that no trial has shown to hold.
 fn unchecked(learned: &Learned) -> Option<Finding> {
-    (learned.settings.is_some() && learned.confirmed.is_none()).then(|| {
+    // Raised limits were in force in the trials that the answer rests on.
+    let tried = !learned.raised.is_empty();
+    (learned.settings.is_some() && learned.confirmed.is_none() && !tried).then(|| {
         Finding::new(
             "answer-not-checked",
             "The answer follows from the trials of the search; no trial was made with it in force, because the budget of load was \
@@ -266,6 +343,7 @@ fn outcome(
         target: facts,
         summary,
         answer: learned.answer,
+        raised: learned.raised,
         settings: settings.limits,
         settings_detail: settings.details,
         held,

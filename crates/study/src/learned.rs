@@ -1,6 +1,6 @@
 //! What a study has learned so far, whole or cut short.
 
-use weir_record::Answer;
+use weir_record::{Answer, RaisedLimit};
 
 use crate::confirm::Confirmed;
 use crate::search::Found;
@@ -12,6 +12,8 @@ use crate::settings::Settings;
 pub(crate) struct Learned {
     pub(crate) found: Option<Found>,
     pub(crate) answer: Option<Answer>,
+    /// Limits that ended the search as the server was found, and were raised for it to go on.
+    pub(crate) raised: Vec<RaisedLimit>,
     /// Requirements from below that the answer does not meet.
     pub(crate) unmet: Vec<String>,
     pub(crate) confirmed: Option<Confirmed>,

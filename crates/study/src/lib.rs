@@ -67,6 +67,7 @@ mod learned;
 mod matters;
 mod observer;
 mod outcome;
+mod raise;
 mod requirement;
 mod search;
 mod settings;
@@ -86,9 +87,9 @@ pub use file::{
     EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp,
     LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec, MattersSpec,
     MetricName, MetricWords, MetricsSpec, MpmKind, OverviewColumnSpec, OverviewSpec, PictureSpec,
-    PoolWord, Problem, SeveralSpec, Shown, SpreadSpec, SpringBootApp, SpringBootSpec, StopSignal,
-    StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec, Varied,
-    auto_window,
+    PoolWord, Problem, RaiseSpec, SeveralSpec, Shown, SpreadSpec, SpringBootApp, SpringBootSpec,
+    StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
+    Varied, auto_window,
 };
 pub use find::find;
 pub use matters::matters;

@@ -176,6 +176,7 @@ fn outcome(
         question: spec.question.clone(),
         summary: told::summary(spec, learned, end.as_ref()),
         answer: None,
+        raised: Vec::new(),
         settings: BTreeMap::new(),
         settings_detail: Vec::new(),
         held: None,

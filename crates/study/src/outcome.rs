@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use weir_record::{
     Answer, ConfigurationDiff, Difference, Finding, Held, JointSettings, LevelComparison,
-    RESULT_SCHEMA, SettingDetail, Spent, Status, StudyResult, SweepTable, TargetFacts, TrialError,
-    TrialRecord,
+    RESULT_SCHEMA, RaisedLimit, SettingDetail, Spent, Status, StudyResult, SweepTable, TargetFacts,
+    TrialError, TrialRecord,
 };
 
 /// The result of a study: all of `result.json` but what only the program knows (version, run,
@@ -23,6 +23,8 @@ pub struct Outcome {
     pub summary: String,
     /// The answer; `None` for a sweep and when there is none.
     pub answer: Option<Answer>,
+    /// Limits that were raised for the search to go on.
+    pub raised: Vec<RaisedLimit>,
     /// The setting of every stage that was derived.
     pub settings: BTreeMap<String, f64>,
     /// Where each setting comes from.
@@ -65,6 +67,7 @@ impl Outcome {
             target: self.target,
             summary: self.summary,
             answer: self.answer,
+            raised: self.raised,
             settings: self.settings,
             settings_detail: self.settings_detail,
             configuration,

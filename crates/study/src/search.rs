@@ -209,11 +209,12 @@ pub(crate) fn search(
     reserve_s: f64,
 ) -> Result<Found, Stop> {
     let facts = trials.facts().clone();
-    let mut step = first(
-        spec,
-        facts.cpus,
-        trials.population(&levels(spec, spec.within.0)),
-    );
+    let mut step = if trials.valid().is_empty() {
+        let population = trials.population(&levels(spec, spec.within.0));
+        first(spec, facts.cpus, population)
+    } else {
+        next(spec, goals, &trials.valid(), &facts)
+    };
     loop {
         let (level, effort, why) = match step {
             Step::End(found) => return Ok(found),
@@ -233,10 +234,12 @@ pub(crate) fn search(
         let Some(window) = trials.window(spec.window, effort, reserve_s) else {
             return Ok(best_so_far(spec, goals, &trials.valid(), facts.cpus));
         };
+        let mut levels = levels(spec, level);
+        levels.extend(trials.raised_levels());
         let record = trials.run(&Wanted {
             role: Role::Search,
             case: None,
-            levels: levels(spec, level),
+            levels,
             window,
             why: &why,
         })?;

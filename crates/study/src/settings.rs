@@ -58,7 +58,15 @@ impl Settings {
         settings
     }
 
-    fn put(&mut self, facts: &TargetFacts, stage: &str, to: f64, because: String, trials: &[u32]) {
+    /// Adds a limit, where the target has it and it can be set.
+    pub(crate) fn put(
+        &mut self,
+        facts: &TargetFacts,
+        stage: &str,
+        to: f64,
+        because: String,
+        trials: &[u32],
+    ) {
         let Some(stage) = facts.stage(stage).filter(|stage| stage.settable) else {
             return;
         };
@@ -71,6 +79,16 @@ impl Settings {
             because,
             trials: trials.to_vec(),
         });
+    }
+
+    /// Adds what stands in another and not in this.
+    pub(crate) fn add_missing(&mut self, other: Option<Self>) {
+        for detail in other.into_iter().flat_map(|other| other.details) {
+            if !self.limits.contains_key(&detail.stage) {
+                self.limits.insert(detail.stage.clone(), detail.to);
+                self.details.push(detail);
+            }
+        }
     }
 
     /// The limits that differ from what was found: only they have to be set, and a target may need

@@ -84,6 +84,7 @@ fn refused(spec: &SeveralSpec, facts: TargetFacts, says: String) -> Outcome {
         question: spec.question.clone(),
         summary: format!("Nothing was tried: {says}."),
         answer: None,
+        raised: Vec::new(),
         settings: BTreeMap::new(),
         settings_detail: Vec::new(),
         held: None,

@@ -1,7 +1,9 @@
 //! The result in a sentence or two.
 
+use std::collections::BTreeSet;
+
 use weir_metric::{Metric, Requirement, SignalUnit};
-use weir_record::{Answer, Held, TargetFacts, TrialRecord};
+use weir_record::{Answer, Held, RaisedLimit, TargetFacts, TrialRecord};
 
 use crate::check::gate::GATE;
 use crate::file::{FindSpec, Varied};
@@ -37,9 +39,10 @@ pub(crate) fn of_find(
         }
         Some(Found::Level { .. }) => {
             let answer = learned.answer.as_ref();
-            answer.map_or_else(String::new, |answer| level(spec, answer))
+            answer.map_or_else(String::new, |answer| level(spec, answer, learned))
         }
     }];
+    sentences.extend(as_found(spec, learned));
     if !learned.unmet.is_empty() {
         sentences.push(format!("Not met there: {}.", learned.unmet.join(", ")));
     }
@@ -64,17 +67,18 @@ pub(crate) fn of_find(
     sentences.join(" ")
 }
 
-fn level(spec: &FindSpec, answer: &Answer) -> String {
+fn level(spec: &FindSpec, answer: &Answer, learned: &Learned) -> String {
     let noun = spec.varied.noun();
+    let with = with_limits(learned);
     if answer.limited_by.is_some() {
         return format!(
-            "{} {noun} or more: the requirements still hold at the end of the range; a wider \
+            "{} {noun} or more{with}: the requirements still hold at the end of the range; a wider \
              `within` finds where they end.",
             answer.value
         );
     }
     let mut parts = vec![format!(
-        "{} {noun} ({:.0} % interval {}–{})",
+        "{} {noun}{with} ({:.0} % interval {}–{})",
         answer.value,
         answer.confidence * 100.0,
         answer.low,
@@ -101,6 +105,51 @@ fn level(spec: &FindSpec, answer: &Answer) -> String {
             .map(|binding| format!("limited by {binding}")),
     );
     format!("{}.", parts.join("; "))
+}
+
+/// With which limits the answer holds, where that is not those that were found:
+/// ` with threads = 26`.
+fn with_limits(learned: &Learned) -> String {
+    let stages: BTreeSet<&str> = learned
+        .raised
+        .iter()
+        .map(|limit| limit.stage.as_str())
+        .collect();
+    let settings = learned.confirmed.as_ref().map(|checked| &checked.settings);
+    let settings = settings.or(learned.settings.as_ref());
+    let limits: Vec<String> = stages
+        .into_iter()
+        .filter_map(|stage| {
+            let raised = learned.raised.iter().rfind(|limit| limit.stage == stage)?;
+            let set = settings.and_then(|settings| settings.limits.get(stage));
+            Some(format!("{stage} = {}", set.copied().unwrap_or(raised.to)))
+        })
+        .collect();
+    if limits.is_empty() {
+        return String::new();
+    }
+    format!(" with {}", limits.join(" and "))
+}
+
+/// What ended the search as the server was found.
+fn as_found(spec: &FindSpec, learned: &Learned) -> Vec<String> {
+    let noun = spec.varied.noun();
+    let mut sentences = Vec::new();
+    for (at, limit) in learned.raised.iter().enumerate() {
+        let RaisedLimit {
+            stage, from, users, ..
+        } = limit;
+        let waiting = limit.waiting.map_or_else(String::new, |waiting| {
+            format!(" and {waiting:.1} requests wait for it")
+        });
+        let begin = if at == 0 { "As found" } else { "Then" };
+        sentences.push(format!(
+            "{begin}, `{stage}` = {from} is the limit: with {users} virtual users the CPU is {:.1} %{waiting}, and more \
+             {noun} bring no more.",
+            limit.cpu * 100.0
+        ));
+    }
+    sentences
 }
 
 /// The bounds on the CPU, as shares of one.
@@ -183,7 +232,7 @@ fn never(
              another server or the network."
                 .to_owned()
         },
-        |stage| full(stage, last, facts),
+        |stage| full(spec, stage, last, facts),
     ));
     sentences.join(" ")
 }
@@ -198,11 +247,11 @@ fn gate_is_full(trial: &TrialRecord) -> bool {
 }
 
 /// The stage that is the limit, with its figures and the way out.
-fn full(stage: &str, trial: &TrialRecord, facts: &TargetFacts) -> String {
+fn full(spec: &FindSpec, stage: &str, trial: &TrialRecord, facts: &TargetFacts) -> String {
+    let now = limit(trial, facts, stage).unwrap_or_default();
     let mut parts = vec![format!(
-        "`{stage}` is the limit: {:.1} of {} in use",
+        "`{stage}` is the limit: {:.1} of {now} in use",
         trial.occupancy(stage).unwrap_or_default(),
-        limit(trial, facts, stage).unwrap_or_default()
     )];
     let in_front = if stage == THREADS {
         REQUEST_QUEUE
@@ -216,7 +265,31 @@ fn full(stage: &str, trial: &TrialRecord, facts: &TargetFacts) -> String {
         parts.push(format!("{:.0} ms each", wait_s * 1e3));
     }
     format!(
-        "{}. Raise it and ask again, or ask for a response time instead of CPU.",
-        parts.join(", ")
+        "{}. {}, or ask for a response time instead of CPU.",
+        parts.join(", "),
+        way_to_raise(spec, stage, now, facts)
     )
+}
+
+/// How the limit is raised, which was not done.
+fn way_to_raise(spec: &FindSpec, name: &str, now: f64, facts: &TargetFacts) -> String {
+    let stage = facts.stage(name);
+    let more = (2.0 * now).max(1.0);
+    if spec.varied == Varied::Users && stage.is_some_and(|stage| stage.settable) {
+        return format!(
+            "Let it be raised further (`raise = {{ {} = {more} }}` under [find])",
+            key(name)
+        );
+    }
+    let native = stage.and_then(|stage| stage.native.as_deref());
+    let word = native.map_or_else(String::new, |native| format!(" ({native})"));
+    format!("Weir was not told how to set it: raise {name}{word} to {more} and ask again")
+}
+
+/// A stage as a key of TOML.
+fn key(stage: &str) -> String {
+    if stage.contains('.') {
+        return format!("\"{stage}\"");
+    }
+    stage.to_owned()
 }

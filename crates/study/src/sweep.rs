@@ -177,6 +177,7 @@ fn outcome(
         question: spec.question.clone(),
         summary: summary.join(" "),
         answer: None,
+        raised: Vec::new(),
         settings: BTreeMap::new(),
         settings_detail: Vec::new(),
         held: None,

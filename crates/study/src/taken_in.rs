@@ -52,6 +52,7 @@ pub fn of_files(trials: Vec<TrialRecord>, target: TargetFacts) -> Outcome {
         ),
         target,
         answer: None,
+        raised: Vec::new(),
         settings: std::collections::BTreeMap::new(),
         settings_detail: Vec::new(),
         held: None,

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use weir_record::{
-    Levels, Role, TargetFacts, Treatment, TrialError, TrialRecord, TrialRunner, Window,
+    Levels, RaisedLimit, Role, TargetFacts, Treatment, TrialError, TrialRecord, TrialRunner, Window,
 };
 
 use crate::observer::StudyObserver;
+use crate::raise;
 
 /// Seconds of load behind a measured window, until the running samples have ended.
 const DRAIN_S: f64 = 1.0;
@@ -63,6 +64,7 @@ pub(crate) struct Trials<'a> {
     seed: u64,
     budget: Option<Budget>,
     block: Option<u32>,
+    raised: Vec<RaisedLimit>,
 }
 
 impl<'a> Trials<'a> {
@@ -79,12 +81,40 @@ impl<'a> Trials<'a> {
             seed,
             budget: budget.map(Budget::new),
             block: None,
+            raised: Vec::new(),
         }
     }
 
     /// All trials from here on belong to this block, counted from 1.
     pub(crate) fn begin_block(&mut self, block: u32) {
         self.block = Some(block);
+    }
+
+    /// From here on the search is that of the server with this limit raised. What the trials took
+    /// in which the lower one acted is not charged to it.
+    pub(crate) fn raise(&mut self, limit: RaisedLimit) {
+        let counted: Vec<u32> = self.valid().iter().map(|trial| trial.id).collect();
+        self.raised.retain(|before| before.stage != limit.stage);
+        self.raised.push(limit);
+        let count: Vec<u32> = self.valid().iter().map(|trial| trial.id).collect();
+        let Some(budget) = &mut self.budget else {
+            return;
+        };
+        for trial in &self.records {
+            if counted.contains(&trial.id) && !count.contains(&trial.id) {
+                budget.give_back(trial);
+            }
+        }
+    }
+
+    /// The limits that are raised.
+    pub(crate) fn raised(&self) -> &[RaisedLimit] {
+        &self.raised
+    }
+
+    /// The levels of the limits that are raised.
+    pub(crate) fn raised_levels(&self) -> Levels {
+        raise::levels(&self.raised)
     }
 
     /// Tells the user something that he should read now.
@@ -106,9 +136,14 @@ impl<'a> Trials<'a> {
         &self.records
     }
 
-    /// The trials whose figures may be used.
+    /// The trials whose figures may be used: not those in which a limit acted that was raised
+    /// since.
     pub(crate) fn valid(&self) -> Vec<&TrialRecord> {
-        self.records.iter().filter(|trial| trial.valid).collect()
+        let facts = self.facts();
+        let valid = self.records.iter().filter(|trial| trial.valid);
+        valid
+            .filter(|trial| raise::still_counts(trial, &self.raised, facts))
+            .collect()
     }
 
     pub(crate) fn into_records(self) -> Vec<TrialRecord> {
@@ -209,8 +244,9 @@ impl<'a> Trials<'a> {
 
 /// Seconds of load that may still be spent.
 ///
-/// An attempt that was thrown away because others used the machine is not the study's doing: it is
-/// charged only when the whole load would otherwise exceed twice the budget.
+/// An attempt that was thrown away because others used the machine is not the study's doing, and a
+/// trial in which a limit acted that was raised since says nothing of the answer: they are charged
+/// only when the whole load would otherwise exceed twice the budget.
 #[derive(Debug)]
 struct Budget {
     left_s: f64,
@@ -229,6 +265,11 @@ impl Budget {
         let attempt_s = record.warm_up_s + record.window_s + DRAIN_S;
         self.left_s -= attempt_s;
         self.left_with_thrown_s -= attempt_s * (1.0 + f64::from(record.repeats));
+    }
+
+    /// A trial is not the search's any more; it stays part of the whole load.
+    fn give_back(&mut self, record: &TrialRecord) {
+        self.left_s += record.warm_up_s + record.window_s + DRAIN_S;
     }
 
     fn left_s(&self) -> f64 {

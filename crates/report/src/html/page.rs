@@ -12,6 +12,7 @@ use super::seconds::Seconds;
 use super::sweep::Sweep;
 use crate::ReportInput;
 use crate::assets::Assets;
+use crate::before_and_after;
 use crate::figures::{number, unit_of};
 use crate::standing::Standing;
 use crate::words;
@@ -88,6 +89,8 @@ struct Check {
     heading: String,
     requirements: Vec<Requirement>,
     waits: Vec<(String, String, String)>,
+    /// Users with the limits as found, and as many with those set.
+    both: Option<(String, Vec<before_and_after::Row>)>,
     cost: Option<String>,
 }
 
@@ -323,6 +326,8 @@ fn check(result: &StudyResult, held: &Held) -> Check {
         heading: words::check(held),
         requirements: requirements.collect(),
         waits: words::waits(result, held),
+        both: before_and_after::of(held)
+            .map(|both| (before_and_after::title(both), before_and_after::rows(both))),
         cost: held.cost_at_answer.as_deref().map(words::unbroken),
     }
 }
@@ -353,7 +358,9 @@ fn funnels(result: &StudyResult) -> (Vec<Funnel>, usize) {
             wanted.extend(trial.map(|trial| (row.case.clone(), trial)));
         }
     } else {
-        let title = if result.answer.is_some() {
+        let title = if result.answer.is_some() && !result.raised.is_empty() {
+            "Near the answer, limits raised"
+        } else if result.answer.is_some() {
             "Near the answer, limits as found"
         } else {
             "The last valid trial"
@@ -362,6 +369,13 @@ fn funnels(result: &StudyResult) -> (Vec<Funnel>, usize) {
         let mut checked = result.held.iter().flat_map(|held| held.trials.iter().rev());
         let check = checked.find_map(find);
         wanted.extend(check.map(|trial| ("The check, limits set".to_owned(), trial)));
+        let before = result
+            .held
+            .iter()
+            .filter_map(|held| held.before_and_after.as_ref());
+        let before = before.filter_map(|both| find(&both.before.trial));
+        let title = "The same load, limits as found";
+        wanted.extend(before.map(|trial| (title.to_owned(), trial)));
     }
     let left_out = wanted.len().saturating_sub(FUNNELS_MAX);
     let funnels = wanted.into_iter().take(FUNNELS_MAX).enumerate();

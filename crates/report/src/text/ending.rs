@@ -6,6 +6,7 @@
 use weir_metric::SignalUnit;
 use weir_record::{Answer, Held, Status, StudyResult, TrialRecord};
 
+use crate::before_and_after;
 use crate::figures::number;
 use crate::grid::wrap;
 use crate::words;
@@ -16,7 +17,7 @@ const NOBODY: f64 = 0.05;
 /// The end of a study in few lines. Ends with a line break.
 pub fn ending(result: &StudyResult, width: usize) -> String {
     let mut text = if let Some(headline) = headline(result) {
-        headline + &limits(result) + &verified(result, width)
+        headline + &as_found(result, width) + &limits(result) + &verified(result, width)
     } else {
         // Whatever else was asked or happened is told in the sentences of the summary, with what
         // the check found.
@@ -114,7 +115,27 @@ fn verified(result: &StudyResult, width: usize) -> String {
     let figures = measured(result, held).join(", ");
     let colon = if figures.is_empty() { "" } else { ": " };
     let text = format!("Verified at {users} users{colon}{figures}");
-    wrap("", "  ", &text, width)
+    let mut text = wrap("", "  ", &text, width);
+    if let Some(both) = before_and_after::of(held) {
+        let says = before_and_after::in_brief(both);
+        text.push_str(&wrap("Before: ", "  ", &says, width));
+    }
+    text
+}
+
+/// What ended the search as the server was found.
+fn as_found(result: &StudyResult, width: usize) -> String {
+    let lines = result.raised.iter().map(|limit| {
+        let says = format!(
+            "as found, {} {} is the limit: CPU {} with {} users, and more users bring no more",
+            limit.stage,
+            number(limit.from),
+            SignalUnit::Share.text(limit.cpu),
+            number(f64::from(limit.users))
+        );
+        wrap("  ", "  ", &says, width)
+    });
+    lines.collect()
 }
 
 /// What the check found in place of what was asked for.

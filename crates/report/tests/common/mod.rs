@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use weir_record::{
-    Answer, ClassRecord, Column, CpuRecord, CpuScope, Errors, Figure, Finding, Held, Level, Levels,
-    OverviewRow, RESULT_SCHEMA, Reading, RequirementCheck, ResponseTime, Role, RunManifest,
-    SettingDetail, Spent, Stage, Statistic, Status, StudyResult, SweepOverview, SweepRow,
-    SweepTable, TargetFacts, Timeline, TrialRecord, WhenFull,
+    Answer, BeforeAndAfter, ClassRecord, Column, CpuRecord, CpuScope, Errors, Figure, Finding,
+    Held, Level, Levels, OverviewRow, RESULT_SCHEMA, Reading, RequirementCheck, ResponseTime, Role,
+    RunManifest, SettingDetail, Side, Spent, Stage, Statistic, Status, StudyResult, SweepOverview,
+    SweepRow, SweepTable, TargetFacts, Timeline, TrialRecord, WhenFull,
 };
 use weir_report::ReportInput;
 use weir_stats::{Estimate, Method};
@@ -372,6 +372,7 @@ fn empty_result(question: &str, summary: &str) -> StudyResult {
         target: target(),
         summary: summary.to_owned(),
         answer: None,
+        raised: Vec::new(),
         settings: BTreeMap::new(),
         settings_detail: Vec::new(),
         held: None,
@@ -558,6 +559,11 @@ fn held(trials: &[TrialRecord]) -> Held {
         wait_ms: BTreeMap::from([("request-queue".to_owned(), 203.0)]),
         cost_at_answer: Some("with 41 users the limit makes 1.2 requests wait 9.8 ms on average; throughput is 0.4 % lower (within the intervals).".to_owned()),
         cost: None,
+        before_and_after: Some(BeforeAndAfter {
+            users: check.population,
+            before: Side::of(&trials[8]),
+            after: Side::of(check),
+        }),
     }
 }
 

@@ -13,6 +13,7 @@ use weir_userfile::{Problems, Section, cannot, hint};
 use super::best::BestGoal;
 use super::factor::{Allowed, check_name};
 use super::load::{LoadSpec, auto_window};
+use super::raise::{self, RaiseSpec};
 use super::sweep::read_set;
 
 /// The goal when a study names none.
@@ -76,6 +77,8 @@ pub struct FindSpec {
     pub within: (u32, u32),
     /// What has to hold; all of it.
     pub requirements: Vec<Requirement>,
+    /// Which limits may be raised when they end the search before its goal.
+    pub raise: RaiseSpec,
     /// The search stops when the answer is known to this share of itself.
     pub precision: f64,
     /// How long a trial measures.
@@ -96,6 +99,7 @@ impl Default for FindSpec {
             set: Levels::new(),
             within: WITHIN,
             requirements,
+            raise: RaiseSpec::default(),
             precision: PRECISION,
             window: auto_window(),
             budget: Some(BUDGET),
@@ -137,6 +141,7 @@ pub(crate) fn read(
         check_rises_with_gate(section);
     }
     let precision = read_precision(section).unwrap_or(PRECISION);
+    let raise = raise::read(section);
     let budget = section.parsed("budget", parse_duration);
     if let Some(budget) = budget
         .as_ref()
@@ -167,6 +172,7 @@ pub(crate) fn read(
         set,
         within,
         requirements,
+        raise,
         precision,
         window,
         budget: budget.map(Spanned::into_inner).or(auto.then_some(most)),

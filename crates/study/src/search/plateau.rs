@@ -13,7 +13,7 @@ use super::cpu::{CpuFit, SPREAD, disturbed_by};
 
 /// A stage is full when this share of its limit is in use on average: a pool that is never empty
 /// of waiters shows a little less than all in use, because handing over takes time.
-const FULL: f64 = 0.95;
+pub(crate) const FULL: f64 = 0.95;
 /// The CPU counts as flat when it rises by less than this share of what the model foretells …
 const FLAT: f64 = 0.3;
 /// … and the model foretells more than this many standard deviations of a trial.

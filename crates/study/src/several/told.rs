@@ -52,6 +52,7 @@ pub(super) fn outcome(
         question: spec.question.clone(),
         summary: words::summary(&told),
         answer: None,
+        raised: Vec::new(),
         settings,
         settings_detail,
         held: None,

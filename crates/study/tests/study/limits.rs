@@ -8,7 +8,7 @@ use weir_record::{
     Levels, NoObserver, Role, Status, TargetFacts, Treatment, TrialError, TrialObserver,
     TrialRecord, TrialRunner,
 };
-use weir_study::{FindSpec, Outcome, StudyObserver, find};
+use weir_study::{FindSpec, Outcome, RaiseSpec, StudyObserver, find};
 
 /// One CPU, 10 ms of CPU and 200 ms of waiting per request, 200 ms of thinking: 35 users at 80 %.
 fn plain(sigma: f64) -> Analytic {
@@ -24,6 +24,17 @@ fn subject_to(requirements: &[&str]) -> FindSpec {
             .iter()
             .map(|text| text.parse().expect("a requirement"))
             .collect(),
+        ..FindSpec::default()
+    }
+}
+
+/// The question for a server of which no limit may be raised.
+fn as_it_is() -> FindSpec {
+    FindSpec {
+        raise: RaiseSpec {
+            never: true,
+            ..RaiseSpec::default()
+        },
         ..FindSpec::default()
     }
 }
@@ -68,7 +79,7 @@ fn a_pool_that_is_too_small_is_named() {
                 pool: Some(Pool { limit, hold_s }),
                 ..plain(sigma)
             };
-            let outcome = run(&FindSpec::default(), &server);
+            let outcome = run(&as_it_is(), &server);
             assert_eq!(outcome.status, Status::Never, "{}", outcome.summary);
             assert_eq!(outcome.exit_code(), 1);
             assert!(
@@ -86,7 +97,7 @@ fn a_pool_that_is_too_small_is_named() {
 fn a_thread_limit_below_the_goal_is_named() {
     for sigma in SIGMAS {
         let outcome = run(
-            &FindSpec::default(),
+            &as_it_is(),
             &Analytic {
                 threads: 8,
                 ..plain(sigma)
@@ -99,6 +110,150 @@ fn a_thread_limit_below_the_goal_is_named() {
             outcome.summary
         );
     }
+}
+
+/// The limits that ended the search, with what was said of the answer.
+fn raised(outcome: &Outcome) -> Vec<(&str, f64)> {
+    let raised = outcome.raised.iter();
+    raised
+        .map(|limit| (limit.stage.as_str(), limit.from))
+        .collect()
+}
+
+#[test]
+fn a_limit_that_may_be_raised_is_raised_until_the_requirement_binds() {
+    for sigma in SIGMAS {
+        for threads in [4, 8, 16] {
+            let server = Analytic {
+                threads,
+                ..plain(sigma)
+            };
+            let outcome = run(&FindSpec::default(), &server);
+            let summary = &outcome.summary;
+            assert_eq!(outcome.status, Status::Answered, "{summary}");
+            assert_eq!(
+                raised(&outcome)[0],
+                ("threads", f64::from(threads)),
+                "{summary}"
+            );
+            let answer = outcome.answer.as_ref().unwrap();
+            let truth = server.largest(0.8);
+            assert!((answer.value - truth).abs() <= 0.07 * truth, "{summary}");
+            let set = outcome.settings["threads"];
+            assert!(set > f64::from(threads), "{summary}");
+            assert!(
+                summary.contains(&format!("users with threads = {set} (")),
+                "{summary}"
+            );
+            assert!(
+                summary.contains(&format!("As found, `threads` = {threads} is the limit")),
+                "{summary}"
+            );
+            let held = outcome.held.as_ref().unwrap();
+            assert!(held.passed, "{summary}");
+            let both = held.before_and_after.as_ref().unwrap();
+            assert!(
+                both.after.throughput_per_s.value > 1.05 * both.before.throughput_per_s.value,
+                "{both:?}"
+            );
+            let before = outcome
+                .trials
+                .iter()
+                .find(|trial| trial.id == both.before.trial);
+            assert_eq!(
+                before.unwrap().level("threads"),
+                None,
+                "the limits as found"
+            );
+        }
+    }
+}
+
+#[test]
+fn limits_one_behind_the_other_are_raised_in_turn() {
+    for sigma in SIGMAS {
+        // At most 40 requests a second through eight threads, at most 50 through five connections.
+        let server = Analytic {
+            threads: 8,
+            pool: Some(Pool {
+                limit: 5,
+                hold_s: 0.1,
+            }),
+            ..plain(sigma)
+        };
+        let outcome = run(&FindSpec::default(), &server);
+        let summary = &outcome.summary;
+        assert_eq!(outcome.status, Status::Answered, "{summary}");
+        let stages: Vec<&str> = raised(&outcome).iter().map(|limit| limit.0).collect();
+        assert!(
+            stages.contains(&"threads") && stages.contains(&"pool.db"),
+            "{summary}"
+        );
+        assert!(outcome.settings["pool.db"] > 5.0, "{summary}");
+        assert!(
+            summary.contains("pool.db = ") && summary.contains("threads = "),
+            "{summary}"
+        );
+    }
+}
+
+#[test]
+fn a_limit_is_raised_no_further_than_the_study_says() {
+    let bounded = |bound: f64| FindSpec {
+        raise: RaiseSpec {
+            bounds: [("threads".to_owned(), bound)].into(),
+            ..RaiseSpec::default()
+        },
+        ..FindSpec::default()
+    };
+    let server = Analytic {
+        threads: 8,
+        ..plain(0.0)
+    };
+    let outcome = run(&bounded(12.0), &server);
+    let summary = &outcome.summary;
+    assert_eq!(outcome.status, Status::Never, "{summary}");
+    assert!(
+        summary.contains("As found, `threads` = 8 is the limit")
+            && summary.contains("of 12 in use")
+            && summary.contains("raise = { threads = 24 }"),
+        "{summary}"
+    );
+    let levels = outcome
+        .trials
+        .iter()
+        .filter_map(|trial| trial.level("threads"));
+    assert!(levels.max_by(f64::total_cmp) == Some(12.0), "{summary}");
+    assert_eq!(run(&bounded(60.0), &server).status, Status::Answered);
+}
+
+#[test]
+fn a_limit_that_the_study_sets_or_nobody_can_set_stays() {
+    let server = Analytic {
+        threads: 8,
+        ..plain(0.0)
+    };
+    let kept = FindSpec {
+        raise: RaiseSpec {
+            kept: ["threads".to_owned()].into(),
+            ..RaiseSpec::default()
+        },
+        ..FindSpec::default()
+    };
+    assert_eq!(run(&kept, &server).status, Status::Never);
+    let mut fixed = server;
+    for stage in &mut fixed.facts.stages {
+        stage.settable = false;
+    }
+    let outcome = run(&FindSpec::default(), &fixed);
+    assert_eq!(outcome.status, Status::Never);
+    assert!(
+        outcome
+            .summary
+            .contains("raise threads to 16 and ask again"),
+        "{}",
+        outcome.summary
+    );
 }
 
 #[test]

@@ -251,6 +251,7 @@ fn result(
             trials.len()
         ),
         answer: None,
+        raised: Vec::new(),
         settings: std::collections::BTreeMap::new(),
         settings_detail: Vec::new(),
         configuration: Vec::new(),
