@@ -8,13 +8,15 @@ mod documented;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueHint};
 
+use crate::commands::run::grammar::UrlArguments;
 use crate::commands::{
-    check::CheckArguments, compare::CompareArguments, explain::ExplainArguments,
-    gate::GateArguments, init::InitArguments, model::ModelArguments, report::ReportArguments,
-    sample_server::SampleServerArguments, simulate::SimulateArguments, size::SizeArguments,
-    sweep::SweepArguments, target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
+    check::CheckArguments, compare::CompareArguments, completions::CompletionsArguments,
+    completions::ManArguments, explain::ExplainArguments, gate::GateArguments, init::InitArguments,
+    model::ModelArguments, report::ReportArguments, sample_server::SampleServerArguments,
+    simulate::SimulateArguments, size::SizeArguments, sweep::SweepArguments,
+    target::TargetArguments, tune::TuneArguments, watch::WatchArguments,
 };
 use crate::output;
 
@@ -69,6 +71,10 @@ pub(crate) enum Command {
     Gate(GateArguments),
     /// Run the built-in application server.
     SampleServer(SampleServerArguments),
+    /// Print what a shell needs to complete commands and options.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write those of all commands.
+    Man(ManArguments),
 }
 
 /// `weir run` as typed: its two grammars are told apart and parsed by the command itself.
@@ -95,6 +101,19 @@ pub(crate) fn parse() -> Command {
         return Command::Run(RunTyped { rest });
     }
     parsed::<Weir>(words).command
+}
+
+/// The whole command line with the options of `weir run URL`, which parses its own: for completions
+/// and manual pages.
+pub(crate) fn described() -> clap::Command {
+    Weir::command().mut_subcommand("run", |run| {
+        let about = run.get_about().cloned().unwrap_or_default();
+        let plan_or_url = |arg: clap::Arg| arg.value_hint(ValueHint::FilePath);
+        UrlArguments::command()
+            .name("run")
+            .about(about)
+            .mut_arg("url", plan_or_url)
+    })
 }
 
 /// Parses words as clap does, which repeats what was typed: where that has something in it that a

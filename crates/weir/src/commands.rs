@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod gate;
 pub(crate) mod init;
@@ -38,5 +39,7 @@ pub(crate) fn run(command: Command) -> Result<u8, ExpectedError> {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::SampleServer(arguments) => sample_server::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => completions::man(&arguments),
     }
 }
