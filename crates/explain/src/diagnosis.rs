@@ -15,6 +15,7 @@ use crate::hypotheses::{
     locks,
     neighbour::neighbour,
     network::{accepting, in_timers, network},
+    quota::quota,
     scheduler::scheduler,
 };
 use crate::hypothesis::{Hypothesis, Verdict};
@@ -83,6 +84,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         garbage,
         disk,
         downstream(evidence),
+        quota(evidence),
         cpu::cpu(evidence),
         neighbour,
         scheduler(evidence),

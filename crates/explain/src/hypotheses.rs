@@ -10,6 +10,7 @@ pub(crate) mod load_tool;
 pub(crate) mod locks;
 pub(crate) mod neighbour;
 pub(crate) mod network;
+pub(crate) mod quota;
 pub(crate) mod scheduler;
 
 use crate::evidence::Evidence;

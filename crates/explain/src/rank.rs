@@ -8,12 +8,16 @@ use crate::threshold::MATTERS;
 /// makes threads wait for them.
 const CONTAINS: [(&str, &[&str]); 3] = [
     ("locks", &["network"]),
-    ("cpu", &["garbage-collection", "steal-and-frequency"]),
+    (
+        "cpu",
+        &["garbage-collection", "quota", "steal-and-frequency"],
+    ),
     (
         "scheduler",
         &[
             "cpu",
             "neighbour",
+            "quota",
             "garbage-collection",
             "steal-and-frequency",
         ],
@@ -24,9 +28,10 @@ const CONTAINS: [(&str, &[&str]); 3] = [
 const MOST_OF_IT: f64 = 0.5;
 /// What takes CPU from the requests, or is their own need of it; and what is not the server's at
 /// all.
-const TAKES_CPU: [&str; 6] = [
+const TAKES_CPU: [&str; 7] = [
     "load-tool",
     "cpu",
+    "quota",
     "garbage-collection",
     "neighbour",
     "steal-and-frequency",

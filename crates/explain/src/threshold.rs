@@ -59,6 +59,11 @@ pub(crate) const CONTENDED: f64 = 0.1;
 pub(crate) const CONTENDED_BECAUSE: &str = "below one in ten, nine requests of ten never waited for a monitor; and a lock that takes a share of the response time is found taken by at least \
      that share of the requests";
 
+/// Share of its periods in which a control group is stopped.
+pub(crate) const THROTTLED: f64 = 0.1;
+pub(crate) const THROTTLED_BECAUSE: &str = "a period lasts 100 ms mostly, so that a request meets the end of one and waits for the next; stopped in less than one of ten, at most \
+     a tenth of the requests wait for that";
+
 /// Steal from which on a trial is disturbed.
 pub(crate) const STEAL_BECAUSE: &str =
     "from 5 % on a trial counts as disturbed by other virtual machines";

@@ -70,7 +70,7 @@ pub use source::{
     mbeans, permissions,
 };
 pub use source::{PageSample, page_samples};
-pub use target::cpus_of_process;
+pub use target::{cpus_of_process, quota_of_process};
 pub use watch_thread::{TimedReading, WatchThread};
 pub use watcher::{WatchPlan, WatchedGate, WatchedMachine, Watcher};
 pub use weir_exchange::{MetricsUrl, UrlError};

@@ -19,6 +19,7 @@ pub(crate) fn of_system(name: &str) -> Option<&'static str> {
             | "load.tcp.syn-retries",
         ) => "/proc/net/netstat",
         ("tcp", _) => "sock_diag, or /proc/net/tcp",
+        (_, "target.throttled") => "cpu.stat of the process's control groups",
         ("target", name) if name.contains("run-queue-wait") => "/proc/PID/task/*/schedstat",
         ("target", name) if name.contains("context-switches") => "/proc/PID/task/*/status",
         ("target", name) if name.contains("time-slices") => "/proc/PID/task/*/schedstat",

@@ -87,6 +87,7 @@ impl Target {
 
     /// Under a quota the target's CPUs are full when it is used up, however idle they are.
     fn within_quota(&mut self, used_cpus: f64, files: &mut Files, reading: &mut Reading) {
+        put(reading, "target.throttled", self.quota.throttled(files));
         let quota = self.quota.cpus(files);
         let (Some(&cpus), Some(&busy)) = (reading.get("target.cpus"), reading.get("cpu")) else {
             return;
@@ -96,6 +97,13 @@ impl Target {
             put(reading, "cpu", Some((used_cpus / quota).min(1.0).max(busy)));
         }
     }
+}
+
+/// How many CPUs' time the control group of a process of this machine may use; nothing without a
+/// quota.
+pub fn quota_of_process(pid: u32) -> Option<f64> {
+    let cpus = Quota::of_process(pid).cpus(&mut Files::here());
+    cpus.is_finite().then_some(cpus)
 }
 
 /// The CPUs that a process of this machine, its threads and the processes that descend from it may

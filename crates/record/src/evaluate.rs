@@ -234,15 +234,23 @@ pub fn disturbance(record: &TrialRecord, target_cpus: u32) -> Option<String> {
             cpu.steal * 100.0
         ));
     }
-    let signal = |name: &str| record.signals.get(name).copied();
-    let own = signal("target.cpu.user")? + signal("target.cpu.system")?;
-    let foreign = cpu.total - own / f64::from(target_cpus.max(1));
+    let foreign = used_by_others(record, target_cpus)?;
     (foreign > FOREIGN_MAX).then(|| {
         format!(
             "other processes used {:.1} % of the target's CPUs",
             foreign * 100.0
         )
     })
+}
+
+/// The share of the target's CPUs that neither is idle nor was used by the target itself; under a
+/// quota these CPUs are what the quota is worth.
+pub fn used_by_others(record: &TrialRecord, target_cpus: u32) -> Option<f64> {
+    let signal = |name: &str| record.signals.get(name).copied();
+    let own = signal("target.cpu.user")? + signal("target.cpu.system")?;
+    let cpus = signal(names::TARGET_CPUS).filter(|cpus| *cpus > 0.0);
+    let cpus = cpus.unwrap_or(f64::from(target_cpus.max(1)));
+    Some(record.cpu?.total - own / cpus)
 }
 
 fn put_mean(

@@ -52,7 +52,7 @@ pub use comparison::{
 pub use decide::{Decision, WindowProgress, decide};
 pub use evaluate::{
     Context, EvaluateError, FOREIGN_MAX, LATE_SHARE_MAX, LOAD_CPU_MAX, STEAL_MAX, disturbance,
-    evaluate,
+    evaluate, used_by_others,
 };
 pub use failed_to::failed_to;
 pub use histograms::{HistogramError, IntervalHistograms};

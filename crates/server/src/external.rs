@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use weir_exchange::takes_connections;
 use weir_metric::CpuSet;
-use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine};
+use weir_probe::{FarProcess, MachineFacts, Source, WatchedMachine, quota_of_process};
 use weir_record::{CpuScope, Stage, TargetFacts};
 
 use crate::error::TargetError;
@@ -168,6 +168,15 @@ impl External {
         self.options.pid_here().filter(|_| attaches)
     }
 
+    /// The CPUs that it may use, of those of its machine: no more than its control group's quota
+    /// is worth.
+    fn cpus(&self, of_machine: u32) -> u32 {
+        let own = self.options.cpus.as_ref();
+        let cpus = own.map_or(of_machine, |own| own.count() as u32);
+        let quota = self.options.pid_here().and_then(quota_of_process);
+        quota.map_or(cpus, |quota| cpus.min(quota.ceil() as u32).max(1))
+    }
+
     /// Every stage that is known, settable or not: what the server says counts more than its files.
     fn stages(&self) -> Vec<Stage> {
         let recognised = self.options.recognised.as_ref();
@@ -265,11 +274,7 @@ impl Server for External {
         TargetFacts {
             name: self.options.name.clone(),
             kind: KIND.name.to_owned(),
-            cpus: self
-                .options
-                .cpus
-                .as_ref()
-                .map_or(cpus, |own| own.count() as u32),
+            cpus: self.cpus(cpus),
             cpu_scope: match &self.options.machine {
                 WatchedMachine::This => cpu_scope,
                 WatchedMachine::Far(far) if far.is_this_one() => CpuScope::SharedCpus,

@@ -37,6 +37,9 @@ pub(crate) struct RequestThreadsSource {
     pid: u32,
     dumps: Option<Dumps>,
     due: Option<Instant>,
+    /// How long the dump before took; the first finds a virtual machine that has not compiled what
+    /// it takes for it, and says nothing of the others.
+    took: Option<Duration>,
     /// A dump was asked for and has not come.
     pending: bool,
 }
@@ -54,6 +57,7 @@ impl RequestThreadsSource {
             pid,
             dumps: Dumps::start(pid),
             due: None,
+            took: None,
             pending: false,
         }
     }
@@ -74,7 +78,9 @@ impl RequestThreadsSource {
         match dumps.taken.try_recv() {
             Ok((threads, took)) => {
                 self.pending = false;
-                self.due = Some(now + EVERY.max(took.div_f64(SHARE)));
+                let cost = self.took.map_or(Duration::ZERO, |before| before.min(took));
+                self.took = Some(took);
+                self.due = Some(now + EVERY.max(cost.div_f64(SHARE)));
                 let counts = [
                     threads.seen,
                     threads.running,

@@ -3,3 +3,4 @@
 mod arrivals;
 mod far;
 mod live;
+mod quota;

@@ -252,6 +252,21 @@ fn missed_seconds_and_steal_are_told() {
         record.notes,
         ["other processes used 15.0 % of the target's CPUs"]
     );
+
+    // Under a quota of 0.7 CPUs the same seconds are half of that, and all of it its own.
+    let mut within_quota = recording(20, 0);
+    for second in 0..20 {
+        within_quota.add_signals(
+            second,
+            signals(&[
+                ("target.cpu.user", 0.3),
+                ("target.cpu.system", 0.05),
+                ("target.cpus", 0.7),
+            ]),
+        );
+    }
+    let record = evaluate(&within_quota, 5..20, &context(&treatment)).unwrap();
+    assert_eq!(record.notes, [""; 0]);
 }
 
 #[test]

@@ -118,7 +118,8 @@ fn held<'a>(trial: &'a TrialRecord, evidence: &Evidence<'_>) -> Option<Held<'a>>
 pub(super) fn own_cpu(trial: &TrialRecord, evidence: &Evidence<'_>) -> Option<f64> {
     let signal = |name: &str| trial.signals.get(name).copied();
     let used = signal("target.cpu.user")? + signal("target.cpu.system")?;
-    Some(used / f64::from(evidence.facts.cpus.max(1)))
+    let cpus = signal("target.cpus").filter(|cpus| *cpus > 0.0);
+    Some(used / cpus.unwrap_or(f64::from(evidence.facts.cpus.max(1))))
 }
 
 /// That the rate follows the connections a process serves.

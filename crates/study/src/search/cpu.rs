@@ -8,7 +8,7 @@
 //! not, the line follows the trials.
 
 use weir_queueing::{ClosedCpu, CpuPoint};
-use weir_record::{STEAL_MAX, TrialRecord, disturbance};
+use weir_record::{STEAL_MAX, TrialRecord, disturbance, used_by_others};
 use weir_stats::{Crossing, Estimate, ExpectedSlope, IsotonicFit, Point, student_quantile};
 
 use super::level;
@@ -82,9 +82,7 @@ pub(crate) fn disturbed_by(trial: &TrialRecord, servers: u32) -> f64 {
     if cpu.steal > STEAL_MAX {
         return cpu.steal * cpu.total;
     }
-    let own = |name: &str| trial.signals.get(name).copied().unwrap_or(0.0);
-    let used = own("target.cpu.user") + own("target.cpu.system");
-    (cpu.total - used / f64::from(servers)).max(0.0)
+    used_by_others(trial, servers).unwrap_or(cpu.total).max(0.0)
 }
 
 /// The model fitted to trials, and their points.

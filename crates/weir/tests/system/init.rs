@@ -140,14 +140,32 @@ fn a_users_tomcat_is_recognised_set_and_left_as_it_was() {
     let run = &names_in(&place.path("weir-runs"))[0];
     let result = json_file(&place.path(&format!("weir-runs/{run}/result.json")));
     let stages = result["target"]["stages"].as_array().unwrap();
-    assert_eq!(stages[0]["name"], "threads");
-    assert_eq!(stages[0]["limit"], 30.0);
+    let funnel: Vec<(&str, Option<f64>, bool)> = stages
+        .iter()
+        .map(|stage| {
+            let name = stage["name"].as_str().unwrap();
+            (name, stage["limit"].as_f64(), stage["settable"] == true)
+        })
+        .collect();
+    // All of it, also what cannot be set.
+    assert_eq!(
+        funnel,
+        [
+            ("backlog", Some(50.0), false),
+            ("connections", Some(8192.0), false),
+            ("request-queue", None, false),
+            ("threads", Some(30.0), true),
+        ]
+    );
     for trial in result["trials"].as_array().unwrap() {
         assert_eq!(trial["errors"]["count"], 0, "{trial:#}");
         assert_eq!(
             trial["signals"]["threads.limit"], trial["levels"]["threads"],
             "{trial:#}"
         );
+        // Four users and two threads.
+        let waiting = trial["signals"]["request-queue.waiting"].as_f64();
+        assert!(waiting.is_some_and(|waiting| waiting > 0.5), "{trial:#}");
     }
     assert_eq!(
         names_in(&place.state()),

@@ -1,0 +1,75 @@
+//! The quota of the server's control group is used up.
+
+use crate::evidence::Evidence;
+use crate::hypothesis::{Hypothesis, Test, Unit, any_of};
+use crate::threads::request_wait;
+use crate::threshold::{THROTTLED, THROTTLED_BECAUSE};
+use crate::words::{number, percent};
+
+const LARGER: &str = "the same run with a larger quota (`cpu.max`, a container's CPU limit); or with no more threads than the quota can run";
+
+pub(crate) fn quota(evidence: &Evidence) -> Hypothesis {
+    let throttled = evidence.signal("target.throttled");
+    let stopped = Test::at_least(
+        "share of the periods in which the server's control group was stopped",
+        throttled,
+        Unit::Share,
+        (THROTTLED, THROTTLED_BECAUSE),
+    )
+    .from(&["target.throttled"]);
+    let verdict = any_of(&[stopped.speaks_for]);
+    let share = throttled
+        .filter(|share| *share >= THROTTLED)
+        .and(evidence.share_of_requests(request_wait(evidence)));
+    let says = match throttled {
+        None => "Whether the server's control group was stopped was not recorded: it takes its process, on this machine."
+            .to_owned(),
+        Some(0.0) => "The server's control group was never stopped because of a CPU quota.".to_owned(),
+        Some(throttled) => {
+            let of = evidence
+                .cpus
+                .map_or_else(String::new, |cpus| format!(" of {} CPUs", number(cpus)));
+            format!(
+                "The quota{of} of the server's control group was used up in {} of its periods: then its threads stand \
+                 still until the next one, however idle the machine is.",
+                percent(throttled)
+            )
+        }
+    };
+    Hypothesis::new(
+        "quota",
+        "The server's control group has used up its CPU quota (throttling)",
+    )
+    .share(share)
+    .test(stopped)
+    .idea("larger-quota", LARGER)
+    .verdict(verdict, says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::made::evidence;
+    use crate::hypothesis::Verdict;
+
+    #[test]
+    fn a_group_that_is_stopped_waits_for_its_next_period() {
+        let of = |throttled: &[(&str, f64)]| quota(&evidence(throttled));
+        let stopped = of(&[("target.throttled", 0.8), ("target.cpus", 0.5)]);
+        assert_eq!(stopped.verdict, Verdict::Supported, "{stopped:#?}");
+        assert!(
+            stopped.says.contains("80 % of its periods"),
+            "{}",
+            stopped.says
+        );
+        assert_eq!(
+            of(&[("target.throttled", 0.02)]).verdict,
+            Verdict::NotSupported
+        );
+        assert_eq!(
+            of(&[("target.throttled", 0.0)]).verdict,
+            Verdict::NotSupported
+        );
+        assert_eq!(of(&[]).verdict, Verdict::NotMeasured);
+    }
+}
