@@ -130,7 +130,7 @@ const WATCHED: &[Signal] = &[
     signal("machine.context-switches", PerSecond, Less, "Context switches of all CPUs."),
     signal("target.cpu.user", Each("cpu"), Less, "CPU seconds per second that the target's processes spent in user mode, children that ended included."),
     signal("target.cpu.system", Each("cpu"), Less, "CPU seconds per second that the kernel spent for the target's processes, children that ended included."),
-    signal("target.throttled", Share, Less, "Share of the periods in which the control group of the server's process, or one around it, was stopped because its CPU quota was used up (nr_throttled of cpu.stat); 0 without a quota. On this machine only."),
+    signal("target.throttled", Share, Less, "Share of its periods in which the control group of the server was stopped because its CPU quota was used up (nr_throttled of cpu.stat). Of the groups around it the one that was stopped most; 0 without a quota. On this machine only."),
     signal("target.memory.rss", Bytes, Less, "Resident memory of the target's processes; memory that they share counts in each."),
     signal("target.processes", Each("process"), Neither, "The target's processes, those that descend from the ones named included."),
     signal("target.threads", Each("thread"), Neither, "Threads of the target's processes."),

@@ -65,6 +65,8 @@ pub enum Role {
     Search,
     /// The proof that a setting holds.
     Check,
+    /// The load of the proof, with the limits as found.
+    Control,
     /// A case of a designed experiment.
     Case,
 }

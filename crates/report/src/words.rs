@@ -33,6 +33,7 @@ pub(crate) fn role(role: Role) -> &'static str {
         Role::Reference => "reference",
         Role::Search => "search",
         Role::Check => "check",
+        Role::Control => "control",
         Role::Case => "case",
     }
 }

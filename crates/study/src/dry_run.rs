@@ -83,6 +83,12 @@ fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
             expected: CHECK_EXPECTED,
             at_most: CONFIRM_MAX as u32 + 1,
         });
+        steps.push(PlannedTrials {
+            role: Role::Control,
+            what: "the users of the check with the limits as found, if any was changed".to_owned(),
+            expected: 1,
+            at_most: 1,
+        });
     }
     within_budget(steps, spec.window, spec.budget)
 }

@@ -40,6 +40,8 @@ pub use target::{
     TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
 };
 
+use std::collections::BTreeSet;
+
 use find::Goal;
 pub use weir_userfile::Problem;
 use weir_userfile::{Section, check_schema, read_file};
@@ -130,7 +132,7 @@ fn read(root: &Section<'_>) -> Option<StudyFile> {
     let (target, load, mut ask) = (target?, load?, ask?);
     check_properties(root, &load, &ask);
     if let Ask::Find(find) = &mut ask {
-        find.raise.kept = target.settings.keys().cloned().collect();
+        find.raise.kept = kept(&target);
     }
     Some(StudyFile {
         target,
@@ -138,6 +140,21 @@ fn read(root: &Section<'_>) -> Option<StudyFile> {
         load,
         ask,
     })
+}
+
+/// Limits that are not raised by themselves: those that the study sets, and those for which the
+/// user would have to be asked in the middle of the search.
+fn kept(target: &TargetSpec) -> BTreeSet<String> {
+    let set = target.settings.keys().cloned();
+    let asked = match &target.kind {
+        TargetKind::External(spec) => spec.limits.iter().collect(),
+        _ => Vec::new(),
+    };
+    let asked = asked
+        .into_iter()
+        .filter(|(_, limit)| limit.set == LimitSetter::Ask)
+        .map(|(name, _)| name.clone());
+    set.chain(asked).collect()
 }
 
 fn read_ask(

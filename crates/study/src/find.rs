@@ -234,7 +234,7 @@ fn before_and_after(
     };
     // The answer and its check stand without it.
     let before = trials.run_once(&Wanted {
-        role: Role::Check,
+        role: Role::Control,
         case: None,
         levels: confirm::levels(confirm::users_of_check(at), &Settings::default(), facts),
         window,

@@ -345,7 +345,7 @@ fn answer_trial(result: &StudyResult) -> Option<&TrialRecord> {
     let distance =
         |trial: &TrialRecord| (curves::level(trial, &answer.factor) - answer.value).abs();
     valid
-        .filter(|trial| trial.role != Role::Check)
+        .filter(|trial| !matches!(trial.role, Role::Check | Role::Control))
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 

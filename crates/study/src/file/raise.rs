@@ -17,7 +17,8 @@ pub struct RaiseSpec {
     pub never: bool,
     /// The largest limit of a stage.
     pub bounds: BTreeMap<String, f64>,
-    /// Limits that the study sets itself: they stay, unless `bounds` names them.
+    /// Limits that the study sets itself, or asks the user for: they stay, unless `bounds` names
+    /// them.
     pub kept: BTreeSet<String>,
 }
 

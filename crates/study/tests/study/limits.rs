@@ -160,11 +160,9 @@ fn a_limit_that_may_be_raised_is_raised_until_the_requirement_binds() {
                 .trials
                 .iter()
                 .find(|trial| trial.id == both.before.trial);
-            assert_eq!(
-                before.unwrap().level("threads"),
-                None,
-                "the limits as found"
-            );
+            let before = before.unwrap();
+            assert_eq!(before.role, Role::Control);
+            assert_eq!(before.level("threads"), None, "the limits as found");
         }
     }
 }

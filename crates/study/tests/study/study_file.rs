@@ -219,7 +219,7 @@ fn defaults_are_those_of_the_built_in_study() {
     assert_eq!(study.target, weir_study::TargetSpec::default());
     let plan = plan_of_trials(&study.ask, None);
     assert_eq!(plan.at_most_s, 360.0);
-    assert!(plan.expected_s <= plan.at_most_s && plan.steps.len() == 2);
+    assert!(plan.expected_s <= plan.at_most_s && plan.steps.len() == 3);
 }
 
 const SWEEP: &str = r#"
@@ -296,6 +296,35 @@ fn a_server_that_runs_already() {
     let command = LimitSetter::Command("set-limit {value}".to_owned());
     assert_eq!(limit("connections").set, command);
     assert_eq!(limit("connections").get.as_deref(), Some("get-limit"));
+}
+
+#[test]
+fn limits_are_raised_as_the_study_says() {
+    let raise_of = |text: &str| {
+        let study = StudyFile::parse(text).unwrap();
+        let Ask::Find(find) = study.ask else {
+            panic!("a search")
+        };
+        find.raise
+    };
+    // Nobody is asked in the middle of a search, unless the study says so.
+    let own = raise_of(EXTERNAL);
+    assert!(!own.never && own.bounds.is_empty(), "{own:?}");
+    assert_eq!(own.kept.iter().collect::<Vec<_>>(), ["backlog"]);
+    let bounded = format!("{EXTERNAL}raise = {{ threads = 400, pool.db = 30 }}\n");
+    let bounded = raise_of(&bounded).bounds;
+    assert_eq!(bounded.get("threads"), Some(&400.0));
+    assert_eq!(bounded.get("pool.db"), Some(&30.0));
+    assert!(raise_of(&format!("{EXTERNAL}raise = false\n")).never);
+    for (raise, says) in [
+        ("4", "the largest limit of each stage"),
+        ("{ theads = 4 }", "threads"),
+        ("{ threads = 0 }", "a whole number from 1"),
+    ] {
+        let problems = StudyFile::parse(&format!("{EXTERNAL}raise = {raise}\n")).unwrap_err();
+        let problem = format!("{problems:?}");
+        assert!(problem.contains(says), "{raise}: {problem}");
+    }
 }
 
 #[test]
