@@ -262,19 +262,24 @@ impl Budget {
     }
 
     fn charge(&mut self, record: &TrialRecord) {
-        let attempt_s = record.warm_up_s + record.window_s + DRAIN_S;
+        let attempt_s = spent_s(record);
         self.left_s -= attempt_s;
         self.left_with_thrown_s -= attempt_s * (1.0 + f64::from(record.repeats));
     }
 
     /// A trial is not the search's any more; it stays part of the whole load.
     fn give_back(&mut self, record: &TrialRecord) {
-        self.left_s += record.warm_up_s + record.window_s + DRAIN_S;
+        self.left_s += spent_s(record);
     }
 
     fn left_s(&self) -> f64 {
         self.left_s.min(self.left_with_thrown_s)
     }
+}
+
+/// The seconds of load that a trial took, attempts that were thrown away left out.
+fn spent_s(record: &TrialRecord) -> f64 {
+    record.warm_up_s + record.window_s + DRAIN_S
 }
 
 /// The most seconds of load that a trial with this window takes.

@@ -16,8 +16,7 @@ const PROGRAM: &str = "weir";
 
 /// Print what a shell needs to complete Weir's commands and options.
 ///
-/// For bash: `weir completions bash > ~/.local/share/bash-completion/completions/weir`. The
-/// packages bring them along.
+/// For bash: `weir completions bash > ~/.local/share/bash-completion/completions/weir`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
     /// The shell.
@@ -27,7 +26,7 @@ pub(crate) struct CompletionsArguments {
 
 /// Print the manual page, or write those of all commands.
 ///
-/// Read it with `weir man | man -l -`. The packages bring the pages along.
+/// Read it with `weir man | man -l -`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
     /// Write the page of each command into this folder: `weir.1`, `weir-tune.1` …
