@@ -108,7 +108,7 @@ enum Bench {
     /// random search
     Search {
         /// Only one of the tables
-        #[arg(value_parser = ["largest", "outside", "best", "matters"])]
+        #[arg(value_parser = ["largest", "outside", "rate", "best", "matters"])]
         table: Option<String>,
         /// The first seed; the tables in the documentation begin at 0
         #[arg(long, default_value_t = 0)]

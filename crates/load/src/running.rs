@@ -76,6 +76,9 @@ pub struct LoadSummary {
     pub lateness_us: Histogram<u64>,
     /// What became of the arrivals of an open workload; `None` when the load is closed.
     pub arrivals: Option<ArrivalCounts>,
+    /// Arrivals that were due in each second from the time origin until the load was told to end;
+    /// `None` when the load is closed.
+    pub due_by_second: Option<Vec<u64>>,
     /// Rows written for samples.
     pub rows: u64,
     /// What Backend Listeners of the plan sent.
@@ -155,6 +158,7 @@ impl RunningLoad {
         summary.problem = summary.problem.or(crashes.into_iter().next());
         LoadSummary {
             arrivals: self.work.arrivals(told),
+            due_by_second: self.work.due_by_second(told),
             refused: self.work.plan.variables.reach().take_refused(),
             unread: self.work.shared.unread(),
             ..summary
@@ -191,6 +195,7 @@ fn summary(summed: Summed, written: Written, in_time: bool) -> LoadSummary {
         local_failures: tally.local_failures,
         lateness_us: tally.lateness_us,
         arrivals: None,
+        due_by_second: None,
         rows: written.rows,
         sent: written.sent,
         waited_for_rows: tally.waited_for_rows,

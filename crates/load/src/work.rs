@@ -415,6 +415,17 @@ impl Work {
         sum
     }
 
+    /// Arrivals that were due in each second until then; `None` when no group has any.
+    pub(crate) fn due_by_second(&self, until: Moment) -> Option<Vec<u64>> {
+        let mut by_second = None;
+        for (_, group) in self.active_groups() {
+            if let Some(open) = group.supply.open() {
+                open.add_due(until, by_second.get_or_insert_with(Vec::new));
+            }
+        }
+        by_second
+    }
+
     /// From the start of the test to its end, when the plan has one that is a time.
     pub(crate) fn planned_end(&self) -> Option<Duration> {
         let phases = self.users_of_phases(1);

@@ -37,6 +37,13 @@ pub const REDIRECTS: &str = "redirects";
 pub const RESENDS: &str = "resends";
 /// Share of the users' wake-ups that were more than 10 ms late.
 pub const LATE_SHARE: &str = "load.late-share";
+/// Share of the arrivals of an open workload that were due and not answered; one figure of the
+/// trial.
+pub const MISSED: &str = "load.missed";
+/// Bytes that the load received a second, heads and bodies; one figure of the run.
+pub const RECEIVED: &str = "load.received";
+/// Bytes that it sent a second; one figure of the run.
+pub const SENT: &str = "load.sent";
 /// Cores that the load generator used.
 pub const LOAD_CPU: &str = "load.cpu";
 /// CPUs that the load generator may use; one figure of the trial.

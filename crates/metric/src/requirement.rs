@@ -19,6 +19,9 @@ pub enum Metric {
     Throughput,
     /// Share of the requests that failed.
     Errors,
+    /// Share of the arrivals that were due and not answered: how far an open workload is from its
+    /// rate.
+    Missed,
     /// Mean response time.
     Mean,
     /// A percentile of the response time, in percent: `99.9`.
@@ -37,7 +40,7 @@ impl Metric {
     /// The unit in which a bound on this metric is shown when the user gave none.
     fn unit(&self) -> Unit {
         match self {
-            Self::Cpu | Self::Errors => Unit::Percent,
+            Self::Cpu | Self::Errors | Self::Missed => Unit::Percent,
             Self::Throughput => Unit::PerSecond,
             Self::Mean | Self::Percentile(_) | Self::Max | Self::Wait(_) => Unit::Milliseconds,
             Self::Waiting(_) => Unit::None,
@@ -53,6 +56,7 @@ impl Metric {
             "cpu" => Self::Cpu,
             "throughput" => Self::Throughput,
             "errors" => Self::Errors,
+            "missed" => Self::Missed,
             "mean" => Self::Mean,
             "max" => Self::Max,
             "memory" => Self::Memory,
@@ -64,7 +68,7 @@ impl Metric {
                 Self::Percentile(percent)
             }
         };
-        let per_class = !matches!(metric, Self::Cpu | Self::Memory);
+        let per_class = !matches!(metric, Self::Cpu | Self::Memory | Self::Missed);
         match argument {
             Some(_) if !per_class => None,
             class => Some((metric, class.map(str::to_owned))),
@@ -78,6 +82,7 @@ impl fmt::Display for Metric {
             Self::Cpu => f.write_str("cpu"),
             Self::Throughput => f.write_str("throughput"),
             Self::Errors => f.write_str("errors"),
+            Self::Missed => f.write_str("missed"),
             Self::Mean => f.write_str("mean"),
             Self::Percentile(percent) => write!(f, "p{percent}"),
             Self::Max => f.write_str("max"),
@@ -197,7 +202,7 @@ pub enum RequirementError {
     Comparison(String),
     /// The metric is not known, or its class or stage is missing or too much.
     #[error(
-        "find the metric `{0}` among cpu, memory, throughput, errors, mean, p50 … p99.9, max \
+        "find the metric `{0}` among cpu, memory, missed, throughput, errors, mean, p50 … p99.9, max \
          (each of the last five may name a class: `p99(light)`), waiting(STAGE), wait(STAGE)"
     )]
     Metric(String),
@@ -335,6 +340,7 @@ mod tests {
             ),
             ("p99.9 < 1 s", Metric::Percentile(99.9), None, 1.0),
             ("errors <= 0.1 %", Metric::Errors, None, 0.001),
+            ("missed <= 2 %", Metric::Missed, None, 0.02),
             ("throughput >= 500 /s", Metric::Throughput, None, 500.0),
             (
                 "waiting(pool.db) == 0",

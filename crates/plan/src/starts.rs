@@ -135,6 +135,8 @@ pub enum ArrivalSchedule<T = Template> {
         hold: T,
         /// `M`: the unit is the minute, else the second.
         unit: T,
+        /// How arrivals lie in it; the plugin's are even.
+        process: ArrivalProcess,
     },
     /// bzm Free-Form Arrivals Thread Group.
     Rows {
@@ -328,12 +330,14 @@ impl<T> ArrivalSchedule<T> {
                 steps,
                 hold,
                 unit,
+                process,
             } => ArrivalSchedule::Ramp {
                 level: f(level),
                 ramp_up: f(ramp_up),
                 steps: f(steps),
                 hold: f(hold),
                 unit: f(unit),
+                process: *process,
             },
             Self::Rows { rows, unit } => ArrivalSchedule::Rows {
                 rows: rows.iter().map(|row| row.map(f)).collect(),

@@ -299,7 +299,7 @@ fn put_quantiles(
     Ok(())
 }
 
-fn response_times(histogram: &Histogram<u64>) -> ResponseTime {
+pub(crate) fn response_times(histogram: &Histogram<u64>) -> ResponseTime {
     if histogram.is_empty() {
         return ResponseTime::default();
     }
@@ -320,6 +320,7 @@ fn open(recording: &Recording, window: Range<usize>) -> Option<OpenRecord> {
     let (open, lateness_us) = recording.open(window)?;
     Some(OpenRecord {
         samples: open.service_us.len(),
+        due: None,
         service_time_ms: response_times(&open.service_us),
         start_delay_ms: response_times(&open.start_delay_us),
         lateness_ms: response_times(&lateness_us),

@@ -112,6 +112,44 @@ impl TrialRecord {
         }
     }
 
+    /// Takes down how many arrivals were due in the window, and with it the share that was missed.
+    pub fn note_due(&mut self, due: u64) {
+        let Some(open) = self.open.as_mut().filter(|_| due > 0) else {
+            return;
+        };
+        open.due = Some(due);
+        let behind = due.saturating_sub(open.samples) as f64;
+        let in_flight = self.signals.get(names::IN_FLIGHT).copied();
+        let missed = beyond_chance(behind, in_flight.unwrap_or_default()) / due as f64;
+        self.signals.insert(names::MISSED.to_owned(), missed);
+    }
+
+    /// Takes down how many bytes the load received and sent a second.
+    pub fn note_bytes(&mut self, received_per_s: f64, sent_per_s: f64) {
+        for (name, rate) in [(names::RECEIVED, received_per_s), (names::SENT, sent_per_s)] {
+            self.signals.insert(name.to_owned(), rate);
+        }
+    }
+
+    /// A load that falls behind its rate is never steady. That alone does not make its trial
+    /// invalid where the question is which rate is kept: it says that this one is not.
+    pub fn count_as_fallen_behind(&mut self) {
+        let not_steady =
+            |invalid: &Invalid| matches!(invalid.reason, InvalidReason::NotSteady { .. });
+        if self.invalid.is_empty() || !self.invalid.iter().all(not_steady) {
+            return;
+        }
+        self.valid = true;
+        self.invalid.clear();
+        self.invalid_because.clear();
+        let missed = self.signals.get(names::MISSED).copied().unwrap_or_default();
+        self.notes.push(format!(
+            "it fell behind its rate ({:.1} % of what was due was not answered): response times grow for as long as it \
+             lasts",
+            missed * 100.0
+        ));
+    }
+
     /// Notes what became of arrivals that did not start, in the whole load.
     pub fn note_arrivals(&mut self, not_started: u64, skipped: u64) {
         let Some(open) = &mut self.open else {
@@ -199,11 +237,22 @@ pub struct ResponseTime {
     pub max: f64,
 }
 
+/// How many arrivals more are in flight at the end of a window than at its beginning, beyond what
+/// chance makes of a load that keeps up: the difference of two numbers of a Poisson distribution,
+/// twice its standard deviation. `in_flight` is their mean, half of what piled up included.
+fn beyond_chance(behind: f64, in_flight: f64) -> f64 {
+    let steady = (in_flight - behind / 2.0).max(0.0);
+    (behind - 2.0 * (2.0 * steady).sqrt()).max(0.0)
+}
+
 /// Figures of an open workload: samples of which it was known before when they should start.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpenRecord {
     /// Samples among those that ended in the window.
     pub samples: u64,
+    /// Arrivals that were due in the window; absent where the load generator does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<u64>,
     /// From the actual start to the end: what the server and the network took. The response time
     /// counts from the intended start.
     pub service_time_ms: ResponseTime,

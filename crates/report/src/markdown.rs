@@ -79,7 +79,7 @@ fn check(result: &StudyResult) -> Option<String> {
     });
     let mut text = format!(
         "## Check: {}\n\n{}",
-        words::check(held),
+        words::check(result, held),
         raw_first(&["", "requirement", "measured"], ":--|:--|--:", rows)
     );
     let waits = words::waits(result, held);

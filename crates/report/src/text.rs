@@ -35,11 +35,12 @@ pub fn trial_line(trial: &TrialRecord) -> String {
         || "not read".to_owned(),
         |cpu| SignalUnit::Share.with_doubt(cpu.total, interval(trial, "cpu")),
     );
+    let (level, noun) = words::load(trial);
     let mut line = format!(
-        "{:>3} {:<9} {:>5} users {throughput:>12}  p50 {:>7} p99 {:>7} CPU {cpu:>11}",
+        "{:>3} {:<9} {:>5} {noun} {throughput:>12}  p50 {:>7} p99 {:>7} CPU {cpu:>11}",
         trial.id,
         cut(words::purpose(trial), 9),
-        number(f64::from(trial.population)),
+        number(level),
         SignalUnit::Milliseconds.text(response.p50),
         SignalUnit::Milliseconds.text(response.p99),
     );
@@ -172,7 +173,7 @@ fn with_trials(says: &str, trials: &[u32]) -> String {
 
 fn check(result: &StudyResult, width: usize) -> Option<String> {
     let held = result.held.as_ref()?;
-    let mut text = format!("Check: {}\n", words::check(held));
+    let mut text = format!("Check: {}\n", words::check(result, held));
     let widest = held
         .requirements
         .iter()
@@ -382,11 +383,7 @@ pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
         text.push_str(&open_table(open));
     }
     for (code, count) in &trial.errors.by_code {
-        let told = match codes {
-            Codes::OfJmeter => code.into(),
-            Codes::InWords => in_words(code),
-        };
-        let line = format!("{} × {told}{}", number(*count as f64), despite(code));
+        let line = format!("{} × {}", number(*count as f64), told(code, codes));
         text.push_str(&wrap("failed: ", "  ", &line, WIDTH));
     }
     for why in &trial.invalid_because {
@@ -396,6 +393,15 @@ pub fn run_table(trial: &TrialRecord, codes: Codes) -> String {
         text.push_str(&wrap("note: ", "  ", note, WIDTH));
     }
     text
+}
+
+/// Why requests failed that had this code.
+pub(crate) fn told(code: &str, codes: Codes) -> String {
+    let told = match codes {
+        Codes::OfJmeter => code.into(),
+        Codes::InWords => in_words(code),
+    };
+    format!("{told}{}", despite(code))
 }
 
 /// How a table says why requests failed.

@@ -74,6 +74,9 @@ pub(crate) fn figure(name: &str) -> String {
     }
 }
 
+/// The factor that is the rate of an open load.
+const RATE: &str = "rate";
+
 /// One level: `20`, `20,000`, `as-published`.
 pub(crate) fn level(level: &Level) -> String {
     match level {
@@ -93,13 +96,45 @@ pub(crate) fn levels(levels: &Levels) -> String {
     parts.join(", ")
 }
 
-/// The levels of a trial beside the population that is shown anyway: `threads 29`, `pool.db 4`.
+/// What the levels of a factor count: `users`, `arrivals/s`.
+pub(crate) fn noun(factor: &str) -> &str {
+    if factor == RATE { "arrivals/s" } else { factor }
+}
+
+/// How much was sent at once, and what that counts: `41 users`, of an open load `314 arrivals/s`.
+pub(crate) fn load(trial: &TrialRecord) -> (f64, &'static str) {
+    let rate = trial.level(RATE).filter(|_| trial.open.is_some());
+    match rate {
+        Some(rate) => (rate, "arrivals/s"),
+        None => (f64::from(trial.population), "users"),
+    }
+}
+
+/// As `load`, in one.
+pub(crate) fn load_text(trial: &TrialRecord) -> String {
+    let (level, noun) = load(trial);
+    format!("{} {noun}", number(level))
+}
+
+/// The load of a check.
+pub(crate) fn load_of_check(result: &StudyResult, held: &Held) -> String {
+    let of_check = |trial: &&TrialRecord| held.trials.contains(&trial.id);
+    let trial = result.trials.iter().rev().find(of_check);
+    let open = trial.filter(|trial| load(trial).1 != "users");
+    open.map_or_else(
+        || format!("{} users", number(f64::from(held.population))),
+        load_text,
+    )
+}
+
+/// The levels of a trial beside the load that is shown anyway: `threads 29`, `pool.db 4`.
 pub(crate) fn levels_beside(trial: &TrialRecord) -> Vec<String> {
-    let population = f64::from(trial.population);
-    let users = |name: &str, at: &Level| name == "users" && at.number() == Some(population);
+    let (shown, noun_of_load) = load(trial);
+    let is_shown =
+        |name: &str, at: &Level| noun(name) == noun_of_load && at.number() == Some(shown);
     let levels = trial.levels.iter();
     levels
-        .filter(|(name, at)| !users(name, at))
+        .filter(|(name, at)| !is_shown(name, at))
         .map(|(name, at)| format!("{name} {}", level(at)))
         .collect()
 }
@@ -162,7 +197,7 @@ pub(crate) fn found_text(requirement: &RequirementCheck) -> String {
 
 /// What stands above the figures at a level: `at 41 users`.
 pub(crate) fn at_level(answer: &Answer, value: f64) -> String {
-    format!("at {} {}", number(value), answer.factor)
+    format!("at {} {}", number(value), noun(&answer.factor))
 }
 
 /// The fitted figure that the limiting requirement bounds, and its bound in the figure's unit.
@@ -202,7 +237,7 @@ pub(crate) fn fitted(answer: &Answer) -> Vec<(String, String, String)> {
 }
 
 /// The heading of the check: `passed with 62 users (trial 9)`.
-pub(crate) fn check(held: &Held) -> String {
+pub(crate) fn check(result: &StudyResult, held: &Held) -> String {
     let verdict = if held.passed { "passed" } else { "NOT passed" };
     let trials = trials(&held.trials);
     let trials = if trials.is_empty() {
@@ -210,10 +245,7 @@ pub(crate) fn check(held: &Held) -> String {
     } else {
         format!(" ({trials})")
     };
-    format!(
-        "{verdict} with {} users{trials}",
-        number(f64::from(held.population))
-    )
+    format!("{verdict} with {}{trials}", load_of_check(result, held))
 }
 
 /// Where the check's surplus waits: stage, mean waiting, mean wait; outermost first as the target

@@ -1,5 +1,6 @@
 //! The seam between a trial and what sends its load: Weir's own engine, or a real JMeter.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime};
@@ -179,6 +180,23 @@ impl LoadEnd {
             Self::Native(summary) => summary.arrivals,
             Self::Jmeter(_) => None,
         }
+    }
+
+    /// Bytes received and sent in the whole load, where the engine tells.
+    pub fn bytes(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Native(summary) => Some((summary.received_bytes, summary.sent_bytes)),
+            Self::Jmeter(_) => None,
+        }
+    }
+
+    /// Arrivals that were due in these seconds, where the engine tells.
+    pub fn due(&self, window: Range<usize>) -> Option<u64> {
+        let Self::Native(summary) = self else {
+            return None;
+        };
+        let due = summary.due_by_second.as_ref()?.iter();
+        Some(due.skip(window.start).take(window.len()).sum())
     }
 
     /// What was sent again, cut off or held up, in the whole load.

@@ -180,6 +180,7 @@ impl Rig {
                 .chain(changed.into_iter().map(by_somebody_else))
                 .collect(),
         };
+        let due = measured.load.due(measured.window.clone());
         let record = evaluate(&measured.recording, measured.window, &context);
         let mut record = record.map_err(|error| TrialError::Storage(failed_to(&error)))?;
         record.signal_origins = measured.origins;
@@ -194,6 +195,7 @@ impl Rig {
         }
         if let Some(arrivals) = measured.load.arrivals() {
             record.note_arrivals(arrivals.not_started, arrivals.skipped);
+            record.note_due(due.unwrap_or_default());
         }
         record.adjust(measured.load.adjustments());
         Ok(Attempt {

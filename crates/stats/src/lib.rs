@@ -50,6 +50,7 @@ mod least_squares;
 mod margin;
 mod proportion;
 mod quantile;
+mod rising_crossing;
 mod sequential;
 mod spread;
 mod student;
@@ -75,6 +76,7 @@ pub use proportion::proportion;
 pub use quantile::{
     EFFECTIVE_RESPONSES_MIN, QuantileRanks, quantile_of_counts, quantile_of_sorted, quantile_ranks,
 };
+pub use rising_crossing::rising_crossing;
 pub use sequential::{
     LOOK_LEVEL, LOOKS, PAIRS_MAX, Progress, pairs_to_plan, sequential_equivalence,
 };

@@ -6,7 +6,8 @@ use weir_record::{Answer, TrialRecord};
 
 use crate::confirm::AnswerPoint;
 use crate::file::{FindSpec, Varied};
-use crate::search::cpu::{CpuFit, Curve};
+use crate::search::cpu::CpuFit;
+use crate::search::model::Curve;
 use crate::search::root::{CONFIDENCE, NEAR, Root};
 use crate::search::users::Users;
 use crate::search::{bounded::Bounded, level as level_of};
@@ -71,6 +72,8 @@ fn population(spec: &FindSpec, trials: &[&TrialRecord], level: f64) -> u32 {
             let populations = trials.iter().map(|trial| trial.population);
             populations.max().unwrap_or(0)
         }
+        // Nobody stays: as many users as it takes.
+        Varied::Rate => 0,
     }
 }
 
@@ -113,10 +116,10 @@ impl Fitted {
         }
     }
 
-    fn response_s(&self, curve: &Curve, level: f64) -> f64 {
+    fn response_s(&self, curve: &Curve, level: f64) -> Option<f64> {
         match self.in_front {
             None => curve.response_s(level, self.think_s),
-            Some(users) => users / curve.throughput_per_s(level) - self.think_s,
+            Some(users) => Some(users / curve.throughput_per_s(level) - self.think_s),
         }
     }
 
@@ -124,14 +127,13 @@ impl Fitted {
         let Some(curve) = &self.curve else {
             return BTreeMap::new();
         };
-        BTreeMap::from([
+        let response_s = self.response_s(curve, level);
+        let mut figures = BTreeMap::from([
             ("cpu".to_owned(), curve.cpu(level)),
             ("throughput_per_s".to_owned(), curve.throughput_per_s(level)),
-            (
-                "response_time_ms.mean".to_owned(),
-                1e3 * self.response_s(curve, level),
-            ),
-        ])
+        ]);
+        figures.extend(response_s.map(|s| ("response_time_ms.mean".to_owned(), 1e3 * s)));
+        figures
     }
 
     fn curves(

@@ -2,6 +2,7 @@
 //! everything holds.
 
 pub(crate) mod gate;
+pub(crate) mod rate;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

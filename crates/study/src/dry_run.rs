@@ -61,8 +61,10 @@ pub fn plan_of_trials(ask: &Ask, facts: Option<&TargetFacts>) -> DryRun {
 }
 
 fn of_find(spec: &FindSpec, facts: Option<&TargetFacts>) -> DryRun {
-    if spec.varied == Varied::GateConcurrency {
-        return of_gate(spec);
+    match spec.varied {
+        Varied::Users => {}
+        Varied::GateConcurrency => return of_gate(spec),
+        Varied::Rate => return of_rate(spec),
     }
     let settable =
         facts.is_none_or(|facts| facts.stage(THREADS).is_some_and(|stage| stage.settable));
@@ -107,6 +109,25 @@ fn of_gate(spec: &FindSpec) -> DryRun {
         PlannedTrials {
             role: Role::Check,
             what: "the gate at the answer".to_owned(),
+            expected: 1,
+            at_most: 1,
+        },
+    ];
+    within_budget(steps, spec.window, spec.budget)
+}
+
+fn of_rate(spec: &FindSpec) -> DryRun {
+    let (low, high) = spec.within;
+    let steps = vec![
+        PlannedTrials {
+            role: Role::Search,
+            what: format!("{low} to {high} arrivals a second, by a model that each trial corrects"),
+            expected: SEARCH_EXPECTED,
+            at_most: SEARCH_TRIALS_MAX as u32,
+        },
+        PlannedTrials {
+            role: Role::Check,
+            what: "the answer once more".to_owned(),
             expected: 1,
             at_most: 1,
         },

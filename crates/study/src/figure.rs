@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use weir_metric::{Better, Metric, Requirement, Signal, SignalUnit};
+use weir_metric::{Better, Metric, Requirement, Signal, SignalUnit, names};
 use weir_record::{ClassRecord, ResponseTime, TrialRecord};
 use weir_stats::Estimate;
 
@@ -110,6 +110,7 @@ impl Figure {
             ("errors" | "errors.share", class, _) => Self::Errors(class),
             ("waiting" | "wait", Some(stage), _) => Self::Signal(format!("{stage}.{base}")),
             ("cpu", None, _) => Self::Cpu,
+            ("missed", None, _) => Self::Signal(names::MISSED.to_owned()),
             ("memory", None, _) => Self::Signal(MEMORY.to_owned()),
             _ => Self::Signal(name.to_owned()),
         }
@@ -127,6 +128,7 @@ impl Figure {
             Metric::Cpu => Self::Cpu,
             Metric::Throughput => Self::Throughput(class),
             Metric::Errors => Self::Errors(class),
+            Metric::Missed => Self::Signal(names::MISSED.to_owned()),
             Metric::Mean => Self::Response(Statistic::Mean, class),
             Metric::Max => Self::Response(Statistic::Max, class),
             Metric::Percentile(_) => {
@@ -313,6 +315,7 @@ mod tests {
             ("waiting(pool.db)", "pool.db.waiting", ""),
             ("wait(pool.db)", "pool.db.wait", "s"),
             ("memory", "target.memory.rss", "B"),
+            ("missed", "load.missed", "%"),
             ("cpu.user", "cpu.user", "%"),
             ("target.threads", "target.threads", ""),
             ("gc.time", "gc.time", "%"),

@@ -21,7 +21,7 @@ mod target;
 pub use best::{BestGoal, BestSpec};
 pub use find::{DEFAULT_REQUIREMENTS, FindSpec, Varied};
 pub use gate::GateSpec;
-pub use load::{EngineKind, LoadSource, LoadSpec, auto_window};
+pub use load::{Arrivals, EngineKind, LoadSource, LoadSpec, auto_window};
 pub(crate) use matters::AS_FOUND;
 pub use matters::MattersSpec;
 pub use raise::RaiseSpec;
@@ -191,18 +191,8 @@ fn read_ask(
 
 /// A level of `users` or `rate` needs a property of the plan to set.
 fn check_properties(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
-    let (path, users, rate) = match &load.source {
-        LoadSource::Plan { path, users, rate } => (path, users, rate),
-        LoadSource::Url(url) => {
-            if varies(ask, "rate") {
-                root.problems().add_with_help(
-                    url.span(),
-                    "the study varies `rate`, and the load of one URL has only `users`",
-                    "write a plan with an arrival process, and name its property: `rate = \"RATE\"`",
-                );
-            }
-            return;
-        }
+    let LoadSource::Plan { path, users, rate } = &load.source else {
+        return;
     };
     if users.is_none() && varies(ask, "users") {
         root.problems().add_with_help(
@@ -217,6 +207,13 @@ fn check_properties(root: &Section<'_>, load: &LoadSpec, ask: &Ask) {
             "the study varies `rate`, and nothing says which property of the plan that is",
             "write `rate = \"PROPERTY\"` in [load], such as `rate = \"RATE\"`",
         );
+    }
+}
+
+impl StudyFile {
+    /// Whether trials have levels of this factor.
+    pub fn varies(&self, factor: &str) -> bool {
+        varies(&self.ask, factor)
     }
 }
 

@@ -8,6 +8,7 @@ use weir_record::{
 };
 
 use crate::answer;
+use crate::at_rate;
 use crate::check;
 use crate::confirm::{self, AnswerPoint};
 use crate::figure::Figure;
@@ -85,9 +86,13 @@ fn run(
         learned.answer = Some(answer);
         return hold_by_gate::confirm(spec, &goals, trials, &point, learned);
     }
+    if spec.varied == Varied::Rate {
+        learned.answer = Some(answer);
+        return at_rate::confirm(spec, &goals, trials, learned);
+    }
     let cpu_binds = goals.cpu.is_some_and(|(index, _)| index == binding);
     let obstacle = obstacle(&answer, facts, cpu_binds);
-    let demand = fit.and_then(|fit| Demand::of(&searched, answer.value, fit.model(), facts));
+    let demand = fit.and_then(|fit| Demand::of(&searched, answer.value, fit.closed()?, facts));
     learned.answer = Some(answer);
     match (obstacle, demand, goals.cpu) {
         (None, Some(demand), Some((_, goal))) => {
@@ -168,7 +173,7 @@ fn too_wide(answer: Option<&Answer>) -> bool {
 
 /// Seconds of load that the settings need after the search.
 fn reserve_s(spec: &FindSpec, facts: &TargetFacts, goals: &Goals) -> f64 {
-    if spec.varied == Varied::GateConcurrency {
+    if matches!(spec.varied, Varied::GateConcurrency | Varied::Rate) {
         return least_cost_s(spec.window);
     }
     let settable = facts.stage(THREADS).is_some_and(|stage| stage.settable);
@@ -335,6 +340,9 @@ fn outcome(
         ));
     }
     all.extend(unchecked(&learned));
+    if spec.varied == Varied::Rate {
+        all.extend(at_rate::of_all_arrivals(&trials));
+    }
     let confirmed = learned.confirmed.map(|confirmed| confirmed.settings);
     let settings = confirmed.or(learned.settings).unwrap_or_default();
     Outcome {
@@ -371,6 +379,9 @@ fn plateau(spec: &FindSpec, learned: &Learned) -> Option<Finding> {
             Varied::Users => "More users bring no more CPU, and no stage that was watched is full.",
             Varied::GateConcurrency => {
                 "A gate that lets in more brings no more CPU, and no stage of the server that was watched is full."
+            }
+            Varied::Rate => {
+                "A higher rate brings no more CPU, and no stage that was watched is full."
             }
         };
         let says = says.to_owned();

@@ -50,6 +50,7 @@
 //! ```
 
 mod answer;
+mod at_rate;
 mod best;
 mod check;
 mod commands;
@@ -82,14 +83,14 @@ pub use commands::{StudyCommand, study_commands};
 pub use compare::{CompareAsk, CompareError, RunSide, RunTrial, compare};
 pub use dry_run::{DryRun, PlannedTrials, plan_of_trials};
 pub use file::{
-    Across, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ChoiceSpec, ColumnSpec,
-    CommandApp, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design, EngineKind,
-    EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec, LibertyApp,
-    LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec, MattersSpec,
-    MetricName, MetricWords, MetricsSpec, MpmKind, OverviewColumnSpec, OverviewSpec, PictureSpec,
-    PoolWord, Problem, RaiseSpec, SeveralSpec, Shown, SpreadSpec, SpringBootApp, SpringBootSpec,
-    StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp, TomcatServer, TomcatSpec,
-    Varied, auto_window,
+    Across, Arrivals, Ask, BehindSpec, BestGoal, BestSpec, BuiltinSpec, CaseSpec, ChoiceSpec,
+    ColumnSpec, CommandApp, CommandSpec, CompareSpec, DEFAULT_REQUIREMENTS, DatabaseSpec, Design,
+    EngineKind, EnvironmentSpec, ExternalSpec, Factor, FindSpec, GateSpec, HttpdSpec, JolokiaSpec,
+    LibertyApp, LibertyServerSpec, LibertySpec, LimitSetter, LimitSpec, LoadSource, LoadSpec,
+    MattersSpec, MetricName, MetricWords, MetricsSpec, MpmKind, OverviewColumnSpec, OverviewSpec,
+    PictureSpec, PoolWord, Problem, RaiseSpec, SeveralSpec, Shown, SpreadSpec, SpringBootApp,
+    SpringBootSpec, StopSignal, StudyFile, SweepSpec, TargetKind, TargetSpec, TomcatApp,
+    TomcatServer, TomcatSpec, Varied, auto_window,
 };
 pub use find::find;
 pub use matters::matters;

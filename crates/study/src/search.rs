@@ -9,15 +9,17 @@
 
 pub(crate) mod bounded;
 pub(crate) mod cpu;
+pub(crate) mod model;
 mod noise;
 pub(crate) mod plateau;
 pub(crate) mod root;
 mod start;
 pub(crate) mod users;
 
-use weir_metric::{Metric, Requirement};
+use weir_metric::{Metric, Requirement, names};
 use weir_record::{Level, Levels, Role, TargetFacts, TrialError, TrialRecord};
 
+use crate::at_rate;
 use crate::file::{FindSpec, Varied};
 use crate::trials::{Effort, Stop, Trials, Wanted};
 use bounded::Bounded;
@@ -27,10 +29,17 @@ use root::{By, NEAR, Root};
 
 /// The factor that is varied most often.
 pub(crate) const USERS: &str = "users";
+const RATE: &str = "rate";
+/// Of a load that keeps up, what was due and has ended differ by less: those in flight are more at
+/// the end of a window than at its beginning by chance alone.
+const BEHIND: f64 = 0.02;
 /// A trial is far from the root when it has less than half its level: then the next goes to three
 /// quarters of the root, which is far enough to show the bend and low enough to be safe.
 const FAR: f64 = 0.5;
 const APPROACH: f64 = 0.75;
+/// Arrivals a second and CPU, at first: the CPU that they take is seen, and ten requests of 100 ms
+/// are no more than a CPU can do.
+const FIRST_RATE: u32 = 10;
 /// A gateway lets in at first one of so many users.
 const GATE_OPENS: u32 = 8;
 /// No leap multiplies the users by more than this: the first trials say little about the demand.
@@ -39,6 +48,10 @@ const LEAP: f64 = 8.0;
 /// straighter.
 const STEP_CPU: f64 = 0.09;
 const STEP_OTHER: f64 = 0.06;
+/// … and where they hardly bend, trials further away say more.
+const STEP_FLAT: f64 = 0.25;
+/// A trial this far beyond the root shows that it is one.
+const BEYOND: f64 = 1.5;
 /// Near trials without which no search ends by itself …
 const NEAR_MIN: usize = 5;
 /// … and one more for each of these spreads between trials that the near ones exceed: the noisier
@@ -167,6 +180,22 @@ impl Goals {
         others.filter(|bounded| bounded.requirement.metric != Metric::Errors)
     }
 
+    /// A level clearly beyond the root, where no trial has been: a response time that trials below
+    /// it made by chance falls there. `None` where there is such a trial, or no need of one.
+    fn beyond(
+        &self,
+        index: usize,
+        spec: &FindSpec,
+        root: f64,
+        trials: &[&TrialRecord],
+    ) -> Option<u32> {
+        let (_, bounded) = self.others.iter().find(|(at, _)| *at == index)?;
+        let largest = trials.iter().filter_map(|trial| level(trial));
+        let tried = largest.fold(0.0, f64::max) >= NEAR.end() * root;
+        let next = (BEYOND * root).ceil().min(f64::from(spec.within.1));
+        (bounded.is_response() && !tried && next > NEAR.end() * root).then_some(next as u32)
+    }
+
     fn is_cpu(&self, index: usize) -> bool {
         self.cpu.is_some_and(|(at, _)| at == index)
     }
@@ -226,7 +255,7 @@ pub(crate) fn search(
         let near = |used: &[&TrialRecord]| near_count(goals, used, facts.cpus);
         let least = match spec.varied {
             Varied::Users => NEAR_MIN,
-            Varied::GateConcurrency => 1,
+            Varied::GateConcurrency | Varied::Rate => 1,
         };
         let enough =
             reserve_s > 0.0 && near(&goals.without_outliers(&trials.valid(), facts.cpus)) >= least;
@@ -249,6 +278,9 @@ pub(crate) fn search(
                 record.id
             ))));
         }
+        if spec.varied == Varied::Rate {
+            at_rate::check_unit(&record)?;
+        }
         step = next(spec, goals, &trials.valid(), &facts);
     }
 }
@@ -261,6 +293,10 @@ fn first(spec: &FindSpec, cpus: u32, population: u32) -> Step {
         Varied::GateConcurrency => (
             cpus.max(population / GATE_OPENS),
             "a gate that is hardly open: what one request costs",
+        ),
+        Varied::Rate => (
+            FIRST_RATE.saturating_mul(cpus),
+            "a low rate: what one request costs",
         ),
     };
     Step::Try {
@@ -278,11 +314,30 @@ pub(crate) fn levels(spec: &FindSpec, level: u32) -> Levels {
     levels
 }
 
-/// The level of what the search varies. Where that is a gateway, the users are the same in every
-/// trial.
+/// The level of what the search varies. Where that is a gateway, the load is the same in every
+/// trial; where it is a rate, the users are only those who may send it.
 pub(crate) fn level(trial: &TrialRecord) -> Option<f64> {
     let gate = trial.level(Varied::GateConcurrency.factor());
-    gate.or_else(|| trial.level(USERS))
+    gate.or_else(|| trial.level(RATE))
+        .or_else(|| trial.level(USERS))
+}
+
+/// Whether the search varies a rate.
+pub(crate) fn is_open(trial: &TrialRecord) -> bool {
+    trial.level(RATE).is_some() && trial.level(Varied::GateConcurrency.factor()).is_none()
+}
+
+/// Whether a load fell so far behind its rate that requests pile up: its response times say how
+/// long the trial took, and nothing else.
+pub(crate) fn fell_behind(trial: &TrialRecord) -> bool {
+    answered_behind(trial).is_some()
+}
+
+/// What was answered of the rate by a load that fell behind it.
+fn answered_behind(trial: &TrialRecord) -> Option<f64> {
+    let missed = trial.signals.get(names::MISSED).copied();
+    let missed = missed.filter(|missed| is_open(trial) && *missed > BEHIND)?;
+    Some(level(trial)? * (1.0 - missed))
 }
 
 /// What to do after these trials.
@@ -296,8 +351,10 @@ fn next(spec: &FindSpec, goals: &Goals, all: &[&TrialRecord], facts: &TargetFact
         return Step::End(best_so_far(spec, goals, all, facts.cpus));
     }
     let trials = &goals.without_outliers(all, facts.cpus);
+    // What keeps a rate from being answered shows in what is missed, whatever it is.
     let plateau = goals
         .cpu
+        .filter(|_| spec.varied != Varied::Rate)
         .and_then(|(_, target)| plateau::look(trials, facts, target, high));
     let first = if matches!(plateau, Some(Plateau::Confirmed { .. })) {
         goals.first_other(trials)
@@ -413,6 +470,13 @@ fn near(
         By::Bracket => root.doubt <= (2.0 * spec.precision * root.level).max(0.0),
         By::Guess => false,
     };
+    if enough && let Some(level) = goals.beyond(binding, spec, root.level, trials) {
+        return Step::Try {
+            level,
+            effort: Effort::Full,
+            why: "whether it is the load that breaks it, and not chance".to_owned(),
+        };
+    }
     if enough {
         return Step::End(Found::Level {
             root,
@@ -420,13 +484,16 @@ fn near(
             at_range_end: false,
         });
     }
-    if root.by == By::Bracket {
+    let (held, broken) = root.between;
+    let apart = broken - held > 2.0 * spec.precision * root.level;
+    if root.by == By::Bracket && (apart || root.doubt <= broken - held) {
         return halve(spec, root, trials);
     }
     let step = if goals.is_cpu(binding) {
         STEP_CPU
     } else {
-        STEP_OTHER
+        // Where the curve is flat, trials next to the root say nothing.
+        (root.doubt / root.level / 4.0).clamp(STEP_OTHER, STEP_FLAT)
     };
     let (side, ideal) = if above <= below {
         ("above", root.level * (1.0 + step))
@@ -450,18 +517,17 @@ fn near_min(root: &Root) -> usize {
 
 /// Between the largest level at which it held and the smallest at which it did not.
 fn halve(spec: &FindSpec, root: Root, trials: &[&TrialRecord]) -> Step {
-    let middle = f64::midpoint(root.low, root.high + 1.0);
+    let (held, last) = root.between;
+    let middle = f64::midpoint(held, last + 1.0);
     // The curve's own guess, if it lies well inside.
-    let inside = root.low + 0.15 * root.doubt * 2.0..=root.high + 1.0 - 0.15 * root.doubt * 2.0;
+    let margin = 0.3 * (last - held);
+    let inside = held + margin..=last + 1.0 - margin;
     let ideal = if inside.contains(&root.level) {
         root.level
     } else {
         middle
     };
-    let level = (ideal.round() as u32).clamp(
-        root.low as u32 + 1,
-        (root.high as u32).max(root.low as u32 + 1),
-    );
+    let level = (ideal.round() as u32).clamp(held as u32 + 1, (last as u32).max(held as u32 + 1));
     let level = level.clamp(spec.within.0, spec.within.1);
     if count_at(trials, level) >= 2 {
         // Nothing new can be learned by halving.
@@ -475,9 +541,9 @@ fn halve(spec: &FindSpec, root: Root, trials: &[&TrialRecord]) -> Step {
         effort: Effort::Full,
         why: format!(
             "between {} {}, where it holds, and {}, where it does not",
-            root.low,
+            held,
             spec.varied.noun(),
-            root.high + 1.0
+            last + 1.0
         ),
     }
 }

@@ -53,6 +53,7 @@ pub(crate) fn of_find(
             .map(|confirmed| match spec.varied {
                 Varied::Users => held(&confirmed.held),
                 Varied::GateConcurrency => held_by_gate(&confirmed.held),
+                Varied::Rate => held_at_rate(&confirmed.held),
             }),
     );
     match stop {
@@ -176,17 +177,32 @@ fn held(held: &Held) -> String {
     if held.passed {
         return format!("The settings hold under {} virtual users.", held.population);
     }
+    format!(
+        "The settings do not hold under {} virtual users; not met: {}.",
+        held.population,
+        failed(held)
+    )
+}
+
+/// Whether another trial at the answer bears it out.
+fn held_at_rate(held: &Held) -> String {
+    if held.passed {
+        return "Another trial at this rate bears it out.".to_owned();
+    }
+    format!(
+        "Another trial at this rate does not bear it out; not met: {}.",
+        failed(held)
+    )
+}
+
+fn failed(held: &Held) -> String {
     let failed: Vec<&str> = held
         .requirements
         .iter()
         .filter(|requirement| !requirement.met)
         .map(|requirement| requirement.says.as_str())
         .collect();
-    format!(
-        "The settings do not hold under {} virtual users; not met: {}.",
-        held.population,
-        failed.join("; ")
-    )
+    failed.join("; ")
 }
 
 fn never(

@@ -8,6 +8,7 @@ use weir_record::{
 
 use crate::observer::StudyObserver;
 use crate::raise;
+use crate::search;
 
 /// Seconds of load behind a measured window, until the running samples have ended.
 const DRAIN_S: f64 = 1.0;
@@ -200,6 +201,9 @@ impl<'a> Trials<'a> {
         let mut record = self.runner.run(&treatment, &mut *self.observer)?;
         // Of trials that were stored before blocks were, the record does not say.
         record.block = treatment.block;
+        if search::fell_behind(&record) {
+            record.count_as_fallen_behind();
+        }
         self.observer.trial_ended(&record);
         if let Some(budget) = &mut self.budget {
             budget.charge(&record);

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use weir_files::Distrust;
 use weir_jmeter::PlanFile;
-use weir_plan::LoadPlan;
+use weir_plan::{ArrivalProcess, LoadPlan};
 use weir_reach::Reach;
 use weir_record::{RunDirectory, RunManifest, TrialRecord};
 use weir_script::Properties;
-use weir_study::{Ask, EngineKind, LoadSource, StudyFile};
+use weir_study::{Arrivals, Ask, EngineKind, LoadSource, StudyFile};
 
 use crate::error::{ExpectedError, FileProblem, FileProblems};
 use crate::plan_files::{self, JudgedFile};
@@ -20,6 +20,8 @@ use crate::{commands_of, jmeter, output, plans, stored, targets, url_plan};
 const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
 const DEFAULT_STUDY_NAME: &str = "default";
 const DEFAULT_PLAN_NAME: &str = "short.jmx";
+/// The factor that is the rate of an open load.
+const RATE: &str = "rate";
 /// What messages call the plan of a study over one URL.
 const URL_PLAN_NAME: &str = "url.jmx";
 const DEFAULT_PLAN: &str = include_str!("../../../studies/plans/short.jmx");
@@ -208,8 +210,22 @@ impl Job {
             PlanSource::Embedded => plans::read_text(DEFAULT_PLAN, Path::new(DEFAULT_PLAN_NAME)),
             PlanSource::Url(text) => plans::read_text(text, Path::new(URL_PLAN_NAME)),
         }?;
+        let plan = self.arranged(plan);
         plan_files::refuse(&plan, &self.properties(), false)?;
         Ok(JobPlan::Native(plan))
+    }
+
+    /// The plan with what the study says of the arrivals of its one URL.
+    fn arranged(&self, mut plan: LoadPlan) -> LoadPlan {
+        let load = &self.study.load;
+        if matches!(load.source, LoadSource::Url(_)) && self.study.varies(RATE) {
+            let process = match load.arrivals {
+                Arrivals::Poisson => ArrivalProcess::Poisson,
+                Arrivals::Constant => ArrivalProcess::Constant,
+            };
+            url_plan::let_arrive(&mut plan, process);
+        }
+        plan
     }
 
     /// The user's own plan: beside it lie the files that it names, also when its copy is run.
@@ -277,7 +293,11 @@ impl Job {
     /// The properties of the plan that factors set, by factor.
     pub(crate) fn factor_properties(&self) -> BTreeMap<String, String> {
         if let LoadSource::Url(_) = &self.study.load.source {
-            return BTreeMap::from([("users".to_owned(), url_plan::USERS.to_owned())]);
+            let named = [("users", url_plan::USERS), (RATE, url_plan::RATE)].into_iter();
+            let named = named.filter(|(factor, _)| *factor != RATE || self.study.varies(RATE));
+            return named
+                .map(|(factor, name)| (factor.to_owned(), name.to_owned()))
+                .collect();
         }
         self.named_properties()
             .into_iter()
@@ -290,7 +310,7 @@ impl Job {
         let LoadSource::Plan { users, rate, .. } = &self.study.load.source else {
             return Vec::new();
         };
-        let named = [("users", users), ("rate", rate)].into_iter();
+        let named = [("users", users), (RATE, rate)].into_iter();
         named
             .filter_map(|(factor, name)| Some((factor, name.as_ref()?)))
             .collect()
@@ -328,7 +348,9 @@ pub(crate) fn check(
 fn plan_source(study: &StudyFile, base: &Path) -> Result<PlanSource, ExpectedError> {
     match &study.load.source {
         LoadSource::Plan { path, .. } => Ok(PlanSource::File(base.join(path.get_ref()))),
-        LoadSource::Url(url) => url_plan::text(url.get_ref()).map(PlanSource::Url),
+        LoadSource::Url(url) => {
+            url_plan::text(url.get_ref(), study.varies(RATE)).map(PlanSource::Url)
+        }
     }
 }
 

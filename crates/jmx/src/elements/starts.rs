@@ -2,7 +2,8 @@
 //! those of the jp@gc and bzm plugins, by the names under which the plugins save their fields.
 
 use weir_plan::{
-    ArrivalSchedule, Arrivals, Starts, Template, UserLevel, UserRow, UserSteps, WhenFull,
+    ArrivalProcess, ArrivalSchedule, Arrivals, Starts, Template, UserLevel, UserRow, UserSteps,
+    WhenFull,
 };
 
 use crate::element::Element;
@@ -41,6 +42,7 @@ pub(crate) fn read(element: &Element<'_>) -> Option<Starts> {
                 steps: text("Steps"),
                 hold: element.text_or("Hold", "1"),
                 unit: text("Unit"),
+                process: ArrivalProcess::Constant,
             },
         ),
         "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup" => pooled(

@@ -43,6 +43,9 @@ pub(crate) struct OpenRules {
 #[derive(Debug)]
 pub(crate) struct OpenGroup {
     pub(crate) rules: OpenRules,
+    /// All arrivals, from the first.
+    schedule: ArrivalTimes,
+    arrivals_max: u64,
     claims: Mutex<Claims>,
     begin: OnceLock<Moment>,
     /// Users that run or wait for an arrival.
@@ -76,11 +79,14 @@ pub struct ArrivalCounts {
 impl OpenGroup {
     /// A group in which nothing has arrived.
     pub(crate) fn new(times: ArrivalTimes, arrivals_max: Option<u64>, rules: OpenRules) -> Self {
+        let arrivals_max = arrivals_max.unwrap_or(u64::MAX);
         Self {
             rules,
+            schedule: times.clone(),
+            arrivals_max,
             claims: Mutex::new(Claims {
                 times: times.peekable(),
-                left: arrivals_max.unwrap_or(u64::MAX),
+                left: arrivals_max,
                 skipped: 0,
                 abandoned: 0,
             }),
@@ -166,6 +172,25 @@ impl OpenGroup {
         }
     }
 
+    /// Counts the arrivals that were due until then into their seconds from the time origin.
+    pub(crate) fn add_due(&self, until: Moment, by_second: &mut Vec<u64>) {
+        let Some(begin) = self.begin.get() else {
+            return;
+        };
+        let times = self.schedule.clone().zip(0..self.arrivals_max);
+        for (time, _) in times {
+            let due = begin.after(time);
+            if due > until || self.rules.end.is_some_and(|end| time >= end) {
+                return;
+            }
+            let second = due.second() as usize;
+            if by_second.len() <= second {
+                by_second.resize(second + 1, 0);
+            }
+            by_second[second] += 1;
+        }
+    }
+
     /// What became of the arrivals of a group that has ended.
     pub(crate) fn counts(&self, now: Moment) -> ArrivalCounts {
         let begin = self.begin();
@@ -247,6 +272,25 @@ mod tests {
         assert!(skips.take_seat() && skips.take_seat() && !skips.take_seat());
         assert_eq!(skips.claim(ms(55)), Some(ms(60)));
         assert_eq!(skips.counts(ms(60)).skipped, 5);
+    }
+
+    #[test]
+    fn what_is_due_counts_in_its_second_whoever_is_busy() {
+        let due = |open: &OpenGroup, until: i64| {
+            let mut by_second = Vec::new();
+            open.add_due(ms(until), &mut by_second);
+            by_second
+        };
+        let endless = open(WhenFull::Wait, None, None);
+        assert_eq!(due(&endless, 2_495), [100, 100, 50]);
+        endless.claim(ms(0));
+        assert_eq!(due(&endless, 995), [100], "claimed or not");
+        assert_eq!(
+            due(&open(WhenFull::Skip, Some(120), None), 5_000),
+            [100, 20]
+        );
+        let ends = open(WhenFull::Wait, None, Some(Duration::from_millis(1_045)));
+        assert_eq!(due(&ends, 5_000), [100, 5]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use weir_metric::{Metric, Requirement, SignalUnit};
+use weir_metric::{Metric, Requirement, SignalUnit, names};
 use weir_record::{Answer, ResponseTime, Role, StudyResult, TrialRecord};
 use weir_stats::Estimate;
 
@@ -233,6 +233,7 @@ fn figure_name(requirement: &Requirement) -> Option<String> {
         Metric::Cpu => "cpu".to_owned(),
         Metric::Throughput => "throughput_per_s".to_owned(),
         Metric::Errors => "errors.share".to_owned(),
+        Metric::Missed => names::MISSED.to_owned(),
         Metric::Mean => "response_time_ms.mean".to_owned(),
         Metric::Max => "response_time_ms.max".to_owned(),
         Metric::Percentile(percent) => format!("response_time_ms.p{percent}"),
@@ -277,7 +278,7 @@ fn chart(
         says: says(&title, unit, factor, &series),
         title,
         unit,
-        x_title: factor.to_owned(),
+        x_title: words::noun(factor).to_owned(),
         x_max: x_max * 1.06,
         y_max: top(kind, &series, &goals),
         series,
@@ -418,7 +419,11 @@ pub(super) fn says(title: &str, unit: &str, factor: &str, series: &[Series]) -> 
             )
         })
         .collect();
-    format!("{title} against {factor}. {}.", parts.join("; "))
+    format!(
+        "{title} against {}. {}.",
+        words::noun(factor),
+        parts.join("; ")
+    )
 }
 
 /// The fitted curves as a table: heads, then rows that begin with the level.
@@ -434,7 +439,7 @@ pub(crate) fn curve_table(result: &StudyResult) -> Option<(Vec<String>, Vec<Vec<
     if by_level.is_empty() {
         return None;
     }
-    let heads = std::iter::once(answer.factor.clone())
+    let heads = std::iter::once(words::noun(&answer.factor).to_owned())
         .chain(answer.curves.keys().map(|name| words::figure(name)));
     let step = by_level.len().div_ceil(CURVE_ROWS);
     let rows = by_level.iter().step_by(step).map(|(level, figures)| {

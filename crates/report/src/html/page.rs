@@ -46,6 +46,8 @@ pub(crate) struct Page<'a> {
     seconds: Seconds,
     chosen: u32,
     trials: Vec<Trial>,
+    /// Whether the load of all trials waits for nobody.
+    is_open: bool,
     intervals: Vec<Interval>,
     run: Vec<(&'static str, String)>,
     machine: Vec<(String, String)>,
@@ -190,6 +192,7 @@ impl<'a> Page<'a> {
             chosen: answer_trial(result).map_or(0, |trial| trial.id),
             seconds,
             trials: trials(input),
+            is_open: is_open(input),
             intervals: result.trials.iter().flat_map(intervals).collect(),
             run: run(input),
             machine: words::machine(input.manifest),
@@ -255,7 +258,7 @@ fn facts(result: &StudyResult) -> Vec<Fact> {
             }
             .to_owned(),
             unit: String::new(),
-            says: format!("check with {} users", number(f64::from(held.population))),
+            says: format!("check with {}", words::load_of_check(result, held)),
         }
     }));
     facts
@@ -270,7 +273,7 @@ fn answer_facts(answer: &Answer) -> Vec<Fact> {
     );
     let mut facts = vec![Fact {
         value: number(answer.value),
-        unit: answer.factor.clone(),
+        unit: words::noun(&answer.factor).to_owned(),
         says: interval,
     }];
     if f64::from(answer.population) > answer.value {
@@ -323,7 +326,7 @@ fn check(result: &StudyResult, held: &Held) -> Check {
     });
     Check {
         passed: held.passed,
-        heading: words::check(held),
+        heading: words::check(result, held),
         requirements: requirements.collect(),
         waits: words::waits(result, held),
         both: before_and_after::of(held)
@@ -380,8 +383,7 @@ fn funnels(result: &StudyResult) -> (Vec<Funnel>, usize) {
     let left_out = wanted.len().saturating_sub(FUNNELS_MAX);
     let funnels = wanted.into_iter().take(FUNNELS_MAX).enumerate();
     let funnels = funnels.filter_map(|(id, (title, trial))| {
-        let users = number(f64::from(trial.population));
-        let title = format!("{title}: {users} users (trial {})", trial.id);
+        let title = format!("{title}: {} (trial {})", words::load_text(trial), trial.id);
         Funnel::of(id, title, &result.target.stages, trial)
     });
     (funnels.collect(), left_out)
@@ -398,6 +400,11 @@ fn findings(result: &StudyResult) -> Vec<Finding> {
         .collect()
 }
 
+fn is_open(input: &ReportInput<'_>) -> bool {
+    let mut trials = input.result.trials.iter();
+    trials.len() > 0 && trials.all(|trial| words::load(trial).1 != "users")
+}
+
 fn trials(input: &ReportInput<'_>) -> Vec<Trial> {
     let trials = input.result.trials.iter();
     trials
@@ -406,6 +413,17 @@ fn trials(input: &ReportInput<'_>) -> Vec<Trial> {
             trial(record, timeline.is_some_and(|seconds| !seconds.is_empty()))
         })
         .collect()
+}
+
+/// The number of users; of an open load its rate.
+fn load(trial: &TrialRecord) -> Cell {
+    let (level, noun) = words::load(trial);
+    let unit = if noun == "users" { "" } else { "/s" };
+    Cell {
+        text: number(level) + unit,
+        interval: String::new(),
+        sort: level,
+    }
 }
 
 fn trial(trial: &TrialRecord, seconds: bool) -> Trial {
@@ -418,11 +436,7 @@ fn trial(trial: &TrialRecord, seconds: bool) -> Trial {
         seconds,
         purpose: words::purpose(trial).to_owned(),
         levels: words::levels_beside(trial),
-        population: Cell {
-            text: number(f64::from(trial.population)),
-            interval: String::new(),
-            sort: f64::from(trial.population),
-        },
+        population: load(trial),
         figures: vec![
             figure("throughput_per_s", Some(trial.throughput_per_s)),
             figure("response_time_ms.mean", Some(response.mean)),

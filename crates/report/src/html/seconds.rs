@@ -238,7 +238,7 @@ fn trial_seconds(
 fn name(trial: &TrialRecord) -> String {
     let levels = words::levels(&trial.levels);
     let levels = if levels.is_empty() {
-        format!("{} users", trial.population)
+        words::load_text(trial)
     } else {
         levels
     };

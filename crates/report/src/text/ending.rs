@@ -55,6 +55,7 @@ fn headline(result: &StudyResult) -> Option<String> {
     let value = number(answer.value);
     let what = match answer.factor.as_str() {
         "users" => format!("{value} concurrent users"),
+        "rate" => format!("{value} arrivals/s"),
         factor => format!("{factor} = {value}"),
     };
     let mut parts = vec![
@@ -111,10 +112,10 @@ fn verified(result: &StudyResult, width: usize) -> String {
     let Some(held) = &result.held else {
         return String::new();
     };
-    let users = number(f64::from(held.population));
+    let load = words::load_of_check(result, held);
     let figures = measured(result, held).join(", ");
     let colon = if figures.is_empty() { "" } else { ": " };
-    let text = format!("Verified at {users} users{colon}{figures}");
+    let text = format!("Verified at {load}{colon}{figures}");
     let mut text = wrap("", "  ", &text, width);
     if let Some(both) = before_and_after::of(held) {
         let says = before_and_after::in_brief(both);
@@ -162,12 +163,29 @@ fn measured(result: &StudyResult, held: &Held) -> Vec<String> {
     let cpu = cpu.map(|cpu| format!("CPU {}", SignalUnit::Share.text(cpu.total)));
     let queued: f64 = held.waiting.values().sum();
     let queued = (queued >= NOBODY).then(|| format!("{} requests queued (mean)", number(queued)));
-    cpu.chain([
-        SignalUnit::PerSecond.text(trial.throughput_per_s),
-        super::errors(&trial.errors),
-    ])
-    .chain(queued)
-    .collect()
+    // With more users than the answer has, response times say how long the surplus waits.
+    let at_answer = words::load(trial).1 != "users";
+    let times = [
+        ("p50", trial.response_time_ms.p50),
+        ("p99", trial.response_time_ms.p99),
+    ];
+    let times = times.into_iter().filter(|_| at_answer);
+    let times = times.map(|(name, value)| response_time(trial, name, value));
+    cpu.chain([SignalUnit::PerSecond.text(trial.throughput_per_s)])
+        .chain(times)
+        .chain([super::errors(&trial.errors)])
+        .chain(queued)
+        .collect()
+}
+
+/// `p99 208 ms (190–231)`.
+fn response_time(trial: &TrialRecord, name: &str, value: f64) -> String {
+    let unit = SignalUnit::Milliseconds;
+    let own = trial.intervals.get(&format!("response_time_ms.{name}"));
+    let range = own.map_or_else(String::new, |own| {
+        format!(" ({})", unit.range(value, own.low, own.high))
+    });
+    format!("{name} {}{range}", unit.text(value))
 }
 
 /// What the limits cost where nobody needs them.

@@ -97,6 +97,7 @@ impl Resolver {
                 steps,
                 hold,
                 unit,
+                process,
             } => {
                 let unit = self.unit(unit);
                 let per_s = self.number(level, "target rate").max(0) as f64 / unit;
@@ -107,7 +108,7 @@ impl Resolver {
                     let says = format!("the ramp-up has {steps} steps");
                     self.problem(at, says, format!("write at most {STEPS_MAX}"));
                 }
-                constant(ramp(per_s, ramp_up, steps.min(STEPS_MAX), hold))
+                steps_of(ramp(per_s, ramp_up, steps.min(STEPS_MAX), hold), *process)
             }
             ArrivalSchedule::Rows { rows, unit } => {
                 let unit = self.unit(unit);
@@ -121,7 +122,7 @@ impl Resolver {
                         seconds: number(&row.seconds) * unit,
                     });
                 }
-                constant(pieces)
+                steps_of(pieces, ArrivalProcess::Constant)
             }
         };
         let users_max = self.bound(&arrivals.users_max, "concurrency limit");
@@ -193,11 +194,8 @@ impl Resolver {
     }
 }
 
-fn constant(pieces: Vec<RatePiece>) -> Vec<ArrivalStep> {
-    let step = |rate| ArrivalStep {
-        rate,
-        process: ArrivalProcess::Constant,
-    };
+fn steps_of(pieces: Vec<RatePiece>, process: ArrivalProcess) -> Vec<ArrivalStep> {
+    let step = |rate| ArrivalStep { rate, process };
     pieces.into_iter().map(step).collect()
 }
 

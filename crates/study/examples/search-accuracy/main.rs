@@ -3,8 +3,8 @@
 //!
 //! The searches are the crate's own, driven through `TrialRunner`. The tables in
 //! docs/validation/search.md come from here; `cargo xtask bench search` runs it. The word
-//! `largest`, `outside`, `best` or `matters` asks for one of the tables, a number for other seeds,
-//! from that one on.
+//! `largest`, `outside`, `rate`, `best` or `matters` asks for one of the tables, a number for other
+//! seeds, from that one on.
 #![expect(clippy::print_stdout, reason = "an example talks to its reader")]
 #![expect(clippy::unwrap_used, reason = "an example may panic")]
 
@@ -12,6 +12,7 @@ mod best;
 mod largest;
 mod matters;
 mod peers;
+mod rates;
 mod runs;
 #[path = "../../tests/truth/mod.rs"]
 mod truth;
@@ -31,9 +32,10 @@ fn main() {
     for first in numbers {
         runs::FIRST_SEED.set(first.parse().unwrap()).unwrap();
     }
-    let tables: [(&str, fn()); 4] = [
+    let tables: [(&str, fn()); 5] = [
         ("largest", largest::in_the_family),
         ("outside", largest::outside_the_family),
+        ("rate", rates::tables),
         ("best", best::tables),
         ("matters", matters::tables),
     ];

@@ -9,7 +9,7 @@ use weir_record::{Levels, Window};
 use weir_userfile::Section;
 
 use super::factor::{Allowed, check_name};
-use super::find::{BUDGET_MIN, read_requirements, read_within};
+use super::find::{BUDGET_MIN, WITHIN_MAX, check_missed, read_requirements, read_within};
 use super::load::{LoadSpec, auto_window};
 use super::sweep::{MATTERS, MATTERS_UNSAID, read_set};
 use crate::figure::Figure;
@@ -69,7 +69,7 @@ pub(crate) fn read(
     seed: u64,
 ) -> Option<BestSpec> {
     let vary = read_vary(section);
-    let within = read_within(section).unwrap_or(WITHIN);
+    let within = read_within(section, WITHIN_MAX).unwrap_or(WITHIN);
     let set = section
         .section("set", "`set`")
         .map(|set| read_set(&set))
@@ -146,6 +146,7 @@ pub(super) fn not_worse(margin: f64) -> String {
 
 pub(super) fn read_asked_or_default(section: &Section<'_>) -> Vec<Requirement> {
     let by_default = || vec![REQUIREMENT.parse().expect("the requirement parses")];
+    check_missed(section, false);
     read_requirements(section).unwrap_or_else(by_default)
 }
 

@@ -12,7 +12,7 @@ use weir_userfile::{Problems, Section, cannot, hint};
 
 use super::best::BestGoal;
 use super::factor::{Allowed, check_name};
-use super::load::{LoadSpec, auto_window};
+use super::load::{EngineKind, LoadSpec, auto_window};
 use super::raise::{self, RaiseSpec};
 use super::sweep::read_set;
 
@@ -20,11 +20,16 @@ use super::sweep::read_set;
 pub const DEFAULT_REQUIREMENTS: [&str; 2] = ["cpu <= 80 %", "errors <= 0.1 %"];
 /// Users that are tried at most when a study names no range.
 const WITHIN: (u32, u32) = (1, 1_000);
+/// Arrivals a second that are tried at most when a study names no range, and that may be named.
+const WITHIN_OF_RATE: (u32, u32) = (1, 100_000);
+const RATE_MAX: u32 = 1_000_000;
+/// What an open load has to meet in any case: it keeps its rate.
+const KEEPS_ITS_RATE: &str = "missed <= 2 %";
 /// The most load of a study that varies the gateway, its check included: five minutes with the
 /// waits for the last requests.
 const BUDGET_OF_GATE: Duration = Duration::from_secs(270);
 /// The largest end of a range: one process cannot open more connections to one address anyway.
-const WITHIN_MAX: u32 = 60_000;
+pub(super) const WITHIN_MAX: u32 = 60_000;
 /// How well the answer is known when the search stops, when a study does not say.
 const PRECISION: f64 = 0.05;
 const PRECISIONS: std::ops::RangeInclusive<f64> = 0.005..=0.5;
@@ -42,16 +47,19 @@ pub enum Varied {
     /// The requests that a gateway in front of the server lets in at a time. The load stays as it
     /// is, large enough that some of it waits.
     GateConcurrency,
+    /// The arrivals a second of an open load.
+    Rate,
 }
 
 impl Varied {
-    const ALL: [Self; 2] = [Self::Users, Self::GateConcurrency];
+    const ALL: [Self; 3] = [Self::Users, Self::GateConcurrency, Self::Rate];
 
     /// Its name among the factors.
     pub fn factor(self) -> &'static str {
         match self {
             Self::Users => "users",
             Self::GateConcurrency => "gate.concurrency",
+            Self::Rate => "rate",
         }
     }
 
@@ -60,6 +68,23 @@ impl Varied {
         match self {
             Self::Users => "users",
             Self::GateConcurrency => "requests at a time",
+            Self::Rate => "arrivals/s",
+        }
+    }
+
+    /// The levels that are tried when a study names no range.
+    fn within(self) -> (u32, u32) {
+        match self {
+            Self::Users | Self::GateConcurrency => WITHIN,
+            Self::Rate => WITHIN_OF_RATE,
+        }
+    }
+
+    /// The largest end of a range.
+    fn within_max(self) -> u32 {
+        match self {
+            Self::Users | Self::GateConcurrency => WITHIN_MAX,
+            Self::Rate => RATE_MAX,
         }
     }
 }
@@ -120,6 +145,7 @@ fn question(varied: Varied, requirements: &[Requirement]) -> String {
     let asked = match varied {
         Varied::Users => "How many concurrent users while",
         Varied::GateConcurrency => "How many requests may the gateway let in at a time while",
+        Varied::Rate => "How many arrivals a second while",
     };
     format!("{asked} {}?", all.join(" and "))
 }
@@ -134,9 +160,14 @@ pub(crate) fn read(
     let varied = read_vary(section);
     refuse_comparison(section, varied);
     let set = read_fixed(section, varied, load);
-    let within = read_within(section).unwrap_or(WITHIN);
-    let requirements = read_requirements(section).unwrap_or_else(default_requirements);
+    let within = read_within(section, varied.within_max()).unwrap_or(varied.within());
+    let mut requirements = read_requirements(section).unwrap_or_else(default_requirements);
     check_bounded(&requirements, section);
+    check_missed(section, varied == Varied::Rate);
+    if varied == Varied::Rate {
+        check_open(section, load, &set);
+        add_missed(&mut requirements);
+    }
     if varied == Varied::GateConcurrency {
         check_rises_with_gate(section);
     }
@@ -156,7 +187,7 @@ pub(crate) fn read(
     let window = load.map_or_else(auto_window, |load| load.window);
     let auto = load.is_none_or(|load| load.window_is_auto);
     let most = match varied {
-        Varied::Users => BUDGET,
+        Varied::Users | Varied::Rate => BUDGET,
         Varied::GateConcurrency => BUDGET_OF_GATE,
     };
     if window.requests.is_some() {
@@ -215,7 +246,7 @@ fn read_fixed(section: &Section<'_>, varied: Varied, load: Option<&LoadSpec>) ->
             "leave it out of `set`",
         );
     }
-    if let Some(load) = load
+    if let Some(load) = load.filter(|_| varied == Varied::GateConcurrency)
         && !set.contains_key("users")
         && load.takes_users()
     {
@@ -241,7 +272,9 @@ fn check_rises_with_gate(section: &Section<'_>) {
         let falls = match &requirement.metric {
             Metric::Mean | Metric::Percentile(_) | Metric::Max => true,
             Metric::Waiting(stage) | Metric::Wait(stage) => stage == "gate",
-            Metric::Cpu | Metric::Throughput | Metric::Errors | Metric::Memory => false,
+            Metric::Cpu | Metric::Throughput | Metric::Errors | Metric::Missed | Metric::Memory => {
+                false
+            }
         };
         if falls && requirement.comparison.bounds_from_above() {
             section.problems().add_with_help(
@@ -256,11 +289,56 @@ fn check_rises_with_gate(section: &Section<'_>) {
     }
 }
 
+/// An open load is kept only if what is due is answered.
+fn add_missed(requirements: &mut Vec<Requirement>) {
+    let asked = requirements
+        .iter()
+        .any(|requirement| requirement.metric == Metric::Missed);
+    if !asked {
+        let own = KEEPS_ITS_RATE.parse();
+        requirements.push(own.expect("the project's own requirement parses"));
+    }
+}
+
+/// Nothing is due in a closed load: its users wait for their answers.
+pub(super) fn check_missed(section: &Section<'_>, is_open: bool) {
+    for text in section.texts("subject-to").iter().flatten() {
+        let requirement = text.get_ref().parse::<Requirement>();
+        if !is_open && requirement.is_ok_and(|asked| asked.metric == Metric::Missed) {
+            section.problems().add_with_help(
+                text.span(),
+                "only a search for a rate knows what is `missed`",
+                "write `vary = \"rate\"`, or bound errors and response times",
+            );
+        }
+    }
+}
+
+/// What a search for a rate needs: an engine that says what was due, and nothing else that decides
+/// how much is let in.
+fn check_open(section: &Section<'_>, load: Option<&LoadSpec>, set: &Levels) {
+    let problems = section.problems();
+    if load.is_some_and(|load| load.engine == EngineKind::Jmeter) {
+        problems.add_with_help(
+            section.span(),
+            "JMeter as engine does not say which arrivals were due",
+            "leave out `engine`: the plan runs on Weir's own engine",
+        );
+    }
+    if set.contains_key(Varied::GateConcurrency.factor()) {
+        problems.add_with_help(
+            section.span(),
+            "a search for a rate with a fixed `gate.concurrency` is not built yet",
+            "leave it out of `set`: what the gateway's own file says holds",
+        );
+    }
+}
+
 fn not_built(section: &Section<'_>, span: Range<usize>, name: &str) {
     section.problems().add_with_help(
         span,
         format!("finding the largest `{name}` is not built yet"),
-        "write `vary = \"users\"` or `vary = \"gate.concurrency\"`, or ask for the best: `goal = \"smallest-near-best\"`",
+        "write `vary = \"users\"`, `vary = \"rate\"` or `vary = \"gate.concurrency\"`, or ask for the best: `goal = \"smallest-near-best\"`",
     );
 }
 
@@ -308,9 +386,9 @@ fn refuse_comparison(section: &Section<'_>, varied: Varied) {
     }
 }
 
-pub(super) fn read_within(section: &Section<'_>) -> Option<(u32, u32)> {
+pub(super) fn read_within(section: &Section<'_>, most: u32) -> Option<(u32, u32)> {
     let (span, list) = section.list("within")?;
-    range_of(section.problems(), span, list)
+    range_of(section.problems(), span, list, most)
 }
 
 /// The two ends of a range of levels.
@@ -318,16 +396,17 @@ pub(super) fn range_of(
     problems: &Problems,
     span: Range<usize>,
     list: &[Spanned<DeValue<'_>>],
+    most: u32,
 ) -> Option<(u32, u32)> {
     let ends: Vec<Option<u32>> = list
         .iter()
         .map(|value| {
             let number = super::level::level(value.get_ref())?.number()?;
-            let fits = number.fract() == 0.0 && (1.0..=f64::from(WITHIN_MAX)).contains(&number);
+            let fits = number.fract() == 0.0 && (1.0..=f64::from(most)).contains(&number);
             fits.then_some(number as u32)
         })
         .collect();
-    let help = "write the smallest and the largest number of users, such as `within = [1, 200]`";
+    let help = "write the smallest and the largest level, such as `within = [1, 200]`";
     match ends[..] {
         [Some(low), Some(high)] if low < high => Some((low, high)),
         [Some(low), Some(high)] => {
@@ -345,7 +424,7 @@ pub(super) fn range_of(
         _ => {
             problems.add_with_help(
                 span,
-                format!("`within` has to be two whole numbers from 1 to {WITHIN_MAX}"),
+                format!("`within` has to be two whole numbers from 1 to {most}"),
                 help,
             );
             None

@@ -53,6 +53,18 @@ pub struct LoadSpec {
     pub allow_files: Vec<Spanned<String>>,
     /// What sends it.
     pub engine: EngineKind,
+    /// How the arrivals of one URL lie, where the study varies their rate.
+    pub arrivals: Arrivals,
+}
+
+/// How arrivals lie in their rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arrivals {
+    /// At random moments, independent of each other: a Poisson process.
+    #[default]
+    Poisson,
+    /// Evenly.
+    Constant,
 }
 
 /// What sends the load.
@@ -118,6 +130,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
     let allow_hosts = section.texts("allow-hosts").unwrap_or_default();
     let allow_files = section.texts("allow-files").unwrap_or_default();
     let engine = read_engine(section);
+    let arrivals = read_arrivals(section);
     if let Some(requests) = read_requests(section, engine) {
         (window, window_is_auto) = (Window::of_requests(requests), false);
     }
@@ -132,6 +145,7 @@ pub(crate) fn read(section: &Section<'_>) -> Option<LoadSpec> {
         allow_hosts,
         allow_files,
         engine,
+        arrivals,
     })
 }
 
@@ -178,6 +192,32 @@ fn read_engine(section: &Section<'_>) -> EngineKind {
     }
 }
 
+/// `arrivals`: of a URL alone, as a plan says itself when its iterations start.
+fn read_arrivals(section: &Section<'_>) -> Arrivals {
+    let Some(word) = section.text("arrivals") else {
+        return Arrivals::default();
+    };
+    if section.value("plan").is_some() {
+        section.problems().add_with_help(
+            word.span(),
+            "a plan says itself when its iterations start",
+            "leave `arrivals` out, or write `url` instead of `plan`",
+        );
+    }
+    match word.get_ref().as_str() {
+        "poisson" => Arrivals::Poisson,
+        "constant" => Arrivals::Constant,
+        other => {
+            section.problems().add_with_help(
+                word.span(),
+                format!("`{other}` is no way to arrive"),
+                "write \"poisson\" (at random moments, also when nothing is written) or \"constant\" (evenly)",
+            );
+            Arrivals::default()
+        }
+    }
+}
+
 fn read_source(section: &Section<'_>) -> Option<LoadSource> {
     let problems = section.problems();
     let plan = section.text("plan");
@@ -218,7 +258,7 @@ fn read_source(section: &Section<'_>) -> Option<LoadSource> {
                 problems.add_with_help(
                     rate.span(),
                     "`rate` names a property of a plan, and this load has none",
-                    "leave it out, or write a plan with an arrival process",
+                    "leave it out: with a URL the level is the number of requests a second itself",
                 );
             }
             Some(LoadSource::Url(url))

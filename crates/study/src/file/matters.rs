@@ -9,7 +9,7 @@ use weir_userfile::Section;
 
 use super::best::{Terms, read_vary};
 use super::factor::read_level;
-use super::find::read_within;
+use super::find::{WITHIN_MAX, read_within};
 use super::load::LoadSpec;
 use super::sweep::read_set;
 
@@ -109,7 +109,7 @@ fn read_levels(section: &Section<'_>, vary: Option<&str>) -> Option<[Option<Leve
             section.missing("levels", "levels = [\"as-found\", 200]");
             return None;
         }
-        let (low, high) = read_within(section)?;
+        let (low, high) = read_within(section, WITHIN_MAX)?;
         return Some([low, high].map(|end| Some(Level::Number(f64::from(end)))));
     }
     if let Some(within) = section.value("within") {

@@ -11,7 +11,7 @@ use weir_userfile::{Section, hint};
 
 use super::best::{BestGoal, Terms, not_worse, read_asked_or_default};
 use super::factor::{Allowed, check_name, flat};
-use super::find::{Goal, range_of};
+use super::find::{Goal, WITHIN_MAX, range_of};
 use super::load::LoadSpec;
 use super::sweep::{MATTERS_UNSAID, read_set};
 
@@ -202,7 +202,7 @@ fn read_within(section: &Section<'_>, vary: &[String]) -> BTreeMap<String, (u32,
         let range = value.get_ref().as_array();
         match range {
             Some(list) => {
-                if let Some(range) = range_of(problems, value.span(), list) {
+                if let Some(range) = range_of(problems, value.span(), list, WITHIN_MAX) {
                     ranges.insert(name, range);
                 }
             }

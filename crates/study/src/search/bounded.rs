@@ -5,18 +5,25 @@
 //! (errors, waiting) has no curve: there the answer lies between the largest level at which it held
 //! and the smallest at which it did not.
 
-use weir_metric::{Comparison, Requirement};
+use weir_metric::{Comparison, Metric, Requirement};
 use weir_record::TrialRecord;
-use weir_stats::{Crossing, IsotonicFit, Point, Spread};
+use weir_stats::{Crossing, IsotonicFit, Point, Spread, rising_crossing, student_quantile};
 
-use super::level;
 use super::root::{By, CONFIDENCE, NEAR, Root, STOP_CONFIDENCE};
+use super::{answered_behind, level};
 use crate::figure::{Figure, is_quantity};
 
 /// Relative spread of response times between trials before any is seen: several times that of the
 /// CPU, because they hang on the tail of the queue.
 const SPREAD: f64 = 0.05;
 const SPREAD_DF: f64 = 2.0;
+/// Relative spread between trials of what a server answers at most, before any is seen, and its
+/// weight in degrees of freedom.
+const CAPACITY_SPREAD: f64 = 0.01;
+const CAPACITY_DF: f64 = 2.0;
+/// How far the logarithm of a response time may lie from a line through the root, times the square
+/// of the relative distance: that of M/M/1 bends by ρ / (1 − ρ)² / 2, which is 10 at 80 %.
+const BEND: f64 = 10.0;
 /// `waiting(STAGE) == 0` and the like are met up to these means: one request that waits for a
 /// moment in half a minute is nobody.
 const WAITING_NOBODY: f64 = 0.01;
@@ -37,6 +44,9 @@ struct Seen {
     /// Half-width of its own interval, relative.
     half_width: f64,
     met: bool,
+    /// What was answered of the rate, where the load fell behind it: then the value hangs on how
+    /// long the trial took.
+    answered: Option<f64>,
 }
 
 impl Bounded {
@@ -53,6 +63,13 @@ impl Bounded {
         Some(self.figure.read(trial)?.value * self.figure.to_base())
     }
 
+    /// Half the width of the interval of the value within a trial, in the base unit; 0 where the
+    /// trial gives none.
+    pub(crate) fn half_width(&self, trial: &TrialRecord) -> f64 {
+        let interval = self.figure.read(trial).and_then(|read| read.interval);
+        interval.map_or(0.0, |own| own.half_width() * self.figure.to_base())
+    }
+
     /// Whether a value meets the requirement, with the tolerance of "nobody".
     pub(crate) fn met_by(&self, value: f64) -> bool {
         let nothing = match &self.figure {
@@ -67,6 +84,11 @@ impl Bounded {
         } else {
             self.requirement.met_by(value)
         }
+    }
+
+    /// Whether it bounds a response time, which differs from trial to trial everywhere.
+    pub(crate) fn is_response(&self) -> bool {
+        matches!(self.figure, Figure::Response(..))
     }
 
     /// The name of the figure as it stands in a record.
@@ -117,6 +139,7 @@ impl Bounded {
                 0.0
             },
             met: self.met_by(value),
+            answered: answered_behind(trial),
         })
     }
 
@@ -136,15 +159,37 @@ impl Bounded {
             .interpolated(seen)
             .unwrap_or(f64::midpoint(low, high))
             .clamp(low, high.max(low));
+        let high = high.max(low);
+        let between = (low, high);
+        let at = |confidence| self.interval(seen, between, confidence).unwrap_or(between);
+        let ((low_95, high_95), (low_90, high_90)) = (at(CONFIDENCE), at(STOP_CONFIDENCE));
         Root {
             level,
-            low,
-            high: high.max(low),
-            doubt: (high - low).max(0.0),
+            low: low_95.min(low),
+            high: high_95.max(high),
+            doubt: high_90.max(high) - low_90.min(low),
+            between,
             by: By::Bracket,
             noise: 0.0,
             cpu_doubt: 0.0,
         }
+    }
+
+    /// Between which levels the value can meet the bound, as far as trials of one level differ;
+    /// `None` of a figure that is nothing for a long way, in which every trial counts as it is.
+    fn interval(&self, seen: &[Seen], between: (f64, f64), confidence: f64) -> Option<(f64, f64)> {
+        if self.requirement.metric == Metric::Missed {
+            // More trials that keep up would not narrow it.
+            let reported = confidence == CONFIDENCE;
+            return reported.then(|| as_far_as_trials_differ(seen, between, confidence));
+        }
+        if !self.is_response() {
+            return None;
+        }
+        let points = self.log_points(seen)?;
+        let (low, high) = rising_crossing(&points, 1.0, SPREAD_DF, confidence).ok()?;
+        // The end of the interval is the last level at which it can still hold.
+        Some((low, high - 1.0))
     }
 
     /// Where the rising curve through all trials meets the bound.
@@ -186,11 +231,19 @@ impl Bounded {
     }
 
     fn line(&self, seen: &[Seen]) -> Option<Root> {
-        let points = self.log_points(seen)?;
+        let kept = seen.iter().filter(|seen| seen.answered.is_none()).copied();
+        let points = self.log_points(&kept.collect::<Vec<_>>())?;
         let about = self.interpolated(seen)?;
+        // The further away a trial is, the more the curve has bent between it and the root.
         let near: Vec<Point> = points
             .into_iter()
             .filter(|point| NEAR.contains(&(point.level / about)))
+            .map(|point| Point {
+                half_width: point
+                    .half_width
+                    .hypot(2.0 * BEND * (point.level / about - 1.0).powi(2)),
+                ..point
+            })
             .collect();
         let spread = Spread {
             relative: 1e-6,
@@ -203,10 +256,74 @@ impl Bounded {
             level: crossing.level,
             low: interval.low,
             high: interval.high,
+            between: (interval.low, interval.high),
             doubt: crossing.half_width(STOP_CONFIDENCE),
             by: By::Line,
             noise: 0.0,
             cpu_doubt: 0.0,
         })
+    }
+}
+
+/// Where a rate is missed is what the server can answer, which differs from trial to trial: those
+/// that fell behind show it, each by what it answered.
+fn as_far_as_trials_differ(seen: &[Seen], between: (f64, f64), confidence: f64) -> (f64, f64) {
+    let answered: Vec<f64> = seen.iter().filter_map(|seen| seen.answered).collect();
+    let count = answered.len().max(1) as f64;
+    let mean = answered.iter().sum::<f64>() / count;
+    let squares: f64 = answered.iter().map(|one| (one / mean - 1.0).powi(2)).sum();
+    let df = CAPACITY_DF + count - 1.0;
+    let spread = ((CAPACITY_DF * CAPACITY_SPREAD.powi(2) + squares) / df).sqrt();
+    let half_width = student_quantile(0.5 + confidence / 2.0, df) * spread / count.sqrt();
+    let (low, high) = between;
+    (low * (1.0 - half_width), high * (1.0 + half_width))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::made;
+
+    /// Where p99 reaches 100 ms, by these levels and values.
+    fn root(trials: &[(f64, f64)]) -> Root {
+        let trials: Vec<TrialRecord> = (1..)
+            .zip(trials)
+            .map(|(id, (users, p99_ms))| {
+                let mut trial = made::trial(id, 100.0, &[]);
+                trial.levels.insert("users".to_owned(), (*users).into());
+                trial.response_time_ms.p99 = *p99_ms;
+                trial
+            })
+            .collect();
+        let all: Vec<&TrialRecord> = trials.iter().collect();
+        let requirement = "p99 <= 100 ms".parse().expect("a requirement");
+        Bounded::new(&requirement)
+            .expect("p99 is recorded")
+            .root(&all)
+    }
+
+    #[test]
+    fn a_trial_that_is_slow_by_chance_ends_no_range() {
+        // Flat up to 40 users, a little below the bound; one trial lies above it.
+        let flat = [
+            (10.0, 97.0),
+            (20.0, 98.0),
+            (22.0, 102.0),
+            (24.0, 97.0),
+            (40.0, 99.0),
+            (80.0, 300.0),
+        ];
+        let root = root(&flat);
+        assert!(root.low < 20.0 && root.high > 70.0, "{root:?}");
+    }
+
+    #[test]
+    fn where_the_curve_is_steep_the_trials_beside_it_are_the_ends() {
+        let steep = [(10.0, 20.0), (20.0, 40.0), (30.0, 200.0), (40.0, 900.0)];
+        let root = root(&steep);
+        assert!(
+            (root.low - 20.0).abs() < 1e-9 && (root.high - 29.0).abs() < 1e-9,
+            "{root:?}"
+        );
     }
 }

@@ -1,20 +1,22 @@
-//! CPU against users: the closed model, and the line that corrects it near the goal.
+//! CPU against users, or against a rate: the [`Model`], and the line that corrects it near the
+//! goal.
 //!
-//! The model has two numbers: the CPU demand of a request (utilisation law) and the time a user
-//! spends elsewhere (fitted). It proposes levels from the first trial on. The answer itself does
-//! not rest on it: near the goal the measured CPU is fitted by a line *against the model's CPU*
-//! (not against users, so that the bend of the curve does not bias the line), and the level where
-//! that line meets the goal is the root. Where the model is right the line has slope 1; where it is
-//! not, the line follows the trials.
+//! The closed model has two numbers: the CPU demand of a request (utilisation law) and the time a
+//! user spends elsewhere (fitted); the open one needs the demand alone. It proposes levels from the
+//! first trial on. The answer itself does not rest on it: near the goal the measured CPU is fitted
+//! by a line *against the model's CPU* (not against the level, so that the bend of the curve does
+//! not bias the line), and the level where that line meets the goal is the root. Where the model is
+//! right the line has slope 1; where it is not, the line follows the trials.
 
 use weir_queueing::{ClosedCpu, CpuPoint};
 use weir_record::{STEAL_MAX, TrialRecord, disturbance, used_by_others};
 use weir_stats::{Crossing, Estimate, ExpectedSlope, IsotonicFit, Point, student_quantile};
 
-use super::level;
+use super::model::{Curve, Model, OpenCpu};
 use super::noise;
 use super::root::{By, CONFIDENCE, NEAR, Root, STOP_CONFIDENCE};
 use super::users::{Users, customers};
+use super::{fell_behind, is_open, level};
 
 /// Relative spread between trials that is assumed before any is seen, and its weight against the
 /// scatter of the trials near the goal, in degrees of freedom. Quiet machines repeat a trial within
@@ -27,8 +29,6 @@ const SPREAD_DF: f64 = 1.0;
 /// a plateau above the goal or a demand that grows with the load make it 0.5 to 1.5; until the
 /// trials say so, this is how far it may be off.
 const SLOPE_DOUBT: f64 = 0.4;
-/// The model is not asked about more users than this.
-const LEVEL_MAX: f64 = 1e5;
 
 /// One trial as the fit sees it.
 #[derive(Debug, Clone, Copy)]
@@ -85,11 +85,51 @@ pub(crate) fn disturbed_by(trial: &TrialRecord, servers: u32) -> f64 {
     used_by_others(trial, servers).unwrap_or(cpu.total).max(0.0)
 }
 
+/// What makes the load of the trials.
+#[derive(Debug, Clone, Copy)]
+enum Load {
+    /// Users who wait for their answers.
+    Users(Users),
+    /// Arrivals that wait for nobody.
+    Arrivals,
+}
+
+impl Load {
+    /// `None` without any trial that has a level.
+    fn of(trials: &[&TrialRecord]) -> Option<Self> {
+        if trials.iter().any(|trial| is_open(trial)) {
+            return Some(Self::Arrivals);
+        }
+        Users::of(trials).map(Self::Users)
+    }
+
+    /// The model with this demand of a request that fits the trials.
+    fn model(self, demand_s: f64, servers: u32, trials: &[CpuTrial]) -> Option<Model> {
+        match self {
+            Self::Users(users) => {
+                let point = |trial: &CpuTrial| CpuPoint {
+                    users: trial.population,
+                    utilization: trial.utilization,
+                    weight: trial.weight(),
+                };
+                let points: Vec<CpuPoint> = trials.iter().map(point).collect();
+                Model::closed(demand_s, servers, users, &points)
+            }
+            Self::Arrivals => {
+                let seen = trials
+                    .iter()
+                    .map(|trial| (trial.level, trial.throughput_per_s));
+                let seen: Vec<(f64, f64)> = seen.collect();
+                OpenCpu::fit(demand_s, servers, &seen).map(Model::Open)
+            }
+        }
+    }
+}
+
 /// The model fitted to trials, and their points.
 #[derive(Debug, Clone)]
 pub(crate) struct CpuFit {
-    model: ClosedCpu,
-    users: Users,
+    model: Model,
     trials: Vec<CpuTrial>,
     target: f64,
 }
@@ -97,12 +137,18 @@ pub(crate) struct CpuFit {
 impl CpuFit {
     /// Fits the trials that have a CPU figure; `None` without any of use.
     pub(crate) fn of(trials: &[&TrialRecord], servers: u32, target: f64) -> Option<Self> {
-        let users = Users::of(trials)?;
-        let points: Vec<CpuTrial> = trials
-            .iter()
-            .filter_map(|trial| CpuTrial::of(trial, servers))
-            .collect();
-        let first = Self::with_demand_of(&points, &points, users, servers, target)?;
+        let load = Load::of(trials)?;
+        let points = |with_behind: bool| -> Vec<CpuTrial> {
+            let used = trials
+                .iter()
+                .filter(|trial| with_behind || !fell_behind(trial));
+            used.filter_map(|trial| CpuTrial::of(trial, servers))
+                .collect()
+        };
+        // Beyond what the server can do the CPU does not follow the rate.
+        let kept = points(false);
+        let points = if kept.is_empty() { points(true) } else { kept };
+        let first = Self::with_demand_of(&points, &points, load, servers, target)?;
         // The demand may change with the load, so the trials near the goal decide it, if there are
         // any.
         let root = first.model_root();
@@ -114,13 +160,13 @@ impl CpuFit {
         if near.is_empty() {
             return Some(first);
         }
-        Self::with_demand_of(&near, &points, users, servers, target)
+        Self::with_demand_of(&near, &points, load, servers, target)
     }
 
     fn with_demand_of(
         near: &[CpuTrial],
         all: &[CpuTrial],
-        users: Users,
+        load: Load,
         servers: u32,
         target: f64,
     ) -> Option<Self> {
@@ -130,31 +176,26 @@ impl CpuFit {
         if !(busy_s > 0.0 && requests > 0.0) {
             return None;
         }
-        let points: Vec<CpuPoint> = all
-            .iter()
-            .map(|point| CpuPoint {
-                users: point.population,
-                utilization: point.utilization,
-                weight: point.weight(),
-            })
-            .collect();
-        let fit = ClosedCpu::fit_think(busy_s / requests, servers, &points)?;
         Some(Self {
-            model: fit.model,
-            users,
+            model: load.model(busy_s / requests, servers, all)?,
             trials: all.to_vec(),
             target,
         })
     }
 
-    /// The model with its demand and the time spent elsewhere.
-    pub(crate) fn model(&self) -> ClosedCpu {
-        self.model
+    /// CPU time of one request.
+    pub(crate) fn demand_s(&self) -> f64 {
+        self.model.demand_s()
+    }
+
+    /// The model of a closed load; `None` of an open one.
+    pub(crate) fn closed(&self) -> Option<ClosedCpu> {
+        self.model.closed_cpu()
     }
 
     /// The model's CPU at a level, not corrected.
     pub(crate) fn model_utilization(&self, level: f64) -> f64 {
-        utilization(&self.model, self.users.population(level))
+        self.model.utilization(level)
     }
 
     /// The model's CPU at a level near the goal; `None` far from it.
@@ -164,17 +205,7 @@ impl CpuFit {
     }
 
     fn model_root(&self) -> f64 {
-        self.level_at(self.target)
-    }
-
-    /// The level at which the model has this CPU; infinite from 1 on.
-    fn level_at(&self, utilization: f64) -> f64 {
-        if utilization <= 0.0 {
-            return self.users.level(0.0).max(0.0);
-        }
-        self.model
-            .users_exact(utilization)
-            .map_or(f64::INFINITY, |population| self.users.level(population))
+        self.model.level_at(self.target)
     }
 
     /// The level at which the CPU meets the goal.
@@ -227,11 +258,12 @@ impl CpuFit {
 
     /// These trials, to tell their noise.
     fn seen(&self, near: &[CpuTrial]) -> Vec<noise::Near> {
+        let closed = self.closed().is_some();
         let seen = |trial: &CpuTrial| noise::Near {
             model: self.model_utilization(trial.level),
             cpu: trial.utilization,
             half_width: trial.half_width,
-            throughput_per_s: trial.throughput_per_s,
+            throughput_per_s: closed.then_some(trial.throughput_per_s),
         };
         near.iter().map(seen).collect()
     }
@@ -285,6 +317,7 @@ impl CpuFit {
                 low: level / 2.0,
                 high: level * 2.0,
                 doubt: level,
+                between: (level / 2.0, level * 2.0),
                 by: By::Guess,
                 noise: 0.0,
                 cpu_doubt: 0.0,
@@ -305,12 +338,17 @@ impl CpuFit {
 
     /// From the axis of the model's CPU back to levels.
     fn root_of(&self, at: f64, interval: (f64, f64), stop: (f64, f64), by: By) -> Root {
-        let level = self.level_at(at);
-        let (stop_low, stop_high) = (self.level_at(stop.0), self.level_at(stop.1));
+        let level = self.model.level_at(at);
+        let (stop_low, stop_high) = (self.model.level_at(stop.0), self.model.level_at(stop.1));
+        let between = (
+            self.model.level_at(interval.0),
+            self.model.level_at(interval.1),
+        );
         Root {
             level,
-            low: self.level_at(interval.0),
-            high: self.level_at(interval.1),
+            low: between.0,
+            high: between.1,
+            between,
             doubt: (stop_high - stop_low) / 2.0,
             by,
             noise: 0.0,
@@ -321,27 +359,7 @@ impl CpuFit {
     /// The model moved so that it meets the goal exactly at the root: the curve that is drawn and
     /// read off.
     pub(crate) fn through_root(&self) -> Curve {
-        let population = self.users.population(self.root().level.min(LEVEL_MAX));
-        let mut curve = Curve {
-            model: self.model,
-            users: self.users,
-            factor: 1.0,
-        };
-        // The time spent elsewhere is what the model does not know; with more of it the CPU falls.
-        let cycle_s = self.model.think_s + self.model.demand_s;
-        let (mut low, mut high) = (1e-9 * self.model.demand_s, 1e3 * cycle_s);
-        // Halving 60 times leaves less than one unit in the last place.
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            curve.model.think_s = middle;
-            if utilization(&curve.model, population) > self.target {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        curve.factor = self.target / utilization(&curve.model, population);
-        curve
+        self.model.through(self.root().level, self.target)
     }
 
     /// Where the rising curve through all trials, which knows no model, meets the goal, if that is
@@ -367,45 +385,4 @@ impl CpuFit {
         let error = (one_trial / slope).hypot(root.doubt);
         (slope > 0.0 && (free - root.level).abs() > 2.0 * error).then_some(free)
     }
-}
-
-/// A model that goes through the answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Curve {
-    model: ClosedCpu,
-    users: Users,
-    /// What no think time could explain; 1 but for goals below what a single user makes.
-    factor: f64,
-}
-
-impl Curve {
-    pub(crate) fn cpu(&self, level: f64) -> f64 {
-        self.factor * utilization(&self.model, self.users.population(level))
-    }
-
-    pub(crate) fn throughput_per_s(&self, level: f64) -> f64 {
-        self.cpu(level) * f64::from(self.model.servers) / self.model.demand_s
-    }
-
-    /// Mean response time, for users who think for `think_s`.
-    pub(crate) fn response_s(&self, level: f64, think_s: f64) -> f64 {
-        self.users.population(level) / self.throughput_per_s(level) - think_s
-    }
-}
-
-/// The exact utilisation, joined by straight lines between whole populations.
-fn utilization(model: &ClosedCpu, population: f64) -> f64 {
-    let below = population.max(0.0).floor();
-    let at = |users: f64| {
-        if users < 1.0 {
-            0.0
-        } else {
-            model.solve(users as u32).utilization
-        }
-    };
-    let share = population.max(0.0) - below;
-    if share == 0.0 {
-        return at(below);
-    }
-    at(below) * (1.0 - share) + at(below + 1.0) * share
 }

@@ -25,7 +25,8 @@ pub(super) struct Near {
     /// CPU that was measured, and the half-width of its own interval.
     pub(super) cpu: f64,
     pub(super) half_width: f64,
-    pub(super) throughput_per_s: f64,
+    /// `None` of an open load, whose throughput is its rate, however noisy the machine is.
+    pub(super) throughput_per_s: Option<f64>,
 }
 
 impl Near {
@@ -45,7 +46,9 @@ pub(super) fn spread(near: &[Near]) -> Spread {
     let throughput = if near.len() < THROUGHPUTS_MIN {
         None
     } else {
-        squares_about_line(&logarithms(near, |near| near.throughput_per_s))
+        squares_about_line(&logarithms(near, |near| {
+            near.throughput_per_s.unwrap_or_default()
+        }))
     };
     let (squares, df) = throughput.unwrap_or((0.0, 0.0));
     let within = near.iter().map(Near::within).sum::<f64>() / near.len().max(1) as f64;
@@ -143,7 +146,7 @@ mod tests {
                 model,
                 cpu: model * (1.0 + cpu / 100.0),
                 half_width: 0.0,
-                throughput_per_s: 100.0 * model * (1.0 + throughput / 100.0),
+                throughput_per_s: Some(100.0 * model * (1.0 + throughput / 100.0)),
             }
         };
         off.iter().enumerate().map(trial).collect()

@@ -91,7 +91,7 @@ impl<'a> View<'a> {
     fn new(trials: &[&'a TrialRecord], facts: &'a TargetFacts, target: f64) -> Option<Self> {
         let mut trials = trials.to_vec();
         trials.sort_by(|a, b| level(a).total_cmp(&level(b)));
-        let demand_s = CpuFit::of(&trials, facts.cpus, target)?.model().demand_s;
+        let demand_s = CpuFit::of(&trials, facts.cpus, target)?.demand_s();
         Some(Self {
             trials,
             facts,

@@ -11,6 +11,9 @@ pub(crate) struct Root {
     pub(crate) high: f64,
     /// Half-width of the 90 % interval, by which the search stops.
     pub(crate) doubt: f64,
+    /// The largest level at which a trial held below the smallest at which one did not, and the
+    /// level before that one; the interval where no single trials decide.
+    pub(crate) between: (f64, f64),
     /// How it was found.
     pub(crate) by: By,
     /// Relative spread between trials near by, as far as it is known; else 0.
@@ -39,6 +42,7 @@ impl Root {
             low: f64::INFINITY,
             high: f64::INFINITY,
             doubt: f64::INFINITY,
+            between: (f64::INFINITY, f64::INFINITY),
             by: By::Guess,
             noise: 0.0,
             cpu_doubt: 0.0,

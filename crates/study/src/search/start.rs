@@ -131,8 +131,9 @@ fn bracket(
     Root {
         level: held,
         low: held,
-        high: last,
-        doubt: last - held,
+        high: last.max(root.high),
+        doubt: (last - held).max(root.doubt),
+        between: (held, last),
         by: By::Bracket,
         ..root
     }

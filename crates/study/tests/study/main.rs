@@ -11,6 +11,7 @@ mod environments;
 mod gate;
 mod limits;
 mod matters;
+mod rate;
 mod search_accuracy;
 mod search_outside;
 mod several;

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, reason = "the tests need less of it than the example")]
 
+pub(crate) mod arrivals;
 pub(crate) mod closed;
 pub(crate) mod curve;
 pub(crate) mod pairs;
