@@ -164,6 +164,17 @@ impl IntervalHistograms {
         Ok(())
     }
 
+    /// The wall-clock time of the time origin of a log; `None` where it does not say.
+    pub fn start_of_hlog(text: &[u8]) -> Result<Option<SystemTime>, HistogramError> {
+        for entry in IntervalLogIterator::new(text) {
+            let entry = entry.map_err(|error| HistogramError::Decode(format!("{error:?}")))?;
+            if let LogEntry::StartTime(since_epoch) = entry {
+                return Ok(SystemTime::UNIX_EPOCH.checked_add(since_epoch));
+            }
+        }
+        Ok(None)
+    }
+
     /// Reads a log that [`Self::write_hlog`] wrote; labels are their tags.
     pub fn read_hlog(text: &[u8]) -> Result<Self, HistogramError> {
         let mut read = Self::default();

@@ -34,6 +34,7 @@ mod run_dir;
 mod runner;
 mod sample;
 mod second_view;
+mod slice;
 mod steady;
 mod stored_seconds;
 mod timeline;
@@ -83,6 +84,7 @@ pub use runner::{
 };
 pub use sample::{AssertionResult, DataType, SampleDetails, SampleRow};
 pub use second_view::{Figures, STRETCH_S, SecondView};
+pub use slice::Slice;
 pub use steady::steady_rate;
 pub use timeline::{Reading, Timeline, TimelineError};
 pub use timeline_file::TimelineFile;

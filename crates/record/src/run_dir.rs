@@ -49,8 +49,11 @@ pub struct RunManifest {
     pub command: Vec<String>,
     /// Directory that relative paths of the study refer to.
     pub base: PathBuf,
-    /// The study as it was read.
+    /// The study as it was read; empty where there was none.
     pub study: String,
+    /// What was loaded, where that is not a study: a URL, a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Facts of the machine: CPU model, kernel …
     pub machine: BTreeMap<String, String>,
 }
@@ -434,6 +437,7 @@ mod tests {
             command: vec!["weir".to_owned()],
             base: PathBuf::from("."),
             study: "question = \"?\"\n".to_owned(),
+            title: None,
             machine: BTreeMap::new(),
         };
         made.write_manifest(&manifest).unwrap();

@@ -7,6 +7,7 @@
 //! * [`html()`] is one self-contained page that works offline: the answer, the settings, the check,
 //!   charts with intervals, the funnel as a picture, the timeline of any trial.
 //! * [`markdown()`] is for a ticket.
+//! * [`one_load_html`] is the page of one load.
 //! * [`Dashboard`] is the report of a result file, with JMeter's figures.
 //! * [`watch`] shows a watch without load, live and afterwards.
 //! * [`gate_html`] is the live page of a gateway.
@@ -33,7 +34,9 @@ mod gate;
 mod grid;
 mod html;
 mod markdown;
+mod one_load;
 mod sheet;
+mod slice;
 mod standing;
 mod sweep;
 pub mod text;
@@ -46,9 +49,11 @@ pub use explanation::{Extent, explanation_sheet, explanation_text};
 pub use gate::gate_html;
 pub use html::html;
 pub use markdown::markdown;
+pub use one_load::{OneLoadInput, one_load_html, one_load_markdown};
 pub use sheet::{
     CurvePoint, Drawing, Forest, ForestRow, PointWithInterval, Sheet, SheetTable, sheet_html,
 };
+pub use slice::slice_table;
 
 /// The facts of one run.
 #[derive(Debug, Clone, Copy)]

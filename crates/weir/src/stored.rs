@@ -6,11 +6,11 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use weir_record::{
-    RunDirectory, RunDirectoryError, RunManifest, RunResult, StudyResult, Timeline, WatchResult,
-    failed_to,
+    IntervalHistograms, RunDirectory, RunDirectoryError, RunManifest, RunResult, StudyResult,
+    Timeline, WatchResult, failed_to,
 };
 use weir_report::watch::WatchInput;
-use weir_report::{ReportError, ReportInput, Sheet};
+use weir_report::{OneLoadInput, ReportError, ReportInput, Sheet};
 
 use crate::error::ExpectedError;
 
@@ -123,6 +123,60 @@ impl StoredWatch {
     pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
         write_page(directory, weir_report::watch::watch_html(&self.input()))
     }
+}
+
+/// One load.
+pub(crate) struct StoredLoad {
+    result: RunResult,
+    manifest: RunManifest,
+    timeline: Timeline,
+    response_us: Vec<(u64, u64)>,
+}
+
+impl StoredLoad {
+    /// Reads a load that has ended.
+    pub(crate) fn read(directory: &RunDirectory) -> Result<Self, ExpectedError> {
+        let files = directory.trial(1);
+        Ok(Self {
+            result: single(directory)?,
+            manifest: directory.manifest().map_err(failed)?,
+            timeline: timeline(&files.timeline())?.unwrap_or_default(),
+            response_us: responses(&files.responses())?,
+        })
+    }
+
+    /// The load as the report takes it.
+    pub(crate) fn input(&self) -> OneLoadInput<'_> {
+        OneLoadInput {
+            result: &self.result,
+            manifest: &self.manifest,
+            timeline: &self.timeline,
+            response_us: &self.response_us,
+        }
+    }
+
+    /// Writes `report.html` into the run's directory.
+    pub(crate) fn write_report(&self, directory: &RunDirectory) -> Result<PathBuf, ExpectedError> {
+        write_page(directory, weir_report::one_load_html(&self.input()))
+    }
+}
+
+/// Response times and how often each was seen, in all seconds of a log; none without one.
+fn responses(path: &Path) -> Result<Vec<(u64, u64)>, ExpectedError> {
+    let Ok(text) = std::fs::read(path) else {
+        return Ok(Vec::new());
+    };
+    let wrong = |error: &dyn std::error::Error| {
+        ExpectedError::Input(format!("{}: {}", path.display(), failed_to(error)))
+    };
+    let read = IntervalHistograms::read_hlog(&text).map_err(|error| wrong(&error))?;
+    let all = read
+        .merged(0..usize::MAX, None)
+        .map_err(|error| wrong(&error))?;
+    let buckets = all.iter_recorded();
+    Ok(buckets
+        .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+        .collect())
 }
 
 /// The seconds in a file, if there is one.

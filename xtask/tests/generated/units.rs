@@ -270,6 +270,7 @@ fn manifest() -> RunManifest {
         command: Vec::new(),
         base: ".".into(),
         study: String::new(),
+        title: None,
         machine: BTreeMap::new(),
     }
 }

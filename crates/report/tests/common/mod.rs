@@ -348,6 +348,7 @@ fn manifest(study: &str) -> RunManifest {
         command: vec!["weir".to_owned(), "tune".to_owned()],
         base: ".".into(),
         study: study.to_owned(),
+        title: None,
         machine: [
             ("cpu-model", "Example CPU"),
             ("cpu-mhz", "2999.9"),

@@ -1,5 +1,7 @@
 //! `weir report`: the report of a stored run, written again.
 
+mod slice;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -20,6 +22,13 @@ pub(crate) struct ReportArguments {
     /// Print what a study found with all its reasons, as text, instead of writing report.html.
     #[arg(long, conflicts_with = "markdown")]
     details: bool,
+    /// Print the means of every signal from this time on instead: `10:00`, `10:00:30`, a day with
+    /// it (`2026-11-29T10:00`), or a time since the start of the run (`90s`).
+    #[arg(long, value_name = "TIME", value_parser = slice::moment, conflicts_with_all = ["markdown", "details"])]
+    from: Option<slice::Moment>,
+    /// … up to this time.
+    #[arg(long, value_name = "TIME", value_parser = slice::moment, conflicts_with_all = ["markdown", "details"])]
+    to: Option<slice::Moment>,
     /// Where runs lie.
     #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
     runs: PathBuf,
@@ -27,8 +36,14 @@ pub(crate) struct ReportArguments {
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
     let directory = stored::find(&arguments.runs, &arguments.run)?;
+    if arguments.from.is_some() || arguments.to.is_some() {
+        return slice::print(&directory, arguments.from, arguments.to);
+    }
     if directory.watch_path().is_file() {
         return of_watch(&directory, arguments);
+    }
+    if directory.single_path().is_file() {
+        return of_load(&directory, arguments);
     }
     let run = stored::StoredRun::read(&directory)?;
     if arguments.markdown {
@@ -38,6 +53,24 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8, ExpectedError> {
         output::data_lines(text.trim_end());
     } else {
         let path = run.write_report(&directory)?;
+        output::data(&path.display().to_string());
+    }
+    Ok(0)
+}
+
+/// The report of one load.
+fn of_load(directory: &RunDirectory, arguments: &ReportArguments) -> Result<u8, ExpectedError> {
+    if arguments.details {
+        return Err(ExpectedError::Input(format!(
+            "{}: one load asks no question, so there are no reasons to print; leave out --details",
+            directory.path().display()
+        )));
+    }
+    let load = stored::StoredLoad::read(directory)?;
+    if arguments.markdown {
+        output::data_lines(&weir_report::one_load_markdown(&load.input()));
+    } else {
+        let path = load.write_report(directory)?;
         output::data(&path.display().to_string());
     }
     Ok(0)

@@ -8,6 +8,7 @@ mod console;
 mod engine;
 mod files;
 pub(crate) mod grammar;
+mod kept;
 mod log;
 mod metrics;
 mod plan;
@@ -322,6 +323,10 @@ fn record(
     record.signal_origins.clone_from(&measured.origins);
     if let Some(arrivals) = measured.load.arrivals() {
         record.note_arrivals(arrivals.not_started, arrivals.skipped);
+    }
+    if let Some((received, sent)) = measured.load.bytes() {
+        let seconds = measured.elapsed.as_secs_f64().max(1e-3);
+        record.note_bytes(received as f64 / seconds, sent as f64 / seconds);
     }
     record.adjust(measured.load.adjustments());
     record.note_redirects(REDIRECTS_NOTED);

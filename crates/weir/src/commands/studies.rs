@@ -352,6 +352,7 @@ pub(crate) fn manifest(seed: u64, base: PathBuf, study: String) -> RunManifest {
         command: std::env::args().collect(),
         base,
         study,
+        title: None,
         machine: flat(&weir_probe::machine_facts()),
     }
 }

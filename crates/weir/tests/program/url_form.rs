@@ -118,3 +118,90 @@ fn a_run_ends_when_it_is_told_to() {
     assert_eq!(result["status"], "not-met");
     assert!(result["trial"]["window_s"].as_f64().unwrap() < 10.0);
 }
+
+#[test]
+fn a_load_is_kept_with_its_report() {
+    let server = CaseServer::start();
+    let place = Place::new();
+    let url = |path: &str| format!("http://127.0.0.1:{}{path}", server.port);
+    let (one, other) = (url("/ok"), url("/nowhere"));
+    place
+        .weir(&["run", &one, &other, "-c", "2", "-d", "2s"])
+        .says(&["report: weir-runs/run-"]);
+    let run = place.names().into_iter().find(|name| name == "weir-runs");
+    assert!(run.is_some(), "{:?}", place.names());
+    let done = place.weir(&["report", "last", "--markdown"]).ends(0);
+    let done = done.prints(&["| p99 |", "| /ok |", "| /nowhere |", "failed: 404"]);
+    assert!(
+        done.stdout.starts_with("# Load of http://127.0.0.1"),
+        "{done}"
+    );
+    let page = place.weir(&["report", "last"]).ends(0).stdout;
+    let page = place.read(page.trim());
+    for part in [
+        "requests/s, p99",
+        "Distribution",
+        "MB/s received",
+        "/nowhere",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let explained = place.weir(&["explain", "last"]).ends(0);
+    explained.prints(&["requests/s, mean"]);
+    place
+        .weir(&["compare", "last", "last"])
+        .prints(&["throughput"]);
+}
+
+#[test]
+fn nothing_is_kept_that_nobody_wants_or_that_was_not_sent() {
+    let server = CaseServer::start();
+    let place = Place::new();
+    let url = format!("http://127.0.0.1:{}/ok", server.port);
+    place.weir(&["run", &url, "-n", "4", "--discard"]).ends(0);
+    place.weir(&["run", "127.0.0.1:1", "-n", "4"]).ends(3);
+    assert_eq!(place.names(), Vec::<String>::new());
+    // What cannot be kept is run and told all the same.
+    place.write("file", "");
+    let words = ["run", &url, "-n", "4", "--runs", "file"];
+    let done = place.weir(&words).ends(0).prints(&["/ok"]);
+    done.says(&["nothing of this run is kept", "--discard"]);
+}
+
+#[test]
+fn a_part_of_a_load_has_its_own_means() {
+    let server = CaseServer::start();
+    let place = Place::new();
+    let url = format!("http://127.0.0.1:{}/ok", server.port);
+    place
+        .weir(&["run", &url, "-c", "2", "--rate", "20/2s,60/3s"])
+        .ends(0);
+    // The first two seconds have a third of the rate of the others.
+    let early = place.weir(&["report", "last", "--to", "2s"]).ends(0);
+    let early = early.prints(&["trial 1, from", "2 s, 0 of them missed", "responses: mean"]);
+    let late = place
+        .weir(&["report", "last", "--from", "2s", "--to", "4s"])
+        .ends(0);
+    let rate = |done: &str| {
+        let line = done.lines().find(|line| line.starts_with("throughput "));
+        let mean = line
+            .and_then(|line| line.split_whitespace().nth(1))
+            .unwrap();
+        mean.parse::<f64>().unwrap()
+    };
+    let (early, late) = (rate(&early.stdout), rate(&late.stdout));
+    assert!(
+        (18.0..=22.0).contains(&early) && (57.0..=63.0).contains(&late),
+        "{early} {late}"
+    );
+    let beyond = place.weir(&["report", "last", "--from", "10min"]).ends(2);
+    beyond.says(&["no second of the run", "it has seconds from"]);
+    let turned = place
+        .weir(&["report", "last", "--from", "4s", "--to", "2s"])
+        .ends(2);
+    turned.says(&["--from lies behind --to"]);
+    place
+        .weir(&["report", "last", "--from", "soon"])
+        .ends(2)
+        .says(&["10:00:30"]);
+}

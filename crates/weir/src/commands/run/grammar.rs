@@ -304,6 +304,12 @@ pub(crate) struct UrlArguments {
     /// Open a new connection for every request.
     #[arg(long)]
     pub(crate) no_keepalive: bool,
+    /// Where the run is kept, with its seconds and its report.
+    #[arg(long, value_name = "DIR", default_value = weir_record::RUNS)]
+    pub(crate) runs: PathBuf,
+    /// Keep nothing of the run.
+    #[arg(long)]
+    pub(crate) discard: bool,
     /// Send all requests through this HTTP proxy; `https` goes through a tunnel.
     #[arg(long, value_name = "http://[NAME:PASSWORD@]HOST:PORT", value_parser = values::proxy)]
     pub(crate) proxy: Option<Url>,

@@ -229,7 +229,7 @@ fn spelling(word: &str) -> Option<(&'static Spelling, Option<&str>)> {
 }
 
 /// Weir's own long options without a value.
-const SWITCHES: [&str; 3] = ["http2", "no-keepalive", "help"];
+const SWITCHES: [&str; 4] = ["http2", "no-keepalive", "discard", "help"];
 
 /// Whether the word after this one is its value: another tool's option, one of Weir's letters, or
 /// a long option of Weir's, of which few have none.

@@ -14,6 +14,7 @@ use weir_plan::{
 use weir_script::Properties;
 
 use super::grammar::UrlArguments;
+use super::kept::Kept;
 use super::metrics::Metrics;
 use super::values::{self, Header};
 use super::{Conclusion, Load, before, conclude, measure_load, record};
@@ -47,21 +48,27 @@ pub(super) fn run(arguments: &UrlArguments) -> Result<u8, ExpectedError> {
         asks_first: arguments.proxy.is_none(),
         interrupted: &interrupted,
     };
+    let name = name_of(&urls);
     let (ran, population) = measure_load(load)?;
     let measured = ran.measured;
-    let name = name_of(&urls);
+    let record = record(&measured, population, shared)?;
+    let kept = if arguments.discard {
+        None
+    } else {
+        Kept::write(&arguments.runs, &name, shared.seed, &measured, &record)
+    };
     let conclusion = Conclusion {
         shared,
         name: &name,
         is_plan: false,
         stopped: ran.stopped.as_deref(),
-        stored: None,
+        stored: kept.as_ref().map(|kept| &kept.directory),
     };
-    conclude(
-        &measured,
-        record(&measured, population, shared)?,
-        &conclusion,
-    )
+    let exit_code = conclude(&measured, record, &conclusion)?;
+    if let Some(kept) = &kept {
+        kept.report()?;
+    }
+    Ok(exit_code)
 }
 
 /// What is requested, in its order.

@@ -109,7 +109,8 @@ fn open_run(
     let copy = directory.path().join(crate::job::PLAN_COPY);
     weir_record::write_whole(&copy, &text).map_err(stored::failed)?;
     let base = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let manifest = studies::manifest(arguments.shared.seed, base, String::new());
+    let mut manifest = studies::manifest(arguments.shared.seed, base, String::new());
+    manifest.title = Some(path.display().to_string());
     directory
         .write_manifest(&manifest)
         .map_err(stored::failed)?;
