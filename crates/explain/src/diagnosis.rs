@@ -218,21 +218,40 @@ fn time(evidence: &Evidence) -> Vec<TimePart> {
             "asleep in the kernel for storage",
             evidence.signal("target.blocked"),
         ),
+    ];
+    let working = part("working on a CPU", request_cpu(evidence));
+    let mut parts: Vec<TimePart> = std::iter::once(working)
+        .chain(stages)
+        .chain(ends)
+        .flatten()
+        .collect();
+    let in_dumps = [
         part("waiting for a lock", standing(Doing::WaitsForLock)),
         part(
             "waiting for an answer of another service",
             standing(Doing::WaitsForAnswer),
         ),
         part("asleep in the application", standing(Doing::Sleeps)),
-        stopped,
-        rest,
     ];
-    let working = part("working on a CPU", request_cpu(evidence));
-    std::iter::once(working)
-        .chain(stages)
-        .chain(ends)
-        .flatten()
-        .collect()
+    let room = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
+    parts.extend(within(
+        room.max(0.0),
+        in_dumps.into_iter().flatten().collect(),
+    ));
+    parts.extend([stopped, rest].into_iter().flatten());
+    parts
+}
+
+/// What thread dumps saw, in the room that the other parts leave: a thread that has been woken
+/// still stands in a dump as it did before, until it gets a CPU, and that wait is a part already.
+fn within(room: f64, mut seen: Vec<TimePart>) -> Vec<TimePart> {
+    let all: f64 = seen.iter().map(|part| part.share).sum();
+    if all > room {
+        for part in &mut seen {
+            part.share *= room / all;
+        }
+    }
+    seen
 }
 
 #[cfg(test)]
@@ -280,6 +299,33 @@ mod tests {
             ("target.run-queue-wait", 0.5),
         ];
         assert_eq!(with(&storing).as_deref(), Some("disk"));
+    }
+
+    #[test]
+    fn the_parts_of_the_time_do_not_come_to_more_than_all_of_it() {
+        // Of 10 requests 3 wait for a CPU; of these 2 were woken from a sleep and still look
+        // asleep.
+        let signals = [
+            ("threads.occupancy", 10.0),
+            ("threads.entries", 100.0),
+            ("target.run-queue-wait", 3.0),
+            ("target.cpu.user", 1.0),
+            ("target.cpu.system", 0.0),
+            ("request-threads.seen", 10.0),
+            ("request-threads.monitor", 0.0),
+            ("request-threads.lock", 0.0),
+            ("request-threads.answer", 0.0),
+            ("request-threads.asleep", 8.0),
+        ];
+        let found = diagnose(&evidence(&signals));
+        let all: f64 = found.time.iter().map(|part| part.share).sum();
+        assert!((all - 1.0).abs() < 0.01, "{:?}", found.time);
+        let asleep = found
+            .time
+            .iter()
+            .find(|part| part.what.starts_with("asleep in the app"));
+        let share = asleep.map(|part| part.share).unwrap_or_default();
+        assert!((0.55..=0.65).contains(&share), "{share}");
     }
 
     #[test]

@@ -51,14 +51,6 @@ pub(crate) const FULL_BECAUSE: &str =
 pub(crate) const IO_STALL_BECAUSE: &str = "below a tenth of the seconds storage held up too little to be a tenth of the response time. It counts for the whole \
      machine, so the server itself must read or write";
 
-/// Blocking on a monitor per request, at least; and at least the share of the time that locks are
-/// to account for. At a lock that is taken a share ρ of the time (M/M/1: PASTA, and waiting is ρ of
-/// the time spent there), a request finds it taken with the chance ρ, and waiting cannot be more
-/// than ρ of its response time.
-pub(crate) const CONTENDED: f64 = 0.1;
-pub(crate) const CONTENDED_BECAUSE: &str = "below one in ten, nine requests of ten never waited for a monitor; and a lock that takes a share of the response time is found taken by at least \
-     that share of the requests";
-
 /// Share of its periods in which a control group is stopped.
 pub(crate) const THROTTLED: f64 = 0.1;
 pub(crate) const THROTTLED_BECAUSE: &str = "a period lasts 100 ms mostly, so that a request meets the end of one and waits for the next; stopped in less than one of ten, at most \

@@ -171,6 +171,7 @@ const WATCHED: &[Signal] = &[
     signal("tcp.retransmissions", PerSecond, Less, "Segments sent again (Tcp RetransSegs), all connections of the machine."),
     signal("tcp.resets", PerSecond, Less, "Segments sent with the reset flag (Tcp OutRsts), all connections of the machine."),
     signal("STAGE.limit", Each("place"), Neither, "Most that may be in the stage at once."),
+    signal("STAGE.rate-limit", PerSecond, Neither, "Most that may get into the stage per second, where that is limited."),
     signal("STAGE.occupancy", Each("place"), Neither, "How many are in the stage: the average over the second where the server tells the time integral, else one reading."),
     signal("STAGE.waiting", Each("place"), Less, "How many wait to get into the stage: the average over the second where the server tells the time integral, else one reading."),
     signal("STAGE.wait", Seconds, Less, "Mean time that those who got into the stage in this second had waited for it, 0 for those who did not have to. Absent when nobody got in.").weighted(Weight::OfStage("entries")),

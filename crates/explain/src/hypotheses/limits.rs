@@ -14,6 +14,8 @@ struct Stage {
     waits: Test,
     full: Test,
     waiting: Option<f64>,
+    /// The rate at which it lets in, and the most that it may: where that is what fills it.
+    at_rate: Option<(f64, f64)>,
 }
 
 /// What holds the requests that have a place in a full stage.
@@ -44,7 +46,9 @@ pub(crate) fn limits(evidence: &Evidence, behind: Option<&str>) -> Hypothesis {
     let verdict = match innermost {
         Some(_) if cpu_full == Some(true) => Verdict::NotSupported,
         Some(_) if cpu_full.is_none() => Verdict::NotMeasured,
-        Some(stage) if behind.is_some() && !stage.name.starts_with("pool.") => {
+        Some(stage)
+            if behind.is_some() && !stage.name.starts_with("pool.") && stage.at_rate.is_none() =>
+        {
             Verdict::NotSupported
         }
         Some(_) => Verdict::Supported,
@@ -99,22 +103,33 @@ fn stage(evidence: &Evidence, name: String) -> Option<Stage> {
     if waiting.is_none() && (occupancy.is_none() || limit.is_none()) {
         return None;
     }
-    let used = occupancy.zip(limit).map(|(used, limit)| used / limit);
     let signal = |figure: &str| format!("{name}.{figure}");
+    let taken = occupancy.zip(limit).map(|(used, limit)| used / limit);
+    let at_rate = evidence
+        .signal(&signal("entries"))
+        .zip(evidence.signal(&signal("rate-limit")))
+        .filter(|(entries, most)| taken.is_none_or(|taken| taken < entries / most));
+    let used = at_rate.map_or(taken, |(entries, most)| Some(entries / most));
+    let what = if at_rate.is_some() {
+        format!("what `{name}` let in, over the rate that it may")
+    } else {
+        format!("share of the places of `{name}` that were taken")
+    };
     let waits = waiting_test(evidence, &format!("waiting for `{name}`"), waiting)
         .from(&[&signal("waiting"), &signal("wait")]);
-    let full = Test::at_least(
-        format!("share of the places of `{name}` that were taken"),
-        used,
-        Unit::Share,
-        (FULL, FULL_BECAUSE),
-    )
-    .from(&[&signal("occupancy"), &signal("limit")]);
+    let from = if at_rate.is_some() {
+        [signal("entries"), signal("rate-limit")]
+    } else {
+        [signal("occupancy"), signal("limit")]
+    };
+    let full =
+        Test::at_least(what, used, Unit::Share, (FULL, FULL_BECAUSE)).from(&[&from[0], &from[1]]);
     Some(Stage {
         name,
         waits,
         full,
         waiting,
+        at_rate,
     })
 }
 
@@ -150,10 +165,19 @@ fn says(
         .signal(&format!("{}.wait", stage.name))
         .map_or_else(String::new, |wait| format!(", {} each", time(wait)));
     let waiting = number(stage.waiting.unwrap_or_default());
-    let what = format!(
-        "`{}`{limit} was full, and {waiting} requests waited for it on average{wait}",
-        stage.name
-    );
+    let what = match stage.at_rate {
+        Some((entries, most)) => format!(
+            "`{}` lets in at most {} requests a second. It let in {}, and {waiting} waited for it on average{wait}: the cap \
+             does what it is there for",
+            stage.name,
+            number(most),
+            number(entries)
+        ),
+        None => format!(
+            "`{}`{limit} was full, and {waiting} requests waited for it on average{wait}",
+            stage.name
+        ),
+    };
     match behind.filter(|_| verdict != Verdict::Supported) {
         Some(Behind::FullCpus) => format!(
             "{what}. But the CPUs were full as well, and whether they hold those that have a place was not recorded: name the server's process."
@@ -191,6 +215,30 @@ mod tests {
             "{}",
             small.says
         );
+    }
+
+    #[test]
+    fn a_cap_on_the_rate_holds_what_waits_in_front_of_it() {
+        let capped = [
+            ("gate.waiting", 9.0),
+            ("gate.wait", 0.18),
+            ("gate.entries", 49.9),
+            ("gate.rate-limit", 50.0),
+            ("gate.occupancy", 0.4),
+            ("threads.occupancy", 0.4),
+            ("threads.limit", 50.0),
+            ("request-queue.waiting", 0.0),
+        ];
+        let found = limits(&evidence(&capped), Some("a lock"));
+        assert_eq!(found.verdict, Verdict::Supported, "{found:#?}");
+        assert!(
+            found.says.contains("the cap does what it is there for"),
+            "{}",
+            found.says
+        );
+        let below = [capped.as_slice(), &[("gate.entries", 30.0)]].concat();
+        let found = limits(&evidence(&below), None);
+        assert_eq!(found.verdict, Verdict::NotSupported, "{found:#?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::hypotheses::waiting_test;
 use crate::hypothesis::{Hypothesis, Test, Unit, Verdict};
 use crate::request_threads::{Doing, requests};
 use crate::threads::request_at_cpu;
-use crate::threshold::{CONTENDED, CONTENDED_BECAUSE, MATTERS, MATTERS_BECAUSE};
+use crate::threshold::{MATTERS, MATTERS_BECAUSE};
 use crate::words::{capital, number, percent};
 
 pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
@@ -22,11 +22,10 @@ pub(crate) fn locks(evidence: &Evidence) -> Hypothesis {
         (MATTERS, MATTERS_BECAUSE),
     )
     .from(&["throughput", "target.cpu.user", "target.run-queue-wait", "STAGE.waiting", "target.blocked", "gc.time"]);
-    let contended = Test::at_least(
+    let contended = Test::figure(
         "waits for a monitor (`synchronized`)",
         evidence.per_request(evidence.signal("locks.contended")),
         Unit::PerRequest,
-        (CONTENDED.max(rest.unwrap_or(0.0)), CONTENDED_BECAUSE),
     )
     .from(&["locks.contended"]);
     let safepoints = Test::at_least(

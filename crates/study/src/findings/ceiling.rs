@@ -29,9 +29,15 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// The users ask as often as they can, or could not ask for the rate if they did.
     fn is_held(&self) -> bool {
         let got = self.trial.throughput_per_s;
-        got < KEPT * self.rate_per_s && got >= AT_CEILING * self.ceiling_per_s
+        let missed = got < KEPT * self.rate_per_s;
+        missed && (self.is_at_ceiling() || self.ceiling_per_s < KEPT * self.rate_per_s)
+    }
+
+    fn is_at_ceiling(&self) -> bool {
+        self.trial.throughput_per_s >= AT_CEILING * self.ceiling_per_s
     }
 
     fn users_and_time(&self) -> String {
@@ -67,9 +73,14 @@ pub(super) fn of_rate(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn holds(worst: &Asked<'_>, ids: &[u32]) -> Finding {
     let trial = worst.trial;
+    let limits = if worst.is_at_ceiling() {
+        "The number of users limits the flow"
+    } else {
+        "So many users cannot ask for the rate, whatever else holds them back,"
+    };
     let says = format!(
-        "The number of users limits the flow in {} (trial {}). By Little's law {} can ask {:.0} times a second; {:.0} were \
-         to be asked, and {:.0} were answered.",
+        "{limits} in {} (trial {}). By Little's law {} can ask {:.0} times a second; {:.0} were to be asked, and {:.0} were \
+         answered.",
         name(trial),
         trial.id,
         worst.users_and_time(),
@@ -149,6 +160,19 @@ mod tests {
         assert!(text.contains("556 times"), "{text}");
         // Missed for another reason: the users were not busy all the time.
         assert_eq!(says(&[asked(1, 9.2, 300.0)])[0].0, "users-suffice");
+    }
+
+    #[test]
+    fn users_who_cannot_ask_for_the_rate_do_not_suffice() {
+        // 26 ms each: 381 times a second; the plan lets them pause on top of it.
+        let [(id, text)] = &says(&[asked(1, 26.2, 320.0)])[..] else {
+            panic!("one finding");
+        };
+        assert_eq!(id, "users-hold-the-rate");
+        assert!(
+            text.starts_with("So many users cannot ask for the rate") && text.contains("382 times"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod malformed;
 mod models;
 mod nobody_answers;
 mod other_user;
+mod rate;
 mod reach;
 mod recorded;
 mod recorded_http;

@@ -27,6 +27,11 @@ impl Collector for AsStage {
         for (name, help, value) in [
             ("limit", "Most that may be in the stage at once", all.limit),
             (
+                "rate_limit",
+                "Most that may get into the stage per second",
+                status.rate_per_s,
+            ),
+            (
                 "occupancy",
                 "What is in the stage",
                 Some(f64::from(all.in_flight)),

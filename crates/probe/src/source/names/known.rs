@@ -72,6 +72,7 @@ const ALL_MODES: &str = "node_cpu_seconds_total";
 const KNOWN: &[Row] = &[
     // Weir's own names, as the sample server has them.
     Row("weir_stage_limit", Nothing, "{stage}.limit", Level),
+    Row("weir_stage_rate_limit", Nothing, "{stage}.rate-limit", Level),
     Row("weir_stage_occupancy_seconds_total", Nothing, "{stage}.occupancy", Growth),
     Row("weir_stage_occupancy", Nothing, "{stage}.occupancy", Level),
     Row("weir_stage_waiting_seconds_total", Nothing, "{stage}.waiting", Growth),

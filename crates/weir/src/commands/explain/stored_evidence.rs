@@ -46,7 +46,8 @@ pub(super) fn read(
     }
     let result = directory.result().map_err(stored::failed)?;
     let held = result.held.as_ref();
-    let is_held = held.is_some_and(|held| held.passed);
+    // No setting holds the check of a largest rate back: it is a trial like the others.
+    let is_held = held.is_some_and(|held| held.passed) && !result.settings.is_empty();
     let target = Some(result.target);
     let run = Run {
         target,
