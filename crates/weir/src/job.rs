@@ -21,7 +21,7 @@ const DEFAULT_STUDY: &str = include_str!("../../../studies/default.toml");
 const DEFAULT_STUDY_NAME: &str = "default";
 const DEFAULT_PLAN_NAME: &str = "short.jmx";
 /// The factor that is the rate of an open load.
-const RATE: &str = "rate";
+pub(crate) const RATE: &str = "rate";
 /// What messages call the plan of a study over one URL.
 const URL_PLAN_NAME: &str = "url.jmx";
 const DEFAULT_PLAN: &str = include_str!("../../../studies/plans/short.jmx");

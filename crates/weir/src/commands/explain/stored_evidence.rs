@@ -7,6 +7,7 @@ use weir_explain::{Evidence, MachineCpus};
 use weir_record::{Role, RunDirectory, RunResult, TargetFacts, TrialRecord};
 
 use crate::error::ExpectedError;
+use crate::job::RATE;
 use crate::output;
 use crate::stored;
 
@@ -47,7 +48,11 @@ pub(super) fn read(
     let result = directory.result().map_err(stored::failed)?;
     let held = result.held.as_ref();
     // No setting holds the check of a largest rate back: it is a trial like the others.
-    let is_held = held.is_some_and(|held| held.passed) && !result.settings.is_empty();
+    let is_rate = result
+        .answer
+        .as_ref()
+        .is_some_and(|answer| answer.factor == RATE);
+    let is_held = held.is_some_and(|held| held.passed) && !is_rate;
     let target = Some(result.target);
     let run = Run {
         target,
