@@ -409,7 +409,7 @@ fn key(stage: &str) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
-    use weir_server::FoundKind;
+    use weir_server::{FoundKind, OccupancyWay};
     use weir_study::{LimitSetter, StudyFile, TargetKind};
 
     use super::*;
@@ -449,6 +449,7 @@ mod tests {
                 ),
             ],
             metrics: None,
+            occupancy: OccupancyWay::Told,
             agent: AgentWay::Loads,
             notes: vec!["a note".to_owned()],
         }

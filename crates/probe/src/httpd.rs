@@ -1,9 +1,10 @@
-//! The stages of an Apache httpd, without asking it.
+//! The stages of an Apache httpd whose processes serve one connection each (prefork), without
+//! asking it.
 //!
 //! A question would need one of the workers that are measured, so the figures come from elsewhere:
 //!
-//! * who was accepted: the open connections of the port without those in the accept queue. With
-//!   prefork each is one busy process;
+//! * who was accepted: the open connections of the port without those in the accept queue. Each is
+//!   one busy process;
 //! * who waits: the accept queue;
 //! * how many processes there are: the children of the parent in `/proc`;
 //! * how fast processes are started: once a second prefork looks for idle ones, and when it starts
@@ -13,6 +14,7 @@
 
 use std::path::PathBuf;
 
+use crate::accepted;
 use crate::followed_log::FollowedLog;
 use crate::reading::{Reading, put};
 use crate::source::Origins;
@@ -24,17 +26,16 @@ const SPAWNING: &str = "AH00162:";
 const CYCLE_MAX_S: f64 = 2.0;
 const DAY_S: f64 = 86_400.0;
 
-/// An httpd to be watched.
+/// An httpd with prefork to be watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpdSource {
-    /// The process that starts the others.
-    pub parent: u32,
+    /// The process of this machine that starts the others.
+    pub parent: Option<u32>,
     /// The port that it listens on.
     pub port: u16,
-    /// Its error log, at level info.
-    pub error_log: PathBuf,
-    /// Most processes, when each serves one connection (prefork); `None` when connections share
-    /// threads (event).
+    /// Its error log, at level info, where that is known.
+    pub error_log: Option<PathBuf>,
+    /// Most processes; `None`: the target's facts say it.
     pub process_limit: Option<u32>,
     /// Connections after which a process ends and has to be replaced; `None`: it stays.
     pub connections_per_process: Option<u32>,
@@ -44,14 +45,14 @@ pub struct HttpdSource {
 #[derive(Debug)]
 pub(crate) struct Httpd {
     source: HttpdSource,
-    log: FollowedLog,
+    log: Option<FollowedLog>,
     last_told_s: Option<f64>,
 }
 
 impl Httpd {
     pub(crate) fn new(source: HttpdSource) -> Self {
         Self {
-            log: FollowedLog::new(&source.error_log),
+            log: source.error_log.as_deref().map(FollowedLog::new),
             source,
             last_told_s: None,
         }
@@ -60,65 +61,56 @@ impl Httpd {
     /// Adds where its signals come from.
     pub(crate) fn add_origins(&self, origins: &mut Origins) {
         let port = self.source.port;
-        let log = self.source.error_log.display();
-        let accepted =
-            format!("the connections of port {port} without those that wait to be accepted");
-        let queue = format!("the accept queue of port {port}");
         let mut add = |signal: &str, from: &str| {
             origins
                 .entry(signal.to_owned())
                 .or_insert_with(|| from.to_owned());
         };
+        let queue = accepted::queue_origin(port);
         add("backlog.occupancy", &queue);
         add("backlog.limit", &queue);
-        if self.source.process_limit.is_none() {
-            add("connections.occupancy", &accepted);
-            return;
-        }
-        add("threads.occupancy", &accepted);
+        add("threads.occupancy", &accepted::origin(port));
         add("threads.waiting", &queue);
-        add("threads.limit", "the configuration that Weir wrote");
-        add("threads.lifetime", "the configuration that Weir wrote");
+        if self.source.process_limit.is_some() {
+            add("threads.limit", "the configuration that Weir wrote");
+            add("threads.lifetime", "the configuration that Weir wrote");
+        }
         add("threads.total", "/proc/PID/task/PID/children");
-        add("threads.spawned", &format!("messages AH00162 in {log}"));
+        if let Some(log) = &self.source.error_log {
+            add(
+                "threads.spawned",
+                &format!("messages AH00162 in {}", log.display()),
+            );
+        }
     }
 
     /// Adds the stages to a reading that has the connections of the port.
     pub(crate) fn read(&mut self, reading: &mut Reading) {
-        let tcp = |reading: &Reading, name: &str| {
-            let name = format!("tcp.{}.{name}", self.source.port);
-            reading.get(name.as_str()).copied()
-        };
-        let queue = tcp(reading, "accept-queue");
-        let queue_limit = tcp(reading, "accept-queue.limit");
-        let open = tcp(reading, "established").zip(tcp(reading, "close-wait"));
-        // The table is read while connections come and go.
-        let accepted = open
-            .zip(queue)
-            .map(|((established, close_wait), queue)| (established + close_wait - queue).max(0.0));
-        put(reading, "backlog.occupancy", queue);
-        put(reading, "backlog.limit", queue_limit);
-        let Some(limit) = self.source.process_limit else {
-            put(reading, "connections.occupancy", accepted);
-            return;
-        };
-        put(reading, "threads.limit", Some(f64::from(limit)));
-        put(reading, "threads.occupancy", accepted);
+        accepted::put_backlog(self.source.port, reading);
+        let limit = self.source.process_limit;
+        let queue = reading.get("backlog.occupancy").copied();
+        let busy = accepted::accepted(self.source.port, reading);
+        put(reading, "threads.limit", limit.map(f64::from));
+        put(reading, "threads.occupancy", busy);
         put(reading, "threads.waiting", queue);
         put(
             reading,
             "threads.lifetime",
             self.source.connections_per_process.map(f64::from),
         );
-        put(reading, "threads.total", children(self.source.parent));
-        let spawned = self.spawned(limit);
+        put(
+            reading,
+            "threads.total",
+            self.source.parent.and_then(children),
+        );
+        let spawned = limit.and_then(|limit| self.spawned(limit));
         put(reading, "threads.spawned", spawned);
     }
 
     /// Processes started per second, over the time between the messages of this second and the one
     /// before them.
     fn spawned(&mut self, limit: u32) -> Option<f64> {
-        let lines = self.log.new_lines()?;
+        let lines = self.log.as_mut()?.new_lines()?;
         let (mut started, mut elapsed_s) = (0.0, 0.0);
         for told in lines.iter().filter_map(|line| Told::parse(line)) {
             let since = self.last_told_s.replace(told.at_s);
@@ -202,9 +194,9 @@ mod tests {
 
     fn httpd(log: &std::path::Path, process_limit: Option<u32>) -> Httpd {
         Httpd::new(HttpdSource {
-            parent: std::process::id(),
+            parent: Some(std::process::id()),
             port: 80,
-            error_log: log.to_owned(),
+            error_log: Some(log.to_owned()),
             process_limit,
             connections_per_process: Some(2),
         })
@@ -284,16 +276,19 @@ mod tests {
             "the log is not there"
         );
         let mut reading = connections();
-        httpd(&path, None).read(&mut reading);
-        assert_eq!(reading["connections.occupancy"], 43.0);
-        assert!(!reading.contains_key("threads.occupancy"));
+        let mut httpd = httpd(&path, None);
+        httpd.read(&mut reading);
+        assert_eq!(reading["threads.occupancy"], 43.0);
+        assert!(!reading.contains_key("threads.limit"));
     }
 
     #[test]
     fn without_connections_nothing_is_said_of_the_stages() {
         let folder = tempfile::tempdir().unwrap();
         let mut reading = Reading::new();
-        httpd(&folder.path().join("none"), None).read(&mut reading);
+        let mut httpd = httpd(&folder.path().join("none"), None);
+        (httpd.source.parent, httpd.source.connections_per_process) = (None, None);
+        httpd.read(&mut reading);
         assert!(reading.is_empty());
     }
 }

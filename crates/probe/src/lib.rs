@@ -28,6 +28,7 @@
 //! assert!(!reading.contains_key("target.memory.rss"), "no target was named");
 //! ```
 
+mod accepted;
 mod arrivals;
 mod busy;
 mod counters;

@@ -21,6 +21,7 @@ use std::time::Instant;
 use weir_exchange::MetricsUrl;
 use weir_jvm::Vm;
 
+use crate::accepted;
 use crate::httpd::{Httpd, HttpdSource};
 use crate::kept_file::Scratch;
 use crate::reading::Reading;
@@ -83,7 +84,12 @@ pub enum Source {
         /// The port that the load goes to.
         port: u16,
     },
-    /// An Apache httpd, from its sockets, processes and log.
+    /// The connections that a server has accepted, from the kernel's sockets.
+    Accepted {
+        /// The port that the load goes to.
+        port: u16,
+    },
+    /// An Apache httpd with prefork, from its sockets, processes and log.
     Httpd(HttpdSource),
 }
 
@@ -130,6 +136,7 @@ pub(crate) enum SourceReader {
     RequestThreads(Box<RequestThreadsSource>),
     Census(Census),
     DerivedQueue(u16),
+    Accepted(u16),
     Httpd(Box<Httpd>),
 }
 
@@ -158,6 +165,7 @@ impl SourceReader {
             }
             Source::Census { pids } => Self::Census(Census::new(pids)),
             Source::DerivedQueue { port } => Self::DerivedQueue(port),
+            Source::Accepted { port } => Self::Accepted(port),
             Source::Httpd(httpd) => Self::Httpd(Box::new(Httpd::new(httpd))),
         }
     }
@@ -169,7 +177,11 @@ impl SourceReader {
             Self::Jolokia(jolokia) => jolokia.ask(now, deadline),
             Self::Postgresql(source) => source.ask(),
             Self::RequestThreads(source) => source.ask(now),
-            Self::PerfData(_) | Self::Census(_) | Self::DerivedQueue(_) | Self::Httpd(_) => {}
+            Self::PerfData(_)
+            | Self::Census(_)
+            | Self::DerivedQueue(_)
+            | Self::Accepted(_)
+            | Self::Httpd(_) => {}
         }
     }
 
@@ -184,7 +196,10 @@ impl SourceReader {
 
     /// Whether it says what others have not said, and is therefore read after them.
     pub(crate) fn is_derived(&self) -> bool {
-        matches!(self, Self::DerivedQueue(_) | Self::Httpd(_))
+        matches!(
+            self,
+            Self::DerivedQueue(_) | Self::Accepted(_) | Self::Httpd(_)
+        )
     }
 
     /// Reads the answer to what was asked; without one its signals are absent.
@@ -197,6 +212,7 @@ impl SourceReader {
             Self::RequestThreads(source) => source.read(moment.now, reading),
             Self::Census(census) => census.sample(moment.scratch, reading),
             Self::DerivedQueue(port) => queue::put_derived(*port, reading),
+            Self::Accepted(port) => accepted::put_connections(*port, reading),
             Self::Httpd(httpd) => httpd.read(reading),
         }
     }
@@ -215,6 +231,7 @@ impl SourceReader {
                     .entry(queue::SIGNAL.to_owned())
                     .or_insert_with(|| queue::origin(*port));
             }
+            Self::Accepted(port) => accepted::add_origins(*port, origins),
             Self::Httpd(httpd) => httpd.add_origins(origins),
         }
     }

@@ -4,6 +4,7 @@
 //! who is asked to; each has to be known before it is changed, so that it can be put back. Where
 //! its machine is reached over ssh, commands are run there.
 
+mod commands;
 mod jmx;
 mod kind;
 mod shell;
@@ -22,17 +23,16 @@ use weir_record::{CpuScope, Stage, TargetFacts};
 
 use crate::error::TargetError;
 use crate::funnel::{check_limit, whole};
-use crate::journal::{Journal, LiveSetting};
+use crate::journal::Journal;
 use crate::metrics_page::MetricsPage;
 use crate::recognise::Found;
 use crate::server::{ChangedSetting, Server, Watched};
 
+use commands::{VALUE, check_command, read, run, way_back};
 use jmx::Jmx;
 pub use jmx::JmxAgent;
 pub(crate) use kind::KIND;
 
-/// What stands for the limit in a command.
-const VALUE: &str = "{value}";
 /// What is said of the log of a server that is not Weir's.
 const OF_ANOTHER: &str = "(not known: it is not Weir's own)";
 const LOOK: Duration = Duration::from_millis(200);
@@ -188,7 +188,15 @@ impl External {
         limits.extend(base.map(|(name, limit)| (name, Some(limit).filter(|limit| *limit >= 0.0))));
         let settable = self.options.limits.keys().cloned().collect();
         let kind = recognised.map_or(&KIND, |found| found.kind.words());
-        whole(kind, &KIND, &settable, &limits)
+        let mut stages = whole(kind, &KIND, &settable, &limits);
+        // Of what a kind has several of (pools), each has its own word.
+        for limit in recognised.iter().flat_map(|found| &found.limits) {
+            let mut of_stage = stages.iter_mut();
+            if let Some(stage) = of_stage.find(|stage| stage.name == limit.stage) {
+                stage.native = Some(limit.native.clone());
+            }
+        }
+        stages
     }
 
     fn set(&mut self, name: &str, to: f64) -> Result<(), TargetError> {
@@ -297,6 +305,10 @@ impl Server for External {
             WatchedMachine::Unseen => Vec::new(),
         };
         let queues = ports.iter().map(|&port| Source::DerivedQueue { port });
+        let counted = ports.iter().flat_map(|&port| {
+            let found = options.recognised.as_ref();
+            found.map_or(Vec::new(), |found| found.sources(port, options.pid_here()))
+        });
         Watched {
             pids: options.pid.into_iter().collect(),
             // Those that are no URL were refused at the start.
@@ -304,6 +316,7 @@ impl Server for External {
                 .filter_map(|page| page.source(options.address).ok())
                 .chain(self.jmx.as_ref().map(Jmx::source))
                 .chain(Source::of_processes(options.pid_here().as_slice()))
+                .chain(counted)
                 .chain(queues)
                 .chain(self.dumped().map(|pid| Source::RequestThreads { pid }))
                 .collect(),
@@ -436,72 +449,6 @@ fn claimed(name: &str, options: &ExternalOptions) -> String {
         WatchedMachine::This => format!("{name} of port {}", address.port()),
         WatchedMachine::Unseen => format!("{name} of {address}"),
     }
-}
-
-/// How another Weir puts a limit back when this one is killed.
-fn way_back(
-    name: &str,
-    line: &str,
-    found: f64,
-    options: &ExternalOptions,
-) -> Result<LiveSetting, TargetError> {
-    let what = format!("{name} of {}", options.name);
-    let line = line.replace(VALUE, &found.to_string());
-    if let WatchedMachine::Far(far) = &options.machine {
-        let argv = far.connection().host().command_line(&line);
-        return Ok(LiveSetting::Command { what, argv });
-    }
-    let directory =
-        std::path::absolute(&options.directory).map_err(|source| TargetError::File {
-            path: options.directory.clone(),
-            source,
-        })?;
-    let script = "cd \"$0\" && eval \"$1\"".to_owned();
-    let words = ["/bin/sh".to_owned(), "-c".to_owned(), script];
-    let words = words
-        .into_iter()
-        .chain([directory.display().to_string(), line]);
-    Ok(LiveSetting::Command {
-        what,
-        argv: words.collect(),
-    })
-}
-
-/// Runs a command of the user on the server's machine.
-fn run(line: &str, options: &ExternalOptions) -> Result<String, TargetError> {
-    match &options.machine {
-        WatchedMachine::Far(far) => shell::run_there(line, far.connection(), &options.log),
-        WatchedMachine::This | WatchedMachine::Unseen => {
-            shell::run_here(line, &options.directory, &options.log)
-        }
-    }
-}
-
-fn check_command(name: &str, limit: &ExternalLimit) -> Result<(), TargetError> {
-    match &limit.set {
-        SetBy::Command(line) if !line.contains(VALUE) => Err(TargetError::Setting {
-            name: name.to_owned(),
-            says: format!("its command has no {VALUE}, which stands for the limit: {line}"),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// The limit that a server has now.
-fn read(name: &str, limit: &ExternalLimit, options: &ExternalOptions) -> Result<f64, TargetError> {
-    let Some(line) = &limit.get else {
-        return limit.found.ok_or_else(|| TargetError::Setting {
-            name: name.to_owned(),
-            says: "nothing tells what it is now, so that it could not be put back: write a command under `get`, or \
-                   the number under `found`"
-                .to_owned(),
-        });
-    };
-    let text = run(line, options)?;
-    shell::number_in(&text).ok_or_else(|| TargetError::Setting {
-        name: name.to_owned(),
-        says: format!("`{line}` prints no number but `{}`", text.trim()),
-    })
 }
 
 #[cfg(test)]

@@ -195,22 +195,24 @@ impl Server for Httpd {
     }
 
     fn watched(&self) -> Watched {
-        let workers = self.current[MAX_REQUEST_WORKERS];
-        Watched {
-            pids: vec![self.process.pid()],
-            ports: vec![self.port],
-            sources: vec![Source::Httpd(HttpdSource {
-                parent: self.process.pid(),
+        let source = match self.options.mpm {
+            Mpm::Event => Source::Accepted { port: self.port },
+            Mpm::Prefork => Source::Httpd(HttpdSource {
+                parent: Some(self.process.pid()),
                 port: self.port,
-                error_log: self.options.log.clone(),
-                process_limit: (self.options.mpm == Mpm::Prefork)
-                    .then(|| u32::try_from(workers).unwrap_or(u32::MAX)),
+                error_log: Some(self.options.log.clone()),
+                process_limit: Some(as_count(self.current[MAX_REQUEST_WORKERS])),
                 connections_per_process: self
                     .current
                     .get(LIFETIME)
                     .filter(|connections| **connections > 0)
-                    .map(|connections| u32::try_from(*connections).unwrap_or(u32::MAX)),
-            })],
+                    .map(|connections| as_count(*connections)),
+            }),
+        };
+        Watched {
+            pids: vec![self.process.pid()],
+            ports: vec![self.port],
+            sources: vec![source],
             ..Watched::default()
         }
     }
@@ -255,6 +257,10 @@ impl Server for Httpd {
         self.process.stop();
         Ok(())
     }
+}
+
+fn as_count(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// The private folder, and the values that limits start from.

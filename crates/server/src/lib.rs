@@ -23,6 +23,7 @@ mod external;
 mod free_port;
 mod funnel;
 mod gated;
+mod glob_files;
 mod httpd;
 mod journal;
 mod jvm_server;
@@ -30,6 +31,7 @@ mod kinds;
 mod liberty;
 mod machine;
 mod metrics_page;
+mod nginx;
 mod patience;
 mod postgresql;
 mod process;
@@ -61,7 +63,9 @@ pub use machine::Machine;
 pub use metrics_page::MetricsPage;
 pub use postgresql::{Filled, Postgresql, PostgresqlOptions, PostsTable};
 pub use process::ProcessFacts;
-pub use recognise::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay, recognise};
+pub use recognise::{
+    AgentWay, Found, FoundKind, FoundLimit, FoundValue, OccupancyWay, SetWay, recognise,
+};
 pub use server::{ChangedSetting, NATIVE, Server, Watched};
 pub use spring_boot::{SpringBoot, SpringBootOptions};
 pub use start::{Collector, Scheduling, StartLevels, ThreadKind};

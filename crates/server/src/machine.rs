@@ -294,7 +294,9 @@ impl Machine {
                     .stdin(Stdio::null())
                     .output()
                     .map_err(|error| format!("`{}`: {error}", program.display()))?;
-                Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+                // Some say it on the other stream (nginx).
+                let says = [output.stdout, output.stderr].concat();
+                Ok(String::from_utf8_lossy(&says).into_owned())
             }
             Place::Far { connection, .. } => {
                 let program = quoted(program.to_str().unwrap_or_default());
@@ -302,7 +304,7 @@ impl Machine {
                     format!("LD_LIBRARY_PATH={} ", quoted(&path))
                 });
                 let output = connection
-                    .run(&format!("{path}{program} {} </dev/null", quoted(word)))
+                    .run(&format!("{path}{program} {} </dev/null 2>&1", quoted(word)))
                     .map_err(|error| error.to_string())?;
                 Ok(output.text().into_owned())
             }

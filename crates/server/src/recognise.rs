@@ -15,13 +15,14 @@ mod found;
 mod httpd;
 mod java_command;
 mod liberty;
+mod nginx;
 mod resources;
 mod running;
 mod spring_boot;
 mod tomcat;
 mod xml_place;
 
-pub use found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
+pub use found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, OccupancyWay, SetWay};
 
 use std::time::Duration;
 
@@ -101,7 +102,8 @@ fn keep_out(found: &mut Found) {
 
 fn kind_of(facts: &ProcessFacts, port: u16, machine: &Machine) -> Option<Found> {
     let Some(java) = JavaCommand::of(facts) else {
-        return httpd::recognise(facts, port, machine);
+        return httpd::recognise(facts, port, machine)
+            .or_else(|| nginx::recognise(facts, port, machine));
     };
     let mut found = tomcat::recognise(facts, &java, port, machine)
         .or_else(|| spring_boot::recognise(facts, &java, port, machine))
@@ -118,6 +120,7 @@ fn unknown(facts: &ProcessFacts) -> Found {
         name: facts.in_short(),
         limits: Vec::new(),
         metrics: None,
+        occupancy: OccupancyWay::Told,
         agent: AgentWay::NoJvm,
         notes: Vec::new(),
     }

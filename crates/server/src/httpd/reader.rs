@@ -16,6 +16,7 @@ mod names;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::glob_files::matching;
 use crate::machine::Machine;
 
 use super::directives::{Directive, Mpm, directive_named};
@@ -463,34 +464,7 @@ impl Reader<'_> {
             Err(_) if word.starts_with('/') => PathBuf::from(word),
             Err(why) => return Err(why.clone()),
         };
-        let unreadable = |path: &Path| {
-            let path = path.display().to_string();
-            move |error: std::io::Error| format!("`{path}` cannot be read: {error}")
-        };
-        let mut found = vec![PathBuf::from("/")];
-        for part in pattern.components().skip(1) {
-            let part = part.as_os_str().to_string_lossy();
-            if !part.contains(['*', '?', '[']) {
-                for folder in &mut found {
-                    folder.push(&*part);
-                }
-                continue;
-            }
-            let wanted = glob::Pattern::new(&part)
-                .map_err(|error| format!("`{part}` is no pattern of names: {error}"))?;
-            let options = glob::MatchOptions {
-                require_literal_leading_dot: true,
-                ..glob::MatchOptions::default()
-            };
-            let mut matching = Vec::new();
-            for folder in found {
-                let names = self.machine.listing(&folder).map_err(unreadable(&folder))?;
-                let names = names.into_iter();
-                let names = names.filter(|name| wanted.matches_with(name, options));
-                matching.extend(names.map(|name| folder.join(name)));
-            }
-            found = matching;
-        }
+        let found = matching(self.machine, &pattern)?;
         let mut files = Vec::new();
         for path in found {
             self.files_below(&path, 0, &mut files)?;

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use weir_probe::{HttpdSource, Source};
+
 use crate::kinds::Kind;
-use crate::{external, httpd, liberty, spring_boot, tomcat};
+use crate::{external, httpd, liberty, nginx, spring_boot, tomcat};
 
 /// A running server and its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct Found {
     pub limits: Vec<FoundLimit>,
     /// Its page of metrics: a path on the server, or a URL.
     pub metrics: Option<String>,
+    /// How the occupancy of its stages is seen where it tells nobody.
+    pub occupancy: OccupancyWay,
     /// Whether Jolokia's agent can be loaded into it.
     pub agent: AgentWay,
     /// What else there is to know, a sentence each.
@@ -35,6 +39,8 @@ pub enum FoundKind {
     Liberty,
     /// Apache httpd.
     Httpd,
+    /// nginx.
+    Nginx,
     /// Something else.
     Unknown,
 }
@@ -80,6 +86,22 @@ impl Found {
         known.collect()
     }
 
+    /// What tells the occupancy of its stages from outside, for the load that goes to a port;
+    /// its process is given where it runs on this machine.
+    pub fn sources(&self, port: u16, pid: Option<u32>) -> Vec<Source> {
+        match self.occupancy {
+            OccupancyWay::Told => Vec::new(),
+            OccupancyWay::Connections => vec![Source::Accepted { port }],
+            OccupancyWay::Workers => vec![Source::Httpd(HttpdSource {
+                parent: pid,
+                port,
+                error_log: None,
+                process_limit: None,
+                connections_per_process: None,
+            })],
+        }
+    }
+
     /// What it is, for people: its kind and name, the name alone where that says the kind.
     pub fn title(&self) -> String {
         let kind = self.kind.title();
@@ -98,6 +120,7 @@ impl FoundKind {
             Self::SpringBoot => &spring_boot::KIND,
             Self::Liberty => &liberty::KIND,
             Self::Httpd => &httpd::KIND,
+            Self::Nginx => &nginx::KIND,
             Self::Unknown => &external::KIND,
         }
     }
@@ -109,9 +132,22 @@ impl FoundKind {
             Self::SpringBoot => "Spring Boot",
             Self::Liberty => "Liberty",
             Self::Httpd => "Apache httpd",
+            Self::Nginx => "nginx",
             Self::Unknown => "a server that Weir does not know",
         }
     }
+}
+
+/// How the occupancy of the stages of a server is seen where it tells nobody: what an accepted
+/// connection takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OccupancyWay {
+    /// Nothing that could be counted from outside.
+    Told,
+    /// One of its `connections`.
+    Connections,
+    /// One of its `threads`.
+    Workers,
 }
 
 /// Whether Jolokia's agent can be loaded into a process.

@@ -5,7 +5,7 @@ mod options;
 
 use std::path::{Path, PathBuf};
 
-use super::found::{AgentWay, Found, FoundKind};
+use super::found::{AgentWay, Found, FoundKind, OccupancyWay};
 use super::liberty::quoted;
 use crate::httpd::Mpm;
 use crate::httpd::directives::directives;
@@ -66,6 +66,7 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
         name: built.version.unwrap_or_else(|| "Apache httpd".to_owned()),
         limits: Vec::new(),
         metrics: None,
+        occupancy: OccupancyWay::Told,
         agent: AgentWay::NoJvm,
         notes: Vec::new(),
     };
@@ -102,6 +103,10 @@ pub(super) fn recognise(facts: &ProcessFacts, _port: u16, machine: &Machine) -> 
     match mpm(&reading, &built.mpm) {
         Ok(mpm) => {
             found.name = format!("{}, {}", found.name, mpm.name());
+            found.occupancy = match mpm {
+                Mpm::Prefork => OccupancyWay::Workers,
+                Mpm::Event => OccupancyWay::Connections,
+            };
             let server = Limits {
                 reading: &reading,
                 mpm,

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use roxmltree::{Document, Node};
 
-use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, SetWay};
+use super::found::{AgentWay, Found, FoundKind, FoundLimit, FoundValue, OccupancyWay, SetWay};
 use super::java_command::JavaCommand;
 use super::xml_place::{Lookup, Placed, attribute};
 use crate::machine::Machine;
@@ -54,6 +54,7 @@ pub(super) fn recognise(
         ),
         limits: Vec::new(),
         metrics: None,
+        occupancy: OccupancyWay::Told,
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };

@@ -108,6 +108,7 @@ pub(super) fn take_over(
 #[expect(clippy::unwrap_used, reason = "tests state what must hold")]
 mod tests {
     use super::*;
+    use crate::recognise::OccupancyWay;
     use crate::recognise::{AgentWay, FoundKind};
 
     fn limit(stage: &str, value: FoundValue) -> FoundLimit {
@@ -133,6 +134,7 @@ mod tests {
                 limit("native.minSpareThreads", FoundValue::Unlimited),
             ],
             metrics: None,
+            occupancy: OccupancyWay::Told,
             agent: AgentWay::Loads,
             notes: Vec::new(),
         };

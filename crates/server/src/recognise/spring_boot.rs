@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::found::{
-    AgentWay, Found, FoundKind, FoundLimit, FoundValue, MIN_SPARE, SetWay,
+    AgentWay, Found, FoundKind, FoundLimit, FoundValue, MIN_SPARE, OccupancyWay, SetWay,
     keep_spare_within_threads,
 };
 use super::java_command::JavaCommand;
@@ -68,6 +68,7 @@ pub(super) fn recognise(
         name: application.name(),
         limits: Vec::new(),
         metrics: None,
+        occupancy: OccupancyWay::Told,
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };

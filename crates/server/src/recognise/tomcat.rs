@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::{Document, Node};
 
 use super::found::{
-    AgentWay, Found, FoundKind, FoundLimit, FoundValue, MIN_SPARE, SetWay,
+    AgentWay, Found, FoundKind, FoundLimit, FoundValue, MIN_SPARE, OccupancyWay, SetWay,
     keep_spare_within_threads,
 };
 use super::java_command::JavaCommand;
@@ -69,6 +69,7 @@ pub(super) fn recognise(
         name,
         limits: Vec::new(),
         metrics: None,
+        occupancy: OccupancyWay::Told,
         agent: AgentWay::Loads,
         notes: Vec::new(),
     };

@@ -20,10 +20,11 @@ const PLAN: &str = "plan.jmx";
 
 /// Look at a running server and write a commented study for it.
 ///
-/// Finds the process behind the URL's port, recognises Apache Tomcat, Spring Boot, Liberty and
-/// Apache httpd, reads their limits from their configuration and command line, and writes a study
-/// that `weir check` accepts and `weir tune` runs. Nothing of the server is changed or restarted:
-/// its files and its entries in /proc are read, and Spring Boot's actuator is asked what it has.
+/// Finds the process behind the URL's port, recognises Apache Tomcat, Spring Boot, Liberty, Apache
+/// httpd and nginx, reads their limits from their configuration and command line, and writes a
+/// study that `weir check` accepts and `weir tune` runs. Nothing of the server is changed or
+/// restarted: its files and its entries in /proc are read, and Spring Boot's actuator is asked what
+/// it has.
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
     /// Where the server is, with the path to be loaded: `http://127.0.0.1:8080/`.

@@ -12,7 +12,7 @@ use weir_probe::{
     processes_listening,
 };
 use weir_record::{CpuScope, RunDirectory, failed_to};
-use weir_server::{Journal, Server};
+use weir_server::{Found, Journal, Server};
 
 use crate::commands::studies;
 use crate::commands::watch::WatchArguments;
@@ -123,18 +123,18 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
         .map_err(|_| ExpectedError::Input(format!("there is no process {pid} on this machine")))?;
     let command = command.trim_end();
     let ports = listening_ports(pid);
-    let limits = limits_of(&[pid], ports.first().copied());
+    let seen = Seen::of(&[pid], ports.first().copied());
     Ok(Subject {
         target: format!("process {pid} ({command})"),
         name: format!("watch-{}", as_name(command)),
         plan: WatchPlan {
             target_pids: vec![pid],
-            sources: sources(&[pid], ports.first().copied()),
+            sources: seen.sources,
             ports,
             arrivals: true,
             ..WatchPlan::default()
         },
-        limits,
+        limits: seen.limits,
         study: String::new(),
         directory: None,
         server: None,
@@ -142,26 +142,38 @@ fn of_process(pid: u32) -> Result<Subject, ExpectedError> {
     })
 }
 
-/// What processes tell without being asked, and the queue in front of their port.
-fn sources(pids: &[u32], port: Option<u16>) -> Vec<Source> {
-    let queue = port.map(|port| Source::DerivedQueue { port });
-    Source::of_processes(pids)
-        .into_iter()
-        .chain(queue)
-        .collect()
+/// What is seen of processes without asking them.
+#[derive(Default)]
+struct Seen {
+    /// What they tell, the connections of their port, and the queue in front of it.
+    sources: Vec<Source>,
+    /// Their limits by stage, as they are configured, where the kind is known.
+    limits: BTreeMap<String, f64>,
 }
 
-/// The limits of a server whose kind is known, as it is configured.
-fn limits_of(pids: &[u32], port: Option<u16>) -> BTreeMap<String, f64> {
-    let found = pids
-        .first()
-        .zip(port)
-        .and_then(|(pid, port)| targets::recognised(*pid, port, &WatchedMachine::This));
-    let limits = found.map(|found| found.known_limits()).unwrap_or_default();
-    let stages = limits.into_iter().filter(|(name, _)| is_stage(name));
-    stages
-        .filter_map(|(name, limit)| Some((name, limit?)))
-        .collect()
+impl Seen {
+    fn of(pids: &[u32], port: Option<u16>) -> Self {
+        let first = pids.first().copied();
+        let found = first
+            .zip(port)
+            .and_then(|(pid, port)| targets::recognised(pid, port, &WatchedMachine::This));
+        let limits = found.as_ref().map(Found::known_limits).unwrap_or_default();
+        let stages = limits.into_iter().filter(|(name, _)| is_stage(name));
+        let counted = found
+            .zip(port)
+            .map(|(found, port)| found.sources(port, first));
+        let queue = port.map(|port| Source::DerivedQueue { port });
+        Self {
+            sources: Source::of_processes(pids)
+                .into_iter()
+                .chain(counted.unwrap_or_default())
+                .chain(queue)
+                .collect(),
+            limits: stages
+                .filter_map(|(name, limit)| Some((name, limit?)))
+                .collect(),
+        }
+    }
 }
 
 fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedError> {
@@ -211,19 +223,20 @@ fn of_url(typed: &str, arguments: &WatchArguments) -> Result<Subject, ExpectedEr
         arrivals: true,
         ..WatchPlan::default()
     };
+    let mut seen = Seen::default();
     if here {
-        plan.sources = sources(&pids, Some(port));
+        seen = Seen::of(&pids, Some(port));
+        plan.sources = seen.sources;
         plan.ports = vec![port];
     }
     plan.sources.extend(page.map(Source::prometheus));
     let process = pids.first().map(|pid| format!(" (process {pid})"));
-    let limits = limits_of(&pids, Some(port));
     plan.target_pids = pids;
     Ok(Subject {
         target: format!("{typed}{}", process.unwrap_or_default()),
         name: format!("watch-{}-{port}", as_name(host)),
         plan,
-        limits,
+        limits: seen.limits,
         study: String::new(),
         directory: None,
         server: None,
